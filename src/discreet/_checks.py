@@ -1,0 +1,103 @@
+"""One wording for each kind of mistake in an argument.
+
+Every check takes keyword arguments, so that the message can name what was wrong:
+``_checks.positive(radius=-1)`` says "radius must be a positive number; got -1.".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from numbers import Integral, Real
+
+from discreet.errors import InputError, InputTypeError
+
+
+def _number(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InputTypeError(f"{name} must be a number; got {_kind(value)}.")
+    try:
+        return float(value)
+    except OverflowError:
+        raise InputError(f"{name} is too large for a floating-point number.") from None
+
+
+def _kind(value: object) -> str:
+    return f"a value of type {type(value).__name__}"
+
+
+def finite(**numbers: object) -> None:
+    """Refuse NaN and infinities."""
+    for name, value in numbers.items():
+        if not math.isfinite(_number(name, value)):
+            raise InputError(f"{name} must be a finite number; got {value}.")
+
+
+def positive(**numbers: object) -> None:
+    """Refuse anything but a finite number above zero."""
+    for name, value in numbers.items():
+        number = _number(name, value)
+        if not (math.isfinite(number) and number > 0):
+            raise InputError(f"{name} must be a positive number; got {value}.")
+
+
+def not_negative(**numbers: object) -> None:
+    """Refuse anything but a finite number at or above zero."""
+    for name, value in numbers.items():
+        number = _number(name, value)
+        if not (math.isfinite(number) and number >= 0):
+            raise InputError(f"{name} must be zero or a positive number; got {value}.")
+
+
+def epsilon(**numbers: object) -> None:
+    """Refuse an epsilon that is not positive; infinity is allowed."""
+    for name, value in numbers.items():
+        number = _number(name, value)
+        if not number > 0:
+            raise InputError(
+                f"{name} must be positive; got {value}. Use math.inf to switch noise off."
+            )
+
+
+def delta(**numbers: object) -> None:
+    """Refuse a delta outside [0, 1)."""
+    for name, value in numbers.items():
+        number = _number(name, value)
+        if not 0 <= number < 1:
+            raise InputError(
+                f"{name} must be at least 0 and below 1; got {value}. "
+                "A usual choice is well below one over the number of records."
+            )
+
+
+def fraction(**numbers: object) -> None:
+    """Refuse anything outside [0, 1]."""
+    for name, value in numbers.items():
+        number = _number(name, value)
+        if not 0 <= number <= 1:
+            raise InputError(f"{name} must lie between 0 and 1; got {value}.")
+
+
+def whole(*, at_least: int, at_most: int | None = None, **numbers: object) -> None:
+    """Refuse anything but an integer within the limits."""
+    for name, value in numbers.items():
+        if isinstance(value, bool) or not isinstance(value, Integral):
+            raise InputTypeError(f"{name} must be a whole number; got {_kind(value)}.")
+        if value < at_least or (at_most is not None and value > at_most):
+            limits = f"at least {at_least}" + ("" if at_most is None else f" and at most {at_most}")
+            raise InputError(f"{name} must be {limits}; got {value}.")
+
+
+def one_of(choices: Iterable[str], **values: object) -> None:
+    """Refuse a value that is not among the choices."""
+    known = tuple(choices)
+    for name, value in values.items():
+        if not isinstance(value, str) or value not in known:
+            raise InputError(f"{name} must be one of {', '.join(map(repr, known))}; got {value!r}.")
+
+
+def instance(kind: type, **values: object) -> None:
+    """Refuse a value of another type."""
+    for name, value in values.items():
+        if not isinstance(value, kind):
+            raise InputTypeError(f"{name} must be a {kind.__name__}; got {_kind(value)}.")

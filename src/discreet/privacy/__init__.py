@@ -1,0 +1,1 @@
+"""Who is protected, how much, and how guarantees add up."""
