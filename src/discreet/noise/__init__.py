@@ -1,1 +1,28 @@
-"""Placeholder."""
+"""The only randomness in the library: exact integer noise on a public grid."""
+
+from discreet.noise.calibrated import gaussian_grid, laplace_grid
+from discreet.noise.grid import Grid, release_gaussian, release_laplace
+from discreet.noise.implementation import (
+    delta_of_implementation,
+    distance_of_gaussian,
+    distance_of_radial,
+)
+from discreet.noise.noise import ALL_ROWS, Noise, RehearsalNoise, SystemNoise
+from discreet.noise.radial import RadialDraw, radial
+
+__all__ = [
+    "ALL_ROWS",
+    "Grid",
+    "Noise",
+    "RadialDraw",
+    "RehearsalNoise",
+    "SystemNoise",
+    "delta_of_implementation",
+    "distance_of_gaussian",
+    "distance_of_radial",
+    "gaussian_grid",
+    "laplace_grid",
+    "radial",
+    "release_gaussian",
+    "release_laplace",
+]

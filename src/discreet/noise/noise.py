@@ -1,0 +1,170 @@
+"""Where a mechanism gets its randomness: nowhere else.
+
+:class:`SystemNoise` is the real thing. :class:`RehearsalNoise` is for tests and demonstrations:
+it repeats itself on purpose, says ``is_private = False``, and what it touches is not private.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from abc import ABC, abstractmethod
+from typing import NoReturn
+
+import numpy as np
+
+from discreet import _checks
+from discreet._types import Booleans, Integers
+from discreet._types import Words as WordArray
+from discreet.errors import InputError, InputTypeError, SealedError
+from discreet.noise import coin, law
+from discreet.noise.words import CipherWords, WordSupply, check_cipher, fresh_words
+
+ALL_ROWS = 1 << 64
+"""The threshold that keeps every row in :meth:`Noise.subset`."""
+
+
+class Noise(ABC):
+    """The only source of randomness; every method draws from its exact law."""
+
+    @property
+    @abstractmethod
+    def is_private(self) -> bool:
+        """Whether a release made with this noise may be called private."""
+
+    @abstractmethod
+    def words(self) -> WordSupply:
+        """Start a fresh supply of uniform words, independent of all others."""
+
+    def check(self) -> None:
+        """Raise unless this noise can be drawn; called before any row is read."""
+        self.words().take(2)
+
+    def gaussian(self, count: int, bits: int) -> Integers:
+        """Return floor(2**bits * X) for ``count`` independent standard Gaussian X."""
+        _checks.whole(count=count, at_least=0)
+        _checks.whole(bits=bits, at_least=law.MIN_BITS, at_most=law.MAX_BITS)
+        return law.draw(law.GAUSSIAN, self.words(), count, bits)
+
+    def laplace(self, count: int, bits: int) -> Integers:
+        """Return floor(2**bits * X) for ``count`` independent Laplace X of scale one."""
+        _checks.whole(count=count, at_least=0)
+        _checks.whole(bits=bits, at_least=law.MIN_BITS, at_most=law.MAX_BITS)
+        return law.draw(law.LAPLACE, self.words(), count, bits)
+
+    def below(self, bound: int, count: int) -> WordArray:
+        """Return ``count`` uniform integers among 0, 1, ..., bound - 1."""
+        _checks.whole(bound=bound, at_least=1, at_most=1 << 64)
+        _checks.whole(count=count, at_least=0)
+        words = self.words()
+        if bound == 1:
+            return np.zeros(count, dtype=np.uint64)
+        shift = np.uint64(64 - (bound - 1).bit_length())
+        kept = np.empty(0, dtype=np.uint64)
+        while kept.size < count:
+            proposal = words.take(2 * (count - kept.size) + 8) >> shift
+            kept = np.concatenate([kept, proposal[proposal <= np.uint64(bound - 1)]])
+        return kept[:count]
+
+    def coins(self, numerators: Integers, denominator: int) -> Booleans:
+        """Flip one coin of chance exp(-numerator/denominator) for each numerator.
+
+        Drawing candidates without replacement until a coin shows heads is permute-and-flip (pure
+        epsilon only); with replacement it is the exponential mechanism (bounded range).
+        """
+        _checks.whole(denominator=denominator, at_least=1)
+        numerators = np.asarray(numerators)
+        if numerators.dtype.kind not in "iu":
+            raise InputTypeError("numerators must be integers; snap scores to a grid first.")
+        if numerators.size and numerators.min() < 0:
+            raise InputError("numerators must not be negative; measure from the best score.")
+        return coin.flip(self.words(), numerators.astype(np.int64), denominator)
+
+    def subset(self, population: int, threshold: int) -> Booleans:
+        """Keep each of ``population`` rows with chance exactly threshold / 2**64."""
+        _checks.whole(population=population, at_least=0)
+        _checks.whole(threshold=threshold, at_least=0, at_most=ALL_ROWS)
+        if threshold == ALL_ROWS:
+            return np.ones(population, dtype=np.bool_)
+        return self.words().take(population) < np.uint64(threshold)
+
+
+class SystemNoise(Noise):
+    """Noise under a fresh AES-256 key from the operating system in every call.
+
+    Nothing is kept between calls, so forked processes and threads differ by construction.
+
+    Examples
+    --------
+    >>> noise = SystemNoise()
+    >>> noise.is_private, noise.gaussian(3, bits=30).dtype.name
+    (True, 'int64')
+    """
+
+    __slots__ = ()
+
+    @property
+    def is_private(self) -> bool:
+        return True
+
+    def words(self) -> WordSupply:
+        return fresh_words()
+
+    def __reduce__(self) -> NoReturn:
+        raise SealedError(
+            "system noise is never stored; make a new SystemNoise() where it is used."
+        )
+
+    def __copy__(self) -> SystemNoise:
+        return self
+
+    def __deepcopy__(self, memo: object) -> SystemNoise:
+        return self
+
+    def __repr__(self) -> str:
+        return "SystemNoise()"
+
+
+class RehearsalNoise(Noise):
+    """Repeatable noise for tests and demonstrations; **not private**.
+
+    The n-th call of two rehearsals with the same seed gives the same draws.
+
+    Examples
+    --------
+    >>> first, second = RehearsalNoise(7), RehearsalNoise(7)
+    >>> first.gaussian(3, bits=30).tolist() == second.gaussian(3, bits=30).tolist()
+    True
+    >>> RehearsalNoise(7).is_private
+    False
+    """
+
+    def __init__(self, seed: int) -> None:
+        _checks.whole(seed=seed, at_least=0)
+        self._seed = int(seed)
+        self._calls = 0
+        self._lock = threading.Lock()
+
+    @property
+    def is_private(self) -> bool:
+        return False
+
+    def words(self) -> WordSupply:
+        check_cipher()
+        with self._lock:
+            call, self._calls = self._calls, self._calls + 1
+        return CipherWords(
+            hashlib.sha256(f"discreet rehearsal {self._seed} {call}".encode()).digest()
+        )
+
+    def check(self) -> None:
+        check_cipher()
+
+    def __getstate__(self) -> dict[str, int]:
+        return {"seed": self._seed, "calls": self._calls}
+
+    def __setstate__(self, state: dict[str, int]) -> None:
+        self._seed, self._calls, self._lock = state["seed"], state["calls"], threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"RehearsalNoise({self._seed})"
