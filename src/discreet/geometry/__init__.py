@@ -1,1 +1,20 @@
-"""Convex sets."""
+"""Closed convex sets: they clip rows of private data and constrain coefficients alike."""
+
+from discreet.geometry.box import Box
+from discreet.geometry.convex_set import ConvexSet, Uniforms
+from discreet.geometry.l1_ball import L1Ball
+from discreet.geometry.l2_ball import L2Ball
+from discreet.geometry.linf_ball import LinfBall
+from discreet.geometry.simplex import Simplex
+from discreet.geometry.whole_space import WholeSpace
+
+__all__ = [
+    "Box",
+    "ConvexSet",
+    "L1Ball",
+    "L2Ball",
+    "LinfBall",
+    "Simplex",
+    "Uniforms",
+    "WholeSpace",
+]

@@ -1,1 +1,45 @@
 """Who is protected, how much, and how guarantees add up."""
+
+from discreet.privacy.bounded_range import BoundedRange
+from discreet.privacy.budget import Budget
+from discreet.privacy.calibrate import calibrate, gaussian_multiplier
+from discreet.privacy.combined import Composition, Minimum, WithinDistance, compose, within
+from discreet.privacy.concentrated import ORDERS, Renyi, ZeroConcentrated
+from discreet.privacy.gaussian import Gaussian
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.laplace import Laplace
+from discreet.privacy.nothing import NoPrivacy
+from discreet.privacy.profile import Profile, profile_from_json
+from discreet.privacy.pure import Approximate, Pure
+from discreet.privacy.sampled_gaussian import SampledGaussian
+from discreet.privacy.shifted_gaussian import ShiftedGaussian
+from discreet.privacy.unit import AddRemoveOne, ReplaceOne, Unit, unit_named
+
+__all__ = [
+    "ORDERS",
+    "AddRemoveOne",
+    "Approximate",
+    "BoundedRange",
+    "Budget",
+    "Composition",
+    "Gaussian",
+    "Guarantee",
+    "Laplace",
+    "Minimum",
+    "NoPrivacy",
+    "Profile",
+    "Pure",
+    "Renyi",
+    "ReplaceOne",
+    "SampledGaussian",
+    "ShiftedGaussian",
+    "Unit",
+    "WithinDistance",
+    "ZeroConcentrated",
+    "calibrate",
+    "compose",
+    "gaussian_multiplier",
+    "profile_from_json",
+    "unit_named",
+    "within",
+]

@@ -1,0 +1,123 @@
+"""The box: every coordinate between its own two limits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from discreet._types import Array, Booleans, Vector
+from discreet.errors import InputError
+from discreet.geometry import limits
+from discreet.geometry.clamp import clamp_rows, clamp_stored
+from discreet.geometry.convex_set import ConvexSet, Uniforms
+from discreet.geometry.norms import norm
+from discreet.geometry.shapes import Csr, as_numbers
+
+
+@dataclass(frozen=True)
+class Box(ConvexSet):
+    r"""Points between ``lower`` and ``upper``, coordinate by coordinate.
+
+    .. math:: \{x : l_j \le x_j \le u_j \text{ for every } j\}
+
+    Parameters
+    ----------
+    lower, upper : sequences of float
+        One limit for each coordinate, of magnitude at most 1e100; kept as tuples.
+
+    Examples
+    --------
+    >>> box = Box(lower=[0, -1], upper=[2, 1])
+    >>> box
+    Box(lower=(0.0, -1.0), upper=(2.0, 1.0))
+    >>> box.project([3.0, 0.5])
+    array([2. , 0.5])
+    >>> box.vertex([1.0, -1.0])
+    array([0., 1.])
+    >>> box.fixed_point(dimension=2)
+    array([0., 0.])
+    """
+
+    lower: Sequence[float]
+    upper: Sequence[float]
+
+    def __post_init__(self) -> None:
+        lower, upper = _limits("lower", self.lower), _limits("upper", self.upper)
+        if len(lower) != len(upper):
+            raise InputError(
+                "lower and upper must have the same length; "
+                f"got lengths {len(lower)} and {len(upper)}."
+            )
+        if not np.all(lower <= upper):
+            raise InputError("lower must not exceed upper in any coordinate.")
+        object.__setattr__(self, "lower", tuple(lower.tolist()))
+        object.__setattr__(self, "upper", tuple(upper.tolist()))
+
+    @property
+    def norm_order(self) -> None:
+        return None
+
+    @property
+    def dimension(self) -> int:
+        return len(self.lower)
+
+    @cached_property
+    def _corners(self) -> tuple[Vector, Vector]:
+        return np.array(self.lower), np.array(self.upper)
+
+    @cached_property
+    def _farthest(self) -> Vector:
+        lower, upper = self._corners
+        return np.maximum(-lower, upper)
+
+    def _project(self, rows: Array) -> Array:
+        return np.clip(rows, *self._corners)
+
+    def _contains(self, rows: Array, tolerance: float) -> Booleans:
+        lower, upper = self._corners
+        slack = tolerance * self._farthest.max()
+        inside: Booleans = np.all((rows >= lower - slack) & (rows <= upper + slack), axis=1)
+        return inside
+
+    def _reach(self, dimension: int, order: float) -> float:
+        if order == math.inf:
+            return float(self._farthest.max())
+        return limits.rounded_up(norm(self._farthest, order))
+
+    def _diameter(self, dimension: int, order: float) -> float:
+        lower, upper = self._corners
+        return limits.rounded_up(norm(upper - lower, order))
+
+    def _vertex(self, directions: Array) -> Array:
+        lower, upper = self._corners
+        return np.where(directions > 0, lower, upper)
+
+    def _uniform(self, source: Uniforms, dimension: int) -> Vector:
+        lower, upper = self._corners
+        return lower + source.uniform(dimension) * (upper - lower)
+
+    def _clip_rows(self, rows: Array) -> tuple[Array, Vector]:
+        return clamp_rows(rows, *self._corners), np.ones(len(rows))
+
+    def _clip_sparse(self, matrix: Csr) -> tuple[Csr, Vector]:
+        lower, upper = self._corners
+        if np.any(lower > 0) or np.any(upper < 0):
+            raise InputError(
+                "A sparse matrix needs a box that contains the origin, or its zeros would be "
+                "filled in. Use a dense matrix, or a set that contains the origin."
+            )
+        columns = matrix.indices[: matrix.nnz]
+        return clamp_stored(matrix, lower[columns], upper[columns]), np.ones(matrix.shape[0])
+
+
+def _limits(name: str, values: Sequence[float]) -> Vector:
+    vector = as_numbers(name, values)
+    if vector.ndim != 1 or len(vector) == 0:
+        raise InputError(f"{name} must be one number for each coordinate; got {vector.shape}.")
+    if not np.all(np.abs(vector) <= limits.LARGEST):
+        raise InputError(f"{name} must be finite, of magnitude at most {limits.LARGEST:g}.")
+    return vector

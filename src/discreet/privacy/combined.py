@@ -1,0 +1,274 @@
+"""Profiles made of profiles: the better of several bounds, several releases, a distance."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discreet import _checks
+from discreet._types import Vector
+from discreet.errors import InputError
+from discreet.privacy import accountant
+from discreet.privacy.concentrated import ORDERS, renyi_delta
+from discreet.privacy.gaussian import Gaussian
+from discreet.privacy.hull import Hull, lower_hull
+from discreet.privacy.profile import SAFETY, Profile, orders_above_one
+
+_POINTS = 800
+
+
+@dataclass(frozen=True, init=False)
+class Minimum(Profile):
+    """Several bounds that hold for one and the same release: the convex hull of the best.
+
+    Examples
+    --------
+    >>> from discreet.privacy import Pure, ZeroConcentrated
+    >>> both = Minimum([Pure(0.5), ZeroConcentrated(0.01)])
+    >>> both.epsilon(0.0), both.epsilon(1e-3) < 0.5
+    (0.5, True)
+    """
+
+    kind: ClassVar[str] = "minimum"
+    bounds: tuple[Profile, ...]
+
+    def __init__(self, bounds: Iterable[Profile]) -> None:
+        object.__setattr__(self, "bounds", tuple(bounds))
+        self.__post_init__()
+
+    def __post_init__(self) -> None:
+        _check_profiles(self.bounds)
+        if any(profile.distance for profile in self.bounds):
+            raise InputError("state the minimum of ideal profiles, then its distance.")
+
+    @property
+    def is_private(self) -> bool:
+        return any(profile.is_private for profile in self.bounds)
+
+    @property
+    def pure_epsilon(self) -> float:
+        return min(profile.pure_epsilon for profile in self.bounds)
+
+    def _pointwise(self, epsilons: Vector) -> Vector:
+        best: Vector = np.min([profile.bound(epsilons) for profile in self.bounds], axis=0)
+        return best
+
+    @cached_property
+    def _hull(self) -> Hull:
+        spans = [profile.reach for profile in self.bounds]
+        grid = np.unique(np.concatenate([np.linspace(0, span, _POINTS) for span in spans]))
+        return lower_hull(grid, np.minimum(1.0, self._pointwise(grid) * SAFETY))
+
+    def bound(self, epsilons: Vector) -> Vector:
+        direct = self._pointwise(epsilons)
+        end = self._hull.epsilons[-1]
+        return np.where(epsilons < end, np.minimum(direct, self._hull(epsilons)), direct)
+
+    def rdp(self, orders: ArrayLike) -> Vector:
+        best: Vector = np.min([profile.rdp(orders) for profile in self.bounds], axis=0)
+        return best
+
+
+@dataclass(frozen=True, init=False)
+class Composition(Profile):
+    """Several releases from the same data, their privacy parameters fixed in advance.
+
+    Gaussians compose exactly; everything else through dp-accounting's privacy loss distributions,
+    the sum of Renyi curves, or the sum of pure epsilons, whichever is best at each epsilon.
+
+    Examples
+    --------
+    >>> round(Composition([Gaussian(3.0), Gaussian(4.0)]).delta(1.0) / Gaussian(5.0).delta(1.0), 9)
+    1.0
+    >>> from discreet.privacy import Pure
+    >>> Composition([Pure(0.1)] * 10).epsilon(1e-6) < 1.0
+    True
+    """
+
+    kind: ClassVar[str] = "composition"
+    parts: tuple[Profile, ...]
+
+    def __init__(self, parts: Iterable[Profile]) -> None:
+        object.__setattr__(self, "parts", tuple(parts))
+        self.__post_init__()
+
+    def __post_init__(self) -> None:
+        _check_profiles(self.parts)
+        if any(profile.distance for profile in self.parts):
+            raise InputError("compose with the function compose(), which keeps distances apart.")
+
+    @property
+    def is_private(self) -> bool:
+        return all(profile.is_private for profile in self.parts)
+
+    @property
+    def failure(self) -> float:
+        return math.fsum(profile.failure for profile in self.parts)
+
+    @property
+    def core(self) -> Profile:
+        return Composition(profile.core for profile in self.parts)
+
+    @property
+    def pure_epsilon(self) -> float:
+        return math.fsum(profile.pure_epsilon for profile in self.parts)
+
+    @cached_property
+    def _merged(self) -> tuple[tuple[Profile, int], ...]:
+        """The distinct parts with their number, all Gaussians made one."""
+        mus = [profile.mu for profile in self.parts if isinstance(profile, Gaussian)]
+        others = Counter(p for p in self.parts if not isinstance(p, Gaussian))
+        merged: list[tuple[Profile, int]] = [*others.items()]
+        if mus:
+            merged.append((Gaussian(math.hypot(*mus) * (1 + 1e-15 * len(mus))), 1))
+        return tuple(merged)
+
+    @cached_property
+    def _loss(self) -> accountant.PrivacyLoss | None:
+        return self.loss(self._interval)
+
+    @cached_property
+    def _interval(self) -> float:
+        """The finest grid that a part asks for, unless the total would have too many cells."""
+        reaches = [profile.reach for profile, _ in self._merged]
+        span = 1e-3
+        while self._renyi(np.array([span]))[0] > accountant.TAIL + self.failure and span < 1e4:
+            span *= 1.25
+        return max(
+            accountant.natural_interval(min(reaches)),
+            accountant.natural_interval(max(span, *reaches)) / 4,
+        )
+
+    def loss(self, interval: float) -> accountant.PrivacyLoss:
+        return accountant.compose_losses(
+            [(profile.loss(interval), times) for profile, times in self._merged]
+        )
+
+    def _renyi(self, epsilons: Vector) -> Vector:
+        values = np.sum([times * p.core.rdp(ORDERS) for p, times in self._merged], axis=0)
+        return np.minimum(1.0, renyi_delta(epsilons, ORDERS, values) + self.failure)
+
+    def bound(self, epsilons: Vector) -> Vector:
+        if not self.is_private:
+            return np.ones(epsilons.shape)
+        if len(self._merged) == 1 and self._merged[0][1] == 1:
+            return self._merged[0][0].bound(epsilons)
+        best = np.minimum(self._renyi(epsilons), accountant.deltas_of_loss(self._loss, epsilons))
+        return np.where(epsilons >= self.pure_epsilon * SAFETY, 0.0, best)
+
+    def rdp(self, orders: ArrayLike) -> Vector:
+        orders = orders_above_one(orders)
+        total: Vector = np.sum([profile.rdp(orders) for profile in self.parts], axis=0)
+        return total
+
+
+@dataclass(frozen=True)
+class WithinDistance(Profile):
+    r"""A mechanism whose computed law is within total variation ``tau`` of an ideal one.
+
+    .. math:: \delta(\epsilon) = \min_{e \le \epsilon} \delta_{ideal}(e) + (1 + e^e) \tau
+
+    Examples
+    --------
+    >>> near = WithinDistance(Gaussian(0.2), tau=2.0**-80)
+    >>> 0 < near.delta(1.0) - Gaussian(0.2).delta(1.0) < 1e-21
+    True
+    """
+
+    kind: ClassVar[str] = "within_distance"
+    of: Profile
+    tau: float
+
+    def __post_init__(self) -> None:
+        _check_profiles((self.of,))
+        _checks.fraction(tau=self.tau)
+        if self.of.distance:
+            raise InputError("distances add; state their sum once.")
+
+    @property
+    def distance(self) -> float:
+        return self.tau
+
+    @property
+    def failure(self) -> float:
+        return self.of.failure
+
+    @property
+    def ideal(self) -> Profile:
+        return self.of
+
+    @property
+    def core(self) -> Profile:
+        return self.of.core
+
+    @property
+    def is_private(self) -> bool:
+        return self.of.is_private
+
+    @property
+    def pure_epsilon(self) -> float:
+        return self.of.pure_epsilon if self.tau == 0 else math.inf
+
+    def loss(self, interval: float) -> accountant.PrivacyLoss:
+        return self.of.loss(interval)
+
+    @cached_property
+    def _turn(self) -> float:
+        """Where the distance begins to cost more than a larger epsilon gains."""
+        low, high = 0.0, 1.0
+        while self._costs_less(high) and high < 700:
+            low, high = high, 2 * high
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self._costs_less(middle) else (low, middle)
+        return high
+
+    def _costs_less(self, epsilon: float) -> bool:
+        return epsilon < 700 and math.exp(epsilon) * self.tau < self.of.delta(epsilon)
+
+    def bound(self, epsilons: Vector) -> Vector:
+        if self.tau == 0:
+            return self.of.bound(epsilons)
+        epsilons = np.minimum(epsilons, self._turn)
+        return self.of.bound(epsilons) + (1 + np.exp(np.minimum(epsilons, 700.0))) * self.tau
+
+    def rdp(self, orders: ArrayLike) -> Vector:
+        return self.of.rdp(orders)
+
+
+def within(profile: Profile, distance: float) -> Profile:
+    """Return the profile, a further ``distance`` from its ideal."""
+    total = profile.distance + distance
+    return WithinDistance(profile.ideal, total) if total else profile
+
+
+def compose(profiles: Iterable[Profile]) -> Profile:
+    """Compose profiles; nested compositions are flattened and distances add.
+
+    Examples
+    --------
+    >>> compose([WithinDistance(Gaussian(3.0), 1e-30), Gaussian(4.0)]).distance
+    1e-30
+    """
+    listed = tuple(profiles)
+    _check_profiles(listed)
+    parts: list[Profile] = []
+    for profile in listed:
+        ideal = profile.ideal
+        parts.extend(ideal.parts if isinstance(ideal, Composition) else (ideal,))
+    whole = parts[0] if len(parts) == 1 else Composition(parts)
+    return within(whole, math.fsum(profile.distance for profile in listed))
+
+
+def _check_profiles(profiles: tuple[Profile, ...]) -> None:
+    if not profiles:
+        raise InputError("at least one profile is needed.")
+    for profile in profiles:
+        _checks.instance(Profile, profile=profile)

@@ -1,0 +1,104 @@
+"""Renyi curves and concentrated privacy, and their way back to epsilon and delta."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discreet import _checks
+from discreet._types import Vector
+from discreet.errors import InputError
+from discreet.privacy.profile import SAFETY, SMALLEST, Profile, orders_above_one
+
+ORDERS: Vector = 1 + np.geomspace(1e-3, 1e7, 481)
+"""Renyi orders at which curves are kept; any set is sound, this one loses little."""
+
+
+def renyi_delta(epsilons: Vector, orders: Vector, values: Vector) -> Vector:
+    r"""Return the smallest delta that a Renyi curve gives at each epsilon.
+
+    .. math:: \ln \delta = (\alpha - 1)(\epsilon_\alpha - \epsilon + \ln(1 - 1/\alpha)) - \ln\alpha
+
+    at the best order (Canonne, Kamath, Steinke 2020, proposition 12). Every order gives a bound.
+    """
+    usable = np.isfinite(values)
+    if not usable.any():
+        return np.ones(epsilons.shape)
+    orders, values = orders[usable], values[usable]
+    fixed = (orders - 1) * (values + np.log1p(-1 / orders)) - np.log(orders)
+    log_delta: Vector = (fixed - (orders - 1) * epsilons[..., None]).min(axis=-1)
+    return np.maximum(np.exp(np.minimum(log_delta, 0.0)), SMALLEST)
+
+
+def zero_concentrated_delta(epsilons: Vector, rho: float) -> Vector:
+    """Return delta of rho-zCDP, over a fine grid of orders around the best one."""
+    centre = 1 + np.maximum((epsilons / rho - 1) / 2, 1e-3)
+    orders = 1 + (centre[..., None] - 1) * np.geomspace(0.2, 50, 241)
+    log_delta = (orders - 1) * (orders * rho - epsilons[..., None] + np.log1p(-1 / orders))
+    best: Vector = (log_delta - np.log(orders)).min(axis=-1)
+    return np.maximum(np.exp(np.minimum(best, 0.0)), SMALLEST)
+
+
+@dataclass(frozen=True)
+class ZeroConcentrated(Profile):
+    r"""Renyi divergence at most ``rho`` times the order, for every order (zCDP).
+
+    Examples
+    --------
+    >>> round(ZeroConcentrated(0.02).epsilon(1e-6), 4)
+    0.8999
+    """
+
+    kind: ClassVar[str] = "zero_concentrated"
+    rho: float
+
+    def __post_init__(self) -> None:
+        _checks.positive(rho=self.rho)
+
+    def bound(self, epsilons: Vector) -> Vector:
+        return zero_concentrated_delta(epsilons, self.rho)
+
+    def rdp(self, orders: ArrayLike) -> Vector:
+        return orders_above_one(orders) * self.rho * SAFETY
+
+
+@dataclass(frozen=True)
+class Renyi(Profile):
+    r"""A Renyi curve known at some orders.
+
+    Between two orders, :math:`(\alpha - 1) \epsilon_\alpha` is convex, so its chord is a bound;
+    below the first order the first value is one; above the last there is none.
+
+    Examples
+    --------
+    >>> Renyi((2.0, 8.0), (0.1, 0.4)).rdp([1.5, 2.0, 5.0, 9.0]).round(3).tolist()
+    [0.1, 0.1, 0.363, inf]
+    """
+
+    kind: ClassVar[str] = "renyi"
+    orders: tuple[float, ...]
+    values: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "orders", tuple(map(float, self.orders)))
+        object.__setattr__(self, "values", tuple(map(float, self.values)))
+        orders_above_one(self.orders)
+        if len(self.orders) != len(self.values) or np.any(np.diff(self.orders) <= 0):
+            raise InputError("a Renyi curve needs one value for each of its increasing orders.")
+        for value in self.values:
+            _checks.not_negative(value=value)
+
+    def bound(self, epsilons: Vector) -> Vector:
+        return renyi_delta(epsilons, np.array(self.orders), np.array(self.values))
+
+    def rdp(self, orders: ArrayLike) -> Vector:
+        wanted = orders_above_one(orders)
+        known, values = np.array(self.orders), np.array(self.values)
+        chord = np.interp(wanted - 1, known - 1, (known - 1) * values) / (wanted - 1) * SAFETY
+        inside = np.where(np.isin(wanted, known), np.interp(wanted, known, values), chord)
+        inside = np.where(wanted < known[0], values[0], inside)
+        return np.where(wanted > known[-1], math.inf, inside)

@@ -1,0 +1,156 @@
+"""What is promised about a release, to whom, and under which public facts."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+
+from numpy.typing import ArrayLike
+
+from discreet import _checks
+from discreet._types import Json, Vector
+from discreet.errors import InputError, InputTypeError, UnitMismatch
+from discreet.privacy import accountant
+from discreet.privacy.combined import compose
+from discreet.privacy.profile import Profile, profile_from_json
+from discreet.privacy.unit import Unit, unit_named
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """A privacy profile, the unit it protects, and the facts it takes as public.
+
+    ``quoted_delta`` is the delta at which sentences and basic composition quote the epsilon; a
+    pure guarantee is always quoted at delta zero.
+
+    Examples
+    --------
+    >>> from discreet.privacy import AddRemoveOne, Gaussian
+    >>> promise = Guarantee(Gaussian(0.2), AddRemoveOne(), quoted_delta=1e-6)
+    >>> round(promise.epsilon(1e-6), 3)
+    0.834
+    >>> round(promise.compose(promise).epsilon(1e-6), 3)
+    1.212
+    >>> Guarantee.from_json(promise.to_json()) == promise
+    True
+    """
+
+    profile: Profile
+    unit: Unit
+    public_facts: tuple[str, ...] = ()
+    quoted_delta: float = 1e-9
+
+    def __post_init__(self) -> None:
+        _checks.instance(Profile, profile=self.profile)
+        object.__setattr__(self, "unit", unit_named(self.unit))
+        object.__setattr__(self, "public_facts", tuple(self.public_facts))
+        for fact in self.public_facts:
+            _checks.instance(str, public_fact=fact)
+        _checks.delta(quoted_delta=self.quoted_delta)
+        if math.isfinite(self.profile.pure_epsilon):
+            object.__setattr__(self, "quoted_delta", 0.0)
+
+    @property
+    def is_private(self) -> bool:
+        """Whether anything is promised at all."""
+        return self.profile.is_private
+
+    def epsilon(self, delta: float | None = None) -> float:
+        """Return the epsilon at ``delta`` (the quoted one if not given), rounded up."""
+        return self.profile.epsilon(self.quoted_delta if delta is None else delta)
+
+    def delta(self, epsilon: float) -> float:
+        """Return the delta at ``epsilon``, rounded up."""
+        return self.profile.delta(epsilon)
+
+    def rdp(self, orders: ArrayLike) -> Vector:
+        """Return the Renyi curve of the ideal mechanism."""
+        return self.profile.rdp(orders)
+
+    def pld(self, interval: float | None = None) -> accountant.PrivacyLoss:
+        """Return dp-accounting's privacy loss distribution of the ideal mechanism."""
+        if interval is None:
+            interval = accountant.natural_interval(self.profile.ideal.reach)
+        _checks.positive(interval=interval)
+        return self.profile.loss(interval)
+
+    def compose(self, *others: Guarantee) -> Guarantee:
+        """Return the guarantee of releasing all of these about the same data."""
+        for other in others:
+            _checks.instance(Guarantee, other=other)
+            if other.unit != self.unit:
+                raise UnitMismatch(
+                    "guarantees compose only for one privacy unit; got "
+                    f"{self.unit.name!r} and {other.unit.name!r}. Redo one of them."
+                )
+        everyone = (self, *others)
+        facts = dict.fromkeys(fact for guarantee in everyone for fact in guarantee.public_facts)
+        return Guarantee(
+            profile=compose(guarantee.profile for guarantee in everyone),
+            unit=self.unit,
+            public_facts=tuple(facts),
+            quoted_delta=max(guarantee.quoted_delta for guarantee in everyone),
+        )
+
+    def sentence(self) -> str:
+        """Say what is promised, for somebody who has never heard of epsilon."""
+        if not self.is_private:
+            return "No privacy is promised: this result may reveal anything about the records."
+        epsilon, delta = self.epsilon(), self.quoted_delta
+        factor = math.exp(min(epsilon, 700.0))
+        promise = (
+            f"Whatever anyone already knows or will learn, {self.unit.change} changes the chance "
+            f"of any conclusion drawn from this result by at most a factor of {_up(factor)}"
+        )
+        if delta > 0:
+            promise += f", apart from an additional chance of at most {delta:.3g}"
+        promise += f" (epsilon = {_up(epsilon)}, delta = {delta:.3g})."
+        if self.public_facts:
+            promise += " Taken as public: " + "; ".join(self.public_facts) + "."
+        return promise
+
+    def __str__(self) -> str:
+        return self.sentence()
+
+    def to_json(self) -> str:
+        """Return a JSON text from which :meth:`from_json` makes an equal guarantee."""
+        document: Json = {
+            "format": FORMAT,
+            "profile": self.profile.to_json(),
+            "unit": self.unit.name,
+            "public_facts": list(self.public_facts),
+            "quoted_delta": self.quoted_delta,
+        }
+        return json.dumps(document, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Guarantee:
+        """Read a guarantee back; unknown fields and formats are refused."""
+        try:
+            document = json.loads(text)
+        except (TypeError, ValueError):
+            raise InputError("a guarantee must be a JSON text as written by to_json().") from None
+        known = {"format", "profile", "unit", "public_facts", "quoted_delta"}
+        if not isinstance(document, dict) or set(document) != known:
+            raise InputTypeError(f"a guarantee must be a JSON object with fields {sorted(known)}.")
+        if document["format"] != FORMAT:
+            raise InputError(
+                f"this guarantee has format {document['format']!r}; this version reads {FORMAT}."
+            )
+        return cls(
+            profile=profile_from_json(document["profile"]),
+            unit=unit_named(document["unit"]),
+            public_facts=tuple(document["public_facts"]),
+            quoted_delta=document["quoted_delta"],
+        )
+
+
+def _up(value: float) -> str:
+    """Write a number with three digits, rounded up."""
+    if not math.isfinite(value) or value == 0:
+        return f"{value:g}"
+    digits = 2 - math.floor(math.log10(value))
+    return f"{math.ceil(value * 10.0**digits - 1e-6) / 10.0**digits:g}"

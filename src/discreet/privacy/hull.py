@@ -1,0 +1,70 @@
+r"""From bounds on delta at some epsilons to the best convex profile below them.
+
+A true profile is convex and non-increasing in :math:`\alpha = e^\epsilon`, equals one at
+:math:`\alpha = 0`, and lies above :math:`(1 - \alpha)_+`. So the lower convex hull, in alpha, of
+any upper bounds is again an upper bound; it also fills gaps in which no bound was stated. A bound
+that holds in both orders of the pair gives points at negative epsilons by the identity
+:math:`\delta(-\epsilon) = 1 - e^{-\epsilon}(1 - \delta(\epsilon))`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet._types import Vector
+from discreet.privacy.profile import SAFETY
+
+
+@dataclass(frozen=True, eq=False)
+class Hull:
+    """The lower convex hull of points (e**epsilon, delta)."""
+
+    epsilons: Vector  # increasing, the first stands for minus infinity
+    deltas: Vector
+
+    def __call__(self, epsilons: Vector) -> Vector:
+        """Return the hull at epsilons, rounded up."""
+        right = np.searchsorted(self.epsilons, epsilons, side="left")
+        right = np.clip(right, 1, self.epsilons.size - 1)
+        left = right - 1
+        # Positions between the corners in alpha, computed relative to the right corner.
+        gap = np.expm1(np.minimum(epsilons - self.epsilons[right], 0.0))
+        with np.errstate(divide="ignore"):
+            width = np.expm1(self.epsilons[left] - self.epsilons[right])
+        share = np.clip(gap / width, 0.0, 1.0)  # 1 at the left corner
+        rise = self.deltas[left] - self.deltas[right]
+        return np.minimum(1.0, (self.deltas[right] + share * rise) * SAFETY)
+
+
+def lower_hull(epsilons: Vector, deltas: Vector) -> Hull:
+    """Return the hull of bounds at epsilons >= 0 and of their mirror images.
+
+    Examples
+    --------
+    >>> hull = lower_hull(np.array([1.0, 2.0]), np.array([0.2, 0.01]))
+    >>> hull(np.array([0.0, 1.0])).round(3).tolist()
+    [0.57, 0.2]
+    """
+    mirrored = -np.expm1(-epsilons) + np.exp(-epsilons) * deltas
+    points = np.concatenate([[-np.inf], -epsilons[::-1], epsilons])
+    values = np.concatenate([[1.0], mirrored[::-1], deltas])
+    order = np.lexsort((values, points))
+    points, values = points[order], values[order]
+    first = np.concatenate([[True], points[1:] > points[:-1]])
+    points, values = points[first], values[first]
+    kept: list[int] = []
+    for i in range(points.size):
+        while len(kept) > 1 and _is_above(points, values, kept[-2], kept[-1], i):
+            kept.pop()
+        kept.append(i)
+    return Hull(points[kept], values[kept])
+
+
+def _is_above(points: Vector, values: Vector, a: int, b: int, c: int) -> bool:
+    """Say whether corner b lies on or above the chord from a to c, in alpha."""
+    # Alphas relative to the one at c, so that large epsilons do not overflow.
+    at_a, at_b = np.exp(points[a] - points[c]), np.exp(points[b] - points[c])
+    chord = values[c] + (values[a] - values[c]) * (1 - at_b) / (1 - at_a)
+    return bool(values[b] >= chord)

@@ -1,0 +1,207 @@
+r"""Privacy profiles: delta as a function of epsilon, rounded so that it is never optimistic.
+
+A profile bounds, for every pair of neighbours in both orders, the hockey-stick divergence
+
+.. math:: \delta(\epsilon) = \sup_S P(S) - e^\epsilon Q(S).
+
+It is the currency of the library: every mechanism states one, and everything else (an epsilon at
+a delta, a Renyi curve, a privacy loss distribution) is read off it.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import fields
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discreet import _checks
+from discreet._types import Json, Vector
+from discreet.errors import InputError, InputTypeError
+from discreet.privacy import accountant
+
+SAFETY = 1 + 1e-9
+"""Every computed delta is multiplied by this: far above the rounding error of its formula."""
+
+SMALLEST = 5e-324
+"""What a positive delta that underflows is rounded up to."""
+
+LARGEST_EPSILON = 1e6
+"""An epsilon beyond this is reported as infinite."""
+
+_KINDS: dict[str, type[Profile]] = {}
+
+
+class Profile(ABC):
+    """A bound on delta for every epsilon, for one release or several.
+
+    Three numbers travel with it. ``distance`` is the total variation between the computed and the
+    ideal mechanism; it costs (1 + e**epsilon) times itself in delta, once, at the end of a
+    composition. ``failure`` is a probability with which the Renyi curve of ``core`` may be
+    disregarded; it adds to delta. Both are zero unless a class says otherwise.
+    """
+
+    kind: ClassVar[str]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "kind" in cls.__dict__:
+            _KINDS[cls.kind] = cls
+
+    @abstractmethod
+    def bound(self, epsilons: Vector) -> Vector:
+        """Bound delta at finite epsilons >= 0, up to floating-point error."""
+
+    @abstractmethod
+    def rdp(self, orders: ArrayLike) -> Vector:
+        """Bound the Renyi divergence of each order above one (infinite where there is no bound).
+
+        It speaks of the ideal mechanism: ``distance`` comes on top.
+        """
+
+    @property
+    def distance(self) -> float:
+        return 0.0
+
+    @property
+    def failure(self) -> float:
+        return 0.0
+
+    @property
+    def ideal(self) -> Profile:
+        """This profile without its distance."""
+        return self
+
+    @property
+    def core(self) -> Profile:
+        """This profile without its distance and failure."""
+        return self
+
+    @property
+    def is_private(self) -> bool:
+        return True
+
+    @property
+    def pure_epsilon(self) -> float:
+        """The epsilon that holds with delta zero; infinite if there is none."""
+        return math.inf
+
+    def deltas(self, epsilons: ArrayLike) -> Vector:
+        """Return delta at each epsilon, never below the truth.
+
+        A negative epsilon is answered from the reversed pair: the bound holds in both orders, so
+        delta(-e) <= 1 - exp(-e) (1 - delta(e)).
+        """
+        epsilons = np.asarray(epsilons, dtype=np.float64)
+        if np.isnan(epsilons).any():
+            raise InputError("epsilon must be a number; got NaN.")
+        size = np.minimum(np.abs(epsilons), LARGEST_EPSILON).ravel()
+        bound = np.asarray(self.bound(size)) * SAFETY
+        bound = np.minimum(np.nan_to_num(bound, nan=1.0) + 0.0, 1.0).reshape(epsilons.shape)
+        mirrored = -np.expm1(-np.abs(epsilons)) + np.exp(-np.abs(epsilons)) * bound
+        return np.where(epsilons >= 0, bound, np.minimum(1.0, mirrored * (1 + 1e-15)))
+
+    def delta(self, epsilon: float) -> float:
+        """Return delta at one epsilon, never below the truth."""
+        return float(self.deltas(np.array([epsilon], dtype=np.float64))[0])
+
+    def epsilon(self, delta: float) -> float:
+        """Return an epsilon at least as large as the smallest one for ``delta``."""
+        _checks.delta(delta=delta)
+        if delta == 0:
+            return self.pure_epsilon
+        if self.delta(0.0) <= delta:
+            return 0.0
+        low, high = 0.0, 1e-6
+        while self.delta(high) > delta:
+            low, high = high, 4 * high
+            if high > LARGEST_EPSILON:
+                return self.pure_epsilon
+        while high - low > 1e-13 * high:
+            middle = 0.5 * (low + high)
+            if not low < middle < high:
+                break
+            low, high = (low, middle) if self.delta(middle) <= delta else (middle, high)
+        return min(high, self.pure_epsilon)
+
+    @property
+    def reach(self) -> float:
+        """An epsilon beyond which delta is negligible, or stays where it is."""
+        floor = max(accountant.TAIL, self.delta(LARGEST_EPSILON) * (1 + 1e-6))
+        high = 1e-6
+        while self.delta(high) > floor and high < LARGEST_EPSILON:
+            high *= 1.25
+        return high
+
+    def loss(self, interval: float) -> accountant.PrivacyLoss:
+        """Return a privacy loss distribution that dominates the ideal, on a grid."""
+        return accountant.loss_of_deltas(self.ideal.deltas, self.ideal.reach, interval)
+
+    def to_json(self) -> Json:
+        """Return a JSON object that :func:`profile_from_json` turns back into this profile."""
+        return {"kind": self.kind} | {
+            field.name: _to_json(getattr(self, field.name))
+            for field in fields(self)  # type: ignore[arg-type]
+        }
+
+    @classmethod
+    def _from_json(cls, parts: Json) -> Self:
+        known = {field.name for field in fields(cls)}  # type: ignore[arg-type]
+        if set(parts) != known:
+            raise InputError(
+                f"a {cls.kind} profile has the fields {sorted(known)}; got {sorted(parts)}."
+            )
+        profile = cls.__new__(cls)
+        for name, value in parts.items():
+            object.__setattr__(profile, name, _from_json_value(value))
+        profile.__post_init__()
+        return profile
+
+    @abstractmethod
+    def __post_init__(self) -> None:
+        """Check the fields."""
+
+
+def profile_from_json(document: Json) -> Profile:
+    """Read a profile back.
+
+    Examples
+    --------
+    >>> from discreet.privacy import Gaussian
+    >>> profile_from_json({"kind": "gaussian", "mu": 0.5}) == Gaussian(0.5)
+    True
+    """
+    if not isinstance(document, dict) or not isinstance(document.get("kind"), str):
+        raise InputTypeError("a profile must be a JSON object with a field 'kind'.")
+    parts = dict(document)
+    kind = parts.pop("kind")
+    if kind not in _KINDS:
+        raise InputError(f"unknown kind of profile {kind!r}; known: {', '.join(sorted(_KINDS))}.")
+    return _KINDS[kind]._from_json(parts)
+
+
+def orders_above_one(orders: ArrayLike) -> Vector:
+    """Check Renyi orders."""
+    orders = np.atleast_1d(np.asarray(orders, dtype=np.float64))
+    if orders.size == 0 or not (np.isfinite(orders).all() and (orders > 1).all()):
+        raise InputError("Renyi orders must be finite numbers above one.")
+    return orders
+
+
+def _to_json(value: object) -> object:
+    if isinstance(value, Profile):
+        return value.to_json()
+    if isinstance(value, tuple):
+        return [_to_json(part) for part in value]
+    return value
+
+
+def _from_json_value(value: object) -> object:
+    if isinstance(value, dict):
+        return profile_from_json(value)
+    if isinstance(value, list):
+        return tuple(_from_json_value(part) for part in value)
+    return value

@@ -1,0 +1,117 @@
+"""Pure epsilon, and epsilon except with probability delta."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit
+
+from discreet import _checks
+from discreet._types import Vector
+from discreet.privacy.profile import SAFETY, Profile, orders_above_one
+
+
+@dataclass(frozen=True, init=False)
+class Pure(Profile):
+    r"""Every outcome changes its probability by at most a factor of e**epsilon.
+
+    Randomised response is the worst case:
+    :math:`\delta(e) = (1 - e^{e - \epsilon}) / (1 + e^{-\epsilon})` below epsilon, zero above.
+
+    References
+    ----------
+    Kairouz, Oh, Viswanath (2015).
+
+    Examples
+    --------
+    >>> Pure(1.0).delta(1.0), Pure(1.0).epsilon(0.0)
+    (0.0, 1.0)
+    """
+
+    kind: ClassVar[str] = "pure"
+    level: float
+
+    def __init__(self, epsilon: float) -> None:
+        object.__setattr__(self, "level", epsilon)
+        self.__post_init__()
+
+    def __post_init__(self) -> None:
+        _checks.positive(epsilon=self.level)
+
+    @property
+    def pure_epsilon(self) -> float:
+        return self.level
+
+    def bound(self, epsilons: Vector) -> Vector:
+        gap = np.maximum(self.level - epsilons, 0.0)
+        value: Vector = -np.expm1(-gap) * expit(self.level)
+        return value
+
+    def rdp(self, orders: ArrayLike) -> Vector:
+        r"""Return the curve of randomised response.
+
+        .. math:: \ln\frac{\cosh((\alpha - 1/2)\epsilon)}{\cosh(\epsilon/2)} / (\alpha - 1)
+        """
+        orders = orders_above_one(orders)
+        rise = log_cosh((orders - 0.5) * self.level) - log_cosh(np.full(1, self.level / 2))
+        return np.minimum(rise / (orders - 1) * SAFETY, self.level)
+
+
+@dataclass(frozen=True, init=False)
+class Approximate(Profile):
+    """Epsilon except with probability delta: one point of a profile, and nothing else known.
+
+    Examples
+    --------
+    >>> round(Approximate(1.0, 1e-6).delta(1.0), 9)
+    1e-06
+    >>> round(Approximate(1.0, 1e-6).epsilon(1e-5), 4)
+    1.0
+    """
+
+    kind: ClassVar[str] = "approximate"
+    level: float
+    exception: float
+
+    def __init__(self, epsilon: float, delta: float) -> None:
+        object.__setattr__(self, "level", epsilon)
+        object.__setattr__(self, "exception", delta)
+        self.__post_init__()
+
+    def __post_init__(self) -> None:
+        _checks.not_negative(epsilon=self.level)
+        _checks.delta(delta=self.exception)
+
+    @property
+    def pure_epsilon(self) -> float:
+        return self.level if self.exception == 0 else math.inf
+
+    @property
+    def failure(self) -> float:
+        return self.exception
+
+    @property
+    def core(self) -> Profile:
+        return Pure(max(self.level, 1e-300))
+
+    def bound(self, epsilons: Vector) -> Vector:
+        gap = np.maximum(self.level - epsilons, 0.0)
+        inside = -np.expm1(-gap) * expit(self.level)
+        value: Vector = self.exception + (1 - self.exception) * inside
+        return value
+
+    def rdp(self, orders: ArrayLike) -> Vector:
+        if self.exception == 0:
+            return self.core.rdp(orders)
+        return np.full(orders_above_one(orders).shape, math.inf)
+
+
+def log_cosh(x: Vector) -> Vector:
+    """Return ln cosh x without overflow, and without cancellation at zero."""
+    small: Vector = np.log1p(2 * np.sinh(np.minimum(np.abs(x), 1.0) / 2) ** 2)
+    large = np.abs(x) + np.log1p(np.exp(-2 * np.abs(x))) - math.log(2)
+    return np.where(np.abs(x) <= 1, small, large)

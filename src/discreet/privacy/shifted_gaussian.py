@@ -1,0 +1,161 @@
+r"""The profile of objective perturbation with Gaussian noise.
+
+For a generalised linear loss with slope at most L and curvature at most beta, rows of norm at most
+R, ridge Lam and noise :math:`b \sim N(0, \sigma^2 I)`, write :math:`\mu = LR/\sigma`,
+:math:`\ln K = \ln(1 + \beta R^2/Lam)` (``log_ratio``) and, for jointly smooth losses
+(:math:`f'' \le \kappa (1 - |f'|/L)`), :math:`k = \kappa R^2 / Lam` (``joint``). With d the Gaussian
+profile, the following rules hold from the stated epsilon on:
+
+========== =============================== ======================================================
+relation   rule                            valid when
+========== =============================== ======================================================
+add/remove d(eps - ln K; mu), twice if     eps >= ln K
+           slopes take both signs
+add/remove d(eps; mu), twice if two-signed eps >= k
+replace    Rayleigh                        eps >= ln K
+replace    d(eps - ln K; 2 mu), twice if   eps - ln K >= sqrt(3) 2 mu + (2 mu)^2 / 2
+           two-signed
+replace    d(eps; 2 mu) + d(eps - k; mu),  eps >= k and eps >= sqrt(3) 2 mu + (2 mu)^2 / 2
+           twice if two-signed
+========== =============================== ======================================================
+
+None of them is a statement for all epsilon: below its start a rule says nothing, and the gap is
+filled by the convex hull. In particular this is *not* Gaussian privacy of parameter mu.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import log_ndtr, ndtr
+
+from discreet import _checks
+from discreet._types import Vector
+from discreet.errors import InputTypeError
+from discreet.privacy.gaussian import gaussian_delta, mills_ratio
+from discreet.privacy.hull import Hull, lower_hull
+from discreet.privacy.profile import SAFETY, Profile, orders_above_one
+
+_POINTS = 600
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A bound on delta that holds from one epsilon on."""
+
+    start: float
+    bound: Callable[[Vector], Vector]
+
+
+@dataclass(frozen=True)
+class ShiftedGaussian(Profile):
+    """Objective perturbation with Gaussian noise, in either relation.
+
+    Examples
+    --------
+    A logistic regression whose ridge is at least R**2/eps is, from that eps on, as private as a
+    Gaussian mechanism:
+
+    >>> from discreet.privacy import Gaussian
+    >>> logistic = ShiftedGaussian(mu=0.2, log_ratio=0.2, joint=1.0)
+    >>> logistic.delta(1.0) == Gaussian(0.2).delta(1.0)
+    True
+    >>> logistic.delta(0.1) > Gaussian(0.2).delta(0.1)
+    True
+    """
+
+    kind: ClassVar[str] = "shifted_gaussian"
+    mu: float
+    log_ratio: float
+    joint: float | None = None
+    is_one_signed: bool = True
+    is_replace: bool = False
+
+    def __post_init__(self) -> None:
+        _checks.positive(mu=self.mu)
+        _checks.not_negative(log_ratio=self.log_ratio)
+        if self.joint is not None:
+            _checks.not_negative(joint=self.joint)
+        for flag in (self.is_one_signed, self.is_replace):
+            if not isinstance(flag, bool):
+                raise InputTypeError("is_one_signed and is_replace must be True or False.")
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """Every rule that applies to this loss and relation."""
+        return self._replace_rules() if self.is_replace else self._add_remove_rules()
+
+    def _add_remove_rules(self) -> tuple[Rule, ...]:
+        mu, shift, sides = self.mu, self.log_ratio, 1 if self.is_one_signed else 2
+        rules = [Rule(shift, lambda e: sides * gaussian_delta(np.maximum(e - shift, 0), mu))]
+        if self.joint is not None:
+            rules.append(Rule(self.joint, lambda e: sides * gaussian_delta(e, mu)))
+        return tuple(rules)
+
+    def _replace_rules(self) -> tuple[Rule, ...]:
+        mu, shift, sides = self.mu, self.log_ratio, 1 if self.is_one_signed else 2
+        tail_start = (math.sqrt(3) * 2 * mu + (2 * mu) ** 2 / 2) * SAFETY
+        rules = [
+            Rule(shift, lambda e: _rayleigh(np.maximum(e - shift, 0), 2 * mu)),
+            Rule(
+                shift + tail_start,
+                lambda e: sides * gaussian_delta(np.maximum(e - shift, 0), 2 * mu),
+            ),
+        ]
+        if self.joint is not None:
+            k = self.joint
+            rules.append(
+                Rule(
+                    max(k, tail_start),
+                    lambda e: (
+                        sides
+                        * (gaussian_delta(e, 2 * mu) + gaussian_delta(np.maximum(e - k, 0), mu))
+                    ),
+                )
+            )
+        return tuple(rules)
+
+    def _direct(self, epsilons: Vector) -> Vector:
+        stated = [np.where(epsilons >= r.start, r.bound(epsilons), 1.0) for r in self.rules]
+        best: Vector = np.min(stated, axis=0)
+        return np.minimum(best, 1.0)
+
+    @cached_property
+    def _hull(self) -> Hull:
+        shift = 2 * self.mu if self.is_replace else self.mu
+        start = min(rule.start for rule in self.rules)
+        end = max(rule.start for rule in self.rules) + shift**2 / 2 + 12 * shift
+        grid = np.linspace(start, end, _POINTS)
+        grid = np.union1d(grid, [rule.start for rule in self.rules])
+        return lower_hull(grid, np.minimum(1.0, self._direct(grid) * SAFETY))
+
+    def bound(self, epsilons: Vector) -> Vector:
+        direct = self._direct(epsilons)
+        end = self._hull.epsilons[-1]
+        return np.where(epsilons < end, np.minimum(direct, self._hull(epsilons)), direct)
+
+    def rdp(self, orders: ArrayLike) -> Vector:
+        orders = orders_above_one(orders)
+        shift = 2 * self.mu if self.is_replace else self.mu
+        both = math.log(2) + log_ndtr((orders - 1) * shift)
+        curve: Vector = self.log_ratio + orders * shift**2 / 2 + both / (orders - 1)
+        if self.is_one_signed and not self.is_replace:
+            rise = orders * (orders - 1) * shift**2 / 2 + log_ndtr((orders - 0.5) * shift)
+            moment = np.logaddexp(math.log(ndtr(-shift / 2)), rise)
+            curve = np.minimum(curve, self.log_ratio + np.maximum(moment, 0.0) / (orders - 1))
+        return curve * SAFETY
+
+
+def _rayleigh(excess: Vector, shift: float) -> Vector:
+    """Return the rule that holds for any two rows: the noise in their plane has a Rayleigh norm."""
+    near = excess / shift - shift / 2
+    tail = shift * np.exp(-0.5 * near**2) * mills_ratio(np.maximum(near, 0.0) + shift)
+    inner = np.full(1, shift)
+    bulk = 1 - np.exp(excess - shift**2 / 2) * (1 - shift * mills_ratio(inner))
+    return np.where(near >= 0, tail, bulk)

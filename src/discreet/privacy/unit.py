@@ -1,0 +1,115 @@
+"""Who is protected: the difference between two data sets that must not show."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+from discreet import _checks
+from discreet.errors import InputError, InputTypeError
+
+
+class Unit(ABC):
+    """The relation between neighbouring data sets."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name used in arguments and files."""
+
+    @property
+    @abstractmethod
+    def change(self) -> str:
+        """The difference between neighbours, as a phrase."""
+
+    @property
+    @abstractmethod
+    def count_is_public(self) -> bool:
+        """Whether the number of records is the same for all neighbours."""
+
+    @abstractmethod
+    def spread(self, norm: float, *, diameter: float | None = None) -> float:
+        """Bound the change of a sum of contributions when the data become a neighbour.
+
+        ``norm`` bounds one record's contribution; ``diameter`` bounds the distance of two
+        possible contributions (twice the norm if not given).
+        """
+
+
+@dataclass(frozen=True)
+class AddRemoveOne(Unit):
+    """One record more or one record less.
+
+    Examples
+    --------
+    >>> AddRemoveOne().spread(1.5)
+    1.5
+    """
+
+    @property
+    def name(self) -> str:
+        return "add_remove"
+
+    @property
+    def change(self) -> str:
+        return "adding or removing one record"
+
+    @property
+    def count_is_public(self) -> bool:
+        return False
+
+    def spread(self, norm: float, *, diameter: float | None = None) -> float:
+        _checks.not_negative(norm=norm)
+        return norm
+
+
+@dataclass(frozen=True)
+class ReplaceOne(Unit):
+    """One record exchanged for another; the number of records is public.
+
+    Examples
+    --------
+    >>> ReplaceOne().spread(1.5)
+    3.0
+    >>> ReplaceOne().spread(1.0, diameter=1.0)
+    1.0
+    """
+
+    @property
+    def name(self) -> str:
+        return "replace"
+
+    @property
+    def change(self) -> str:
+        return "replacing one record by any other"
+
+    @property
+    def count_is_public(self) -> bool:
+        return True
+
+    def spread(self, norm: float, *, diameter: float | None = None) -> float:
+        _checks.not_negative(norm=norm)
+        if diameter is None:
+            return 2 * norm
+        _checks.not_negative(diameter=diameter)
+        return min(diameter, 2 * norm)
+
+
+UNITS: dict[str, Unit] = {unit.name: unit for unit in (AddRemoveOne(), ReplaceOne())}
+
+
+def unit_named(name: str | Unit) -> Unit:
+    """Return the unit for a name such as ``"add_remove"`` or ``"replace"``.
+
+    Examples
+    --------
+    >>> unit_named("replace")
+    ReplaceOne()
+    """
+    if isinstance(name, Unit):
+        return name
+    if not isinstance(name, str):
+        raise InputTypeError(f"unit must be a name or a Unit; got {type(name).__name__}.")
+    if name not in UNITS:
+        raise InputError(f"unit must be one of {', '.join(map(repr, UNITS))}; got {name!r}.")
+    return UNITS[name]
