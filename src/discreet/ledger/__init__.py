@@ -1,1 +1,7 @@
-"""Placeholder."""
+"""What has been spent, what may still be, and the receipts that open rows."""
+
+from discreet.ledger.ledger import Entry, Ledger, State
+from discreet.ledger.memory import MemoryLedger, NoLedger
+from discreet.ledger.receipt import Receipt
+
+__all__ = ["Entry", "Ledger", "MemoryLedger", "NoLedger", "Receipt", "State"]

@@ -1,0 +1,68 @@
+"""What every ledger does, wherever it keeps its books."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+
+from discreet.ledger.receipt import Receipt
+from discreet.privacy import Guarantee
+
+
+class State(Enum):
+    """The life of a charge. Only a charge whose rows were never opened can be refunded."""
+
+    RESERVED = "reserved"
+    OPENED = "opened"
+    RELEASED = "released"
+    FAILED = "failed"
+    REFUNDED = "refunded"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the history; nothing in it was read from a row."""
+
+    number: int
+    guarantee: Guarantee
+    purpose: str
+    time: datetime
+    state: State
+
+
+class Ledger(ABC):
+    """Pays for releases, and remembers.
+
+    ``charge`` checks and books in one step that no other charge can come between, and returns only
+    when the booking would survive. ``redeem`` and ``settle`` follow a receipt through its life.
+    """
+
+    @abstractmethod
+    def charge(self, guarantee: Guarantee, *, purpose: str = "") -> Receipt:
+        """Book the cost of a release, or raise :class:`BudgetExceeded` and book nothing."""
+
+    @abstractmethod
+    def redeem(self, receipt: Receipt) -> None:
+        """Mark the rows of a receipt as opened; raises if it is forged, used or refunded."""
+
+    @abstractmethod
+    def settle(self, receipt: Receipt, state: State) -> None:
+        """Record how an opened receipt ended: released or failed. The charge stands."""
+
+    @abstractmethod
+    def refund(self, receipt: Receipt) -> None:
+        """Give a charge back whose rows were never opened."""
+
+    @abstractmethod
+    def history(self) -> tuple[Entry, ...]:
+        """Return every charge ever made, in order."""
+
+    @abstractmethod
+    def remaining(self, delta: float) -> float:
+        """Return an epsilon such that any release within it at ``delta`` would be accepted."""
+
+    @abstractmethod
+    def spent(self, delta: float) -> float:
+        """Return the epsilon at ``delta`` of everything charged, as if fixed in advance."""

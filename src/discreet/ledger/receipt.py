@@ -1,0 +1,33 @@
+"""Proof that a release has been paid for; it opens rows once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NoReturn
+
+from discreet.errors import SealedError
+from discreet.privacy import Guarantee
+
+if TYPE_CHECKING:
+    from discreet.ledger.ledger import Ledger
+
+
+@dataclass(frozen=True, eq=False)
+class Receipt:
+    """One charge in one ledger.
+
+    A receipt proves nothing by itself: whoever is shown one asks its issuer, which knows whether it
+    wrote the receipt, for which guarantee, and whether it has been used.
+    """
+
+    number: int
+    guarantee: Guarantee
+    issuer: Ledger = field(repr=False)
+    token: str = field(repr=False)
+
+    def redeem(self) -> None:
+        """Use the receipt up; raises unless the issuer recognises it as unused."""
+        self.issuer.redeem(self)
+
+    def __reduce__(self) -> NoReturn:
+        raise SealedError("a receipt cannot be copied or stored; it opens rows once, here.")
