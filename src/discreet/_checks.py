@@ -83,7 +83,8 @@ def whole(*, at_least: int, at_most: int | None = None, **numbers: object) -> No
     for name, value in numbers.items():
         if isinstance(value, bool) or not isinstance(value, Integral):
             raise InputTypeError(f"{name} must be a whole number; got {_kind(value)}.")
-        if value < at_least or (at_most is not None and value > at_most):
+        number = int(value)
+        if number < at_least or (at_most is not None and number > at_most):
             limits = f"at least {at_least}" + ("" if at_most is None else f" and at most {at_most}")
             raise InputError(f"{name} must be {limits}; got {value}.")
 

@@ -1,1 +1,18 @@
-"""Placeholder."""
+"""Private rows: sealed until paid for, clipped when opened, and summed block by block."""
+
+from discreet.data.block import Block
+from discreet.data.rows import Kernel, OpenRows, Rows
+from discreet.data.total import summation_error
+from discreet.declared import Bounds, Interval, Labels, LabelSet
+
+__all__ = [
+    "Block",
+    "Bounds",
+    "Interval",
+    "Kernel",
+    "LabelSet",
+    "Labels",
+    "OpenRows",
+    "Rows",
+    "summation_error",
+]

@@ -1,1 +1,19 @@
-"""Placeholder."""
+"""The mechanisms: each a page of code beside a page of proof."""
+
+from discreet.mechanisms.base import Mechanism, Plan, Verdict
+from discreet.mechanisms.gaussian_sum import GaussianSum
+from discreet.mechanisms.laplace_sum import LaplaceSum
+from discreet.mechanisms.private_count import PrivateCount
+
+REGISTRY: tuple[Mechanism, ...] = (GaussianSum(), LaplaceSum(), PrivateCount())
+"""Every mechanism; the universal checks run over all of them."""
+
+__all__ = [
+    "REGISTRY",
+    "GaussianSum",
+    "LaplaceSum",
+    "Mechanism",
+    "Plan",
+    "PrivateCount",
+    "Verdict",
+]

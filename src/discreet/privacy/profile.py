@@ -24,7 +24,7 @@ from discreet.errors import InputError, InputTypeError
 from discreet.privacy import accountant
 
 SAFETY = 1 + 1e-9
-"""Every computed delta is multiplied by this: far above the rounding error of its formula."""
+"""A computed delta is multiplied by this: far above the rounding error of its formula."""
 
 SMALLEST = 5e-324
 """What a positive delta that underflows is rounded up to."""
@@ -45,6 +45,7 @@ class Profile(ABC):
     """
 
     kind: ClassVar[str]
+    safety: ClassVar[float] = SAFETY
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -99,7 +100,7 @@ class Profile(ABC):
         if np.isnan(epsilons).any():
             raise InputError("epsilon must be a number; got NaN.")
         size = np.minimum(np.abs(epsilons), LARGEST_EPSILON).ravel()
-        bound = np.asarray(self.bound(size)) * SAFETY
+        bound = np.asarray(self.bound(size)) * self.safety
         bound = np.minimum(np.nan_to_num(bound, nan=1.0) + 0.0, 1.0).reshape(epsilons.shape)
         mirrored = -np.expm1(-np.abs(epsilons)) + np.exp(-np.abs(epsilons)) * bound
         return np.where(epsilons >= 0, bound, np.minimum(1.0, mirrored * (1 + 1e-15)))

@@ -67,13 +67,12 @@ class Approximate(Profile):
 
     Examples
     --------
-    >>> round(Approximate(1.0, 1e-6).delta(1.0), 9)
-    1e-06
-    >>> round(Approximate(1.0, 1e-6).epsilon(1e-5), 4)
-    1.0
+    >>> Approximate(1.0, 1e-6).delta(1.0), Approximate(1.0, 1e-6).epsilon(1e-6)
+    (1e-06, 1.0)
     """
 
     kind: ClassVar[str] = "approximate"
+    safety: ClassVar[float] = 1.0  # the stated point must come back as it is
     level: float
     exception: float
 
@@ -101,7 +100,7 @@ class Approximate(Profile):
     def bound(self, epsilons: Vector) -> Vector:
         gap = np.maximum(self.level - epsilons, 0.0)
         inside = -np.expm1(-gap) * expit(self.level)
-        value: Vector = self.exception + (1 - self.exception) * inside
+        value: Vector = self.exception + (1 - self.exception) * inside * SAFETY
         return value
 
     def rdp(self, orders: ArrayLike) -> Vector:

@@ -1,0 +1,146 @@
+"""Some clipped rows at a time, seen through matrix products."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from discreet._types import Array, Integers, Vector
+
+Rounding = Callable[[Array, "slice | Integers"], Integers]
+"""Rounds entries to integers; its second argument says which columns they belong to."""
+
+_EVERY = slice(None)
+
+
+class Block(ABC):
+    """A few clipped rows; the matrix itself is not copied to clip it.
+
+    Every vector of coefficients or sums has one entry a column, the intercept's last.
+    """
+
+    labels: Vector | None
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """The number of rows."""
+
+    @abstractmethod
+    def margins(self, coefficients: Vector) -> Vector:
+        """Return each row's inner product with the coefficients."""
+
+    @abstractmethod
+    def weighted_sum(self, weights: Vector) -> Vector:
+        """Return the sum of the rows, each times its weight."""
+
+    @abstractmethod
+    def gram(self, weights: Vector) -> Array:
+        """Return the sum of the rows' outer products with themselves, each times its weight."""
+
+    @abstractmethod
+    def rows(self) -> Array:
+        """Return the clipped rows as a new dense array."""
+
+    @abstractmethod
+    def integer_sum(self, rounding: Rounding) -> Integers:
+        """Return the exact sum of the clipped rows, each entry rounded to an integer first."""
+
+
+class MatrixBlock(Block):
+    """Rows of a matrix, with a factor for each row."""
+
+    def __init__(
+        self,
+        matrix: Any,  # an ndarray or a SciPy CSR array: both know how to multiply
+        scale: Vector | None,
+        labels: Vector | None,
+        intercept: float | None,
+    ) -> None:
+        self._matrix, self._scale, self._intercept = matrix, scale, intercept
+        self.labels = labels
+
+    @property
+    def size(self) -> int:
+        return int(self._matrix.shape[0])
+
+    @abstractmethod
+    def _dense(self) -> Array:
+        """Return the rows before clipping, as a dense array."""
+
+    @abstractmethod
+    def _inner(self, weights: Vector) -> Array:
+        """Return the weighted sum of outer products before clipping."""
+
+    def _scaled(self, weights: Vector) -> Vector:
+        return weights if self._scale is None else weights * self._scale
+
+    def margins(self, coefficients: Vector) -> Vector:
+        if self._intercept is None:
+            return self._scaled(self._matrix @ coefficients)
+        products = self._scaled(self._matrix @ coefficients[:-1])
+        products += self._intercept * coefficients[-1]
+        return products
+
+    def weighted_sum(self, weights: Vector) -> Vector:
+        total = np.asarray(self._matrix.T @ self._scaled(weights))
+        if self._intercept is None:
+            return total
+        return np.append(total, self._intercept * weights.sum())
+
+    def gram(self, weights: Vector) -> Array:
+        inner = self._inner(self._scaled(self._scaled(weights)))
+        if self._intercept is None:
+            return inner
+        edge = self._intercept * (self._matrix.T @ self._scaled(weights))
+        corner = self._intercept**2 * weights.sum()
+        return np.block([[inner, edge[:, None]], [edge[None, :], np.array([[corner]])]])
+
+    def rows(self) -> Array:
+        dense = self._dense()
+        clipped = dense.copy() if self._scale is None else dense * self._scale[:, None]
+        if self._intercept is None:
+            return clipped
+        return np.column_stack([clipped, np.full(self.size, self._intercept)])
+
+
+class DenseBlock(MatrixBlock):
+    """Rows of a NumPy array."""
+
+    def integer_sum(self, rounding: Rounding) -> Integers:
+        total: Integers = rounding(self.rows(), _EVERY).sum(axis=0, dtype=np.int64)
+        return total
+
+    def _dense(self) -> Array:
+        return np.asarray(self._matrix)
+
+    def _inner(self, weights: Vector) -> Array:
+        return np.asarray(self._matrix.T @ (weights[:, None] * self._matrix))
+
+
+class SparseBlock(MatrixBlock):
+    """Rows of a SciPy CSR array."""
+
+    def integer_sum(self, rounding: Rounding) -> Integers:
+        # Entries that are not stored are zero, and zero may not round to zero.
+        csr = self._matrix
+        lengths = np.diff(csr.indptr)
+        entries = csr.data if self._scale is None else csr.data * np.repeat(self._scale, lengths)
+        columns = csr.indices.astype(np.int64)
+        rest = rounding(np.zeros(csr.shape[1]), _EVERY)
+        total = self.size * rest
+        np.add.at(total, columns, rounding(entries, columns) - rest[columns])
+        if self._intercept is None:
+            return total
+        constant = rounding(np.full(1, self._intercept), np.full(1, csr.shape[1]))
+        return np.append(total, self.size * constant)
+
+    def _dense(self) -> Array:
+        return np.asarray(self._matrix.toarray())
+
+    def _inner(self, weights: Vector) -> Array:
+        weighted = self._matrix.multiply(weights[:, None]).tocsr()
+        return np.asarray((self._matrix.T @ weighted).toarray())

@@ -1,0 +1,142 @@
+"""Rows in a NumPy array; the array is never copied as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from discreet._types import Array, Booleans, Integers, Vector
+from discreet.data.block import DenseBlock
+from discreet.data.labels import NUMERIC_KINDS, accept_labels, clean_labels
+from discreet.data.source import Prepared, Source, some
+from discreet.declared import Bounds
+from discreet.errors import InputError, InputTypeError
+
+FEWEST_ROWS, USUAL_ROWS = 256, 8192
+BLOCK_NUMBERS = 2**19
+"""How many numbers a block should hold: they fit a cache."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ArraySource(Source):
+    """A two-dimensional array of numbers."""
+
+    matrix: Any
+    column: Any
+
+    @classmethod
+    def accept(cls, X: Any, y: Any, bounds: Bounds) -> ArraySource:
+        """Take an array by its shape and type; reads no value."""
+        matrix = np.asarray(X)
+        if matrix.dtype.kind not in NUMERIC_KINDS:
+            raise InputTypeError(f"X must hold numbers; got the type {matrix.dtype}.")
+        if matrix.ndim != 2:
+            raise InputError(f"X must have rows and columns; got {matrix.ndim} axes.")
+        source = cls(matrix, accept_labels(y, matrix.shape[0], bounds))
+        source.check(bounds)
+        return source
+
+    @property
+    def count(self) -> int:
+        return int(self.matrix.shape[0])
+
+    def check(self, bounds: Bounds) -> None:
+        check_shape(self.matrix.shape, bounds)
+
+    def block_rows(self) -> int:
+        wanted = BLOCK_NUMBERS // self.matrix.shape[1]
+        return int(np.clip(wanted, FEWEST_ROWS, USUAL_ROWS))
+
+    def prepare(self, bounds: Bounds) -> PreparedArray:
+        labels, unknown = clean_labels(self.column, bounds)
+        step = self.block_rows()
+        spoilt = np.zeros(self.count, dtype=np.bool_) if unknown is None else unknown
+        scale = np.ones(self.count)
+        shrinks = bounds.features.norm_order in (1, 2)
+        for start in range(0, self.count, step):
+            rows = slice(start, start + step)
+            block = np.asarray(self.matrix[rows], dtype=np.float64)
+            spoilt[rows] |= _not_finite(block)
+            if shrinks:
+                sound = _replaced(block, spoilt[rows], bounds)
+                scale[rows] = bounds.features.clip_rows(sound)[1]
+        return PreparedArray(
+            bounds=bounds,
+            matrix=self.matrix,
+            labels=labels,
+            scale=scale if shrinks and (scale != 1).any() else None,
+            spoilt=spoilt if spoilt.any() else None,
+            shrinks=shrinks,
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PreparedArray(Prepared):
+    """An array with a factor for each row, and the rows that are replaced by a fixed point."""
+
+    bounds: Bounds
+    matrix: Any
+    labels: Vector | None
+    scale: Vector | None
+    spoilt: Booleans | None
+    shrinks: bool
+
+    @property
+    def count(self) -> int:
+        return int(self.matrix.shape[0])
+
+    def block(self, start: int, stop: int) -> DenseBlock:
+        rows = slice(start, stop)
+        matrix = np.asarray(self.matrix[rows], dtype=np.float64)
+        if self.spoilt is not None:
+            matrix = _replaced(matrix, self.spoilt[rows], self.bounds)
+        if not self.shrinks:
+            matrix, _ = self.bounds.features.clip_rows(matrix)
+        return DenseBlock(
+            matrix, some(self.scale, rows), some(self.labels, rows), self.bounds.intercept
+        )
+
+    def take(self, positions: Integers) -> PreparedArray:
+        return replace(
+            self,
+            matrix=self.matrix[positions],
+            labels=some(self.labels, positions),
+            scale=some(self.scale, positions),
+            spoilt=None if self.spoilt is None else self.spoilt[positions],
+        )
+
+    def gather(self) -> tuple[Array, Vector | None]:
+        block = self.block(0, self.count)
+        return block.rows(), None if self.labels is None else self.labels.copy()
+
+
+def check_shape(shape: tuple[int, ...], bounds: Bounds) -> None:
+    """Raise unless there are rows, not too many, with the declared number of columns."""
+    count, width = shape
+    if count == 0:
+        raise InputError("X must have at least one row; got none.")
+    if width != bounds.n_features:
+        raise InputError(f"X must have {bounds.n_features} columns, as declared; got {width}.")
+    if count > bounds.max_rows:
+        raise InputError(f"X has more rows than the declared max_rows = {bounds.max_rows}.")
+
+
+def _not_finite(block: Array) -> Booleans:
+    """Say which rows hold a NaN or an infinity."""
+    with np.errstate(all="ignore"):
+        suspect = ~np.isfinite(block @ np.ones(block.shape[1]))
+    found = np.zeros(block.shape[0], dtype=np.bool_)
+    if suspect.any():  # a row of huge finite numbers may overflow too: look again
+        found[suspect] = ~np.isfinite(block[suspect]).all(axis=1)
+    return found
+
+
+def _replaced(block: Array, spoilt: Booleans, bounds: Bounds) -> Array:
+    """Put a fixed point in the place of spoilt rows, in a copy if there are any."""
+    if not spoilt.any():
+        return block
+    sound = block.copy()
+    sound[spoilt] = bounds.features.fixed_point(bounds.n_features)
+    return sound

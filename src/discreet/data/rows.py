@@ -1,0 +1,225 @@
+"""Rows behind a seal that only a paid receipt opens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NoReturn, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from discreet import _checks
+from discreet._types import Booleans, Vector, Words
+from discreet.data.block import Block
+from discreet.data.dense import ArraySource
+from discreet.data.source import Prepared, Source
+from discreet.data.sparse import SparseSource
+from discreet.data.total import largest_block, total_of
+from discreet.declared import Bounds
+from discreet.errors import InputTypeError, ReceiptError, SealedError
+from discreet.ledger import Receipt
+from discreet.privacy import Unit, unit_named
+
+Kernel = Callable[[Block], Any]
+"""What is asked of a block: an array, or a tuple of arrays, to be summed over all blocks."""
+
+
+class Chance(Protocol):
+    """What drawing rows needs of a noise."""
+
+    def subset(self, population: int, threshold: int) -> Booleans:
+        """Keep each of ``population`` rows with chance threshold / 2**64."""
+        ...
+
+    def below(self, bound: int, count: int) -> Words:
+        """Return ``count`` uniform integers below ``bound``."""
+        ...
+
+
+class _Secret:
+    """Refuses every way of being looked at that Python lets a class refuse."""
+
+    __slots__ = ()
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise SealedError("rows cannot be looked at, counted, copied or stored; release a result.")
+
+    __iter__ = __len__ = __getitem__ = __contains__ = __array__ = _refuse
+    __reduce__ = __reduce_ex__ = __copy__ = __deepcopy__ = _refuse
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Rows(_Secret):
+    """Private rows with their declared bounds; nothing is read until :meth:`open`.
+
+    Parameters
+    ----------
+    X
+        A two-dimensional array of numbers, dense or SciPy sparse.
+    y
+        One label for each row, if the bounds declare labels.
+    bounds
+        What is declared; values outside are brought inside row by row.
+    unit
+        Who is protected.
+    block_rows, threads
+        How the work is cut up; neither changes any guarantee.
+
+    Examples
+    --------
+    >>> from discreet.geometry import L2Ball
+    >>> rows = Rows([[0.5, 0.1], [0.2, 0.9]], bounds=Bounds(L2Ball(1.0), n_features=2))
+    >>> rows
+    <sealed rows: 2 features, unit 'add_remove'>
+    >>> len(rows)
+    Traceback (most recent call last):
+        ...
+    discreet.errors.SealedError: rows cannot be looked at, counted, copied or stored; ...
+    """
+
+    __slots__ = ("__source", "_block_rows", "_threads", "bounds", "unit")
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        bounds: Bounds,
+        unit: str | Unit = "add_remove",
+        block_rows: int | None = None,
+        threads: int = 1,
+    ) -> None:
+        _checks.instance(Bounds, bounds=bounds)
+        _checks.whole(threads=threads, at_least=1)
+        self.bounds, self.unit = bounds, unit_named(unit)
+        self.__source: Source = _source(X, y, bounds)
+        if block_rows is None:
+            block_rows = self.__source.block_rows()
+        _checks.whole(block_rows=block_rows, at_least=1, at_most=largest_block(bounds.n_features))
+        self._block_rows, self._threads = block_rows, threads
+
+    @property
+    def public_count(self) -> int:
+        """The number of rows, if the unit makes it public."""
+        if not self.unit.count_is_public:
+            raise SealedError(
+                f"under the unit {self.unit.name!r} the number of rows is private; release a count."
+            )
+        return self.__source.count
+
+    def open(self, receipt: Receipt) -> OpenRows:
+        """Open the rows, using the receipt up."""
+        _checks.instance(Receipt, receipt=receipt)
+        if receipt.guarantee.unit != self.unit:
+            raise ReceiptError(
+                f"the receipt is for the unit {receipt.guarantee.unit.name!r}; these rows are for "
+                f"{self.unit.name!r}."
+            )
+        receipt.redeem()
+        return OpenRows(lambda: self.__source.prepare(self.bounds), self._block_rows, self._threads)
+
+    def __repr__(self) -> str:
+        return f"<sealed rows: {self.bounds.n_features} features, unit {self.unit.name!r}>"
+
+
+class OpenRows(_Secret):
+    """Rows inside a mechanism's private part; only mechanisms see them."""
+
+    __slots__ = ("__known", "__prepare", "_block_rows", "_threads")
+
+    def __init__(self, prepare: Callable[[], Prepared], block_rows: int, threads: int) -> None:
+        self.__prepare = prepare
+        self.__known: Prepared | None = None
+        self._block_rows, self._threads = block_rows, threads
+
+    @property
+    def _prepared(self) -> Prepared:
+        """The clipped rows; values are read the first time this is asked for."""
+        if self.__known is None:
+            self.__known = self.__prepare()
+        return self.__known
+
+    @property
+    def count(self) -> int:
+        """The number of rows; private unless the unit says otherwise."""
+        return self._prepared.count
+
+    def _starts(self) -> range:
+        return range(0, max(self.count, 1), self._block_rows)  # no rows make one empty block
+
+    def _block(self, start: int) -> Block:
+        return self._prepared.block(start, start + self._block_rows)
+
+    def sum(self, kernel: Kernel) -> Any:
+        """Return the sum of ``kernel(block)`` over all blocks, always in the same order.
+
+        A kernel returns an array or a tuple of arrays. Integers are added exactly; floats within
+        :func:`discreet.data.summation_error`.
+        """
+        totals: list[Any] = []
+        is_tuple = False
+        for answer in self._answers(kernel):
+            is_tuple = isinstance(answer, tuple)
+            parts = answer if is_tuple else (answer,)
+            if not totals:
+                totals = [total_of(part) for part in parts]
+                continue
+            for total, part in zip(totals, parts, strict=True):
+                total.add(np.asarray(part))
+        values = tuple(total.value() for total in totals)
+        return values if is_tuple else values[0]
+
+    def _answers(self, kernel: Kernel) -> Iterator[Any]:
+        if self._threads == 1:
+            yield from (kernel(self._block(start)) for start in self._starts())
+            return
+        with ThreadPoolExecutor(self._threads) as pool:
+            yield from pool.map(lambda start: kernel(self._block(start)), self._starts())
+
+    def sample(self, threshold: int, noise: Chance) -> OpenRows:
+        """Keep each row with chance threshold / 2**64, independently of all others."""
+        kept = np.flatnonzero(noise.subset(self.count, threshold))
+        return self._like(self._prepared.take(kept))
+
+    def split(self, parts: int, noise: Chance) -> tuple[OpenRows, ...]:
+        """Deal the rows out at random, each independently of all others.
+
+        One row more or less therefore changes one part and leaves the others as they were.
+        """
+        _checks.whole(parts=parts, at_least=1)
+        part = noise.below(parts, self.count)
+        return tuple(
+            self._like(self._prepared.take(np.flatnonzero(part == i))) for i in range(parts)
+        )
+
+    def stream(self) -> Iterator[tuple[Vector, float | None]]:
+        """Yield one clipped row and its label at a time, in order."""
+        for start in self._starts():
+            block = self._block(start)
+            labels = [None] * block.size if block.labels is None else block.labels.tolist()
+            yield from zip(block.rows(), labels, strict=True)
+
+    def gather(self) -> tuple[Any, Vector | None]:
+        """Return all clipped rows and labels as new arrays, sparse if they were."""
+        return self._prepared.gather()
+
+    def _like(self, prepared: Prepared) -> OpenRows:
+        return OpenRows(lambda: prepared, self._block_rows, self._threads)
+
+    def __repr__(self) -> str:
+        return "<open rows>"
+
+
+def _source(X: Any, y: Any, bounds: Bounds) -> Source:
+    if sparse.issparse(X):
+        return SparseSource.accept(X, y, bounds)
+    if not hasattr(X, "__len__") and not hasattr(X, "__array__"):
+        raise InputTypeError(f"X must be an array of rows and columns; got {type(X).__name__}.")
+    try:
+        matrix = np.asarray(X)
+    except (ValueError, TypeError, OverflowError):
+        matrix = None
+    if matrix is None:
+        raise InputTypeError("X must be an array of numbers with rows of equal length.")
+    return ArraySource.accept(matrix, y, bounds)

@@ -1,0 +1,162 @@
+"""Rows in a SciPy sparse matrix; sparse stays sparse."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from discreet._types import Integers, Vector
+from discreet.data.block import SparseBlock
+from discreet.data.dense import USUAL_ROWS, check_shape
+from discreet.data.labels import NUMERIC_KINDS, accept_labels, clean_labels
+from discreet.data.source import Prepared, Source, some
+from discreet.declared import Bounds
+from discreet.errors import InputError, InputTypeError
+from discreet.geometry import ConvexSet
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SparseSource(Source):
+    """A sparse matrix of numbers, in any of SciPy's formats."""
+
+    matrix: Any
+    column: Any
+
+    @classmethod
+    def accept(cls, X: Any, y: Any, bounds: Bounds) -> SparseSource:
+        """Take a sparse matrix by its shape and type; reads no value."""
+        if X.dtype.kind not in NUMERIC_KINDS:
+            raise InputTypeError(f"X must hold numbers; got the type {X.dtype}.")
+        if len(X.shape) != 2:
+            raise InputError(f"X must have rows and columns; got {len(X.shape)} axes.")
+        source = cls(X, accept_labels(y, X.shape[0], bounds))
+        source.check(bounds)
+        return source
+
+    @property
+    def count(self) -> int:
+        return int(self.matrix.shape[0])
+
+    def check(self, bounds: Bounds) -> None:
+        check_shape(self.matrix.shape, bounds)
+        if not bounds.features.contains(np.zeros(bounds.n_features)):
+            raise InputError(
+                "sparse rows need a set that contains the origin; use a ball, or a dense array."
+            )
+
+    def block_rows(self) -> int:
+        # A block's sum is as long as a row is wide, so wide matrices get long blocks.
+        return max(USUAL_ROWS, 1 << int(self.matrix.shape[1] - 1).bit_length())
+
+    def prepare(self, bounds: Bounds) -> PreparedSparse:
+        labels, unknown = clean_labels(self.column, bounds)
+        matrix = _canonical(self.matrix)
+        spoilt = np.zeros(self.count, dtype=np.bool_) if unknown is None else unknown
+        if not _is_finite_in_sum(matrix.data):
+            broken = np.flatnonzero(~np.isfinite(matrix.data))
+            spoilt[np.searchsorted(matrix.indptr, broken, side="right") - 1] = True
+        if spoilt.any():
+            lost = np.repeat(spoilt, np.diff(matrix.indptr))
+            matrix = _with_numbers(matrix, np.where(lost, 0.0, matrix.data))
+        matrix, scale = _clipped(matrix, bounds.features)
+        return PreparedSparse(
+            bounds=bounds,
+            matrix=matrix,
+            labels=labels,
+            scale=scale if (scale != 1).any() else None,
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PreparedSparse(Prepared):
+    """A canonical CSR array with a factor for each row."""
+
+    bounds: Bounds
+    matrix: Any
+    labels: Vector | None
+    scale: Vector | None
+
+    @property
+    def count(self) -> int:
+        return int(self.matrix.shape[0])
+
+    def block(self, start: int, stop: int) -> SparseBlock:
+        rows = slice(start, min(stop, self.count))
+        return SparseBlock(
+            _row_range(self.matrix, rows.start, rows.stop),
+            some(self.scale, rows),
+            some(self.labels, rows),
+            self.bounds.intercept,
+        )
+
+    def take(self, positions: Integers) -> PreparedSparse:
+        return replace(
+            self,
+            matrix=self.matrix[positions],
+            labels=some(self.labels, positions),
+            scale=some(self.scale, positions),
+        )
+
+    def gather(self) -> tuple[Any, Vector | None]:
+        scale = np.ones(self.count) if self.scale is None else self.scale
+        matrix = (sparse.diags_array(scale) @ self.matrix).tocsr()
+        if self.bounds.intercept is not None:
+            column = np.full((self.count, 1), self.bounds.intercept)
+            matrix = sparse.hstack([matrix, sparse.csr_array(column)], format="csr")
+        return matrix, None if self.labels is None else self.labels.copy()
+
+
+def _canonical(matrix: Any) -> Any:
+    """Return a float64 CSR array with sorted indices and no entry stored in pieces.
+
+    An entry stored in two pieces would have its norm understated. The flags that SciPy caches
+    are not trusted: whoever edited the indices may not have reset them.
+    """
+    csr = sparse.csr_array(matrix, dtype=np.float64)
+    csr = sparse.csr_array((csr.data, csr.indices, csr.indptr), shape=csr.shape)
+    csr.check_format(full_check=True)
+    if not csr.has_canonical_format:
+        csr = csr.copy()
+        csr.sum_duplicates()
+    return csr
+
+
+def _is_finite_in_sum(numbers: Vector) -> bool:
+    """Say whether all numbers are surely finite; no to huge ones, whose sum overflows."""
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(numbers.sum()))
+
+
+def _with_numbers(matrix: Any, data: Vector) -> Any:
+    """Return the same pattern with other numbers."""
+    fresh = sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+    fresh.has_canonical_format = True
+    return fresh
+
+
+def _clipped(matrix: Any, features: ConvexSet) -> tuple[Any, Vector]:
+    """Clip block by block if that changes no number, so that temporary arrays stay small."""
+    if features.norm_order not in (1, 2):
+        return features.clip_sparse(matrix)
+    scale = np.ones(matrix.shape[0])
+    for start in range(0, scale.size, USUAL_ROWS):
+        stop = min(start + USUAL_ROWS, scale.size)
+        scale[start:stop] = features.clip_sparse(_row_range(matrix, start, stop))[1]
+    return matrix, scale
+
+
+def _row_range(matrix: Any, start: int, stop: int) -> Any:
+    """Return some rows without copying their numbers."""
+    if start == 0 and stop == matrix.shape[0]:
+        return matrix
+    first, last = matrix.indptr[start], matrix.indptr[stop]
+    pointers = matrix.indptr[start : stop + 1] - first
+    rows = sparse.csr_array(
+        (matrix.data[first:last], matrix.indices[first:last], pointers),
+        shape=(stop - start, matrix.shape[1]),
+    )
+    rows.has_canonical_format = True
+    return rows

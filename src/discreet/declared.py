@@ -1,0 +1,161 @@
+"""What is declared about the rows before anyone looks at them."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet import _checks
+from discreet._types import Booleans, Vector
+from discreet.errors import InputError
+from discreet.geometry import ConvexSet
+
+CLIPPING_SLACK = 1 + 2.0**-20
+"""Rounding lets a clipped norm exceed its bound by (p + 3) 2**-53; the bounds allow this much."""
+
+MOST_FEATURES = 2**31
+MOST_ROWS = 2**27
+
+
+class Labels(ABC):
+    """The labels that rows may carry."""
+
+    @abstractmethod
+    def clean(self, labels: Vector) -> tuple[Vector, Booleans | None]:
+        """Return labels within the declaration, and which records to replace as a whole."""
+
+    @property
+    @abstractmethod
+    def magnitude(self) -> float:
+        """The largest absolute value of a label."""
+
+
+@dataclass(frozen=True)
+class Interval(Labels):
+    """Labels between two numbers; others are clipped, NaN counts as the middle.
+
+    Examples
+    --------
+    >>> Interval(0, 10).clean(np.array([-3.0, 4.0, np.nan, np.inf]))[0].tolist()
+    [0.0, 4.0, 5.0, 10.0]
+    """
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        _checks.finite(low=self.low, high=self.high)
+        if not self.low <= self.high:
+            raise InputError(f"low must not exceed high; got {self.low} and {self.high}.")
+        if max(abs(self.low), abs(self.high)) > 1e100:
+            raise InputError("labels must be declared within 1e100 of zero; rescale them.")
+        object.__setattr__(self, "low", float(self.low))
+        object.__setattr__(self, "high", float(self.high))
+
+    def clean(self, labels: Vector) -> tuple[Vector, Booleans | None]:
+        middle = self.low + (self.high - self.low) / 2
+        cleaned = np.where(np.isnan(labels), middle, labels)
+        return np.clip(cleaned, self.low, self.high), None
+
+    @property
+    def magnitude(self) -> float:
+        return max(abs(self.low), abs(self.high))
+
+
+@dataclass(frozen=True, init=False)
+class LabelSet(Labels):
+    """A finite set of numeric labels; a record with any other label is replaced by a fixed one.
+
+    Examples
+    --------
+    >>> LabelSet([-1, 1]).clean(np.array([1.0, 7.0, -1.0]))
+    (array([ 1., -1., -1.]), array([False,  True, False]))
+    """
+
+    values: tuple[float, ...]
+
+    def __init__(self, values: Iterable[float]) -> None:
+        object.__setattr__(self, "values", tuple(values))
+        for value in self.values:
+            _checks.finite(label=value)
+        if not self.values or len(set(self.values)) != len(self.values):
+            raise InputError("labels must be at least one number, without repetition.")
+        object.__setattr__(self, "values", tuple(map(float, self.values)))
+
+    def clean(self, labels: Vector) -> tuple[Vector, Booleans | None]:
+        unknown = ~np.isin(labels, self.values)
+        if not unknown.any():
+            return labels, None
+        return np.where(unknown, self.values[0], labels), unknown
+
+    @property
+    def magnitude(self) -> float:
+        return max(abs(value) for value in self.values)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """A declared set for the features, the labels, and what else is public about the shape.
+
+    Values outside are brought inside, row by row; they are never an error. The bounds are promises
+    of the code, not of the data.
+
+    Parameters
+    ----------
+    features
+        The set that every row's features are brought into.
+    n_features
+        How many columns there are.
+    labels
+        An :class:`Interval` or a :class:`LabelSet`; None if rows carry no label.
+    intercept
+        The constant of an extra last column, appended after clipping; None for no such column.
+    max_rows
+        More rows than this are refused. Rounding errors of sums are bounded by it, so it is a
+        public fact, not the number of rows.
+
+    Examples
+    --------
+    >>> from discreet.geometry import L2Ball
+    >>> bounds = Bounds(L2Ball(3.0), n_features=5, intercept=4.0)
+    >>> bounds.width, round(bounds.row_norm(), 4)
+    (6, 5.0)
+    """
+
+    features: ConvexSet
+    n_features: int
+    labels: Labels | None = None
+    intercept: float | None = None
+    max_rows: int = MOST_ROWS
+
+    def __post_init__(self) -> None:
+        _checks.instance(ConvexSet, features=self.features)
+        _checks.whole(n_features=self.n_features, at_least=1, at_most=MOST_FEATURES)
+        _checks.whole(max_rows=self.max_rows, at_least=1, at_most=2**40)
+        if self.labels is not None:
+            _checks.instance(Labels, labels=self.labels)
+        if self.intercept is not None:
+            _checks.positive(intercept=self.intercept)
+        if not math.isfinite(self.features.reach(self.n_features)):
+            raise InputError("rows need a bounded set; declare a ball or a box for the features.")
+
+    @property
+    def width(self) -> int:
+        """The number of columns, intercept included."""
+        return self.n_features + (self.intercept is not None)
+
+    def row_norm(self, order: float = 2) -> float:
+        """Bound the norm of a clipped row, intercept included."""
+        reach = self.features.reach(self.n_features, order) * CLIPPING_SLACK
+        column = self.intercept or 0.0
+        if order == 1:
+            return reach + column
+        return max(reach, column) if order == math.inf else math.hypot(reach, column) * (1 + 1e-15)
+
+    def row_distance(self, order: float = 2) -> float:
+        """Bound the distance of two clipped rows; the intercept column cancels."""
+        return self.features.diameter(self.n_features, order) * CLIPPING_SLACK

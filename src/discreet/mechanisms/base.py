@@ -1,0 +1,73 @@
+"""What every mechanism does: accept a question, plan in public, run in private."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+from discreet import _checks
+from discreet.data import OpenRows
+from discreet.declared import Bounds
+from discreet.errors import NotAccepted
+from discreet.noise import Noise
+from discreet.privacy import Budget, Guarantee, Unit
+from discreet.question import Question
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a mechanism has a proof for a question; if not, why and what to use."""
+
+    is_yes: bool
+    reason: str = ""
+
+    def __bool__(self) -> bool:
+        return self.is_yes
+
+
+YES = Verdict(True)
+
+
+class Plan(ABC):
+    """Everything decided before a row is read, and what is promised about the outcome."""
+
+    guarantee: Guarantee
+
+    @abstractmethod
+    def run(self, rows: OpenRows, noise: Noise) -> Any:
+        """Compute the release: the private part. What it returns is public."""
+
+
+class Mechanism(ABC):
+    """Turns a public question and a budget into a plan with a guarantee."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name of the file with the proof."""
+
+    @abstractmethod
+    def accepts(self, question: Question, unit: Unit) -> Verdict:
+        """Say whether the proof covers this question and unit."""
+
+    @abstractmethod
+    def _plan(self, question: Any, budget: Budget, unit: Unit) -> Plan:
+        """Plan for an accepted question."""
+
+    def plan(self, question: Question, budget: Budget, unit: Unit) -> Plan:
+        """Decide noise, grid and guarantee from public facts alone."""
+        _checks.instance(Question, question=question)
+        _checks.instance(Budget, budget=budget)
+        _checks.instance(Unit, unit=unit)
+        verdict = self.accepts(question, unit)
+        if not verdict:
+            raise NotAccepted(verdict.reason)
+        return self._plan(question, budget, unit)
+
+
+def public_facts(bounds: Bounds, unit: Unit) -> tuple[str, ...]:
+    """Return what a guarantee about rows within bounds takes as public."""
+    if unit.count_is_public:
+        return ("the number of records", "the number of columns")
+    return (f"that there are at most {bounds.max_rows} records", "the number of columns")

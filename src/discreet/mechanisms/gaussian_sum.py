@@ -1,0 +1,78 @@
+"""The sum or mean of bounded rows with Gaussian noise; proof in ``gaussian_sum.md``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from discreet._types import Vector
+from discreet.data import OpenRows
+from discreet.mechanisms._exact_sum import ExactSum
+from discreet.mechanisms._totals import INTEGER_ROOM, Totals, is_total
+from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
+from discreet.noise import Grid, Noise, distance_of_gaussian, gaussian_grid
+from discreet.privacy import Budget, Gaussian, Guarantee, Unit, gaussian_multiplier, within
+from discreet.question import Question, VectorMean, VectorSum
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianSumPlan(Plan):
+    """A grid, and integers of Gaussian law."""
+
+    totals: Totals
+    grid: Grid
+    guarantee: Guarantee
+
+    @property
+    def sensitivity(self) -> float:
+        """How far, in l2, the totals of neighbours can be apart on the grid."""
+        return self.totals.sensitivity(2) + self.grid.spread_l2(self.totals.dimension)
+
+    def run(self, rows: OpenRows, noise: Noise) -> Vector:
+        units = self.totals.units(rows, self.grid)
+        units += noise.gaussian(units.size, self.grid.bits)
+        return self.totals.answer(self.grid.values(units), rows)
+
+
+class GaussianSum(Mechanism):
+    """Gaussian noise on the sum of rows, or on the sum and the count for a mean.
+
+    Examples
+    --------
+    >>> from discreet.data import Bounds
+    >>> from discreet.geometry import L2Ball
+    >>> from discreet.privacy import AddRemoveOne
+    >>> question = VectorSum(Bounds(L2Ball(1.0), n_features=10))
+    >>> plan = GaussianSum().plan(question, Budget(1.0, 1e-6), AddRemoveOne())
+    >>> round(plan.grid.scale, 2), plan.guarantee.epsilon(1e-6) <= 1.0
+    (4.22, True)
+    """
+
+    @property
+    def name(self) -> str:
+        return "gaussian_sum"
+
+    def accepts(self, question: Question, unit: Unit) -> Verdict:
+        if is_total(question):
+            return YES
+        return Verdict(False, "gaussian_sum answers sums and means; use private_count for a count.")
+
+    def _plan(self, question: VectorSum | VectorMean, budget: Budget, unit: Unit) -> Plan:
+        totals = Totals.of(question, unit, order=2)
+        if not budget.is_private:
+            return ExactSum.of(totals)
+        distance = distance_of_gaussian(totals.dimension)
+        grid = gaussian_grid(
+            multiplier=gaussian_multiplier(budget, distance=distance),
+            sensitivity=totals.sensitivity(2),
+            dimension=totals.dimension,
+            bound=totals.contribution(float("inf")),
+            room=INTEGER_ROOM / question.bounds.max_rows,
+        )
+        reached = (totals.sensitivity(2) + grid.spread_l2(totals.dimension)) / grid.scale
+        guarantee = Guarantee(
+            within(Gaussian(reached * (1 + 1e-15)), distance),
+            unit,
+            public_facts(question.bounds, unit),
+            quoted_delta=budget.delta,
+        )
+        return GaussianSumPlan(totals, grid, guarantee)

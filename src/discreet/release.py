@@ -1,0 +1,176 @@
+"""The gate: the one function that opens rows."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import warnings
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from discreet import _checks
+from discreet._types import Json
+from discreet.data import Rows
+from discreet.errors import InputError, InputTypeError, ReleaseFailed
+from discreet.ledger import Ledger, NoLedger, Receipt, State
+from discreet.mechanisms import Mechanism, Plan
+from discreet.noise import Noise, SystemNoise
+from discreet.privacy import Budget, Guarantee, NoPrivacy
+from discreet.question import Question
+
+FORMAT = 1
+
+
+class RehearsalWarning(UserWarning):
+    """A result was made with repeatable noise and is not private."""
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """What may be published, and what is promised about it; a closed list of fields.
+
+    Examples
+    --------
+    >>> from discreet.privacy import AddRemoveOne, Pure
+    >>> result = Release(42, Guarantee(Pure(1.0), AddRemoveOne()), "private_count", 1, "0.1")
+    >>> result.is_private, Release.from_json(result.to_json()).value
+    (True, 42)
+    """
+
+    value: Any
+    guarantee: Guarantee
+    mechanism: str
+    receipt_number: int
+    version: str
+
+    @property
+    def is_private(self) -> bool:
+        """Whether anything is promised at all."""
+        return self.guarantee.is_private
+
+    def to_json(self) -> str:
+        """Return a JSON text with every field; numbers survive exactly."""
+        value = self.value.tolist() if isinstance(self.value, np.ndarray) else self.value
+        document: Json = {
+            "format": FORMAT,
+            "value": value,
+            "value_is_array": isinstance(self.value, np.ndarray),
+            "guarantee": json.loads(self.guarantee.to_json()),
+            "mechanism": self.mechanism,
+            "receipt_number": self.receipt_number,
+            "version": self.version,
+        }
+        return json.dumps(document, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Release:
+        """Read a release back; unknown fields and formats are refused."""
+        try:
+            document = json.loads(text)
+        except (TypeError, ValueError):
+            raise InputError("a release must be a JSON text as written by to_json().") from None
+        known = {"format", "value", "value_is_array", "guarantee", "mechanism", "receipt_number"}
+        known.add("version")
+        if not isinstance(document, dict) or set(document) != known:
+            raise InputTypeError(f"a release must be a JSON object with fields {sorted(known)}.")
+        if document["format"] != FORMAT:
+            raise InputError(
+                f"this release has format {document['format']!r}; this version reads {FORMAT}."
+            )
+        value = document["value"]
+        return cls(
+            value=np.array(value, dtype=np.float64) if document["value_is_array"] else value,
+            guarantee=Guarantee.from_json(json.dumps(document["guarantee"])),
+            mechanism=document["mechanism"],
+            receipt_number=document["receipt_number"],
+            version=document["version"],
+        )
+
+
+def release(
+    mechanism: Mechanism,
+    question: Question,
+    rows: Rows,
+    *,
+    budget: Budget,
+    ledger: Ledger | None = None,
+    noise: Noise | None = None,
+    purpose: str = "",
+) -> Release:
+    """Plan, pay, open the rows, and release.
+
+    The plan reads no row. The ledger books the charge before the rows are opened, and keeps it
+    even if the private part fails; what fails says nothing about the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet.data import Bounds
+    >>> from discreet.geometry import Box
+    >>> from discreet.mechanisms import GaussianSum
+    >>> from discreet.question import VectorMean
+    >>> bounds = Bounds(Box([0, 0], [120, 250]), n_features=2)
+    >>> table = Rows(np.full((5000, 2), [47.0, 71.0]), bounds=bounds)
+    >>> mean = release(GaussianSum(), VectorMean(bounds), table, budget=Budget(1.0, 1e-6))
+    >>> bool(np.all(np.abs(mean.value - [47.0, 71.0]) < [5, 10]))
+    True
+    """
+    noise = SystemNoise() if noise is None else noise
+    ledger = NoLedger() if ledger is None else ledger
+    _checks.instance(Mechanism, mechanism=mechanism)
+    _checks.instance(Rows, rows=rows)
+    _checks.instance(Noise, noise=noise)
+    _checks.instance(Ledger, ledger=ledger)
+    if rows.bounds != question.bounds:
+        raise InputError("the question and the rows declare different bounds; declare them once.")
+    plan = mechanism.plan(question, budget, rows.unit)  # public: no row is read
+    noise.check()  # fails closed before anything is paid
+    guarantee = _true_of(plan.guarantee, noise)
+    receipt = ledger.charge(guarantee, purpose=purpose or mechanism.name)  # paid for, durably
+    value = _run(plan, rows, receipt, noise)  # private: proof in the .md beside the mechanism
+    return Release(value, guarantee, mechanism.name, receipt.number, _version())  # public again
+
+
+def _true_of(guarantee: Guarantee, noise: Noise) -> Guarantee:
+    """Return the guarantee that holds with this noise: none at all if it is a rehearsal."""
+    if noise.is_private:
+        return guarantee
+    warnings.warn(
+        "this is a rehearsal: the noise can be repeated, so the result is not private.",
+        RehearsalWarning,
+        stacklevel=3,
+    )
+    return replace(guarantee, profile=NoPrivacy())
+
+
+def _run(plan: Plan, rows: Rows, receipt: Receipt, noise: Noise) -> Any:
+    """Run the private part; whatever happens there, the outside learns only that it failed."""
+    opened = rows.open(receipt)
+    outcome, value = State.FAILED, None
+    try:
+        if noise.is_private:
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                value = plan.run(opened, noise)
+        else:
+            value = plan.run(opened, noise)
+        outcome = State.RELEASED
+    except Exception:
+        if not noise.is_private:
+            raise  # a rehearsal may say what went wrong
+    finally:
+        receipt.issuer.settle(receipt, outcome)
+    if outcome is State.FAILED:  # said here, outside the clause above, so that nothing is chained
+        raise ReleaseFailed(
+            "the private part stopped before a release; the charge stands. Rehearse with "
+            "RehearsalNoise on synthetic rows to see why."
+        )
+    return value
+
+
+@cache
+def _version() -> str:
+    return importlib.metadata.version("discreet")
