@@ -61,10 +61,10 @@ def main() -> None:
 def _compare(table: Table, means: Release) -> None:
     true = table.values.mean(axis=0)
     print(f"  {'measurement':<12} {'released':>10} {'true':>10} {'off by':>9}   of declared range")
-    lower, upper = np.array(table.bounds.features.lower), np.array(table.bounds.features.upper)
+    widths = np.subtract(table.ranges.upper, table.ranges.lower)
     for i, name in enumerate(table.names):
         error = abs(means.value[i] - true[i])
-        share = error / (upper[i] - lower[i])
+        share = error / widths[i]
         print(
             f"  {name:<12} {means.value[i]:>10.2f} {true[i]:>10.2f} {error:>9.2f}   {share:>8.2%}"
         )

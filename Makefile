@@ -1,0 +1,41 @@
+# Each target does all its own set-up: a virtual environment in .venv, made anew when
+# pyproject.toml changes and reused otherwise.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test format bench oracle goodness clean
+
+demo: $(READY)
+	@$(BIN)/python -m discreet.demo
+
+test: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/pytest -q -n auto --dist worksteal
+
+format: $(READY)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(READY)
+	$(BIN)/python benchmarks/speed.py
+
+goodness: $(READY)
+	$(BIN)/python benchmarks/goodness_of_fit.py --draws 1000000000 --law both
+
+oracle: $(READY)
+	$(BIN)/python -m pip install --quiet --editable '.[dev,oracle]'
+	$(BIN)/pytest -q -m oracle tests
+
+$(READY): pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Setting up $(VENV) (a minute, once)..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
