@@ -236,7 +236,8 @@ class WithinDistance(Profile):
     def bound(self, epsilons: Vector) -> Vector:
         if self.tau == 0:
             return self.of.bound(epsilons)
-        epsilons = np.minimum(epsilons, self._turn)
+        if epsilons.size and not self._costs_less(float(epsilons.max())):
+            epsilons = np.minimum(epsilons, self._turn)
         return self.of.bound(epsilons) + (1 + np.exp(np.minimum(epsilons, 700.0))) * self.tau
 
     def rdp(self, orders: ArrayLike) -> Vector:

@@ -1,0 +1,237 @@
+"""What is true of every registered mechanism."""
+
+from __future__ import annotations
+
+import logging
+import math
+import pickle
+import traceback
+
+import numpy as np
+import pytest
+
+from discreet.data import Rows
+from discreet.errors import BudgetExceeded, ReleaseFailed
+from discreet.ledger import MemoryLedger, State
+from discreet.mechanisms import REGISTRY
+from discreet.noise import RehearsalNoise, SystemNoise
+from discreet.privacy import Budget, Guarantee
+from discreet.release import RehearsalWarning, Release, release
+from support.cases import CASES, Data
+from support.checks import (
+    certified_level,
+    check_exact_audit,
+    check_sensitivity,
+    claimed_level,
+    scores,
+)
+from support.silent import SilentNoise
+
+every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
+
+CANARY = 7654321.0625
+CANARY_LABEL = 8765432.125
+
+
+def test_every_registered_mechanism_has_a_worst_pair():
+    assert {case.mechanism.name for case in CASES} == {mechanism.name for mechanism in REGISTRY}
+
+
+@every_case
+def test_planning_and_refusing_read_no_row(case, monkeypatch):
+    def fail(*_):
+        raise AssertionError("rows were read")
+
+    monkeypatch.setattr("discreet.data.dense.ArraySource.prepare", fail)
+    case.plan()
+    data = case.worst_pair[0]
+    rows = Rows(data.X, data.y, bounds=case.question.bounds, unit=case.unit)
+    ledger = MemoryLedger(Budget(0.5, 1e-9), case.unit)
+    with pytest.raises(BudgetExceeded):
+        release(case.mechanism, case.question, rows, budget=case.budget, ledger=ledger)
+    assert ledger.history() == ()
+
+
+@every_case
+@pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 8.0])
+@pytest.mark.parametrize("delta", [1e-12, 1e-6, 1e-3])
+def test_the_guarantee_stays_within_the_budget(case, epsilon, delta):
+    budget = Budget(epsilon, 0.0 if case.budget.delta == 0 else delta)
+    guarantee = case.plan(budget).guarantee
+    assert guarantee.delta(epsilon) <= budget.delta
+    assert guarantee.epsilon(budget.delta) <= epsilon
+    assert guarantee.unit == case.unit
+
+
+@every_case
+def test_the_noise_is_no_larger_than_it_must_be(case):
+    plan = case.plan()
+    assert plan.guarantee.epsilon(case.budget.delta) >= 0.999 * case.budget.epsilon
+
+
+@every_case
+def test_without_noise_neighbours_stay_within_the_declared_sensitivity(case):
+    plan = case.plan()
+    generator = np.random.default_rng(2024)
+    pairs = [case.worst_pair, *(case.random_pair(generator) for _ in range(100))]
+    check_sensitivity(case, plan, pairs)
+
+
+@every_case
+def test_the_worst_pair_attains_the_declared_sensitivity(case):
+    plan = case.plan()
+    first, second = case.worst_pair
+    apart = case.silent_total(plan, first) - case.silent_total(plan, second)
+    assert case.distance(apart) >= 0.999 * plan.sensitivity
+
+
+@every_case
+def test_the_true_profile_of_the_worst_pair_is_within_the_guarantee(case):
+    check_exact_audit(case, case.plan())
+
+
+@every_case
+def test_an_audit_certifies_no_more_than_is_claimed_but_most_of_it(case):
+    # Fixed rehearsal noise: nothing here can flake.
+    plan = case.plan(Budget(4.0, 1e-3))
+    first, second = scores(case, plan, RehearsalNoise(11), trials=1500)
+    certified = certified_level(plan, first, second)
+    # Pairs that differ along several Laplace coordinates are the hardest to score.
+    assert 0.35 * claimed_level(plan) <= certified <= claimed_level(plan)
+
+
+@every_case
+def test_an_infinite_budget_gives_the_exact_answer(case):
+    data = case.worst_pair[1]
+    rows = Rows(data.X, data.y, bounds=case.question.bounds, unit=case.unit)
+    exact = release(case.mechanism, case.question, rows, budget=Budget(math.inf))
+    silent = case.plan(Budget(1e-3, 1e-6)).run(data.open(case), SilentNoise())
+    assert not exact.is_private
+    assert exact.guarantee.epsilon(0.5) == math.inf
+    np.testing.assert_allclose(exact.value, silent, rtol=1e-4, atol=1e-4)
+
+
+@every_case
+def test_engines_block_sizes_and_threads_give_the_same_release(case):
+    generator = np.random.default_rng(7)
+    data, _ = case.random_pair(generator)
+    plan = case.plan()
+    reference = plan.run(data.open(case), RehearsalNoise(3))
+    options = [{"block_rows": 1}, {"block_rows": 7}, {"block_rows": 3, "threads": 2}]
+    engines = [data]
+    if case.question.bounds.features.contains(np.zeros(3)):
+        engines.append(data.as_sparse())
+    for engine in engines:
+        for option in options:
+            again = plan.run(engine.open(case, **option), RehearsalNoise(3))
+            np.testing.assert_array_equal(reference, again)
+
+
+@every_case
+def test_release_and_guarantee_survive_json(case):
+    with pytest.warns(RehearsalWarning):
+        result = _release(case, noise=RehearsalNoise(1))
+    real = _release(case)
+    for one in (result, real):
+        again = Release.from_json(one.to_json())
+        np.testing.assert_array_equal(again.value, one.value)
+        assert again.guarantee == one.guarantee
+        assert again.is_private == one.is_private
+        assert Guarantee.from_json(one.guarantee.to_json()) == one.guarantee
+    assert not result.is_private
+    assert real.is_private
+
+
+@every_case
+def test_a_receipt_is_paid_even_when_the_private_part_fails(case, monkeypatch):
+    ledger = MemoryLedger(Budget(2.0, 1e-3), case.unit)
+    _break_run(case, monkeypatch)
+    with pytest.raises(ReleaseFailed):
+        _release(case, ledger=ledger)
+    assert [entry.state for entry in ledger.history()] == [State.FAILED]
+    assert ledger.spent(1e-3) > 0
+
+
+@every_case
+def test_a_canary_never_leaves_the_private_part(case, monkeypatch, caplog, recwarn, capsys):
+    caplog.set_level(logging.DEBUG)
+    X = np.full((40, 3), CANARY)
+    y = None if case.question.bounds.labels is None else np.full(40, CANARY_LABEL)
+    rows = Rows(X, y, bounds=case.question.bounds, unit=case.unit)
+    noise = SystemNoise()
+    ledger = MemoryLedger(Budget(1.5, 1e-3), case.unit)
+    result = release(
+        case.mechanism, case.question, rows, budget=case.budget, ledger=ledger, noise=noise
+    )
+    told = [repr(rows), str(rows), repr(result.guarantee), result.guarantee.sentence()]
+    told += [repr(ledger), repr(ledger.history()), repr(noise), repr(case.plan())]
+    told += [result.to_json(), repr(result), pickle.dumps(result.to_json()).hex()]
+    for attempt in (
+        lambda: len(rows),
+        lambda: list(rows),
+        lambda: rows[0],
+        lambda: pickle.dumps(rows),
+        lambda: np.asarray(rows),
+    ):
+        told.append(_complaint(attempt))
+    _break_run(case, monkeypatch)
+    told.append(
+        _complaint(lambda: release(case.mechanism, case.question, rows, budget=case.budget))
+    )
+    told.append(
+        _complaint(
+            lambda: release(  # refused: the budget has run out
+                case.mechanism, case.question, rows, budget=case.budget, ledger=ledger
+            )
+        )
+    )
+    printed = capsys.readouterr()
+    told += [caplog.text, printed.out, printed.err, *(str(w.message) for w in recwarn.list)]
+    text = "\n".join(told)
+    for canary in (CANARY, CANARY_LABEL):
+        for spelling in (
+            repr(canary),
+            f"{canary:g}",
+            str(int(canary)),
+            np.float64(canary).tobytes().hex(),
+        ):
+            assert spelling not in text
+
+
+@every_case
+def test_no_noise_or_key_hangs_on_a_release(case):
+    result = _release(case)
+    assert set(vars(result)) == {"value", "guarantee", "mechanism", "receipt_number", "version"}
+
+
+def _release(case, **options):
+    data = case.worst_pair[1]
+    rows = Rows(data.X, data.y, bounds=case.question.bounds, unit=case.unit)
+    return release(case.mechanism, case.question, rows, budget=case.budget, **options)
+
+
+def _break_run(case, monkeypatch):
+    def run(self, rows, noise):
+        gathered = rows.gather()
+        raise ValueError(f"cannot handle {CANARY!r} in {gathered!r}")
+
+    monkeypatch.setattr(type(case.plan()), "run", run)
+
+
+def _complaint(attempt):
+    """Everything that an exception tells, its chain included."""
+    with pytest.raises(Exception) as caught:  # noqa: PT011 - any refusal will do
+        attempt()
+    error = caught.value
+    assert error.__context__ is None
+    assert error.__cause__ is None
+    return "".join(traceback.format_exception(error)) + repr(error) + str(error.args)
+
+
+def test_rows_that_are_not_numbers_count_as_a_fixed_row():
+    case = CASES[0]
+    plan = case.plan()
+    broken = Data([[np.nan, 0.5, 0.1], [0.1, 0.2, 0.3], [np.inf, -np.inf, 1.0]])
+    np.testing.assert_array_equal(
+        case.silent_total(plan, broken), case.silent_total(plan, Data([[0.1, 0.2, 0.3]]))
+    )

@@ -1,0 +1,246 @@
+"""Every registered mechanism with its worst pairs: what the universal checks run over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from discreet.data import Bounds, Interval, LabelSet
+from discreet.geometry import Box, L1Ball, L2Ball
+from discreet.mechanisms import GaussianSum, LaplaceSum, Mechanism, PrivateCount
+from discreet.privacy import AddRemoveOne, Budget, ReplaceOne, Unit
+from discreet.question import Question, RowCount, VectorMean, VectorSum
+from support.opened import open_rows
+from support.silent import SilentNoise
+
+
+@dataclass(frozen=True)
+class Data:
+    """A data set."""
+
+    X: Any
+    y: Any = None
+
+    def open(self, case, **options):
+        return open_rows(self.X, self.y, bounds=case.question.bounds, unit=case.unit, **options)
+
+    def as_sparse(self):
+        return replace(self, X=sparse.csr_array(np.asarray(self.X)))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A mechanism, a question, a unit, and the neighbours that it can tell apart best."""
+
+    label: str
+    mechanism: Mechanism
+    question: Question
+    unit: Unit
+    budget: Budget
+    worst_pair: tuple[Data, Data]
+    distance: Callable[[Any], float]  # the norm that the mechanism's noise is made for
+    random_row: Callable[[np.random.Generator], tuple[Any, Any]] = field(repr=False)
+
+    def plan(self, budget=None):
+        return self.mechanism.plan(self.question, budget or self.budget, self.unit)
+
+    def silent_total(self, plan, data, **options):
+        """What the noise of the plan is added to, in the units of the data."""
+        opened = data.open(self, **options)
+        if isinstance(self.question, RowCount):
+            return np.array([float(plan.run(opened, SilentNoise()))])
+        return plan.grid.step * plan.totals.units(opened, plan.grid).astype(np.float64)
+
+    def random_pair(self, generator):
+        """Two neighbours of some twenty hostile rows."""
+        rows = [self.random_row(generator) for _ in range(20)]
+        other = list(rows)
+        other[generator.integers(20)] = self.random_row(generator)
+        if not self.unit.count_is_public:
+            other = rows[:-1]
+        return _data(rows), _data(other)
+
+
+def _data(rows):
+    labels = [label for _, label in rows]
+    X = np.array([x for x, _ in rows])
+    return Data(X, None if labels[0] is None else np.array(labels))
+
+
+def _hostile_row(width, labels=None):
+    """Rows inside, far outside, on the edge, empty, and not numbers at all."""
+
+    def draw(generator):
+        kind = generator.integers(6)
+        x = generator.standard_normal(width) * 10.0 ** generator.integers(-3, 4)
+        if kind == 0:
+            x[generator.integers(width)] = generator.choice([np.nan, np.inf, -np.inf, 1e308])
+        elif kind == 1:
+            x = np.zeros(width)
+        elif kind == 2:
+            x = x / np.linalg.norm(x)
+        label = None if labels is None else generator.choice([*labels, 99.0, np.nan])
+        return x, label
+
+    return draw
+
+
+def _l1(vector):
+    return float(np.abs(vector).sum())
+
+
+def _l2(vector):
+    return float(np.linalg.norm(vector))
+
+
+def _cases():
+    gaussian, laplace, count = GaussianSum(), LaplaceSum(), PrivateCount()
+    ball, diamond = Bounds(L2Ball(1.0), 3), Bounds(L1Ball(2.0), 3)
+    constant = replace(ball, intercept=0.5)
+    box = Bounds(Box([0, -1, 5], [120, 1, 6]), 3)
+    labelled = Bounds(L2Ball(1.0), 3, labels=LabelSet([-1, 1]))
+    ranged = Bounds(L2Ball(1.0), 3, labels=Interval(0, 10))
+    add, swap = AddRemoveOne(), ReplaceOne()
+    approximate, pure = Budget(1.0, 1e-6), Budget(1.0)
+    rest = [[0.1, 0.2, 0.3]]
+    up, down = [[5.0, 0.0, 0.0]], [[-5.0, 0.0, 0.0]]
+    top, bottom = [[500.0, 9.0, 99.0]], [[-500.0, -9.0, -99.0]]
+    hostile = _hostile_row(3)
+
+    def case(label, mechanism, question, unit, budget, first, second, distance, row=hostile):
+        pair = (Data(*first), Data(*second))
+        return Case(label, mechanism, question, unit, budget, pair, distance, row)
+
+    yield case(
+        "gaussian sum, add/remove",
+        gaussian,
+        VectorSum(ball),
+        add,
+        approximate,
+        (rest,),
+        (rest + up,),
+        _l2,
+    )
+    yield case(
+        "gaussian sum with intercept, add/remove",
+        gaussian,
+        VectorSum(constant),
+        add,
+        approximate,
+        (rest,),
+        (rest + up,),
+        _l2,
+    )
+    yield case(
+        "gaussian sum, replace",
+        gaussian,
+        VectorSum(ball),
+        swap,
+        approximate,
+        (rest + up,),
+        (rest + down,),
+        _l2,
+    )
+    yield case(
+        "gaussian mean of a ball, add/remove",
+        gaussian,
+        VectorMean(ball),
+        add,
+        approximate,
+        (rest,),
+        (rest + up,),
+        _l2,
+    )
+    yield case(
+        "gaussian mean of a box, add/remove",
+        gaussian,
+        VectorMean(box),
+        add,
+        approximate,
+        (rest,),
+        (rest + top,),
+        _l2,
+    )
+    yield case(
+        "gaussian mean of a box, replace",
+        gaussian,
+        VectorMean(box),
+        swap,
+        approximate,
+        (rest + top,),
+        (rest + bottom,),
+        _l2,
+    )
+    yield case(
+        "laplace sum, add/remove",
+        laplace,
+        VectorSum(diamond),
+        add,
+        pure,
+        (rest,),
+        (rest + up,),
+        _l1,
+    )
+    yield case(
+        "laplace sum, replace",
+        laplace,
+        VectorSum(diamond),
+        swap,
+        pure,
+        (rest + up,),
+        (rest + down,),
+        _l1,
+    )
+    yield case(
+        "laplace mean of a box, add/remove",
+        laplace,
+        VectorMean(box),
+        add,
+        pure,
+        (rest,),
+        (rest + top,),
+        _l1,
+    )
+    yield case(
+        "count of rows, add/remove", count, RowCount(ball), add, pure, (rest,), (rest + rest,), _l1
+    )
+    yield case(
+        "count of a label, add/remove",
+        count,
+        RowCount(labelled, 1),
+        add,
+        pure,
+        (rest, [1]),
+        (rest + rest, [1, 1]),
+        _l1,
+        _hostile_row(3, [-1, 1]),
+    )
+    yield case(
+        "count of a label, replace",
+        count,
+        RowCount(labelled, 1),
+        swap,
+        pure,
+        (rest, [1]),
+        (rest, [-1]),
+        _l1,
+        _hostile_row(3, [-1, 1]),
+    )
+    yield case(
+        "count among ranged labels, replace",
+        count,
+        RowCount(ranged, 10),
+        swap,
+        pure,
+        (rest, [10]),
+        (rest, [3]),
+        _l1,
+        _hostile_row(3, [0, 10]),
+    )
+
+
+CASES = tuple(_cases())

@@ -1,0 +1,97 @@
+"""Checks that hold for every mechanism; mutants must fail at least one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.stats import beta, norm
+
+from discreet.privacy import Gaussian, Laplace
+
+
+def check_sensitivity(case, plan, pairs):
+    """Without noise, neighbours are no further apart than the plan declares."""
+    for first, second in pairs:
+        apart = case.silent_total(plan, first) - case.silent_total(plan, second)
+        assert case.distance(apart) <= plan.sensitivity
+
+
+def check_exact_audit(case, plan):
+    """The worst pair's true profile stays below the declared one.
+
+    Along the line between two totals the released law is a shifted copy of the noise, so the true
+    profile is that of one Gaussian or Laplace coordinate with the shift that the totals have.
+    """
+    first, second = case.worst_pair
+    apart = case.silent_total(plan, first) - case.silent_total(plan, second)
+    shift = case.distance(apart) / plan.grid.scale
+    profile = plan.guarantee.profile
+    true = Gaussian(shift) if isinstance(profile.ideal, Gaussian) else Laplace(shift)
+    for epsilon in np.linspace(0, 3, 31):
+        assert true.delta(epsilon) <= profile.delta(epsilon) * (1 + 1e-6)
+
+
+def rates(first, second, *, events=40, confidence=0.999):
+    """Bounds on the chances of threshold events under two samples of scores.
+
+    Returns, over thresholds and both orders, lower bounds on the chance under one and upper bounds
+    under the other; all of them hold together with the given confidence.
+    """
+    trials = len(first)
+    tail = (1 - confidence) / (8 * events)
+    thresholds = np.quantile(np.concatenate([first, second]), np.linspace(0.02, 0.98, events))
+    lows, highs = [], []
+    for one, other in ((first, second), (second, first)):
+        for sign in (1, -1):
+            hits = (sign * one[:, None] > sign * thresholds).sum(axis=0)
+            misses = (sign * other[:, None] > sign * thresholds).sum(axis=0)
+            low = np.where(hits == 0, 0.0, beta.ppf(tail, hits, trials - hits + 1))
+            high = np.where(
+                misses == trials,
+                1.0,
+                beta.ppf(1 - tail, misses + 1, np.maximum(trials - misses, 1)),
+            )
+            lows.append(low)
+            highs.append(high)
+    return np.concatenate(lows), np.concatenate(highs)
+
+
+def certified_level(plan, first, second):
+    """A lower bound on mu (for Gaussian guarantees) or on epsilon (for pure ones)."""
+    low, high = rates(first, second)
+    if isinstance(plan.guarantee.profile.ideal, Gaussian):
+        return float(np.max(norm.ppf(low) - norm.ppf(high)))
+    return float(np.log(np.maximum(low, 1e-300) / high).max())
+
+
+def claimed_level(plan):
+    """What the guarantee claims, in the same currency as :func:`certified_level`."""
+    ideal = plan.guarantee.profile.ideal
+    return ideal.mu if isinstance(ideal, Gaussian) else ideal.pure_epsilon
+
+
+def scores(case, plan, noise, trials):
+    """Released values of the worst pair, projected on the line between their true totals."""
+    first, second = case.worst_pair
+    direction = case.silent_total(plan, second) - case.silent_total(plan, first)
+    watched = watch(plan)
+
+    def sample(data):
+        opened = data.open(case)
+        return np.array([watched(opened, noise) @ direction for _ in range(trials)])
+
+    return sample(first), sample(second)
+
+
+def watch(plan):
+    """Return a run of the plan that answers with the noisy total itself."""
+    if not hasattr(plan, "totals"):
+        return lambda rows, noise: np.atleast_1d(np.float64(plan.run(rows, noise)))
+
+    class Watched(type(plan.totals)):
+        def answer(self, total, rows):
+            return total
+
+    totals = Watched(**vars(plan.totals))
+    return replace(plan, totals=totals).run
