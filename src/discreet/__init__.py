@@ -1,1 +1,36 @@
-"""Differentially private convex learning."""
+"""Differentially private convex learning whose guarantees are true of the code as it runs."""
+
+from importlib.metadata import version
+
+from discreet.data import Bounds, Interval, LabelSet, Rows
+from discreet.ledger import MemoryLedger
+from discreet.mechanisms import GaussianSum, LaplaceSum, PrivateCount
+from discreet.noise import RehearsalNoise, SystemNoise
+from discreet.privacy import AddRemoveOne, Budget, Guarantee, ReplaceOne
+from discreet.question import RowCount, VectorMean, VectorSum
+from discreet.release import RehearsalWarning, Release, release
+
+__version__ = version("discreet")
+
+__all__ = [
+    "AddRemoveOne",
+    "Bounds",
+    "Budget",
+    "GaussianSum",
+    "Guarantee",
+    "Interval",
+    "LabelSet",
+    "LaplaceSum",
+    "MemoryLedger",
+    "PrivateCount",
+    "RehearsalNoise",
+    "RehearsalWarning",
+    "Release",
+    "ReplaceOne",
+    "RowCount",
+    "Rows",
+    "SystemNoise",
+    "VectorMean",
+    "VectorSum",
+    "release",
+]

@@ -14,7 +14,7 @@ import numpy as np
 from discreet import _checks
 from discreet._types import Json
 from discreet.data import Rows
-from discreet.errors import InputError, InputTypeError, ReleaseFailed
+from discreet.errors import EntropyError, InputError, InputTypeError, ReleaseFailed
 from discreet.ledger import Ledger, NoLedger, Receipt, State
 from discreet.mechanisms import Mechanism, Plan
 from discreet.noise import Noise, SystemNoise
@@ -158,6 +158,8 @@ def _run(plan: Plan, rows: Rows, receipt: Receipt, noise: Noise) -> Any:
         else:
             value = plan.run(opened, noise)
         outcome = State.RELEASED
+    except EntropyError:
+        raise  # says nothing about the rows
     except Exception:
         if not noise.is_private:
             raise  # a rehearsal may say what went wrong

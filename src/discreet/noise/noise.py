@@ -38,7 +38,8 @@ class Noise(ABC):
 
     def check(self) -> None:
         """Raise unless this noise can be drawn; called before any row is read."""
-        self.words().take(2)
+        for _ in range(2):  # a source of keys that repeats itself shows on the second
+            self.words().take(2)
 
     def gaussian(self, count: int, bits: int) -> Integers:
         """Return floor(2**bits * X) for ``count`` independent standard Gaussian X."""

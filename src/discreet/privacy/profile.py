@@ -101,7 +101,7 @@ class Profile(ABC):
             raise InputError("epsilon must be a number; got NaN.")
         size = np.minimum(np.abs(epsilons), LARGEST_EPSILON).ravel()
         bound = np.asarray(self.bound(size)) * self.safety
-        bound = np.minimum(np.nan_to_num(bound, nan=1.0) + 0.0, 1.0).reshape(epsilons.shape)
+        bound = np.where(bound < 1.0, bound + 0.0, 1.0).reshape(epsilons.shape)  # NaN becomes one
         mirrored = -np.expm1(-np.abs(epsilons)) + np.exp(-np.abs(epsilons)) * bound
         return np.where(epsilons >= 0, bound, np.minimum(1.0, mirrored * (1 + 1e-15)))
 

@@ -97,6 +97,9 @@ class Approximate(Profile):
     def core(self) -> Profile:
         return Pure(max(self.level, 1e-300))
 
+    def epsilon(self, delta: float) -> float:
+        return self.level if delta == self.exception else super().epsilon(delta)
+
     def bound(self, epsilons: Vector) -> Vector:
         gap = np.maximum(self.level - epsilons, 0.0)
         inside = -np.expm1(-gap) * expit(self.level)

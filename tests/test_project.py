@@ -1,0 +1,79 @@
+"""The house is in order: what no single room can promise."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import discreet
+from discreet.mechanisms import REGISTRY
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "discreet"
+MODULES = sorted(SOURCE.rglob("*.py"))
+
+
+def test_no_assert_stands_in_the_library():
+    found = [
+        f"{path.name}:{node.lineno}"
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Assert)
+    ]
+    assert found == []
+
+
+def test_every_mechanism_has_a_proof_note_with_a_worst_pair():
+    for mechanism in REGISTRY:
+        note = (SOURCE / "mechanisms" / f"{mechanism.name}.md").read_text()
+        for part in ("**Claim.**", "**Preconditions", "**Proof.**", "**Worst pair.**"):
+            assert part in note
+
+
+def test_every_module_opens_with_a_sentence():
+    for path in MODULES:
+        assert ast.get_docstring(ast.parse(path.read_text())), path
+
+
+@pytest.mark.parametrize(
+    "package", ["discreet", "discreet.privacy", "discreet.noise", "discreet.geometry",
+                "discreet.data", "discreet.ledger", "discreet.mechanisms"]
+)  # fmt: skip
+def test_every_public_name_is_documented(package):
+    module = importlib.import_module(package)
+    for name in module.__all__:
+        value = getattr(module, name)
+        if inspect.isclass(value) or inspect.isfunction(value):
+            assert (value.__doc__ or "").strip(), name
+
+
+def test_the_readme_names_its_two_commands():
+    readme = (ROOT / "README.md").read_text()
+    assert "make demo" in readme
+    assert "make test" in readme
+
+
+def test_the_change_log_speaks_of_this_version():
+    version = re.sub(r"\.dev\d+$", "", discreet.__version__)
+    assert version in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_the_demonstration_runs_and_ends_with_a_refusal():
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "discreet.demo"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert "Refused" in done.stdout
+    assert "budget left" in done.stdout
+    assert done.stderr == ""
+    assert max(map(len, done.stdout.splitlines())) <= 80
