@@ -202,7 +202,7 @@ def test_the_audit_refutes_naive_gaussian_noise(chance_bounds):
 
 ROWS, FEATURES, CONVEXITY = 500, 10, 0.01
 NOISE_GRID = Grid(scale=5.0, bits=32, bound=1.0)
-ATTACKS = 400
+ATTACKS = 1500
 
 
 def gradient(weights, features, labels):

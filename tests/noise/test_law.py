@@ -219,6 +219,21 @@ def test_undecided_rejections_are_decided_by_fresh_bits(law, column, blocks, scr
 
 
 @LAWS
+def test_each_ticket_belongs_to_the_column_whose_weight_it_falls_in(law, scripted):
+    cumulative = laws.tables(law).cumulative
+    ends = [int(cumulative[c]) for c in (0, 1, 70, 200)]
+    tickets = [0, *(end + shift for end in ends for shift in (-1, 0)), int(cumulative[-1])]
+    columns = [0, 0, 1, 1, 2, 70, 71, 200, 201]  # and the last ticket belongs to nobody
+    shift = 64 - int(cumulative[-1]).bit_length()
+    low_bits = (1 << shift) - 1
+    script = [ticket << shift | low_bits for ticket in tickets]
+    script += [5] * len(tickets) + [0] * len(tickets)  # offsets, and heights that are accepted
+    found, offsets = laws._proposals(law, scripted(script), len(tickets))
+    assert found.tolist() == columns
+    assert set(offsets.tolist()) == {5}
+
+
+@LAWS
 def test_clear_cases_draw_no_fresh_bits(law, scripted):
     assert laws._accepts_exactly(law, scripted([]), 10, 2**63, 0)
     assert not laws._accepts_exactly(law, scripted([]), 10, 2**64 - 2, 2**64 - 1)

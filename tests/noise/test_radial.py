@@ -70,6 +70,14 @@ def test_the_coupling_error_covers_every_ideal_that_floors_to_the_same_draw(dime
             assert mp.sqrt(mp.fsum(g * g for g in gaps)) <= mpf(drawn.coupling_error)
 
 
+def test_a_draw_is_the_middle_of_its_cells_up_to_a_few_roundings():
+    with mp.workdps(60):
+        for seed in range(20):
+            drawn = radial(3, 0.3, RehearsalNoise(seed)).vector
+            for x, y in zip(drawn, ideal(seed, 3, 0.3, lambda: 0.5), strict=True):
+                assert abs(mpf(float(x)) - y) <= 6 * mpf(2) ** -53 * abs(y)
+
+
 def test_the_coupling_error_is_the_formula_rounded_up():
     for dimension in (1, 3, 1000, 20_000_000):
         with mp.workdps(40):

@@ -143,7 +143,9 @@ def test_nothing_is_released_under_a_key_seen_just_before(monkeypatch, has_ciphe
     monkeypatch.setattr(words.os, "urandom", lambda size: bytes(i % 251 for i in range(size)))
     monkeypatch.setattr(words, "HAS_CIPHER", has_cipher)
     noise = SystemNoise()
-    noise.check()
+    noise.gaussian(1, 30)
+    with pytest.raises(EntropyError, match="repeats"):
+        noise.check()
     with pytest.raises(EntropyError, match="repeats"):
         release_gaussian([1.0], Grid(scale=1.0, bits=30, bound=10.0), noise)
 
