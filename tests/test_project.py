@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import math
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import discreet
@@ -58,6 +60,14 @@ def test_the_readme_names_its_two_commands():
     readme = (ROOT / "README.md").read_text()
     assert "make demo" in readme
     assert "make test" in readme
+
+
+def test_the_example_in_the_readme_runs():
+    example = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    names = {}
+    exec(example.group(1), names)
+    assert math.isclose(names["ledger"].remaining(delta=1e-7), 0.5, rel_tol=1e-6)
+    assert np.abs(names["mean"].value - [58, 132]).max() < 10  # the noise is far smaller
 
 
 def test_the_change_log_speaks_of_this_version():

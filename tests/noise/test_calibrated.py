@@ -179,7 +179,6 @@ def test_a_dimension_is_a_whole_number():
         laplace_grid(epsilon=1.0, sensitivity=1.0, dimension=2.0, bound=1.0)
 
 
-@pytest.mark.xfail(reason="reported: float32 facts are multiplied in float32, short by 2**-23")
 def test_facts_in_single_precision_are_widened_before_they_are_multiplied():
     rng = np.random.default_rng(0)
     for multiplier, sensitivity in rng.uniform(0.5, 9, (300, 2)).astype(np.float32):

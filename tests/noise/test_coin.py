@@ -96,7 +96,6 @@ def test_numerators_must_be_counts():
     assert RehearsalNoise(1).coins(np.array([0], dtype=np.uint8), 2).tolist() == [True]
 
 
-@pytest.mark.xfail(reason="reported: unsigned numerators from 2**63 wrap to negative ones")
 def test_an_unsigned_numerator_never_wraps_into_a_certain_coin():
     numerators = np.full(3, 2**63, dtype=np.uint64)
     try:
@@ -106,9 +105,6 @@ def test_an_unsigned_numerator_never_wraps_into_a_certain_coin():
     assert not heads.any()
 
 
-@pytest.mark.xfail(
-    reason="reported: a small chance underflows, which errstate may turn into an error"
-)
 def test_scores_cause_no_floating_point_error():
     with np.errstate(all="raise"):
         assert not RehearsalNoise(1).coins(np.array([2000]), 1).any()

@@ -121,7 +121,6 @@ def test_tables_do_not_depend_on_the_rounding_of_the_default_context(monkeypatch
         np.testing.assert_array_equal(table.weight, laws.tables(GAUSSIAN).weight)
 
 
-@pytest.mark.xfail(reason="reported: contexts inherit the traps of decimal.DefaultContext")
 def test_draws_survive_a_default_context_that_traps_rounding(monkeypatch):
     traps = decimal.DefaultContext.traps
     monkeypatch.setitem(traps, decimal.Inexact, True)

@@ -56,7 +56,6 @@ def test_nothing_about_system_noise_is_worth_reading():
     assert not getattr(noise, "__dict__", {})
 
 
-@pytest.mark.xfail(reason="reported: Noise has no __slots__, so SystemNoise has a __dict__")
 def test_system_noise_has_no_room_to_keep_anything():
     assert not hasattr(SystemNoise(), "__dict__")
     with pytest.raises(AttributeError):
@@ -166,7 +165,6 @@ def test_below_rejects_and_never_wraps(monkeypatch, scripted):
     assert noise.below(2**63 + 1, 2).tolist() == [2**63, 0]
 
 
-@pytest.mark.xfail(reason="reported: NumPy integers have no bit_length")
 def test_a_bound_may_be_a_numpy_integer():
     assert RehearsalNoise(1).below(np.int64(10), 5).max() < 10
 
@@ -214,7 +212,6 @@ def test_distances_grow_with_the_dimension_and_cover_the_truncation():
     assert delta_of_implementation(1, 1e4) == 1.0
 
 
-@pytest.mark.xfail(reason="reported: the cipher's term does not grow with the words of one key")
 def test_distances_cover_the_cipher_when_one_key_makes_very_many_words():
     """AES in counter mode shows q blocks without a repeat: distance q**2 / 2**129."""
     for dimension in (2**27, 2**30):

@@ -114,7 +114,6 @@ def test_shapes_and_scales_that_make_no_sense_are_refused(dimension, scale):
         radial(dimension, scale, RehearsalNoise(1))
 
 
-@pytest.mark.xfail(reason="reported: below the normal floats the coupling error is not covered")
 def test_the_coupling_error_is_true_of_tiny_scales_or_they_are_refused():
     scale = 1e-315
     try:

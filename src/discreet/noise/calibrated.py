@@ -15,6 +15,7 @@ from discreet.noise.grid import MOST_UNITS, Grid
 
 FINE_BITS, FINEST_BITS = 24, 46
 NEGLIGIBLE = 2.0**-20
+MOST_DIMENSIONS = 2**48
 _UP = 1 + 2.0**-40
 
 
@@ -42,7 +43,8 @@ def gaussian_grid(
     """
     _checks.positive(multiplier=multiplier, sensitivity=sensitivity, bound=bound)
     _checks.not_negative(error=error)
-    _checks.whole(dimension=dimension, at_least=1)
+    _checks.whole(dimension=dimension, at_least=1, at_most=MOST_DIMENSIONS)
+    multiplier, sensitivity, error = float(multiplier), float(sensitivity), float(error)
     widening = 2 * multiplier * math.sqrt(dimension)
     return _grid(multiplier * (sensitivity + 2 * error), widening, bound, room)
 
@@ -68,13 +70,15 @@ def laplace_grid(
     """
     _checks.positive(epsilon=epsilon, sensitivity=sensitivity, bound=bound)
     _checks.not_negative(error=error)
-    _checks.whole(dimension=dimension, at_least=1)
+    _checks.whole(dimension=dimension, at_least=1, at_most=MOST_DIMENSIONS)
+    epsilon, sensitivity, error = float(epsilon), float(sensitivity), float(error)
     widened = sensitivity + 2 * math.sqrt(dimension) * error
-    return _grid(widened / epsilon, 2 * dimension / epsilon, bound, room)
+    return _grid(widened / epsilon, 2 * int(dimension) / epsilon, bound, room)
 
 
 def _grid(numerator: float, widening: float, bound: float, room: float) -> Grid:
     """Solve scale = numerator / (1 - widening / 2**bits) for the finest grid that fits."""
+    bound, room = float(bound), float(room)
     finest = FINE_BITS
     while finest < FINEST_BITS and widening * 2.0**-finest > NEGLIGIBLE:
         finest += 1

@@ -11,14 +11,19 @@ from discreet._types import Booleans, Integers
 from discreet.noise import law
 from discreet.noise.words import WordSupply
 
+MOST = 2**63 - 1
 NEVER = 10**6
-"""exp(-a/b) with a/b beyond this needs a million zero bits in a row: it is tails."""
+"""With a/b beyond this the coin shows tails: its chance of heads, below e**-1000000, counts as zero.
+
+A candidate that far behind the best would otherwise need a million zero bits in a row. Pure
+epsilon holds up to that chance."""
 
 
 def flip(words: WordSupply, numerators: Integers, denominator: int) -> Booleans:
     """Flip one coin for each numerator."""
     height = words.take(numerators.size)
-    margin = np.exp(-(numerators / denominator)) - height * 2.0**-64
+    with np.errstate(all="ignore"):  # a small chance may underflow
+        margin = np.exp(-(numerators / denominator)) - height * 2.0**-64
     heads: Booleans = margin > 0
     for i in np.flatnonzero(np.abs(margin) <= law.FILTER_WIDTH):
         heads[i] = _flip_exactly(words, int(numerators[i]), denominator, int(height[i]))

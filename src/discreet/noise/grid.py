@@ -25,6 +25,8 @@ from discreet.noise import law
 from discreet.noise.noise import Noise
 
 MOST_UNITS = 2.0**52
+LARGEST = 2.0**1000
+"""Noise of more than 2**23 scales, beyond all chance, would be needed to overflow."""
 _BLOCK = 1 << 16
 _UP = 1 + 2.0**-50
 
@@ -49,6 +51,10 @@ class Grid:
     def __post_init__(self) -> None:
         _checks.positive(scale=self.scale, bound=self.bound)
         _checks.whole(bits=self.bits, at_least=law.MIN_BITS, at_most=law.MAX_BITS)
+        for name, kind in (("scale", float), ("bits", int), ("bound", float)):
+            object.__setattr__(self, name, kind(getattr(self, name)))  # plain numbers, exactly
+        if self.scale > LARGEST or self.bound > LARGEST:
+            raise CalibrationError("scale and bound must stay below 2**1000; rescale the data.")
         if self.step < sys.float_info.min:
             raise CalibrationError(
                 f"the noise scale {self.scale} is too small for a grid of {self.bits} bits; "
@@ -66,11 +72,12 @@ class Grid:
 
     def snap(self, values: ArrayLike) -> Integers:
         """Return the nearest grid units; NaN counts as zero, the rest is clipped to the bound."""
-        values = np.array(values, dtype=np.float64)
-        np.nan_to_num(values, copy=False, nan=0.0, posinf=self.bound, neginf=-self.bound)
-        np.clip(values, -self.bound, self.bound, out=values)
-        values /= self.step
-        units: Integers = np.rint(values, out=values).astype(np.int64)
+        with np.errstate(all="ignore"):  # no value may cause an error: tiny ones underflow
+            values = np.array(values, dtype=np.float64)
+            np.nan_to_num(values, copy=False, nan=0.0, posinf=self.bound, neginf=-self.bound)
+            np.clip(values, -self.bound, self.bound, out=values)
+            values /= self.step
+            units: Integers = np.rint(values, out=values).astype(np.int64)
         return units
 
     def values(self, units: Integers) -> Array:
@@ -108,7 +115,8 @@ def release_laplace(values: ArrayLike, grid: Grid, noise: Noise) -> Array:
 
 
 def _release(values: ArrayLike, grid: Grid, draw: Callable[[int, int], Integers]) -> Array:
-    values = np.asarray(values, dtype=np.float64)
+    with np.errstate(all="ignore"):  # no value may cause an error
+        values = np.asarray(values, dtype=np.float64)
     if values.ndim > 1:
         raise InputError(f"values must be a vector; got {values.ndim} axes.")
     values = np.atleast_1d(values)

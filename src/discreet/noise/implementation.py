@@ -12,7 +12,12 @@ import math
 from discreet import _checks
 
 CIPHER = 2.0**-80
+"""Enough for 2**25 draws under one key: 2**24 blocks, 2**48 / 2**129."""
 COUPLING = 2.0**-79
+
+
+def _cipher(dimension: int) -> float:
+    return CIPHER * max(1.0, dimension * 2.0**-25) ** 2
 
 
 def distance_of_gaussian(dimension: int) -> float:
@@ -23,8 +28,8 @@ def distance_of_gaussian(dimension: int) -> float:
     >>> distance_of_gaussian(1000) < 1e-24
     True
     """
-    _checks.whole(dimension=dimension, at_least=1)
-    return (dimension * 2.0**-188 + CIPHER) * (1 + 2.0**-50)
+    _checks.whole(dimension=dimension, at_least=1, at_most=2**48)
+    return (dimension * 2.0**-188 + _cipher(dimension)) * (1 + 2.0**-50)
 
 
 def distance_of_radial(dimension: int) -> float:
@@ -35,8 +40,8 @@ def distance_of_radial(dimension: int) -> float:
     >>> distance_of_radial(1000) < 1e-23
     True
     """
-    _checks.whole(dimension=dimension, at_least=1)
-    return (COUPLING + dimension * 2.0**-187 + CIPHER) * (1 + 2.0**-50)
+    _checks.whole(dimension=dimension, at_least=1, at_most=2**48)
+    return (COUPLING + dimension * 2.0**-187 + _cipher(dimension)) * (1 + 2.0**-50)
 
 
 def delta_of_implementation(dimension: int, epsilon: float) -> float:

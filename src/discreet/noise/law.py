@@ -11,8 +11,8 @@ a table look-up and shifts. The remaining slots stand for the residual density
 two sides are further apart than ``FILTER_WIDTH``, far above the error of either, and in decimal
 interval arithmetic with as many fresh bits as it takes otherwise.
 
-The Gaussian is conditioned on ``|X| < 16`` (total variation 2**-189 a draw); the Laplace tail
-beyond 16 is exact, because the law has no memory.
+The Gaussian stays below 16: the little mass beyond goes to the residual columns (total variation
+2**-189 a draw). The Laplace tail beyond 16 is exact, because the law has no memory.
 """
 
 from __future__ import annotations
@@ -45,7 +45,16 @@ TABLE_DIGITS = 50
 
 def decimal_context(digits: int) -> decimal.Context:
     """Return decimal arithmetic with so many digits and room for any exponent."""
-    return decimal.Context(prec=digits, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)
+    return decimal.Context(  # every field, so that nothing comes from the user's DefaultContext
+        prec=digits,
+        rounding=decimal.ROUND_HALF_EVEN,
+        Emin=decimal.MIN_EMIN,
+        Emax=decimal.MAX_EMAX,
+        capitals=1,
+        clamp=0,
+        flags=[],
+        traps=[decimal.InvalidOperation, decimal.DivisionByZero, decimal.Overflow],
+    )
 
 
 def decimal_pi(digits: int) -> Decimal:

@@ -27,6 +27,8 @@ ALL_ROWS = 1 << 64
 class Noise(ABC):
     """The only source of randomness; every method draws from its exact law."""
 
+    __slots__ = ()
+
     @property
     @abstractmethod
     def is_private(self) -> bool:
@@ -57,7 +59,7 @@ class Noise(ABC):
         """Return ``count`` uniform integers among 0, 1, ..., bound - 1."""
         _checks.whole(bound=bound, at_least=1, at_most=1 << 64)
         _checks.whole(count=count, at_least=0)
-        words = self.words()
+        words, bound = self.words(), int(bound)
         if bound == 1:
             return np.zeros(count, dtype=np.uint64)
         shift = np.uint64(64 - (bound - 1).bit_length())
@@ -73,13 +75,15 @@ class Noise(ABC):
         Drawing candidates without replacement until a coin shows heads is permute-and-flip (pure
         epsilon only); with replacement it is the exponential mechanism (bounded range).
         """
-        _checks.whole(denominator=denominator, at_least=1)
+        _checks.whole(denominator=denominator, at_least=1, at_most=coin.MOST)
         numerators = np.asarray(numerators)
         if numerators.dtype.kind not in "iu":
             raise InputTypeError("numerators must be integers; snap scores to a grid first.")
         if numerators.size and numerators.min() < 0:
             raise InputError("numerators must not be negative; measure from the best score.")
-        return coin.flip(self.words(), numerators.astype(np.int64), denominator)
+        if numerators.size and numerators.max() > coin.MOST:
+            raise InputError("numerators must be below 2**63; use a coarser grid for scores.")
+        return coin.flip(self.words(), numerators.astype(np.int64), int(denominator))
 
     def subset(self, population: int, threshold: int) -> Booleans:
         """Keep each of ``population`` rows with chance exactly threshold / 2**64."""

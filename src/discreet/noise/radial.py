@@ -16,9 +16,11 @@ import numpy as np
 
 from discreet import _checks
 from discreet._types import Integers, Vector
+from discreet.errors import CalibrationError
 from discreet.noise.noise import Noise
 
 BITS = 48
+SMALLEST, LARGEST = 2.0**-900, 2.0**900
 _BLOCK = 256
 
 
@@ -47,6 +49,9 @@ def radial(dimension: int, scale: float, noise: Noise) -> RadialDraw:
     """
     _checks.whole(dimension=dimension, at_least=1)
     _checks.positive(scale=scale)
+    scale = float(scale)
+    if not SMALLEST <= scale <= LARGEST:
+        raise CalibrationError("scale must lie between 2**-900 and 2**900; rescale the data.")
     length = math.sqrt(_sum_of_squares(_standard(noise.gaussian(dimension + 1, BITS))))
     vector = _standard(noise.gaussian(dimension, BITS))
     vector *= scale * length

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import threading
 from abc import ABC, abstractmethod
 from functools import lru_cache
 
@@ -32,6 +33,7 @@ KNOWN_FIRST_BLOCK = bytes.fromhex("dc95c078a2408989ad48a21492842087")
 _BUFFER_WORDS = 65_536
 _ZEROS = bytes(8 * _BUFFER_WORDS)
 _last_key_digest = b""
+_key_lock = threading.Lock()
 
 
 class WordSupply(ABC):
@@ -39,7 +41,7 @@ class WordSupply(ABC):
 
     @abstractmethod
     def take(self, count: int) -> Words:
-        """Return the next ``count`` words."""
+        """Return the next ``count`` words in a fresh array that the caller may change."""
 
 
 class CipherWords(WordSupply):
@@ -76,13 +78,14 @@ def fresh_words() -> WordSupply:
 def fresh_key() -> bytes:
     """Read a key from the operating system; refuse one that is visibly broken."""
     global _last_key_digest
-    key = _entropy(KEY_BYTES)
-    digest = hashlib.sha256(key).digest()
-    if len(set(key)) == 1 or digest == _last_key_digest:
-        raise EntropyError(
-            "the operating system's randomness repeats itself; nothing can be released safely."
-        )
-    _last_key_digest = digest
+    with _key_lock:
+        key = _entropy(KEY_BYTES)
+        digest = hashlib.sha256(key).digest()
+        if len(set(key)) == 1 or digest == _last_key_digest:
+            raise EntropyError(
+                "the operating system's randomness repeats itself; nothing can be released safely."
+            )
+        _last_key_digest = digest
     return key
 
 

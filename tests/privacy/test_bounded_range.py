@@ -1,0 +1,139 @@
+"""The exact profile of bounded-range draws, and its concentrated bound."""
+
+import math
+from fractions import Fraction
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from discreet.errors import InputError, InputTypeError
+from discreet.privacy import BoundedRange, Laplace, Pure, ZeroConcentrated
+from discreet.privacy.bounded_range import EXACT_DRAWS
+
+LAW = settings(derandomize=True, deadline=None, max_examples=120)
+
+
+def over_a_fine_grid(span, draws, epsilon, points=2000):
+    """Return the largest delta of m draws from the pair with losses t, t - span, over many t."""
+    tilt = np.linspace(0, span, points + 2)[1:-1]
+    chance = np.expm1(tilt - span) / np.expm1(-span)
+    high = np.arange(draws + 1)
+    loss = draws * (tilt[:, None] - span) + high * span
+    gain = -np.expm1(np.minimum(epsilon - loss, 0))
+    return float((binom.pmf(high, draws, chance[:, None]) * gain).sum(axis=1).max())
+
+
+@LAW
+@given(
+    span=st.floats(math.log(1e-3), math.log(8)).map(math.exp),
+    draws=st.sampled_from([1, 2, 3, 5, 12, 60, EXACT_DRAWS]),
+    share=st.floats(0, 1),
+)
+def test_the_exact_formula_is_the_maximum_over_all_tilts(span, draws, share):
+    profile, epsilon = BoundedRange(span, draws), share**2 * draws * span
+    truth = over_a_fine_grid(span, draws, epsilon)
+    assert profile._exact(epsilon) >= truth * (1 - 1e-9) - 1e-300
+    assert profile.delta(epsilon) <= max(truth * 1.01, 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("span", "draws", "epsilon"),
+    [
+        (1.0, 1, 0.5),
+        (1.0, 1, 1 - 1e-6),
+        (0.1, 3, 0.2),
+        (0.1, 3, 0.29999),
+        (2.0, 7, 0.0),
+        (2.0, 7, 5.0),
+        (1e-3, 5, 1e-3),
+        (1e-8, 4, 1e-9),
+        (20.0, 2, 30.0),
+    ],
+)
+def test_delta_is_not_below_any_tilt_with_sixty_digits(span, draws, epsilon):
+    got = BoundedRange(span, draws).delta(epsilon)
+    with mp.workdps(60):
+        wide, target = mp.mpf(span), mp.mpf(epsilon)
+        candidates = [(target + i * wide) / (draws + 1) for i in range(draws + 2)]
+        for tilt in [wide * i / 97 for i in range(1, 97)] + candidates:
+            if 0 < tilt < wide:
+                chance = mp.expm1(tilt - wide) / mp.expm1(-wide)
+                total = mp.mpf(0)
+                for high in range(draws + 1):
+                    loss = draws * (tilt - wide) + high * wide
+                    if loss > target:
+                        weight = chance**high * (1 - chance) ** (draws - high)
+                        total -= mp.binomial(draws, high) * weight * mp.expm1(target - loss)
+                assert got >= total
+
+
+@LAW
+@given(
+    span=st.floats(0.001, 2),
+    draws=st.sampled_from([1, 10, 100, EXACT_DRAWS]),
+    share=st.floats(0, 1),
+)
+def test_the_concentrated_bound_is_never_below_the_exact_formula(span, draws, share):
+    profile, epsilon = BoundedRange(span, draws), share * draws * span
+    assert ZeroConcentrated(profile.rho).delta(epsilon) >= profile._exact(epsilon) * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("draws", [EXACT_DRAWS + 1, 400])
+@pytest.mark.parametrize("z", [0.0, 1.0, 3.0, 5.0])
+def test_many_draws_are_answered_by_an_upper_bound(draws, z):
+    span = 0.02
+    epsilon = z * span * math.sqrt(draws)
+    assert BoundedRange(span, draws).delta(epsilon) >= over_a_fine_grid(span, draws, epsilon, 400)
+
+
+@LAW
+@given(span=st.floats(1e-4, 10), share=st.floats(0, 1))
+def test_one_draw_is_better_than_laplace_and_pure_noise_of_the_same_span(span, share):
+    epsilon = span * share
+    assert BoundedRange(span).delta(epsilon) <= Laplace(span).delta(epsilon) * (1 + 1e-9)
+    assert BoundedRange(span).delta(epsilon) <= Pure(span).delta(epsilon) * (1 + 1e-9)
+
+
+# Section ERM-7 of the theory notes: the draws that fit epsilon = 1, delta = 1e-6.
+@pytest.mark.parametrize(("span", "draws"), [(0.05, 90)])
+def test_the_published_number_of_draws_is_the_largest_that_fits(span, draws):
+    assert BoundedRange(span, draws).delta(1.0) <= 1e-6 < BoundedRange(span, draws + 1).delta(1.0)
+
+
+# Same place: the concentrated bound alone allows 487 draws of span 0.02.
+def test_the_published_number_of_draws_fits_the_concentrated_bound():
+    assert BoundedRange(0.02, 487).delta(1.0) <= 1e-6 < BoundedRange(0.02, 488).delta(1.0)
+
+
+@LAW
+@given(span=st.floats(1e-6, 5), draws=st.integers(1, 60), order=st.floats(1.001, 1e4))
+def test_the_renyi_curve_is_above_that_of_the_worst_tilts(span, draws, order):
+    tilt = np.linspace(0, span, 43)[1:-1]
+    chance = np.expm1(tilt - span) / np.expm1(-span)
+    moment = np.logaddexp(
+        np.log(chance) + (order - 1) * tilt, np.log1p(-chance) + (order - 1) * (tilt - span)
+    )
+    truth = draws * moment.max() / (order - 1)
+    assert BoundedRange(span, draws).rdp([order])[0] >= truth - 1e-12 * draws / (order - 1)
+
+
+@pytest.mark.parametrize(("span", "draws"), [(0.3, 3), (0.1, 3), (0.7, 11), (0.01, 57)])
+def test_pure_epsilon_is_not_rounded_below_the_product(span, draws):
+    assert Fraction(BoundedRange(span, draws).pure_epsilon) >= Fraction(span) * draws
+
+
+@pytest.mark.parametrize("span", [0.0, -1.0, math.nan, math.inf])
+def test_a_span_that_is_not_positive_is_refused(span):
+    with pytest.raises(InputError, match="span must be a positive number; got"):
+        BoundedRange(span)
+
+
+def test_a_number_of_draws_that_is_not_whole_is_refused():
+    with pytest.raises(InputError, match="draws must be at least 1; got 0"):
+        BoundedRange(1.0, draws=0)
+    with pytest.raises(InputTypeError, match="draws must be a whole number; got"):
+        BoundedRange(1.0, draws=2.0)
