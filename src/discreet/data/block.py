@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from discreet._types import Array, Integers, Vector
 
@@ -67,6 +68,11 @@ class MatrixBlock(Block):
     def size(self) -> int:
         return int(self._matrix.shape[0])
 
+    @property
+    @abstractmethod
+    def _transposed(self) -> Any:
+        """The matrix with rows and columns exchanged, not copied."""
+
     @abstractmethod
     def _dense(self) -> Array:
         """Return the rows before clipping, as a dense array."""
@@ -86,7 +92,7 @@ class MatrixBlock(Block):
         return products
 
     def weighted_sum(self, weights: Vector) -> Vector:
-        total = np.asarray(self._matrix.T @ self._scaled(weights))
+        total = np.asarray(self._transposed @ self._scaled(weights))
         if self._intercept is None:
             return total
         return np.append(total, self._intercept * weights.sum())
@@ -95,7 +101,7 @@ class MatrixBlock(Block):
         inner = self._inner(self._scaled(self._scaled(weights)))
         if self._intercept is None:
             return inner
-        edge = self._intercept * (self._matrix.T @ self._scaled(weights))
+        edge = self._intercept * (self._transposed @ self._scaled(weights))
         corner = self._intercept**2 * weights.sum()
         return np.block([[inner, edge[:, None]], [edge[None, :], np.array([[corner]])]])
 
@@ -113,6 +119,10 @@ class DenseBlock(MatrixBlock):
     def integer_sum(self, rounding: Rounding) -> Integers:
         total: Integers = rounding(self.rows(), _EVERY).sum(axis=0, dtype=np.int64)
         return total
+
+    @property
+    def _transposed(self) -> Any:
+        return self._matrix.T
 
     def _dense(self) -> Array:
         return np.asarray(self._matrix)
@@ -138,9 +148,16 @@ class SparseBlock(MatrixBlock):
         constant = rounding(np.full(1, self._intercept), np.full(1, csr.shape[1]))
         return np.append(total, self.size * constant)
 
+    @property
+    def _transposed(self) -> Any:
+        csr = self._matrix
+        csc = sparse.csc_array(csr.shape[::-1])
+        csc.data, csc.indices, csc.indptr = csr.data, csr.indices, csr.indptr
+        return csc
+
     def _dense(self) -> Array:
         return np.asarray(self._matrix.toarray())
 
     def _inner(self, weights: Vector) -> Array:
         weighted = self._matrix.multiply(weights[:, None]).tocsr()
-        return np.asarray((self._matrix.T @ weighted).toarray())
+        return np.asarray((self._transposed @ weighted).toarray())

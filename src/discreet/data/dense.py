@@ -14,8 +14,8 @@ from discreet.data.source import Prepared, Source, some
 from discreet.declared import Bounds
 from discreet.errors import InputError, InputTypeError
 
-FEWEST_ROWS, USUAL_ROWS = 256, 8192
-BLOCK_NUMBERS = 2**19
+FEWEST_ROWS, MOST_ROWS = 256, 2**13
+BLOCK_NUMBERS = 2**20
 """How many numbers a block should hold: they fit a cache."""
 
 
@@ -47,7 +47,7 @@ class ArraySource(Source):
 
     def block_rows(self) -> int:
         wanted = BLOCK_NUMBERS // self.matrix.shape[1]
-        return int(np.clip(wanted, FEWEST_ROWS, USUAL_ROWS))
+        return int(np.clip(wanted, FEWEST_ROWS, MOST_ROWS))
 
     def prepare(self, bounds: Bounds) -> PreparedArray:
         labels, unknown = clean_labels(self.column, bounds)

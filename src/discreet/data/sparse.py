@@ -10,12 +10,15 @@ from scipy import sparse
 
 from discreet._types import Integers, Vector
 from discreet.data.block import SparseBlock
-from discreet.data.dense import USUAL_ROWS, check_shape
+from discreet.data.dense import check_shape
 from discreet.data.labels import NUMERIC_KINDS, accept_labels, clean_labels
 from discreet.data.source import Prepared, Source, some
+from discreet.data.total import largest_block
 from discreet.declared import Bounds
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import ConvexSet
+
+CLIPPED_AT_ONCE = 2**13
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,8 +51,7 @@ class SparseSource(Source):
             )
 
     def block_rows(self) -> int:
-        # A block's sum is as long as a row is wide, so wide matrices get long blocks.
-        return max(USUAL_ROWS, 1 << int(self.matrix.shape[1] - 1).bit_length())
+        return largest_block(self.matrix.shape[1])
 
     def prepare(self, bounds: Bounds) -> PreparedSparse:
         labels, unknown = clean_labels(self.column, bounds)
@@ -142,8 +144,8 @@ def _clipped(matrix: Any, features: ConvexSet) -> tuple[Any, Vector]:
     if features.norm_order not in (1, 2):
         return features.clip_sparse(matrix)
     scale = np.ones(matrix.shape[0])
-    for start in range(0, scale.size, USUAL_ROWS):
-        stop = min(start + USUAL_ROWS, scale.size)
+    for start in range(0, scale.size, CLIPPED_AT_ONCE):
+        stop = min(start + CLIPPED_AT_ONCE, scale.size)
         scale[start:stop] = features.clip_sparse(_row_range(matrix, start, stop))[1]
     return matrix, scale
 
@@ -153,10 +155,10 @@ def _row_range(matrix: Any, start: int, stop: int) -> Any:
     if start == 0 and stop == matrix.shape[0]:
         return matrix
     first, last = matrix.indptr[start], matrix.indptr[stop]
-    pointers = matrix.indptr[start : stop + 1] - first
-    rows = sparse.csr_array(
-        (matrix.data[first:last], matrix.indices[first:last], pointers),
-        shape=(stop - start, matrix.shape[1]),
-    )
+    rows = sparse.csr_array((stop - start, matrix.shape[1]))
+    # SciPy's constructor copies a slice of a larger array; setting the parts does not.
+    rows.data = matrix.data[first:last]
+    rows.indices = matrix.indices[first:last]
+    rows.indptr = matrix.indptr[start : stop + 1] - first
     rows.has_canonical_format = True
     return rows

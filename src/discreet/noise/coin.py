@@ -13,7 +13,7 @@ from discreet.noise.words import WordSupply
 
 MOST = 2**63 - 1
 NEVER = 10**6
-"""With a/b beyond this the coin shows tails: its chance of heads, below e**-1000000, counts as zero.
+"""With a/b beyond this the coin shows tails: a chance of heads below e**-1000000 counts as zero.
 
 A candidate that far behind the best would otherwise need a million zero bits in a row. Pure
 epsilon holds up to that chance."""

@@ -28,7 +28,7 @@ def distance_of_gaussian(dimension: int) -> float:
     >>> distance_of_gaussian(1000) < 1e-24
     True
     """
-    _checks.whole(dimension=dimension, at_least=1, at_most=2**48)
+    _checks.whole(dimension=dimension, at_least=1)
     return (dimension * 2.0**-188 + _cipher(dimension)) * (1 + 2.0**-50)
 
 
@@ -40,7 +40,7 @@ def distance_of_radial(dimension: int) -> float:
     >>> distance_of_radial(1000) < 1e-23
     True
     """
-    _checks.whole(dimension=dimension, at_least=1, at_most=2**48)
+    _checks.whole(dimension=dimension, at_least=1)
     return (COUPLING + dimension * 2.0**-187 + _cipher(dimension)) * (1 + 2.0**-50)
 
 
