@@ -126,6 +126,12 @@ def test_pure_epsilon_is_not_rounded_below_the_product(span, draws):
     assert Fraction(BoundedRange(span, draws).pure_epsilon) >= Fraction(span) * draws
 
 
+def test_delta_is_zero_only_from_the_pure_epsilon_on():
+    profile = BoundedRange(0.1, EXACT_DRAWS)
+    assert profile.delta(profile.pure_epsilon) == 0
+    assert profile.delta(0.99 * profile.pure_epsilon) > 0
+
+
 @pytest.mark.parametrize("span", [0.0, -1.0, math.nan, math.inf])
 def test_a_span_that_is_not_positive_is_refused(span):
     with pytest.raises(InputError, match="span must be a positive number; got"):
