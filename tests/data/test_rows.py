@@ -117,10 +117,14 @@ def test_a_row_that_is_not_finite_becomes_the_fixed_point(bad, convert):
     assert np.isfinite(clipped).all()
 
 
-def test_huge_finite_rows_keep_their_direction():
-    clipped, _ = open_rows([[3e200, 4e200, 0.0], [1e306, 1e306, 1e306]], bounds=BALL).gather()
-    np.testing.assert_allclose(clipped[0], [0.6, 0.8, 0.0])
-    np.testing.assert_allclose(clipped[1], np.full(3, 1 / np.sqrt(3)))
+def test_huge_rows_keep_their_direction_and_absurd_ones_become_the_fixed_point():
+    huge = [[3e80, 4e80, 0.0], [1e306, 1e306, 1e306], [1e200, 0.0, 0.0]]
+    for convert in (np.asarray, sparse.csr_array):
+        opened = open_rows(convert(np.array(huge)), bounds=BALL)
+        clipped = opened.sum(lambda block: block.rows()[None], block_rows=3)[0]
+        np.testing.assert_allclose(clipped, [[0.6, 0.8, 0.0], [0, 0, 0], [0, 0, 0]])
+        # Products with them stay finite, however large the coefficients.
+        assert np.isfinite(opened.sum(lambda b: b.margins(np.full(3, 1e100)), block_rows=3)).all()
 
 
 def test_labels_are_clipped_or_their_record_is_replaced():

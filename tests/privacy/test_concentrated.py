@@ -83,9 +83,7 @@ def test_a_curve_converts_at_each_of_its_orders():
     with mp.workdps(40):
         for epsilon in (0.2, 1.0, 5.0):
             truth = min(
-                mp.exp((a - 1) * (v - mp.mpf(epsilon)))
-                * (1 - 1 / mp.mpf(a)) ** (a - 1)
-                / mp.mpf(a)
+                mp.exp((a - 1) * (v - mp.mpf(epsilon))) * (1 - 1 / mp.mpf(a)) ** (a - 1) / mp.mpf(a)
                 for a, v in ((2, mp.mpf(0.1)), (8, mp.mpf(0.4)))
             )
             assert truth <= curve.delta(epsilon) <= truth * (1 + 2e-9)

@@ -67,15 +67,20 @@ class Pair:
 
     def __init__(self, rows, others, loss, ridge, noise):
         reach = 12 * noise / ridge + 4 / ridge
-        theta = np.linspace(-reach, reach, 60_001)
+        theta = np.linspace(-reach, reach, 8_001)
         self.step = theta[1] - theta[0]
         self.first = log_density(theta, rows, loss, ridge, noise)
         self.second = log_density(theta, others, loss, ridge, noise)
 
     def deltas(self, epsilons):
-        gap = self.second - self.first
-        weight = np.exp(self.first) * self.step
-        return np.array([weight @ -np.expm1(np.minimum(gap + e, 0)) for e in epsilons])
+        loss = self.first - self.second
+        order = np.argsort(loss)
+        here, there = (
+            np.append(np.cumsum(np.exp(log[order][::-1]) * self.step)[::-1], 0.0)
+            for log in (self.first, self.second)
+        )
+        above = np.searchsorted(loss[order], epsilons, side="right")
+        return here[above] - np.exp(epsilons) * there[above]
 
     def renyi(self, order):
         rise = np.exp(order * self.first + (1 - order) * self.second)
@@ -84,7 +89,7 @@ class Pair:
 
 def neighbours(labels, *, is_replace):
     """List pairs of data sets in both orders; the changed record has norm one."""
-    for common in ([], [(0.7, labels[0])], [(1.0, labels[-1]), (-0.4, labels[0])]):
+    for common in ([], [(1.0, labels[-1]), (-0.4, labels[0])]):
         for x, y in product((1.0, -1.0), labels):
             if is_replace:
                 for other in ((1.0, labels[0]), (-1.0, labels[-1]), (0.0, labels[0])):
@@ -179,7 +184,7 @@ def test_two_releases_compose_to_no_less_than_the_exact_laws():
         grid = np.linspace(-5, 5, 501)
         single = pair.deltas(grid)
         for epsilon in (0.0, 0.2, 0.6, 1.2, 2.0):
-            truth = weight @ np.interp(epsilon - loss, grid, single)
+            truth = (weight * np.interp(epsilon - loss, grid, single)).sum()
             assert truth <= twice.delta(epsilon) * (1 + 1e-4) + 1e-9
 
 

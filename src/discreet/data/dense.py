@@ -14,6 +14,9 @@ from discreet.data.source import Prepared, Source, some
 from discreet.declared import Bounds
 from discreet.errors import InputError, InputTypeError
 
+ABSURD = 2.0**-300
+"""A row that would have to shrink by more than this is replaced: its products may overflow."""
+
 FEWEST_ROWS, MOST_ROWS = 256, 2**13
 BLOCK_NUMBERS = 2**20
 """How many numbers a block should hold: they fit a cache."""
@@ -62,6 +65,8 @@ class ArraySource(Source):
             if shrinks:
                 sound = _replaced(block, spoilt[rows], bounds)
                 scale[rows] = bounds.features.clip_rows(sound)[1]
+                spoilt[rows] |= scale[rows] < ABSURD
+        scale[scale < ABSURD] = 1.0  # those rows are replaced, and the fixed point is inside
         return PreparedArray(
             bounds=bounds,
             matrix=self.matrix,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
@@ -145,21 +146,20 @@ class OpenRows(_Secret):
         """The number of rows; private unless the unit says otherwise."""
         return self._prepared.count
 
-    def _starts(self) -> range:
-        return range(0, max(self.count, 1), self._block_rows)  # no rows make one empty block
+    def _blocks(self, size: int) -> Iterator[Callable[[], Block]]:
+        """Yield a way to make each block; no rows make one empty block."""
+        for start in range(0, max(self.count, 1), size):
+            yield partial(self._prepared.block, start, start + size)
 
-    def _block(self, start: int) -> Block:
-        return self._prepared.block(start, start + self._block_rows)
-
-    def sum(self, kernel: Kernel) -> Any:
+    def sum(self, kernel: Kernel, *, block_rows: int | None = None) -> Any:
         """Return the sum of ``kernel(block)`` over all blocks, always in the same order.
 
         A kernel returns an array or a tuple of arrays. Integers are added exactly; floats within
-        :func:`discreet.data.summation_error`.
+        :func:`discreet.data.summation_error`, which smaller blocks make smaller.
         """
         totals: list[Any] = []
         is_tuple = False
-        for answer in self._answers(kernel):
+        for answer in self._answers(kernel, block_rows or self._block_rows):
             is_tuple = isinstance(answer, tuple)
             parts = answer if is_tuple else (answer,)
             if not totals:
@@ -170,12 +170,16 @@ class OpenRows(_Secret):
         values = tuple(total.value() for total in totals)
         return values if is_tuple else values[0]
 
-    def _answers(self, kernel: Kernel) -> Iterator[Any]:
+    def _answers(self, kernel: Kernel, size: int) -> Iterator[Any]:
         if self._threads == 1:
-            yield from (kernel(self._block(start)) for start in self._starts())
+            yield from (kernel(block()) for block in self._blocks(size))
             return
         with ThreadPoolExecutor(self._threads) as pool:
-            yield from pool.map(lambda start: kernel(self._block(start)), self._starts())
+            yield from pool.map(lambda block: kernel(block()), self._blocks(size))
+
+    def thin(self, step: int) -> OpenRows:
+        """Return every ``step``-th row, for work whose result is checked on all rows."""
+        return self._like(self._prepared.take(np.arange(0, self.count, step)))
 
     def sample(self, threshold: int, noise: Chance) -> OpenRows:
         """Keep each row with chance threshold / 2**64, independently of all others."""
@@ -195,8 +199,8 @@ class OpenRows(_Secret):
 
     def stream(self) -> Iterator[tuple[Vector, float | None]]:
         """Yield one clipped row and its label at a time, in order."""
-        for start in self._starts():
-            block = self._block(start)
+        for make in self._blocks(self._block_rows):
+            block = make()
             labels = [None] * block.size if block.labels is None else block.labels.tolist()
             yield from zip(block.rows(), labels, strict=True)
 

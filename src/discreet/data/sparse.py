@@ -10,7 +10,7 @@ from scipy import sparse
 
 from discreet._types import Integers, Vector
 from discreet.data.block import SparseBlock
-from discreet.data.dense import check_shape
+from discreet.data.dense import ABSURD, check_shape
 from discreet.data.labels import NUMERIC_KINDS, accept_labels, clean_labels
 from discreet.data.source import Prepared, Source, some
 from discreet.data.total import largest_block
@@ -64,6 +64,11 @@ class SparseSource(Source):
             lost = np.repeat(spoilt, np.diff(matrix.indptr))
             matrix = _with_numbers(matrix, np.where(lost, 0.0, matrix.data))
         matrix, scale = _clipped(matrix, bounds.features)
+        absurd = scale < ABSURD
+        if absurd.any():
+            lost = np.repeat(absurd, np.diff(matrix.indptr))
+            matrix = _with_numbers(matrix, np.where(lost, 0.0, matrix.data))
+            scale = np.where(absurd, 1.0, scale)
         return PreparedSparse(
             bounds=bounds,
             matrix=matrix,

@@ -67,8 +67,10 @@ def largest_block(width: int) -> int:
     return max(2**15, 1 << int(width - 1).bit_length())
 
 
-def summation_error(bounds: Bounds, contribution: float) -> float:
+def summation_error(bounds: Bounds, contribution: float, *, block_rows: int | None = None) -> float:
     """Bound the rounding error, in norm, of a sum to which no row adds more than ``contribution``.
+
+    Without ``block_rows`` the bound holds for whatever blocks are in use.
 
     Examples
     --------
@@ -76,5 +78,5 @@ def summation_error(bounds: Bounds, contribution: float) -> float:
     >>> summation_error(Bounds(L2Ball(1.0), 10, max_rows=10**6), contribution=1.0) < 1e-5
     True
     """
-    rows = min(largest_block(bounds.n_features), bounds.max_rows)
+    rows = min(block_rows or largest_block(bounds.n_features), bounds.max_rows)
     return (rows + 4) * 2.0**-53 * bounds.max_rows * contribution * (1 + 2.0**-20)

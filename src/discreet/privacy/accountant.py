@@ -25,8 +25,9 @@ NATURAL_INTERVAL = 1e-4
 MOST_CELLS = 500_000
 TAIL = 1e-16
 
-ROUND_OFF = 1e-12
-"""Added to every delta read off a composed distribution: Fourier transforms round."""
+ROUND_OFF, ROUND_OFF_A_TIME = 1e-12, 1e-14
+"""Added to a delta read off a composed distribution, the second for every part: Fourier
+transforms round, and raising one to a power multiplies its relative error."""
 
 _RELATION = {
     False: dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE,
@@ -101,7 +102,8 @@ def compose_losses(losses: Sequence[tuple[PrivacyLoss, int]]) -> PrivacyLoss:
     return total
 
 
-def deltas_of_loss(loss: PrivacyLoss, epsilons: Vector) -> Vector:
+def deltas_of_loss(loss: PrivacyLoss, epsilons: Vector, *, parts: int) -> Vector:
     """Read delta off a distribution, with room for the rounding of its convolutions."""
     # One at a time: the vectorised reading of dp-accounting cancels for large epsilons.
-    return np.array([float(loss.get_delta_for_epsilon(e)) for e in epsilons.tolist()]) + ROUND_OFF
+    deltas = np.array([float(loss.get_delta_for_epsilon(e)) for e in epsilons.tolist()])
+    return deltas + ROUND_OFF + parts * ROUND_OFF_A_TIME

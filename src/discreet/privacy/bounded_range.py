@@ -12,8 +12,8 @@ from scipy.special import gammaln, xlog1py, xlogy
 
 from discreet import _checks
 from discreet._types import Vector
-from discreet.privacy.concentrated import zero_concentrated_delta
-from discreet.privacy.profile import SAFETY, Profile, orders_above_one
+from discreet.privacy.concentrated import ZeroConcentrated
+from discreet.privacy.profile import SAFETY, SMALLEST, Profile, orders_above_one
 
 EXACT_DRAWS = 256
 """With more draws than this the zCDP bound answers instead of the exact formula."""
@@ -54,23 +54,21 @@ class BoundedRange(Profile):
 
     @property
     def pure_epsilon(self) -> float:
-        return self.draws * self.span
+        product = self.draws * self.span
+        return product if self.draws == 1 else math.nextafter(product, math.inf)
 
     def bound(self, epsilons: Vector) -> Vector:
-        concentrated: Vector = np.where(
-            epsilons >= self.pure_epsilon, 0.0, zero_concentrated_delta(epsilons, self.rho)
-        )
-        if self.draws > EXACT_DRAWS:
-            return concentrated
-        exact = np.array([self._exact(epsilon) for epsilon in epsilons.tolist()])
-        best: Vector = np.minimum(concentrated, exact)
-        return best
+        best = ZeroConcentrated(self.rho).bound(epsilons)
+        if self.draws <= EXACT_DRAWS:
+            exact = np.array([self._exact(epsilon) for epsilon in epsilons.tolist()])
+            best = np.minimum(best, np.maximum(exact, SMALLEST))
+        return np.where(epsilons >= self.pure_epsilon, 0.0, best)
 
     def _exact(self, epsilon: float) -> float:
         m, span = self.draws, self.span
         tilt = (epsilon + span * np.arange(m + 2)) / (m + 1)
         tilt = tilt[(tilt > 0) & (tilt < span)]
-        if tilt.size == 0 or epsilon >= m * span:
+        if tilt.size == 0:
             return 0.0
         high = np.arange(m + 1)
         loss = m * (tilt[:, None] - span) + high * span

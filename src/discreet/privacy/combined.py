@@ -11,10 +11,11 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtr
 
 from discreet import _checks
 from discreet._types import Vector
-from discreet.errors import InputError
+from discreet.errors import InputError, InputTypeError
 from discreet.privacy import accountant
 from discreet.privacy.concentrated import ORDERS, renyi_delta
 from discreet.privacy.gaussian import Gaussian
@@ -22,6 +23,17 @@ from discreet.privacy.hull import Hull, lower_hull
 from discreet.privacy.profile import SAFETY, Profile, orders_above_one
 
 _POINTS = 800
+
+_CELL_ENDS: Vector = np.arange(-1000, 3701) / 100.0
+"""Upper ends of cells of the standard normal line, the first reaching from minus infinity."""
+_CELL_CHANCES: Vector = np.where(
+    _CELL_ENDS > 0,
+    ndtr(0.01 - _CELL_ENDS) - ndtr(-_CELL_ENDS),
+    ndtr(_CELL_ENDS) - ndtr(_CELL_ENDS - 0.01),
+)
+_CELL_CHANCES[0] = ndtr(_CELL_ENDS[0])
+_CELL_CHANCES = _CELL_CHANCES * (1 + 1e-12)
+_BEYOND_CELLS = float(ndtr(-_CELL_ENDS[-1]))
 
 
 @dataclass(frozen=True, init=False)
@@ -67,9 +79,7 @@ class Minimum(Profile):
         return lower_hull(grid, np.minimum(1.0, self._pointwise(grid) * SAFETY))
 
     def bound(self, epsilons: Vector) -> Vector:
-        direct = self._pointwise(epsilons)
-        end = self._hull.epsilons[-1]
-        return np.where(epsilons < end, np.minimum(direct, self._hull(epsilons)), direct)
+        return self._hull.below(epsilons, self._pointwise(epsilons))
 
     def rdp(self, orders: ArrayLike) -> Vector:
         best: Vector = np.min([profile.rdp(orders) for profile in self.bounds], axis=0)
@@ -93,6 +103,7 @@ class Composition(Profile):
     """
 
     kind: ClassVar[str] = "composition"
+    is_closed_form: ClassVar[bool] = False
     parts: tuple[Profile, ...]
 
     def __init__(self, parts: Iterable[Profile]) -> None:
@@ -118,7 +129,8 @@ class Composition(Profile):
 
     @property
     def pure_epsilon(self) -> float:
-        return math.fsum(profile.pure_epsilon for profile in self.parts)
+        total = math.fsum(profile.pure_epsilon for profile in self.parts)
+        return math.nextafter(total, math.inf)
 
     @cached_property
     def _merged(self) -> tuple[tuple[Profile, int], ...]:
@@ -160,8 +172,31 @@ class Composition(Profile):
             return np.ones(epsilons.shape)
         if len(self._merged) == 1 and self._merged[0][1] == 1:
             return self._merged[0][0].bound(epsilons)
-        best = np.minimum(self._renyi(epsilons), accountant.deltas_of_loss(self._loss, epsilons))
-        return np.where(epsilons >= self.pure_epsilon * SAFETY, 0.0, best)
+        if self._is_one_with_gaussian:
+            return self._smeared(epsilons)
+        composed = accountant.deltas_of_loss(self._loss, epsilons, parts=len(self.parts))
+        best = np.minimum(self._renyi(epsilons), composed)
+        return np.where(epsilons >= self.pure_epsilon, 0.0, best)
+
+    @property
+    def _is_one_with_gaussian(self) -> bool:
+        return (
+            [times for _, times in self._merged] == [1, 1]
+            and self._merged[0][0].is_closed_form
+            and isinstance(self._merged[1][0], Gaussian)
+        )
+
+    def _smeared(self, epsilons: Vector) -> Vector:
+        """Compose one profile with a Gaussian: the mean of the profile over the Gaussian's loss.
+
+        The loss is N(mu^2/2, mu^2) in both orders. The mean is an upper sum: in each cell the
+        profile is read at the cell's upper end.
+        """
+        (profile, _), (gaussian, _) = self._merged
+        mu = gaussian.mu  # type: ignore[attr-defined]
+        losses = mu**2 / 2 + mu * _CELL_ENDS
+        rows = [_CELL_CHANCES @ profile.deltas(epsilon - losses) for epsilon in epsilons.tolist()]
+        return np.minimum(1.0, np.array(rows) + _BEYOND_CELLS)
 
     def rdp(self, orders: ArrayLike) -> Vector:
         orders = orders_above_one(orders)
@@ -221,24 +256,24 @@ class WithinDistance(Profile):
 
     @cached_property
     def _turn(self) -> float:
-        """Where the distance begins to cost more than a larger epsilon gains."""
-        low, high = 0.0, 1.0
-        while self._costs_less(high) and high < 700:
-            low, high = high, 2 * high
-        for _ in range(60):
-            middle = (low + high) / 2
-            low, high = (middle, high) if self._costs_less(middle) else (low, middle)
-        return high
+        """Where the distance begins to cost more than a larger epsilon gains.
 
-    def _costs_less(self, epsilon: float) -> bool:
-        return epsilon < 700 and math.exp(epsilon) * self.tau < self.of.delta(epsilon)
+        The sum is convex in e**epsilon, so it falls before its minimum and rises after it.
+        """
+        low, high = 0.0, min(700.0, -math.log(self.tau))
+        for _ in range(5):
+            grid = np.linspace(low, high, 65)
+            best = int(np.argmin(self._direct(grid)))
+            low, high = float(grid[max(best - 1, 0)]), float(grid[min(best + 1, 64)])
+        return float(grid[best])
+
+    def _direct(self, epsilons: Vector) -> Vector:
+        return self.of.bound(epsilons) + (1 + np.exp(epsilons)) * self.tau
 
     def bound(self, epsilons: Vector) -> Vector:
         if self.tau == 0:
             return self.of.bound(epsilons)
-        if epsilons.size and not self._costs_less(float(epsilons.max())):
-            epsilons = np.minimum(epsilons, self._turn)
-        return self.of.bound(epsilons) + (1 + np.exp(np.minimum(epsilons, 700.0))) * self.tau
+        return self._direct(np.minimum(epsilons, self._turn))
 
     def rdp(self, orders: ArrayLike) -> Vector:
         return self.of.rdp(orders)
@@ -268,7 +303,9 @@ def compose(profiles: Iterable[Profile]) -> Profile:
     return within(whole, math.fsum(profile.distance for profile in listed))
 
 
-def _check_profiles(profiles: tuple[Profile, ...]) -> None:
+def _check_profiles(profiles: object) -> None:
+    if not isinstance(profiles, tuple):
+        raise InputTypeError("profiles must come as a list.")
     if not profiles:
         raise InputError("at least one profile is needed.")
     for profile in profiles:

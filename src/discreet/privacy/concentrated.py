@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike
 from discreet import _checks
 from discreet._types import Vector
 from discreet.errors import InputError
+from discreet.privacy.hull import Hull, lower_hull
 from discreet.privacy.profile import SAFETY, SMALLEST, Profile, orders_above_one
 
 ORDERS: Vector = 1 + np.geomspace(1e-3, 1e7, 481)
@@ -59,8 +61,14 @@ class ZeroConcentrated(Profile):
     def __post_init__(self) -> None:
         _checks.positive(rho=self.rho)
 
+    @cached_property
+    def _hull(self) -> Hull:
+        grid = np.linspace(0, self.rho + 60 * math.sqrt(self.rho), 600)
+        direct = zero_concentrated_delta(grid, self.rho)
+        return lower_hull(grid, np.minimum(1.0, direct * SAFETY))
+
     def bound(self, epsilons: Vector) -> Vector:
-        return zero_concentrated_delta(epsilons, self.rho)
+        return self._hull.below(epsilons, zero_concentrated_delta(epsilons, self.rho))
 
     def rdp(self, orders: ArrayLike) -> Vector:
         return orders_above_one(orders) * self.rho * SAFETY
@@ -84,8 +92,12 @@ class Renyi(Profile):
     values: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "orders", tuple(map(float, self.orders)))
-        object.__setattr__(self, "values", tuple(map(float, self.values)))
+        for name in ("orders", "values"):
+            numbers = getattr(self, name)
+            _checks.instance(tuple, **{name: numbers})
+            for number in numbers:
+                _checks.finite(**{name: number})
+            object.__setattr__(self, name, tuple(map(float, numbers)))
         orders_above_one(self.orders)
         if len(self.orders) != len(self.values) or np.any(np.diff(self.orders) <= 0):
             raise InputError("a Renyi curve needs one value for each of its increasing orders.")

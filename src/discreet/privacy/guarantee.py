@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
+from decimal import MIN_EMIN, ROUND_CEILING, Context, Decimal
 
 from numpy.typing import ArrayLike
 
@@ -46,6 +47,8 @@ class Guarantee:
     def __post_init__(self) -> None:
         _checks.instance(Profile, profile=self.profile)
         object.__setattr__(self, "unit", unit_named(self.unit))
+        if not isinstance(self.public_facts, tuple | list):
+            raise InputTypeError("public_facts must be a list of texts.")
         object.__setattr__(self, "public_facts", tuple(self.public_facts))
         for fact in self.public_facts:
             _checks.instance(str, public_fact=fact)
@@ -100,14 +103,15 @@ class Guarantee:
         if not self.is_private:
             return "No privacy is promised: this result may reveal anything about the records."
         epsilon, delta = self.epsilon(), self.quoted_delta
-        factor = math.exp(min(epsilon, 700.0))
+        if not math.isfinite(epsilon):
+            return f"At delta = {_up(delta)} no privacy is promised; ask for a larger delta."
         promise = (
             f"Whatever anyone already knows or will learn, {self.unit.change} changes the chance "
-            f"of any conclusion drawn from this result by at most a factor of {_up(factor)}"
+            f"of any conclusion drawn from this result by at most {_factor(epsilon)}"
         )
         if delta > 0:
-            promise += f", apart from an additional chance of at most {delta:.3g}"
-        promise += f" (epsilon = {_up(epsilon)}, delta = {delta:.3g})."
+            promise += f", apart from an additional chance of at most {_up(delta)}"
+        promise += f" (epsilon = {_up(epsilon)}, delta = {_up(delta)})."
         if self.public_facts:
             promise += " Taken as public: " + "; ".join(self.public_facts) + "."
         return promise
@@ -148,9 +152,17 @@ class Guarantee:
         )
 
 
+def _factor(epsilon: float) -> str:
+    if epsilon > 100:
+        return f"a factor of e to the power {_up(epsilon)}"
+    return f"a factor of {_up(math.nextafter(math.exp(epsilon), math.inf))}"
+
+
 def _up(value: float) -> str:
     """Write a number with three digits, rounded up."""
-    if not math.isfinite(value) or value == 0:
-        return f"{value:g}"
-    digits = 2 - math.floor(math.log10(value))
-    return f"{math.ceil(value * 10.0**digits - 1e-6) / 10.0**digits:g}"
+    if value == 0:
+        return "0"
+    exact = Decimal(value)
+    unit = Decimal(1).scaleb(exact.adjusted() - 2)
+    context = Context(prec=50, Emin=MIN_EMIN)
+    return f"{float(exact.quantize(unit, ROUND_CEILING, context)):g}"

@@ -37,6 +37,10 @@ class Hull:
         rise = self.deltas[left] - self.deltas[right]
         return np.minimum(1.0, (self.deltas[right] + share * rise) * SAFETY)
 
+    def below(self, epsilons: Vector, direct: Vector) -> Vector:
+        """Return the better of a direct bound and the hull, up to where the hull ends."""
+        return np.where(epsilons < self.epsilons[-1], np.minimum(direct, self(epsilons)), direct)
+
 
 def lower_hull(epsilons: Vector, deltas: Vector) -> Hull:
     """Return the hull of bounds at epsilons >= 0 and of their mirror images.

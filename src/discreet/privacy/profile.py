@@ -46,6 +46,7 @@ class Profile(ABC):
 
     kind: ClassVar[str]
     safety: ClassVar[float] = SAFETY
+    is_closed_form: ClassVar[bool] = True
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -197,7 +198,7 @@ def _to_json(value: object) -> object:
         return value.to_json()
     if isinstance(value, tuple):
         return [_to_json(part) for part in value]
-    return value
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _from_json_value(value: object) -> object:

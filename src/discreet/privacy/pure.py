@@ -56,9 +56,12 @@ class Pure(Profile):
 
         .. math:: \ln\frac{\cosh((\alpha - 1/2)\epsilon)}{\cosh(\epsilon/2)} / (\alpha - 1)
         """
-        orders = orders_above_one(orders)
-        rise = log_cosh((orders - 0.5) * self.level) - log_cosh(np.full(1, self.level / 2))
-        return np.minimum(rise / (orders - 1) * SAFETY, self.level)
+        above = orders_above_one(orders) - 1
+        lift = above * self.level
+        near = np.minimum(lift, 1.0)
+        small = np.log1p(2 * np.sinh(near / 2) ** 2 + np.sinh(near) * math.tanh(self.level / 2))
+        large = lift + np.log1p(np.exp(-2 * lift - self.level)) - np.log1p(math.exp(-self.level))
+        return np.minimum(np.where(lift <= 1, small, large) / above * SAFETY, self.level)
 
 
 @dataclass(frozen=True, init=False)
@@ -110,10 +113,3 @@ class Approximate(Profile):
         if self.exception == 0:
             return self.core.rdp(orders)
         return np.full(orders_above_one(orders).shape, math.inf)
-
-
-def log_cosh(x: Vector) -> Vector:
-    """Return ln cosh x without overflow, and without cancellation at zero."""
-    small: Vector = np.log1p(2 * np.sinh(np.minimum(np.abs(x), 1.0) / 2) ** 2)
-    large = np.abs(x) + np.log1p(np.exp(-2 * np.abs(x))) - math.log(2)
-    return np.where(np.abs(x) <= 1, small, large)

@@ -36,6 +36,7 @@ class SampledGaussian(Profile):
     """
 
     kind: ClassVar[str] = "sampled_gaussian"
+    is_closed_form: ClassVar[bool] = False
     mu: float
     rate: float
     steps: int = 1
@@ -51,7 +52,9 @@ class SampledGaussian(Profile):
     @cached_property
     def _renyi(self) -> Renyi:
         orders, values = accountant.renyi_of_sampled_gaussian(self.mu, self.rate, self.steps)
-        return Renyi(tuple(orders), tuple(values * SAFETY))
+        plain = self.steps * orders * self.mu**2 / 2
+        best = np.where(np.isfinite(values), np.minimum(values, plain), plain)
+        return Renyi(tuple(orders), tuple(np.maximum(best, 0.0) * SAFETY))
 
     @cached_property
     def reach(self) -> float:
@@ -72,7 +75,7 @@ class SampledGaussian(Profile):
 
     def bound(self, epsilons: Vector) -> Vector:
         renyi = renyi_delta(epsilons, ORDERS, self.rdp(ORDERS))
-        return np.minimum(renyi, accountant.deltas_of_loss(self._loss, epsilons))
+        return np.minimum(renyi, accountant.deltas_of_loss(self._loss, epsilons, parts=self.steps))
 
     def rdp(self, orders: ArrayLike) -> Vector:
         orders = orders_above_one(orders)

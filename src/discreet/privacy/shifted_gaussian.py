@@ -33,14 +33,14 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import log_ndtr, ndtr
+from scipy.special import log_ndtr
 
 from discreet import _checks
 from discreet._types import Vector
 from discreet.errors import InputTypeError
 from discreet.privacy.gaussian import gaussian_delta, mills_ratio
 from discreet.privacy.hull import Hull, lower_hull
-from discreet.privacy.profile import SAFETY, Profile, orders_above_one
+from discreet.privacy.profile import SAFETY, SMALLEST, Profile, orders_above_one
 
 _POINTS = 600
 
@@ -136,9 +136,7 @@ class ShiftedGaussian(Profile):
         return lower_hull(grid, np.minimum(1.0, self._direct(grid) * SAFETY))
 
     def bound(self, epsilons: Vector) -> Vector:
-        direct = self._direct(epsilons)
-        end = self._hull.epsilons[-1]
-        return np.where(epsilons < end, np.minimum(direct, self._hull(epsilons)), direct)
+        return self._hull.below(epsilons, self._direct(epsilons))
 
     def rdp(self, orders: ArrayLike) -> Vector:
         orders = orders_above_one(orders)
@@ -147,7 +145,7 @@ class ShiftedGaussian(Profile):
         curve: Vector = self.log_ratio + orders * shift**2 / 2 + both / (orders - 1)
         if self.is_one_signed and not self.is_replace:
             rise = orders * (orders - 1) * shift**2 / 2 + log_ndtr((orders - 0.5) * shift)
-            moment = np.logaddexp(math.log(ndtr(-shift / 2)), rise)
+            moment = np.logaddexp(log_ndtr(-shift / 2), rise)
             curve = np.minimum(curve, self.log_ratio + np.maximum(moment, 0.0) / (orders - 1))
         return curve * SAFETY
 
@@ -157,5 +155,5 @@ def _rayleigh(excess: Vector, shift: float) -> Vector:
     near = excess / shift - shift / 2
     tail = shift * np.exp(-0.5 * near**2) * mills_ratio(np.maximum(near, 0.0) + shift)
     inner = np.full(1, shift)
-    bulk = 1 - np.exp(excess - shift**2 / 2) * (1 - shift * mills_ratio(inner))
-    return np.where(near >= 0, tail, bulk)
+    bulk = 1 - np.exp(np.minimum(shift * near, 0.0)) * (1 - shift * mills_ratio(inner))
+    return np.maximum(np.where(near >= 0, tail, bulk), SMALLEST)

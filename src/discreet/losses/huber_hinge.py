@@ -1,0 +1,83 @@
+"""The hinge loss with its kink rounded on both sides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet._types import Array
+from discreet.geometry import limits
+from discreet.geometry.limits import rounded_up
+from discreet.losses.base import Loss
+
+
+@dataclass(frozen=True)
+class HuberHinge(Loss):
+    r"""Hinge loss made quadratic within h of its kink, for labels in {-1, +1}.
+
+    .. math::
+
+        \ell(y, z) = \begin{cases}
+            0 & yz > 1 + h \\
+            (1 + h - yz)^2 / (4h) & |1 - yz| \le h \\
+            1 - yz & yz < 1 - h
+        \end{cases}
+
+    Parameters
+    ----------
+    width : float
+        The half-width h of the quadratic part, between 1e-100 and 1e100.
+
+    Notes
+    -----
+    The absolute slope (1 + h - yz) / (2h), kept within [0, 1], is largest at yz = -reach, and is 1
+    there unless h > 1 + reach. The curvature is 1/(2h) on the quadratic part, which begins at
+    yz = 1 - h; at that point the slope is already 1, so there is no joint smoothness, and the
+    curvature jumps, so there is no self-concordance.
+
+    The loss exceeds the hinge by :math:`\max(h - |1 - yz|, 0)^2 / (4h)`, at most h/4.
+
+    References
+    ----------
+    Chaudhuri, Monteleoni, Sarwate (2011), Differentially private empirical risk minimization.
+
+    Examples
+    --------
+    >>> HuberHinge(width=0.5).value(1.0, np.array([0.0, 1.0, 2.0]))
+    array([1.   , 0.125, 0.   ])
+    """
+
+    width: float = 0.5
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "width", limits.size(width=self.width))
+
+    def value(self, y: Array, z: Array) -> Array:
+        shortfall = 1.0 - y * z
+        bend = np.maximum(self.width - np.abs(shortfall), 0.0)
+        values: Array = np.maximum(shortfall, 0.0) + bend**2 / (4 * self.width)
+        return values
+
+    def slope(self, y: Array, z: Array) -> Array:
+        shortfall = 1.0 - y * z
+        return -y * (np.clip(shortfall + self.width, 0.0, 2 * self.width) / (2 * self.width))
+
+    def curvature(self, y: Array, z: Array) -> Array:
+        shortfall = 1.0 - y * z
+        return np.where(np.abs(shortfall) <= self.width, 1 / (2 * self.width), 0.0)
+
+    @property
+    def is_classifier(self) -> bool:
+        return True
+
+    @property
+    def is_one_signed(self) -> bool:
+        return True
+
+    def _lipschitz(self, reach: float) -> float:
+        return min(1.0, rounded_up((1.0 + reach + self.width) / (2 * self.width)))
+
+    def _smoothness(self, reach: float) -> float:
+        bends = 1.0 - reach <= self.width
+        return rounded_up(1 / (2 * self.width)) if bends else 0.0

@@ -1,0 +1,75 @@
+"""The logistic loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+from discreet._types import Array
+from discreet.geometry.limits import rounded_up
+from discreet.losses.base import ProbabilisticLoss
+
+
+@dataclass(frozen=True)
+class Logistic(ProbabilisticLoss):
+    r"""Logistic loss for labels in {-1, +1}.
+
+    .. math:: \ell(y, z) = \log(1 + e^{-yz})
+
+    Notes
+    -----
+    With s the logistic function, the absolute slope is s(-yz), largest at yz = -reach and below 1;
+    the curvature s(1 - s) peaks at z = 0 with value 1/4.
+
+    Joint smoothness: s(1 - s) <= 1 - s, so kappa0 = 1, approached as yz goes to minus infinity.
+
+    Self-concordance: the third derivative is s(1 - s)(1 - 2s) in absolute value, so M = 1.
+
+    References
+    ----------
+    Bach (2010), Self-concordant analysis for logistic regression.
+
+    Examples
+    --------
+    >>> float(Logistic().slope(1.0, 0.0))
+    -0.5
+    >>> float(Logistic().probability(0.0))
+    0.5
+    """
+
+    def value(self, y: Array, z: Array) -> Array:
+        values: Array = np.logaddexp(0.0, -y * z)
+        return values
+
+    def slope(self, y: Array, z: Array) -> Array:
+        return -y * expit(-y * z)
+
+    def curvature(self, y: Array, z: Array) -> Array:
+        return expit(y * z) * expit(-y * z)
+
+    def probability(self, z: Array) -> Array:
+        return expit(z)
+
+    @property
+    def is_classifier(self) -> bool:
+        return True
+
+    @property
+    def is_one_signed(self) -> bool:
+        return True
+
+    @property
+    def joint_smoothness(self) -> float:
+        return 1.0
+
+    @property
+    def self_concordance(self) -> float:
+        return 1.0
+
+    def _lipschitz(self, reach: float) -> float:
+        return min(1.0, rounded_up(float(expit(reach))))
+
+    def _smoothness(self, reach: float) -> float:
+        return 0.25

@@ -1,0 +1,76 @@
+"""The pinball loss."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet import _checks
+from discreet._types import Array
+from discreet.errors import InputError
+from discreet.losses.base import Loss
+
+
+@dataclass(frozen=True)
+class Pinball(Loss):
+    r"""Loss whose best constant prediction is a quantile of the labels, for any labels.
+
+    .. math:: \ell(y, z) = \max(\tau (y - z), (1 - \tau) (z - y))
+
+    Parameters
+    ----------
+    quantile : float
+        The quantile tau, strictly between 0 and 1; 1/2 is half the absolute loss.
+
+    Notes
+    -----
+    The slope is 1 - tau above the label, -tau below it and, as a subgradient, 0 at it: at most
+    max(tau, 1 - tau), attained at any reach as labels are free. The kink leaves no bound on the
+    curvature, which is 0 elsewhere.
+
+    References
+    ----------
+    Koenker, Bassett (1978), Regression quantiles.
+
+    Examples
+    --------
+    >>> Pinball(quantile=0.75).value(0.0, np.array([-1.0, 1.0]))
+    array([0.75, 0.25])
+    """
+
+    quantile: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "quantile", checked_quantile(self.quantile))
+
+    def value(self, y: Array, z: Array) -> Array:
+        residual = z - y
+        values: Array = np.maximum((1 - self.quantile) * residual, -self.quantile * residual)
+        return values
+
+    def slope(self, y: Array, z: Array) -> Array:
+        residual = z - y
+        return np.where(residual > 0, 1 - self.quantile, np.where(residual < 0, -self.quantile, 0))
+
+    def curvature(self, y: Array, z: Array) -> Array:
+        return np.zeros_like(z - y)
+
+    @property
+    def is_classifier(self) -> bool:
+        return False
+
+    def _lipschitz(self, reach: float) -> float:
+        return max(self.quantile, 1 - self.quantile)
+
+    def _smoothness(self, reach: float) -> float:
+        return math.inf
+
+
+def checked_quantile(quantile: float) -> float:
+    """Return the quantile, refusing it unless strictly between 0 and 1."""
+    _checks.fraction(quantile=quantile)
+    if quantile in (0, 1):
+        raise InputError(f"quantile must lie strictly between 0 and 1; got {quantile}.")
+    return float(quantile)

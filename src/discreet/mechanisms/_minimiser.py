@@ -1,0 +1,141 @@
+r"""Minimisers that are near enough: a public radius, fixed before rows are read, that holds surely.
+
+Let :math:`J(w) = \sum_i f(\langle x_i, w\rangle; y_i) + \frac\Lambda2\|w\|^2 + \langle b, w\rangle`
+over the ball of radius B, :math:`\theta` its minimiser, and w a point of the ball whose *computed*
+gradient (plus an element of the normal cone) has norm at most tau. Write u = 2**-53, N for
+``max_rows``, R for the row norm, L and beta for the largest slope and curvature of the loss.
+
+*Margins.* A computed margin, minus its label in a regression, errs by at most
+:math:`\delta_z = u ((p + 6) R B + 2 Y)`, p the width.
+
+*Everything else.* Rounding of slopes (16 u L each), of the sum in blocks of 256 rows, and of the last
+additions, errs by at most
+:math:`E = (260 + 18) u N L R + 4 u (N L R + \Lambda B + \|b\|)`, and :math:`\|b\| \le b_{max}`
+surely, because the sampler's Gaussians stay below 16.
+
+*Plain bound.* The true residual is at most :math:`\tau + E + N R \beta \delta_z`, and the objective
+is Lambda-strongly convex: :math:`\|w - \theta\|` is at most that over Lambda.
+
+*Sharper bound, for losses with* :math:`|f'''| \le M f''`. Put d = w - theta. With :math:`a_i` and
+:math:`\bar a_i` the mean curvatures between computed and true margins at w, and between the true
+margins at w and at theta, monotonicity gives
+
+.. math:: \Lambda \|d\|^2 + \sum \bar a_i \langle x_i, d\rangle^2
+          \le (\tau + E) \|d\| + \delta_z \sum a_i |\langle x_i, d \rangle|
+          \le (\tau + E) \|d\| + \delta_z \sqrt{\textstyle\sum a_i^2/\bar a_i}
+              \sqrt{\textstyle\sum \bar a_i \langle x_i, d\rangle^2}.
+
+If the plain bound gives :math:`M R \|d\| \le 1/2` and :math:`M \delta_z \le 1/100`, then
+:math:`a_i \le e^{1/100} f''` and :math:`\bar a_i \ge f'' (1 - e^{-1/2}) / (1/2) \ge 0.78 f''`, f'' taken
+at the true margin at w; so :math:`a_i^2/\bar a_i \le 1.32 \beta`. The last term is at most
+:math:`\delta_z^2 1.32 \beta N/4` plus the sum on the left, hence
+
+.. math:: \|d\| \le (\tau + E)/\Lambda + \delta_z \sqrt{1.32 \beta N / (4 \Lambda)}.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet._types import Vector
+from discreet.data import OpenRows
+from discreet.errors import CalibrationError, PrivacyError
+from discreet.mechanisms._objective import CAREFUL_ROWS, RowsObjective
+from discreet.problem import Problem
+from discreet.solvers import accelerated_gradient, iterations_needed, newton
+
+UNIT = 2.0**-53
+_UP = 1 + 2.0**-20
+
+
+@dataclass(frozen=True)
+class Minimiser:
+    """How exactly a problem is solved, decided from public numbers.
+
+    ``linear_bound`` bounds the norm of the linear term, and ``linear_error`` how far the one in
+    use is from the ideal one.
+    """
+
+    problem: Problem  # with a finite radius
+    linear_bound: float = 0.0
+    linear_error: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not math.isfinite(self.problem.radius):
+            raise CalibrationError(
+                "a problem needs a finite radius to be solved with a certificate."
+            )
+
+    @property
+    def float_error(self) -> float:
+        """E: what rounding adds to the computed gradient, margins aside."""
+        problem, rows = self.problem, self.problem.bounds.max_rows
+        everything = rows * problem.row_lipschitz
+        last = everything + problem.ridge * problem.radius + self.linear_bound
+        return ((CAREFUL_ROWS + 22) * UNIT * everything + 4 * UNIT * last) * _UP
+
+    @property
+    def margin_error(self) -> float:
+        """How far a computed margin can be from the true one."""
+        problem = self.problem
+        labels = 0.0 if problem.bounds.labels is None else problem.bounds.labels.magnitude
+        return UNIT * ((problem.bounds.width + 6) * problem.reach + 2 * labels) * _UP
+
+    @property
+    def tolerance(self) -> float:
+        """The gradient norm to be reached: as small as rounding lets anyone see."""
+        return self.float_error
+
+    @property
+    def radius(self) -> float:
+        """How far the point found can be from the ideal minimiser: public, and surely."""
+        problem, rows = self.problem, self.problem.bounds.max_rows
+        residual = (self.tolerance + self.float_error) * _UP + self.linear_error
+        through_margins = rows * problem.row_norm * problem.smoothness * self.margin_error
+        plain = (residual + through_margins) / problem.ridge
+        bend = problem.loss.self_concordance
+        if bend is None or bend * problem.row_norm * plain > 0.5 or bend * self.margin_error > 0.01:
+            return plain * _UP
+        spread = math.sqrt(1.32 * problem.smoothness * rows / (4 * problem.ridge))
+        return min(plain, residual / problem.ridge + self.margin_error * spread) * _UP
+
+    def solve(self, rows: OpenRows, linear: Vector) -> Vector:
+        """Return a point within :attr:`radius` of the minimiser."""
+        objective = RowsObjective(self.problem, rows, linear)
+        start = self._inside(-linear / self.problem.ridge)
+        found = newton(objective, start, tolerance=0.5 * self.tolerance).point
+        if self._is_certified(objective, found):
+            return found
+        return self._surely(objective, self._inside(found))
+
+    def _is_certified(self, objective: RowsObjective, point: Vector) -> bool:
+        if not np.linalg.norm(point) <= self.problem.radius:
+            return False
+        return bool(np.linalg.norm(objective.careful_gradient(point)) <= self.tolerance)
+
+    def _inside(self, point: Vector) -> Vector:
+        norm = float(np.linalg.norm(point))
+        shrink = 1.0 if norm <= self.problem.radius else self.problem.radius / norm * (1 - 1e-12)
+        return point * shrink
+
+    def _surely(self, objective: RowsObjective, start: Vector) -> Vector:
+        """Fall back to a method whose number of steps is known in advance."""
+        problem = self.problem
+        smoothness = problem.bounds.max_rows * problem.row_smoothness + problem.ridge
+        largest = problem.bounds.max_rows * problem.row_lipschitz + self.linear_bound
+        largest += problem.ridge * problem.radius
+        steps = iterations_needed(smoothness, problem.ridge, largest, 0.5 * self.tolerance)
+        solution = accelerated_gradient(
+            objective,
+            start,
+            smoothness=smoothness,
+            tolerance=0.5 * self.tolerance,
+            most_steps=steps,
+            project=self._inside,
+        )
+        if not solution.is_within(self.tolerance):
+            raise PrivacyError("the minimiser could not be certified; nothing is released.")
+        return solution.point

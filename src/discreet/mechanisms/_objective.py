@@ -1,0 +1,108 @@
+"""A learning problem over opened rows, as solvers see it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from discreet._types import Array, Vector
+from discreet.data import Block, OpenRows
+from discreet.problem import Problem
+from discreet.solvers import newton
+from discreet.solvers.conjugate import conjugate_gradient
+from discreet.solvers.objective import Inverse
+
+DENSE_WIDTH = 1500
+"""Up to this many columns the Hessian is formed and factorised; beyond, only multiplied."""
+
+CAREFUL_ROWS = 256
+"""Rows a block when rounding matters."""
+
+ROUGH_ROWS = 8192
+"""Fewer rows than this are never thinned out."""
+
+
+class RowsObjective:
+    """The sum of losses, times a weight, plus the ridge and a linear term."""
+
+    def __init__(
+        self, problem: Problem, rows: OpenRows, linear: Vector, *, weight: float = 1.0
+    ) -> None:
+        self._problem, self._rows, self._linear, self._weight = problem, rows, linear, weight
+        self.dimension = linear.size
+        self.strong_convexity = problem.ridge
+
+    def value_and_gradient(self, point: Vector) -> tuple[float, Vector]:
+        loss = self._problem.loss
+
+        def kernel(block: Block) -> tuple[Array, Vector]:
+            margins = block.margins(point)
+            slopes = loss.slope(block.labels, margins)
+            return loss.value(block.labels, margins).sum(), block.weighted_sum(slopes)
+
+        value, gradient = self._rows.sum(kernel)
+        ridge = self._problem.ridge
+        total = self._weight * float(value) + ridge / 2 * float(point @ point)
+        return total + float(self._linear @ point), (
+            self._weight * gradient + ridge * point + self._linear
+        )
+
+    def careful_gradient(self, point: Vector) -> Vector:
+        """Return the gradient, summed in small blocks so that its rounding error is small."""
+        loss = self._problem.loss
+
+        def kernel(block: Block) -> Vector:
+            return block.weighted_sum(loss.slope(block.labels, block.margins(point)))
+
+        gradient: Vector = self._rows.sum(kernel, block_rows=CAREFUL_ROWS)
+        return self._weight * gradient + self._problem.ridge * point + self._linear
+
+    def full_inverse(self, point: Vector) -> Inverse:
+        if self.dimension > DENSE_WIDTH:
+            return self._iterative_inverse(point)
+        loss = self._problem.loss
+
+        def kernel(block: Block) -> Array:
+            return block.gram(loss.curvature(block.labels, block.margins(point)))
+
+        hessian = self._weight * self._rows.sum(kernel)
+        hessian[np.diag_indices(self.dimension)] += self._problem.ridge
+        factor = cho_factor(hessian, check_finite=False)
+        return lambda gradient: np.asarray(cho_solve(factor, gradient, check_finite=False))
+
+    def _iterative_inverse(self, point: Vector) -> Inverse:
+        def multiply(vector: Vector) -> Vector:
+            loss = self._problem.loss
+
+            def kernel(block: Block) -> Vector:
+                curvature = loss.curvature(block.labels, block.margins(point))
+                return block.weighted_sum(curvature * block.margins(vector))
+
+            product: Vector = self._rows.sum(kernel)
+            return self._weight * product + self._problem.ridge * vector
+
+        return lambda gradient: conjugate_gradient(multiply, gradient)
+
+    def rough_inverse(self, point: Vector) -> Inverse:
+        return self._rough.full_inverse(point)
+
+    def rough_start(self, point: Vector) -> Vector:
+        rough = self._rough
+        if rough is self:
+            return point
+        _, gradient = rough.value_and_gradient(point)
+        enough = 1e-4 * float(np.linalg.norm(gradient))
+        return newton(rough, point, tolerance=enough, most_steps=20).point
+
+    @cached_property
+    def _rough(self) -> RowsObjective:
+        """The objective of some of the rows, each standing for several."""
+        count = self._rows.count
+        wanted = max(ROUGH_ROWS, 60 * min(self.dimension, DENSE_WIDTH), count // 10)
+        step = count // wanted
+        if step < 2 or self._weight != 1.0:
+            return self
+        thin = self._rows.thin(step)
+        return RowsObjective(self._problem, thin, self._linear, weight=count / thin.count)

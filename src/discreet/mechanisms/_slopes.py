@@ -1,0 +1,19 @@
+"""Whether one row's gradient is bounded, as every sensitivity needs."""
+
+from __future__ import annotations
+
+import math
+
+from discreet.mechanisms.base import YES, Verdict
+from discreet.problem import Problem
+
+
+def finite_slopes(problem: Problem) -> Verdict:
+    """Say whether one row's gradient is bounded, as every sensitivity needs."""
+    if math.isfinite(problem.row_lipschitz) and math.isfinite(problem.row_smoothness):
+        return YES
+    return Verdict(
+        False,
+        f"{problem.loss!r} has no bounded slope without a bound on the coefficients; declare a "
+        "radius, or use a robust loss.",
+    )

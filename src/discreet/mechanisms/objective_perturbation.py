@@ -1,0 +1,148 @@
+"""Minimise the loss plus a random linear term; proof in ``objective_perturbation.md``."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from discreet._types import Vector
+from discreet.data import OpenRows
+from discreet.errors import CalibrationError
+from discreet.mechanisms._minimiser import Minimiser
+from discreet.mechanisms._slopes import finite_slopes
+from discreet.mechanisms.base import Mechanism, Plan, Verdict, public_facts
+from discreet.noise import Grid, Noise, distance_of_gaussian, gaussian_grid, release_gaussian
+from discreet.privacy import (
+    Budget,
+    Gaussian,
+    Guarantee,
+    NoPrivacy,
+    Profile,
+    ShiftedGaussian,
+    Unit,
+    calibrate,
+    compose,
+    within,
+)
+from discreet.problem import Problem
+from discreet.question import Question
+
+LINEAR_BITS = 46
+"""The linear term is drawn on a grid this much finer than its scale."""
+
+MASK_SHARE = 0.02
+"""The mask's mu over that of the linear term: it costs a fiftieth of a percent of the noise."""
+
+FAR = 1000.0
+"""How far, in margins, coefficients may go beyond what the noise alone explains."""
+
+
+@dataclass(frozen=True, eq=False)
+class ObjectivePerturbationPlan(Plan):
+    """The scale of the linear term, how exactly to solve, and the mask."""
+
+    minimiser: Minimiser
+    scale: float
+    mask: Grid
+    guarantee: Guarantee
+
+    def run(self, rows: OpenRows, noise: Noise) -> Vector:
+        width = self.minimiser.problem.bounds.width
+        draws = noise.gaussian(width, LINEAR_BITS).astype(np.float64)
+        linear = (draws + 0.5) * math.ldexp(self.scale, -LINEAR_BITS)
+        point = self.minimiser.solve(rows, linear)
+        return release_gaussian(point, self.mask, noise)
+
+
+@dataclass(frozen=True, eq=False)
+class ExactMinimiser(Plan):
+    """The minimiser itself, without noise: what an infinite budget buys."""
+
+    minimiser: Minimiser
+    guarantee: Guarantee
+
+    def run(self, rows: OpenRows, noise: Noise) -> Vector:
+        return self.minimiser.solve(rows, np.zeros(self.minimiser.problem.bounds.width))
+
+
+class ObjectivePerturbation(Mechanism):
+    """Gaussian objective perturbation for smooth generalised linear losses, always masked.
+
+    Examples
+    --------
+    >>> from discreet.data import Bounds, LabelSet
+    >>> from discreet.geometry import L2Ball
+    >>> from discreet.losses import Logistic
+    >>> from discreet.privacy import AddRemoveOne
+    >>> bounds = Bounds(L2Ball(1.0), 10, labels=LabelSet([-1, 1]), max_rows=10**6)
+    >>> problem = Problem(Logistic(), bounds, ridge=1.0)
+    >>> plan = ObjectivePerturbation().plan(problem, Budget(1.0, 1e-6), AddRemoveOne())
+    >>> round(plan.scale, 2)
+    4.23
+    """
+
+    @property
+    def name(self) -> str:
+        return "objective_perturbation"
+
+    def accepts(self, question: Question, unit: Unit) -> Verdict:
+        if not isinstance(question, Problem):
+            return Verdict(False, "objective_perturbation solves learning problems.")
+        if not question.loss.is_smooth:
+            return Verdict(
+                False,
+                f"{question.loss!r} is not smooth, and the proof needs its curvature; use a "
+                "smoothed loss.",
+            )
+        return finite_slopes(question)
+
+    def _plan(self, problem: Problem, budget: Budget, unit: Unit) -> Plan:
+        if not budget.is_private:
+            minimiser = _minimiser(problem, scale=0.0)
+            return ExactMinimiser(minimiser, Guarantee(NoPrivacy(), unit))
+        if budget.delta == 0:
+            raise CalibrationError(
+                "Gaussian noise needs delta > 0; allow a small delta, or use output_perturbation."
+            )
+        distance = 2 * distance_of_gaussian(problem.bounds.width)
+
+        def profile(scale: float) -> Profile:
+            return within(_profile(problem, unit, scale), distance)
+
+        scale = calibrate(profile, budget)
+        minimiser = _minimiser(problem, scale)
+        mask = gaussian_grid(
+            multiplier=scale / (MASK_SHARE * problem.row_lipschitz),
+            sensitivity=2 * minimiser.radius,
+            dimension=problem.bounds.width,
+            bound=minimiser.problem.radius,
+        )
+        guarantee = Guarantee(
+            profile(scale), unit, public_facts(problem.bounds, unit), quoted_delta=budget.delta
+        )
+        return ObjectivePerturbationPlan(minimiser, scale, mask, guarantee)
+
+
+def _profile(problem: Problem, unit: Unit, scale: float) -> Profile:
+    """Return the profile of the ideal minimiser followed by its mask."""
+    mu = problem.row_lipschitz / scale * (1 + 1e-15)
+    ideal = ShiftedGaussian(
+        mu=mu,
+        log_ratio=problem.log_ratio,
+        joint=problem.joint,
+        is_one_signed=problem.loss.is_one_signed,
+        is_replace=unit.count_is_public,
+    )
+    return compose([ideal, Gaussian(MASK_SHARE * mu)])
+
+
+def _minimiser(problem: Problem, scale: float) -> Minimiser:
+    """Fix the ball of coefficients and the certificate, from public numbers."""
+    width = problem.bounds.width
+    linear_bound = 16 * scale * math.sqrt(width)
+    far = linear_bound / problem.ridge + FAR / problem.row_norm
+    bounded = replace(problem, radius=min(problem.radius, far))
+    step = math.ldexp(scale, -LINEAR_BITS)
+    return Minimiser(bounded, linear_bound, 0.5 * step * math.sqrt(width))

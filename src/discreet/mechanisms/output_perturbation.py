@@ -1,0 +1,119 @@
+"""Minimise, then add Gaussian noise to the coefficients; proof in ``output_perturbation.md``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from discreet._types import Vector
+from discreet.data import OpenRows
+from discreet.mechanisms._minimiser import Minimiser
+from discreet.mechanisms._slopes import finite_slopes
+from discreet.mechanisms.base import Mechanism, Plan, Verdict, public_facts
+from discreet.mechanisms.objective_perturbation import FAR, ExactMinimiser
+from discreet.noise import (
+    Grid,
+    Noise,
+    distance_of_gaussian,
+    gaussian_grid,
+    laplace_grid,
+    release_gaussian,
+    release_laplace,
+)
+from discreet.privacy import (
+    Budget,
+    Gaussian,
+    Guarantee,
+    Laplace,
+    NoPrivacy,
+    Unit,
+    gaussian_multiplier,
+    within,
+)
+from discreet.problem import Problem
+from discreet.question import Question
+
+
+@dataclass(frozen=True, eq=False)
+class OutputPerturbationPlan(Plan):
+    """How exactly to solve, and the grid of the noise."""
+
+    minimiser: Minimiser
+    grid: Grid
+    is_pure: bool
+    guarantee: Guarantee
+
+    def run(self, rows: OpenRows, noise: Noise) -> Vector:
+        point = self.minimiser.solve(rows, np.zeros(self.minimiser.problem.bounds.width))
+        if self.is_pure:
+            return release_laplace(point, self.grid, noise)
+        return release_gaussian(point, self.grid, noise)
+
+
+class OutputPerturbation(Mechanism):
+    """Noise on the minimiser: Gaussian, or Laplace if delta is zero.
+
+    Examples
+    --------
+    >>> from discreet.data import Bounds, LabelSet
+    >>> from discreet.geometry import L2Ball
+    >>> from discreet.losses import Logistic
+    >>> from discreet.privacy import AddRemoveOne
+    >>> bounds = Bounds(L2Ball(1.0), 10, labels=LabelSet([-1, 1]), max_rows=10**6)
+    >>> problem = Problem(Logistic(), bounds, ridge=100.0)
+    >>> plan = OutputPerturbation().plan(problem, Budget(1.0, 1e-6), AddRemoveOne())
+    >>> round(plan.grid.scale, 4)
+    0.0422
+    """
+
+    @property
+    def name(self) -> str:
+        return "output_perturbation"
+
+    def accepts(self, question: Question, unit: Unit) -> Verdict:
+        if not isinstance(question, Problem):
+            return Verdict(False, "output_perturbation solves learning problems.")
+        if not question.loss.is_smooth:
+            return Verdict(
+                False, f"{question.loss!r} is not smooth, and no solver certifies it; smooth it."
+            )
+        return finite_slopes(question)
+
+    def _plan(self, problem: Problem, budget: Budget, unit: Unit) -> Plan:
+        far = FAR / problem.row_norm
+        bounded = replace(problem, radius=min(problem.radius, far))
+        minimiser = Minimiser(bounded)
+        if not budget.is_private:
+            return ExactMinimiser(minimiser, Guarantee(NoPrivacy(), unit))
+        apart = unit.spread(bounded.row_lipschitz) / bounded.ridge * (1 + 1e-15)
+        width = problem.bounds.width
+        facts = public_facts(problem.bounds, unit)
+        if budget.delta == 0:
+            apart *= width**0.5 * (1 + 1e-15)
+            grid = laplace_grid(
+                epsilon=budget.epsilon,
+                sensitivity=apart,
+                dimension=width,
+                bound=bounded.radius,
+                error=minimiser.radius,
+            )
+            total = apart + 2 * width**0.5 * minimiser.radius + grid.spread_l1(width)
+            profile = Laplace(total / grid.scale * (1 + 1e-15))
+            return OutputPerturbationPlan(minimiser, grid, True, Guarantee(profile, unit, facts))
+        distance = distance_of_gaussian(width)
+        grid = gaussian_grid(
+            multiplier=gaussian_multiplier(budget, distance=distance),
+            sensitivity=apart,
+            dimension=width,
+            bound=bounded.radius,
+            error=minimiser.radius,
+        )
+        total = apart + 2 * minimiser.radius + grid.spread_l2(width)
+        guarantee = Guarantee(
+            within(Gaussian(total / grid.scale * (1 + 1e-15)), distance),
+            unit,
+            facts,
+            quoted_delta=budget.delta,
+        )
+        return OutputPerturbationPlan(minimiser, grid, False, guarantee)

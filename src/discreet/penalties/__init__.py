@@ -1,0 +1,10 @@
+"""Convex penalties on coefficients: public terms of the objective that hold no data."""
+
+from discreet.penalties.base import Penalty
+from discreet.penalties.elastic_net import ElasticNet
+from discreet.penalties.indicator import Indicator
+from discreet.penalties.l1 import L1
+from discreet.penalties.l2 import L2
+from discreet.penalties.with_ridge import WithRidge
+
+__all__ = ["L1", "L2", "ElasticNet", "Indicator", "Penalty", "WithRidge"]

@@ -1,0 +1,57 @@
+"""The interface of a penalty."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from discreet import _checks
+from discreet._types import Vector
+from discreet.errors import InputTypeError
+
+
+class Penalty(ABC):
+    r"""A closed convex function P of the coefficients.
+
+    Notes
+    -----
+    A penalty is a public value: frozen, hashable, printable. It is a total, never divided by the
+    number of records. Methods expect finite float64 coefficients and return new arrays.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet.penalties import L1, L2
+    >>> def shrunk(penalty: Penalty) -> list[float]:
+    ...     return penalty.prox(np.array([2.0, -0.5]), step=1.0).tolist()
+    >>> [shrunk(L2(1.0)), shrunk(L1(1.0))]
+    [[1.0, -0.25], [1.0, 0.0]]
+    """
+
+    @abstractmethod
+    def value(self, w: Vector) -> float:
+        """Return P(w), which may be infinite."""
+
+    def gradient(self, w: Vector) -> Vector:
+        """Return the gradient, if the penalty is smooth."""
+        raise InputTypeError(f"{self} has no gradient everywhere. Use prox.")
+
+    def prox(self, w: Vector, step: float) -> Vector:
+        r"""Return the best compromise between a small penalty and a small move.
+
+        .. math:: \arg\min_u \; P(u) + \lVert u - w \rVert^2 / (2 \, \text{step})
+        """
+        _checks.positive(step=step)
+        return self._prox(w, step)
+
+    @property
+    @abstractmethod
+    def strong_convexity(self) -> float:
+        r"""The largest m for which :math:`P(w) - m \lVert w \rVert^2 / 2` is known to be convex."""
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether the penalty has a gradient everywhere."""
+        return False
+
+    @abstractmethod
+    def _prox(self, w: Vector, step: float) -> Vector: ...

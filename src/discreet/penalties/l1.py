@@ -1,0 +1,57 @@
+"""The lasso penalty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet import _checks
+from discreet._types import Vector
+from discreet.penalties.base import Penalty
+
+
+@dataclass(frozen=True)
+class L1(Penalty):
+    r"""The sum of absolute values, times a weight.
+
+    .. math:: P(w) = a \lVert w \rVert_1
+
+    Parameters
+    ----------
+    weight : float
+        The weight a, zero or more.
+
+    Notes
+    -----
+    The prox moves every coefficient towards zero by a step, and stops there.
+
+    Examples
+    --------
+    >>> L1(weight=2.0).value(np.array([1.0, -3.0]))
+    8.0
+    >>> L1(weight=2.0).prox(np.array([1.0, -3.0]), step=1.0)
+    array([ 0., -1.])
+    """
+
+    weight: float
+
+    def __post_init__(self) -> None:
+        _checks.not_negative(weight=self.weight)
+        object.__setattr__(self, "weight", float(self.weight))
+
+    @np.errstate(over="ignore")
+    def value(self, w: Vector) -> float:
+        return float(np.sum(self.weight * np.abs(w)))
+
+    @property
+    def strong_convexity(self) -> float:
+        return 0.0
+
+    def _prox(self, w: Vector, step: float) -> Vector:
+        return soft_threshold(w, self.weight * step)
+
+
+def soft_threshold(w: Vector, distance: float) -> Vector:
+    """Move every entry towards zero by ``distance``, stopping at zero."""
+    return w - np.clip(w, -distance, distance)

@@ -1,0 +1,60 @@
+"""The ridge penalty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet import _checks
+from discreet._types import Vector
+from discreet.penalties.base import Penalty
+
+
+@dataclass(frozen=True)
+class L2(Penalty):
+    r"""Half the squared Euclidean norm, times a weight.
+
+    .. math:: P(w) = \frac{a}{2} \lVert w \rVert_2^2
+
+    Parameters
+    ----------
+    weight : float
+        The weight a, zero or more.
+
+    Notes
+    -----
+    The prox solves a u + (u - w) / step = 0: it is w / (1 + a step).
+
+    Examples
+    --------
+    >>> ridge = L2(weight=3.0)
+    >>> ridge.value(np.array([1.0, 2.0]))
+    7.5
+    >>> ridge.prox(np.array([1.0, 2.0]), step=1.0)
+    array([0.25, 0.5 ])
+    """
+
+    weight: float
+
+    def __post_init__(self) -> None:
+        _checks.not_negative(weight=self.weight)
+        object.__setattr__(self, "weight", float(self.weight))
+
+    @np.errstate(over="ignore")
+    def value(self, w: Vector) -> float:
+        return float(np.dot(self.weight / 2 * w, w))
+
+    def gradient(self, w: Vector) -> Vector:
+        return self.weight * w
+
+    @property
+    def strong_convexity(self) -> float:
+        return self.weight
+
+    @property
+    def is_smooth(self) -> bool:
+        return True
+
+    def _prox(self, w: Vector, step: float) -> Vector:
+        return w / (1 + self.weight * step)

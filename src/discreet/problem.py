@@ -1,0 +1,110 @@
+"""A learning problem: a loss summed over rows, and a ridge. Every sensitivity constant, in one place."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from discreet import _checks
+from discreet.declared import Bounds, Interval, LabelSet
+from discreet.errors import InputError
+from discreet.losses import Loss
+from discreet.question import Question
+
+
+@dataclass(frozen=True)
+class Problem(Question):
+    r"""Minimise the sum of losses plus a ridge, over coefficients of norm at most ``radius``.
+
+    .. math:: \sum_i f(\langle x_i, w \rangle; y_i) + \frac{\Lambda}{2} \|w\|^2, \quad \|w\| \le B
+
+    It is a sum, never a mean: the number of rows is not divided by, because it may be private. The
+    intercept, if the bounds declare one, is an ordinary column and is penalised like the others.
+
+    Parameters
+    ----------
+    loss
+        A convex loss of the label and the margin.
+    bounds
+        What is declared about rows and labels.
+    ridge
+        :math:`\Lambda`, the strength of the penalty; positive.
+    radius
+        A public bound on the norm of the coefficients; infinite by default. Mechanisms that need
+        a finite one choose it far away.
+
+    Examples
+    --------
+    >>> from discreet.declared import LabelSet
+    >>> from discreet.geometry import L2Ball
+    >>> from discreet.losses import Logistic
+    >>> bounds = Bounds(L2Ball(2.0), n_features=3, labels=LabelSet([-1, 1]))
+    >>> problem = Problem(Logistic(), bounds, ridge=10.0)
+    >>> round(problem.row_lipschitz, 5), round(problem.row_smoothness, 5), problem.strong_convexity
+    (2.0, 1.0, 10.0)
+    """
+
+    loss: Loss
+    bounds: Bounds
+    ridge: float
+    radius: float = math.inf
+
+    def __post_init__(self) -> None:
+        _checks.instance(Loss, loss=self.loss)
+        _checks.instance(Bounds, bounds=self.bounds)
+        _checks.positive(ridge=self.ridge)
+        if math.isnan(self.radius) or self.radius <= 0:
+            raise InputError(f"radius must be positive; got {self.radius}.")
+        if self.bounds.labels is None:
+            raise InputError("a learning problem needs labels; declare them in the bounds.")
+        if self.loss.is_classifier and self.bounds.labels != LabelSet([-1, 1]):
+            raise InputError("a classification loss needs the labels -1 and 1; declare them.")
+        if not self.loss.is_classifier and not isinstance(self.bounds.labels, Interval):
+            raise InputError("a regression loss needs an interval of labels; declare it.")
+
+    @property
+    def reach(self) -> float:
+        """The largest margin that coefficients within the radius can give a row."""
+        return self.row_norm * self.radius
+
+    @property
+    def row_norm(self) -> float:
+        """The largest Euclidean norm of a row, intercept included."""
+        return self.bounds.row_norm()
+
+    @property
+    def lipschitz(self) -> float:
+        """The largest slope of the loss."""
+        return self.loss.lipschitz(self.reach)
+
+    @property
+    def smoothness(self) -> float:
+        """The largest curvature of the loss."""
+        return self.loss.smoothness(self.reach)
+
+    @property
+    def row_lipschitz(self) -> float:
+        """The largest norm of one row's gradient."""
+        return self.lipschitz * self.row_norm
+
+    @property
+    def row_smoothness(self) -> float:
+        """The largest curvature that one row adds in any direction."""
+        return self.smoothness * self.row_norm**2
+
+    @property
+    def strong_convexity(self) -> float:
+        """The least curvature of the whole objective."""
+        return self.ridge
+
+    @property
+    def log_ratio(self) -> float:
+        r""":math:`\ln(1 + \beta R^2/\Lambda)`: how much one row can change the volume element."""
+        return math.log1p(self.row_smoothness / self.ridge) * (1 + 1e-15)
+
+    @property
+    def joint(self) -> float | None:
+        r""":math:`\kappa_0 R^2/\Lambda` for jointly smooth losses; None for others."""
+        if self.loss.joint_smoothness is None:
+            return None
+        return self.loss.joint_smoothness * self.row_norm**2 / self.ridge * (1 + 1e-15)

@@ -1,0 +1,58 @@
+"""Accelerated projected gradient: slow, but with a number of steps known in advance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from discreet._types import Vector
+from discreet.solvers.objective import Objective, Solution
+
+
+def iterations_needed(
+    smoothness: float, strong_convexity: float, first_gradient: float, tolerance: float
+) -> int:
+    r"""Return a number of steps after which the gradient is surely small enough.
+
+    .. math:: \lceil \sqrt{S/\Lambda} \, \ln(2 S g_0^2 / (\Lambda \tau^2)) \rceil
+
+    Examples
+    --------
+    >>> iterations_needed(100.0, 1.0, 10.0, 1e-6)
+    369
+    """
+    ratio = smoothness / strong_convexity
+    return math.ceil(math.sqrt(ratio) * math.log(2 * ratio * (first_gradient / tolerance) ** 2))
+
+
+def accelerated_gradient(
+    objective: Objective,
+    start: Vector,
+    *,
+    smoothness: float,
+    tolerance: float,
+    most_steps: int,
+    project: Callable[[Vector], Vector],
+) -> Solution:
+    """Minimise over a set by Nesterov's method for strongly convex functions.
+
+    The certificate is the residual of the projected step: the norm of an element of gradient plus
+    normal cone at the point returned.
+    """
+    step = 1 / smoothness
+    root = math.sqrt(objective.strong_convexity / smoothness)
+    momentum = (1 - root) / (1 + root)
+    point = ahead = project(start)
+    residual = math.inf
+    for _ in range(most_steps):
+        _, gradient = objective.value_and_gradient(ahead)
+        moved = project(ahead - step * gradient)
+        _, there = objective.value_and_gradient(moved)
+        residual = float(np.linalg.norm(there - gradient + (ahead - moved) / step))
+        ahead = moved + momentum * (moved - point)
+        point = moved
+        if residual <= tolerance:
+            break
+    return Solution(point, residual)

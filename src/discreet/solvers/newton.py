@@ -1,0 +1,54 @@
+"""Newton's method with an inverse that is kept as long as it serves.
+
+The first inverse comes from some of the rows. A step with it costs one pass over the data; while
+such steps shrink the gradient well, no Hessian of all rows is ever formed. When they do not, the
+full Hessian takes over. Steps are halved until the value falls enough, so the method cannot
+diverge.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet._types import Vector
+from discreet.solvers.objective import Objective, Solution
+
+SUFFICIENT = 1e-4
+"""The share of the predicted decrease that a step must achieve (Armijo)."""
+
+GOOD_PROGRESS = 0.3
+MOST_HALVINGS = 40
+
+
+def newton(
+    objective: Objective, start: Vector, *, tolerance: float, most_steps: int = 60
+) -> Solution:
+    """Minimise until the computed gradient norm is at most ``tolerance``, or steps run out."""
+    point = objective.rough_start(start)
+    value, gradient = objective.value_and_gradient(point)
+    norm = float(np.linalg.norm(gradient))
+    inverse, is_full = objective.rough_inverse(point), False
+    for _ in range(most_steps):
+        if norm <= tolerance:
+            break
+        direction = -inverse(gradient)
+        slope = float(gradient @ direction)
+        step = 1.0
+        for _ in range(MOST_HALVINGS):
+            candidate = point + step * direction
+            new_value, new_gradient = objective.value_and_gradient(candidate)
+            new_norm = float(np.linalg.norm(new_gradient))
+            # Near the minimum values agree to rounding; there the gradient decides.
+            if new_value <= value + SUFFICIENT * step * slope or new_norm <= GOOD_PROGRESS * norm:
+                break
+            step /= 2
+        else:
+            if is_full:
+                break
+            inverse, is_full = objective.full_inverse(point), True
+            continue
+        progress = new_norm / norm
+        point, value, gradient, norm = candidate, new_value, new_gradient, new_norm
+        if norm > tolerance and (progress > GOOD_PROGRESS or step < 1):
+            inverse, is_full = objective.full_inverse(point), True
+    return Solution(point, norm)
