@@ -81,8 +81,7 @@ def test_a_sentence_claims_no_finite_factor_for_an_infinite_epsilon():
 
 def test_a_sentence_claims_no_factor_below_the_true_one():
     large = Guarantee(Pure(800.0), AddRemoveOne()).sentence()  # e**800 = 2.7e347
-    factor = re.search(r"factor of (\S+)", large)
-    assert factor is None or float(factor[1].rstrip(",")) == math.inf
+    assert "a factor of e to the power 800" in large
 
 
 def test_a_pure_guarantee_is_quoted_at_delta_zero():

@@ -30,9 +30,8 @@ _CELL_CHANCES: Vector = np.where(
     _CELL_ENDS > 0,
     ndtr(0.01 - _CELL_ENDS) - ndtr(-_CELL_ENDS),
     ndtr(_CELL_ENDS) - ndtr(_CELL_ENDS - 0.01),
-)
-_CELL_CHANCES[0] = ndtr(_CELL_ENDS[0])
-_CELL_CHANCES = _CELL_CHANCES * (1 + 1e-12)
+) * (1 + 1e-10)
+_CELL_CHANCES[0] = 1e-22
 _BEYOND_CELLS = float(ndtr(-_CELL_ENDS[-1]))
 
 

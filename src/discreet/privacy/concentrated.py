@@ -38,10 +38,11 @@ def renyi_delta(epsilons: Vector, orders: Vector, values: Vector) -> Vector:
 
 def zero_concentrated_delta(epsilons: Vector, rho: float) -> Vector:
     """Return delta of rho-zCDP, over a fine grid of orders around the best one."""
-    centre = 1 + np.maximum((epsilons / rho - 1) / 2, 1e-3)
-    orders = 1 + (centre[..., None] - 1) * np.geomspace(0.2, 50, 241)
-    log_delta = (orders - 1) * (orders * rho - epsilons[..., None] + np.log1p(-1 / orders))
-    best: Vector = (log_delta - np.log(orders)).min(axis=-1)
+    with np.errstate(over="ignore"):  # an infinite logarithm of delta is no bound, nothing worse
+        above = np.clip((epsilons / rho - 1) / 2, 1e-3, 1e100)
+        orders = 1 + above[..., None] * np.geomspace(0.2, 50, 241)
+        log_delta = (orders - 1) * (orders * rho - epsilons[..., None] + np.log1p(-1 / orders))
+        best: Vector = (log_delta - np.log(orders)).min(axis=-1)
     return np.maximum(np.exp(np.minimum(best, 0.0)), SMALLEST)
 
 
@@ -92,17 +93,16 @@ class Renyi(Profile):
     values: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        for name in ("orders", "values"):
-            numbers = getattr(self, name)
-            _checks.instance(tuple, **{name: numbers})
-            for number in numbers:
-                _checks.finite(**{name: number})
-            object.__setattr__(self, name, tuple(map(float, numbers)))
+        _checks.instance(tuple, orders=self.orders, values=self.values)
+        for order in self.orders:
+            _checks.finite(order=order)
+        for value in self.values:
+            _checks.not_negative(value=value)
+        object.__setattr__(self, "orders", tuple(map(float, self.orders)))
+        object.__setattr__(self, "values", tuple(map(float, self.values)))
         orders_above_one(self.orders)
         if len(self.orders) != len(self.values) or np.any(np.diff(self.orders) <= 0):
             raise InputError("a Renyi curve needs one value for each of its increasing orders.")
-        for value in self.values:
-            _checks.not_negative(value=value)
 
     def bound(self, epsilons: Vector) -> Vector:
         return renyi_delta(epsilons, np.array(self.orders), np.array(self.values))

@@ -17,6 +17,9 @@ from discreet.privacy.profile import SAFETY, SMALLEST, Profile, orders_above_one
 
 _NODES, _WEIGHTS = leggauss(12)
 
+BEYOND = 1e6
+"""Standard deviations after which a tail is zero in any arithmetic."""
+
 HOPELESS = 1e4
 """A mu from which on delta counts as one: it is, to any precision, up to epsilon = 10**7."""
 
@@ -56,7 +59,8 @@ class Gaussian(Profile):
         return gaussian_delta(epsilons, self.mu)
 
     def rdp(self, orders: ArrayLike) -> Vector:
-        return orders_above_one(orders) * self.mu**2 / 2 * SAFETY
+        with np.errstate(over="ignore"):
+            return orders_above_one(orders) * self.mu * self.mu / 2 * SAFETY
 
 
 def mills_ratio(x: Vector) -> Vector:
@@ -69,7 +73,7 @@ def gaussian_delta(epsilons: Vector, mu: float) -> Vector:
     """Return the Gaussian profile at epsilons >= 0, to about 12 digits, never zero."""
     if mu > HOPELESS:
         return np.ones(epsilons.shape)
-    near = epsilons / mu - mu / 2
+    near = np.minimum(epsilons / mu - mu / 2, BEYOND)
     inner = np.maximum(near, -1.0)
     density = np.exp(-0.5 * inner**2) / math.sqrt(2 * math.pi)
     if mu <= 1:

@@ -147,7 +147,7 @@ class Guarantee:
         return cls(
             profile=profile_from_json(document["profile"]),
             unit=unit_named(document["unit"]),
-            public_facts=tuple(document["public_facts"]),
+            public_facts=document["public_facts"],
             quoted_delta=document["quoted_delta"],
         )
 

@@ -68,7 +68,7 @@ def lower_hull(epsilons: Vector, deltas: Vector) -> Hull:
 
 def _is_above(points: Vector, values: Vector, a: int, b: int, c: int) -> bool:
     """Say whether corner b lies on or above the chord from a to c, in alpha."""
-    # Alphas relative to the one at c, so that large epsilons do not overflow.
-    at_a, at_b = np.exp(points[a] - points[c]), np.exp(points[b] - points[c])
-    chord = values[c] + (values[a] - values[c]) * (1 - at_b) / (1 - at_a)
+    # Distances in alpha relative to the one at c: large epsilons do not overflow.
+    to_a, to_b = np.expm1(points[a] - points[c]), np.expm1(points[b] - points[c])
+    chord = values[c] + (values[a] - values[c]) * (to_b / to_a)
     return bool(values[b] >= chord)

@@ -16,6 +16,9 @@ from discreet.privacy import accountant
 from discreet.privacy.concentrated import ORDERS, Renyi, renyi_delta
 from discreet.privacy.profile import SAFETY, Profile, orders_above_one
 
+MOMENT_ERROR = 1e-13
+"""What rounding may take off the logarithm of a moment in one step."""
+
 
 @dataclass(frozen=True)
 class SampledGaussian(Profile):
@@ -53,6 +56,7 @@ class SampledGaussian(Profile):
     def _renyi(self) -> Renyi:
         orders, values = accountant.renyi_of_sampled_gaussian(self.mu, self.rate, self.steps)
         plain = self.steps * orders * self.mu**2 / 2
+        values = values + self.steps * MOMENT_ERROR / (orders - 1)
         best = np.where(np.isfinite(values), np.minimum(values, plain), plain)
         return Renyi(tuple(orders), tuple(np.maximum(best, 0.0) * SAFETY))
 
