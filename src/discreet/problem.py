@@ -1,4 +1,4 @@
-"""A learning problem: a loss summed over rows, and a ridge. Every sensitivity constant, in one place."""
+"""A learning problem: a loss summed over rows, and a ridge; every sensitivity constant of it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from discreet import _checks
-from discreet.declared import Bounds, Interval, LabelSet
+from discreet.declared import Bounds, Interval, Labels, LabelSet
 from discreet.errors import InputError
 from discreet.losses import Loss
 from discreet.question import Question
@@ -59,8 +59,18 @@ class Problem(Question):
             raise InputError("a learning problem needs labels; declare them in the bounds.")
         if self.loss.is_classifier and self.bounds.labels != LabelSet([-1, 1]):
             raise InputError("a classification loss needs the labels -1 and 1; declare them.")
-        if not self.loss.is_classifier and not isinstance(self.bounds.labels, Interval):
+        if not self.loss.is_classifier:
+            self._check_interval(self.bounds.labels)
+
+    def _check_interval(self, labels: Labels) -> None:
+        if not isinstance(labels, Interval):
             raise InputError("a regression loss needs an interval of labels; declare it.")
+        low, high = self.loss.label_range
+        if not (low <= labels.low and labels.high <= high):
+            raise InputError(
+                f"{self.loss!r} is for labels between {low} and {high}; the bounds declare "
+                f"{labels.low} to {labels.high}."
+            )
 
     @property
     def reach(self) -> float:
@@ -104,7 +114,11 @@ class Problem(Question):
 
     @property
     def joint(self) -> float | None:
-        r""":math:`\kappa_0 R^2/\Lambda` for jointly smooth losses; None for others."""
-        if self.loss.joint_smoothness is None:
+        r""":math:`\kappa_0 R^2/\Lambda` for jointly smooth losses; None for others.
+
+        Joint smoothness is stated with the largest slope over all margins, so it may not be used
+        with a smaller one.
+        """
+        if self.loss.joint_smoothness is None or self.lipschitz < self.loss.lipschitz(math.inf):
             return None
         return self.loss.joint_smoothness * self.row_norm**2 / self.ridge * (1 + 1e-15)

@@ -43,7 +43,7 @@ def test_clipping_a_row_ignores_layout_position_and_neighbours(features, width):
 def test_removing_a_row_of_zeros_does_not_move_the_other_rows():
     # Columns first, as a data frame keeps them. A block with a NaN used to be copied rows first,
     # which changed the order of summation, hence the last bit of every other row's norm.
-    width, size = 16, 4096
+    width, size = 16, 2**13  # as many rows as are clipped at a time
     bounds = Bounds(L2Ball(1.0), width)
     plan = GaussianSum().plan(VectorSum(bounds), Budget(1.0, 1e-6), AddRemoveOne())
     step = plan.grid.step
@@ -56,7 +56,7 @@ def test_removing_a_row_of_zeros_does_not_move_the_other_rows():
     rows[0], rows[size] = 0.0, np.nan
 
     def total(X):
-        opened = open_rows(np.asfortranarray(X), bounds=bounds, block_rows=size)
+        opened = open_rows(np.asfortranarray(X), bounds=bounds)
         return plan.totals.units(opened, plan.grid)
 
     np.testing.assert_array_equal(total(rows), total(rows[1:]))

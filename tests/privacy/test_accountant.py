@@ -17,6 +17,7 @@ from discreet.privacy import (
     NoPrivacy,
     Pure,
     Renyi,
+    SampledGaussian,
     ShiftedGaussian,
     ZeroConcentrated,
     accountant,
@@ -142,3 +143,11 @@ def test_an_allowance_for_rounding_is_added_to_every_reading():
     for epsilon in (0.1, 0.2):
         read = float(both._loss.get_delta_for_epsilon(epsilon))
         assert both.delta(epsilon) >= min(read + 0.99e-12, both._renyi(np.array([epsilon]))[0])
+
+
+def test_the_allowance_counts_the_steps_inside_each_part():
+    # A Fourier transform to the power n was seen to err by up to 1.3e-16 n, in both directions.
+    steps = 100_000
+    both = compose([SampledGaussian(0.02, 0.01, steps), Pure(1e-3)])
+    read = float(both._loss.get_delta_for_epsilon(0.1))
+    assert both.delta(0.1) >= min(read + 1.3e-16 * steps, both._renyi(np.array([0.1]))[0])

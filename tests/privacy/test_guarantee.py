@@ -47,7 +47,7 @@ def test_a_written_number_is_never_below_the_number(level):
     assert float(_up(level)) <= level * 1.01
 
 
-@pytest.mark.parametrize("level", [0.5, 1.0, 2.5, 0.03, 120.0])
+@pytest.mark.parametrize("level", [0.5, 1.0, 2.5, 0.03, 120.0, 0.1, 1e-9])
 def test_a_number_with_few_digits_is_written_as_it_is(level):
     assert float(_up(level)) == level
 

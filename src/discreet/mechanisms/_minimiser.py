@@ -8,8 +8,8 @@ gradient (plus an element of the normal cone) has norm at most tau. Write u = 2*
 *Margins.* A computed margin, minus its label in a regression, errs by at most
 :math:`\delta_z = u ((p + 6) R B + 2 Y)`, p the width.
 
-*Everything else.* Rounding of slopes (16 u L each), of the sum in blocks of 256 rows, and of the last
-additions, errs by at most
+*Everything else.* Rounding of slopes (16 u L each), of the sum in blocks of 256 rows, and of the
+last additions, errs by at most
 :math:`E = (260 + 18) u N L R + 4 u (N L R + \Lambda B + \|b\|)`, and :math:`\|b\| \le b_{max}`
 surely, because the sampler's Gaussians stay below 16.
 
@@ -26,9 +26,9 @@ margins at w and at theta, monotonicity gives
               \sqrt{\textstyle\sum \bar a_i \langle x_i, d\rangle^2}.
 
 If the plain bound gives :math:`M R \|d\| \le 1/2` and :math:`M \delta_z \le 1/100`, then
-:math:`a_i \le e^{1/100} f''` and :math:`\bar a_i \ge f'' (1 - e^{-1/2}) / (1/2) \ge 0.78 f''`, f'' taken
-at the true margin at w; so :math:`a_i^2/\bar a_i \le 1.32 \beta`. The last term is at most
-:math:`\delta_z^2 1.32 \beta N/4` plus the sum on the left, hence
+:math:`a_i \le e^{1/100} f''` and :math:`\bar a_i \ge f'' (1 - e^{-1/2}) / (1/2) \ge 0.78 f''`,
+f'' taken at the true margin at w; so :math:`a_i^2/\bar a_i \le 1.32 \beta`. The last term is at
+most :math:`\delta_z^2 1.32 \beta N/4` plus the sum on the left, hence
 
 .. math:: \|d\| \le (\tau + E)/\Lambda + \delta_z \sqrt{1.32 \beta N / (4 \Lambda)}.
 """

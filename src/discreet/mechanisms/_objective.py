@@ -9,6 +9,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from discreet._types import Array, Vector
 from discreet.data import Block, OpenRows
+from discreet.errors import PrivacyError
 from discreet.problem import Problem
 from discreet.solvers import newton
 from discreet.solvers.conjugate import conjugate_gradient
@@ -39,8 +40,8 @@ class RowsObjective:
 
         def kernel(block: Block) -> tuple[Array, Vector]:
             margins = block.margins(point)
-            slopes = loss.slope(block.labels, margins)
-            return loss.value(block.labels, margins).sum(), block.weighted_sum(slopes)
+            slopes = loss.slope(_labels(block), margins)
+            return loss.value(_labels(block), margins).sum(), block.weighted_sum(slopes)
 
         value, gradient = self._rows.sum(kernel)
         ridge = self._problem.ridge
@@ -54,7 +55,7 @@ class RowsObjective:
         loss = self._problem.loss
 
         def kernel(block: Block) -> Vector:
-            return block.weighted_sum(loss.slope(block.labels, block.margins(point)))
+            return block.weighted_sum(loss.slope(_labels(block), block.margins(point)))
 
         gradient: Vector = self._rows.sum(kernel, block_rows=CAREFUL_ROWS)
         return self._weight * gradient + self._problem.ridge * point + self._linear
@@ -65,7 +66,7 @@ class RowsObjective:
         loss = self._problem.loss
 
         def kernel(block: Block) -> Array:
-            return block.gram(loss.curvature(block.labels, block.margins(point)))
+            return block.gram(loss.curvature(_labels(block), block.margins(point)))
 
         hessian = self._weight * self._rows.sum(kernel)
         hessian[np.diag_indices(self.dimension)] += self._problem.ridge
@@ -77,7 +78,7 @@ class RowsObjective:
             loss = self._problem.loss
 
             def kernel(block: Block) -> Vector:
-                curvature = loss.curvature(block.labels, block.margins(point))
+                curvature = loss.curvature(_labels(block), block.margins(point))
                 return block.weighted_sum(curvature * block.margins(vector))
 
             product: Vector = self._rows.sum(kernel)
@@ -106,3 +107,9 @@ class RowsObjective:
             return self
         thin = self._rows.thin(step)
         return RowsObjective(self._problem, thin, self._linear, weight=count / thin.count)
+
+
+def _labels(block: Block) -> Vector:
+    if block.labels is None:
+        raise PrivacyError("a learning problem was run on rows without labels.")
+    return block.labels

@@ -24,12 +24,12 @@ from discreet.privacy.profile import SAFETY, Profile, orders_above_one
 
 _POINTS = 800
 
-_CELL_ENDS: Vector = np.arange(-1000, 3701) / 100.0
+_CELL_ENDS: Vector = np.arange(-500, 1851) / 50.0
 """Upper ends of cells of the standard normal line, the first reaching from minus infinity."""
 _CELL_CHANCES: Vector = np.where(
     _CELL_ENDS > 0,
-    ndtr(0.01 - _CELL_ENDS) - ndtr(-_CELL_ENDS),
-    ndtr(_CELL_ENDS) - ndtr(_CELL_ENDS - 0.01),
+    ndtr(0.02 - _CELL_ENDS) - ndtr(-_CELL_ENDS),
+    ndtr(_CELL_ENDS) - ndtr(_CELL_ENDS - 0.02),
 ) * (1 + 1e-10)
 _CELL_CHANCES[0] = 1e-22
 _BEYOND_CELLS = float(ndtr(-_CELL_ENDS[-1]))
@@ -272,7 +272,11 @@ class WithinDistance(Profile):
     def bound(self, epsilons: Vector) -> Vector:
         if self.tau == 0:
             return self.of.bound(epsilons)
-        return self._direct(np.minimum(epsilons, self._turn))
+        direct = self._direct(np.minimum(epsilons, 700.0))
+        before = self._direct(np.minimum(epsilons, 700.0) * (1 - 1e-6))
+        if (direct <= before).all():
+            return direct
+        return np.minimum(direct, self._direct(np.minimum(epsilons, self._turn)))
 
     def rdp(self, orders: ArrayLike) -> Vector:
         return self.of.rdp(orders)

@@ -9,12 +9,17 @@ that holds in both orders of the pair gives points at negative epsilons by the i
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from discreet._types import Vector
 from discreet.privacy.profile import SAFETY
+
+Corner: TypeAlias = tuple[float, float]
+"""An epsilon and a delta."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,17 +63,17 @@ def lower_hull(epsilons: Vector, deltas: Vector) -> Hull:
     points, values = points[order], values[order]
     first = np.concatenate([[True], points[1:] > points[:-1]])
     points, values = points[first], values[first]
-    kept: list[int] = []
-    for i in range(points.size):
-        while len(kept) > 1 and _is_above(points, values, kept[-2], kept[-1], i):
+    kept: list[Corner] = []
+    for corner in zip(points.tolist(), values.tolist(), strict=True):
+        while len(kept) > 1 and _is_above(kept[-2], kept[-1], corner):
             kept.pop()
-        kept.append(i)
-    return Hull(points[kept], values[kept])
+        kept.append(corner)
+    corners = np.array(kept)
+    return Hull(corners[:, 0], corners[:, 1])
 
 
-def _is_above(points: Vector, values: Vector, a: int, b: int, c: int) -> bool:
+def _is_above(a: Corner, b: Corner, c: Corner) -> bool:
     """Say whether corner b lies on or above the chord from a to c, in alpha."""
     # Distances in alpha relative to the one at c: large epsilons do not overflow.
-    to_a, to_b = np.expm1(points[a] - points[c]), np.expm1(points[b] - points[c])
-    chord = values[c] + (values[a] - values[c]) * (to_b / to_a)
-    return bool(values[b] >= chord)
+    to_a, to_b = math.expm1(a[0] - c[0]), math.expm1(b[0] - c[0])
+    return b[1] >= c[1] + (a[1] - c[1]) * (to_b / to_a)

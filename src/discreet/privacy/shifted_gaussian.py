@@ -42,7 +42,7 @@ from discreet.privacy.gaussian import gaussian_delta, mills_ratio
 from discreet.privacy.hull import Hull, lower_hull
 from discreet.privacy.profile import SAFETY, SMALLEST, Profile, orders_above_one
 
-_POINTS = 600
+_POINTS = 240
 
 
 @dataclass(frozen=True)
