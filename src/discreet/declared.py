@@ -82,9 +82,9 @@ class LabelSet(Labels):
         object.__setattr__(self, "values", tuple(values))
         for value in self.values:
             _checks.finite(label=value)
+        object.__setattr__(self, "values", tuple(map(float, self.values)))
         if not self.values or len(set(self.values)) != len(self.values):
             raise InputError("labels must be at least one number, without repetition.")
-        object.__setattr__(self, "values", tuple(map(float, self.values)))
 
     def clean(self, labels: Vector) -> tuple[Vector, Booleans | None]:
         unknown = ~np.isin(labels, self.values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import threading
 import warnings
 from dataclasses import dataclass, replace
 from functools import cache
@@ -13,7 +14,7 @@ import numpy as np
 
 from discreet import _checks
 from discreet._types import Json
-from discreet.data import Rows
+from discreet.data import OpenRows, Rows
 from discreet.errors import EntropyError, InputError, InputTypeError, ReleaseFailed
 from discreet.ledger import Ledger, NoLedger, Receipt, State
 from discreet.mechanisms import Mechanism, Plan
@@ -147,30 +148,71 @@ def _true_of(guarantee: Guarantee, noise: Noise) -> Guarantee:
 
 
 def _run(plan: Plan, rows: Rows, receipt: Receipt, noise: Noise) -> Any:
-    """Run the private part; whatever happens there, the outside learns only that it failed."""
+    """Run the private part; whatever happens there, the outside learns only that it failed.
+
+    What is raised is made afresh, outside every clause: an exception from within would carry, in
+    its traceback, the variables of the private part, the sum before noise among them.
+    """
     opened = rows.open(receipt)
-    outcome, value = State.FAILED, None
+    if not noise.is_private:
+        return _rehearse(plan, opened, receipt, noise)
+    value: Any = None
+    stopped: BaseException | None = None
     try:
-        if noise.is_private:
-            with warnings.catch_warnings(), np.errstate(all="ignore"):
-                warnings.simplefilter("ignore")
-                value = plan.run(opened, noise)
-        else:
+        with _QUIET, np.errstate(all="ignore"):
             value = plan.run(opened, noise)
-        outcome = State.RELEASED
-    except EntropyError:
-        raise  # says nothing about the rows
-    except Exception:
-        if not noise.is_private:
-            raise  # a rehearsal may say what went wrong
-    finally:
-        receipt.issuer.settle(receipt, outcome)
-    if outcome is State.FAILED:  # said here, outside the clause above, so that nothing is chained
-        raise ReleaseFailed(
+    except EntropyError as error:
+        stopped = EntropyError(*error.args)  # says nothing about the rows
+    except (KeyboardInterrupt, SystemExit) as error:
+        stopped = type(error)()
+    except BaseException:
+        stopped = ReleaseFailed(
             "the private part stopped before a release; the charge stands. Rehearse with "
             "RehearsalNoise on synthetic rows to see why."
         )
+    receipt.issuer.settle(receipt, State.RELEASED if stopped is None else State.FAILED)
+    if stopped is not None:
+        raise stopped
     return value
+
+
+def _rehearse(plan: Plan, opened: OpenRows, receipt: Receipt, noise: Noise) -> Any:
+    """Run with repeatable noise; a rehearsal may say what went wrong."""
+    outcome = State.FAILED
+    try:
+        value = plan.run(opened, noise)
+        outcome = State.RELEASED
+    finally:
+        receipt.issuer.settle(receipt, outcome)
+    return value
+
+
+class _Quiet:
+    """Warnings off while any thread is in a private part; the first in and the last out switch.
+
+    Nested ``catch_warnings`` of several threads would leave warnings switched off for good.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._inside = threading.Lock(), 0
+        self._switch = warnings.catch_warnings()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._switch = warnings.catch_warnings()
+                self._switch.__enter__()
+                warnings.simplefilter("ignore")
+            self._inside += 1
+
+    def __exit__(self, *failure: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._switch.__exit__(None, None, None)
+
+
+_QUIET = _Quiet()
 
 
 @cache

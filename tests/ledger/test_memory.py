@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import multiprocessing
+import operator
 import pickle
 import threading
 
@@ -264,12 +265,15 @@ def test_cloning_an_estimator_keeps_its_ledger():
 
 
 def test_a_ledger_pickled_into_another_process_is_refused():
-    frozen = pickle.dumps(MemoryLedger(Budget(1.0)))
+    ledger = MemoryLedger(Budget(1.0))
     context = multiprocessing.get_context("spawn")
     with context.Pool(1) as pool, pytest.raises(PrivacyError, match="another process"):
-        pool.apply(pickle.loads, (frozen,))
+        pool.apply(operator.methodcaller("remaining", 0.0), (ledger,))
+    frozen = pickle.dumps(ledger)
+    del ledger
+    gone = pickle.loads(frozen)
     with pytest.raises(PrivacyError, match="another process"):
-        pickle.loads(frozen)  # the ledger itself is gone by now
+        gone.charge(pure(0.1))
 
 
 def test_threads_together_never_overspend():

@@ -34,7 +34,7 @@ class ArraySource(Source):
         """Take an array by its shape and type; reads no value."""
         matrix = np.asarray(X)
         if matrix.dtype.kind not in NUMERIC_KINDS:
-            raise InputTypeError(f"X must hold numbers; got the type {matrix.dtype}.")
+            raise InputTypeError(f"X must hold numbers; got {matrix.dtype.type.__name__}.")
         if matrix.ndim != 2:
             raise InputError(f"X must have rows and columns; got {matrix.ndim} axes.")
         source = cls(matrix, accept_labels(y, matrix.shape[0], bounds))

@@ -23,9 +23,12 @@ def accept_labels(y: Any, count: int, bounds: Bounds) -> Any:
         raise InputError("the bounds declare labels; pass y.")
     if not hasattr(y, "__len__"):
         raise InputTypeError(f"y must be an array; got {type(y).__name__}.")
-    column = np.asarray(y)
+    try:
+        column = np.asarray(y)
+    except Exception:  # whatever a foreign container raises could quote its contents
+        column = np.empty(0, dtype=object)
     if column.dtype.kind not in NUMERIC_KINDS:
-        raise InputTypeError(f"y must hold numbers; got the type {column.dtype}.")
+        raise InputTypeError(f"y must hold numbers; got {column.dtype.type.__name__}.")
     if column.shape != (count,):
         raise InputError("y must be a vector with one label for each row of X.")
     return column

@@ -26,6 +26,10 @@ Kernel = Callable[[Block], Any]
 """What is asked of a block: an array, or a tuple of arrays, to be summed over all blocks."""
 
 
+STREAMED_AT_ONCE = 64
+"""Streamed rows are dense, whatever they were before: few at a time."""
+
+
 class Chance(Protocol):
     """What drawing rows needs of a noise."""
 
@@ -117,8 +121,10 @@ class Rows(_Secret):
                 f"the receipt is for the unit {receipt.guarantee.unit.name!r}; these rows are for "
                 f"{self.unit.name!r}."
             )
+        source, bounds = self.__source, self.bounds
+        source.check(bounds)  # again: an array can be resized in place after it was accepted
         receipt.redeem()
-        return OpenRows(lambda: self.__source.prepare(self.bounds), self._block_rows, self._threads)
+        return OpenRows(lambda: source.prepare(bounds), self._block_rows, self._threads)
 
     def __repr__(self) -> str:
         return f"<sealed rows: {self.bounds.n_features} features, unit {self.unit.name!r}>"
@@ -199,7 +205,7 @@ class OpenRows(_Secret):
 
     def stream(self) -> Iterator[tuple[Vector, float | None]]:
         """Yield one clipped row and its label at a time, in order."""
-        for make in self._blocks(self._block_rows):
+        for make in self._blocks(min(self._block_rows, STREAMED_AT_ONCE)):
             block = make()
             labels = [None] * block.size if block.labels is None else block.labels.tolist()
             yield from zip(block.rows(), labels, strict=True)
@@ -220,9 +226,11 @@ def _source(X: Any, y: Any, bounds: Bounds) -> Source:
         return SparseSource.accept(X, y, bounds)
     if not hasattr(X, "__len__") and not hasattr(X, "__array__"):
         raise InputTypeError(f"X must be an array of rows and columns; got {type(X).__name__}.")
+    if isinstance(X, np.ma.MaskedArray):
+        raise InputTypeError("X must not be a masked array; fill it, with NaN if you like.")
     try:
         matrix = np.asarray(X)
-    except (ValueError, TypeError, OverflowError):
+    except Exception:  # whatever a foreign container raises could quote its contents
         matrix = None
     if matrix is None:
         raise InputTypeError("X must be an array of numbers with rows of equal length.")

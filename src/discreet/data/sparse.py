@@ -32,7 +32,7 @@ class SparseSource(Source):
     def accept(cls, X: Any, y: Any, bounds: Bounds) -> SparseSource:
         """Take a sparse matrix by its shape and type; reads no value."""
         if X.dtype.kind not in NUMERIC_KINDS:
-            raise InputTypeError(f"X must hold numbers; got the type {X.dtype}.")
+            raise InputTypeError(f"X must hold numbers; got {X.dtype.type.__name__}.")
         if len(X.shape) != 2:
             raise InputError(f"X must have rows and columns; got {len(X.shape)} axes.")
         source = cls(X, accept_labels(y, X.shape[0], bounds))
@@ -45,7 +45,7 @@ class SparseSource(Source):
 
     def check(self, bounds: Bounds) -> None:
         check_shape(self.matrix.shape, bounds)
-        if not bounds.features.contains(np.zeros(bounds.n_features)):
+        if not bounds.features.contains(np.zeros(bounds.n_features), tolerance=0.0):
             raise InputError(
                 "sparse rows need a set that contains the origin; use a ball, or a dense array."
             )

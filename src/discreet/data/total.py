@@ -5,7 +5,8 @@ magnitudes; blocks are added with a running correction whose own error is of sec
 
     ||computed - true||_2 <= (m + 4) 2**-53 * max_rows * C
 
-when no row contributes more than C in norm. The bound is a public number: ``m`` is the largest
+(plus a term of second order) when no row contributes more than C in norm. What a kernel rounds
+inside a row, such as a margin, comes on top. The bound is a public number: ``m`` is the largest
 block that the width allows, not the one in use.
 """
 
@@ -17,6 +18,7 @@ import numpy as np
 
 from discreet._types import Array, Integers
 from discreet.declared import Bounds
+from discreet.errors import PrivacyError
 
 
 class FloatTotal:
@@ -46,6 +48,8 @@ class IntegerTotal:
 
     def add(self, term: Integers) -> None:
         """Add one block's sum."""
+        if term.dtype.kind not in "iub":
+            raise PrivacyError("a kernel answers either with integers or with floats, always.")
         self._sum = self._sum + term
 
     def value(self) -> Integers:
@@ -79,4 +83,6 @@ def summation_error(bounds: Bounds, contribution: float, *, block_rows: int | No
     True
     """
     rows = min(block_rows or largest_block(bounds.n_features), bounds.max_rows)
-    return (rows + 4) * 2.0**-53 * bounds.max_rows * contribution * (1 + 2.0**-20)
+    second_order = (bounds.max_rows * 2.0**-53) ** 2
+    relative = (rows + 4) * 2.0**-53 + second_order
+    return relative * bounds.max_rows * contribution * (1 + 2.0**-20)

@@ -9,7 +9,7 @@ import numpy as np
 from discreet._types import Array, Booleans, Vector
 from discreet.geometry import limits
 from discreet.geometry.convex_set import ConvexSet, Uniforms
-from discreet.geometry.norms import absolute_sums, sparse_absolute_sums
+from discreet.geometry.norms import absolute_sums, settled_absolute_sums, sparse_absolute_sums
 from discreet.geometry.shapes import Csr
 from discreet.geometry.shrink import shrink_factors
 from discreet.geometry.simplex import nearest_in_simplex
@@ -87,7 +87,7 @@ class L1Ball(ConvexSet):
         return self.radius * signs * shares
 
     def _clip_rows(self, rows: Array) -> tuple[Array, Vector]:
-        return rows, shrink_factors(rows, self.radius, absolute_sums)
+        return rows, shrink_factors(rows, self.radius, settled_absolute_sums, absolute_sums)
 
     def _clip_sparse(self, matrix: Csr) -> tuple[Csr, Vector]:
         return matrix, shrink_factors(matrix, self.radius, sparse_absolute_sums)

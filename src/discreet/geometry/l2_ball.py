@@ -10,7 +10,12 @@ from scipy.special import ndtri
 from discreet._types import Array, Booleans, Vector
 from discreet.geometry import limits
 from discreet.geometry.convex_set import ConvexSet, Uniforms
-from discreet.geometry.norms import euclidean_norms, sparse_euclidean_norms, unit_rows
+from discreet.geometry.norms import (
+    euclidean_norms,
+    settled_euclidean_norms,
+    sparse_euclidean_norms,
+    unit_rows,
+)
 from discreet.geometry.shapes import Csr
 from discreet.geometry.shrink import shrink_factors
 
@@ -79,7 +84,7 @@ class L2Ball(ConvexSet):
         return distance * direction.ravel()
 
     def _clip_rows(self, rows: Array) -> tuple[Array, Vector]:
-        return rows, shrink_factors(rows, self.radius, euclidean_norms)
+        return rows, shrink_factors(rows, self.radius, settled_euclidean_norms, euclidean_norms)
 
     def _clip_sparse(self, matrix: Csr) -> tuple[Csr, Vector]:
         return matrix, shrink_factors(matrix, self.radius, sparse_euclidean_norms)

@@ -6,6 +6,7 @@ A norm too large for its computation comes out as infinity, without a warning.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -13,6 +14,35 @@ from discreet._types import Array, Vector
 from discreet.geometry.shapes import Csr
 
 _BLOCK_ENTRIES = 2**15
+
+
+def settled_euclidean_norms(rows: Array) -> Vector:
+    """Euclidean norm of each row, to the last bit a function of that row alone."""
+    return np.sqrt(_settled(rows, np.square))
+
+
+def settled_absolute_sums(rows: Array) -> Vector:
+    """Sum of absolute values of each row, to the last bit a function of that row alone."""
+    return _settled(rows, np.abs)
+
+
+def _settled(rows: Array, measure: Callable[[Array], Array]) -> Vector:
+    with np.errstate(over="ignore"):
+        return settled_sums(measure(rows))
+
+
+def settled_sums(entries: Array) -> Vector:
+    """Sum each row, overwriting the entries, by elementwise additions only.
+
+    NumPy's own sums add in an order that depends on the layout of the array and on how many rows
+    it has, so that one record could change how another is rounded. Elementwise operations cannot.
+    """
+    width = entries.shape[1]
+    while width > 1:
+        half = (width + 1) // 2
+        entries[:, : width - half] += entries[:, half:width]
+        width = half
+    return entries[:, 0]
 
 
 def euclidean_norms(rows: Array) -> Vector:

@@ -17,8 +17,34 @@ Rows = TypeVar("Rows", Array, Csr)
 _MUCH_SMALLER = 2.0**-600
 
 
-def shrink_factors(rows: Rows, radius: float, norms: Callable[[Rows], Vector]) -> Vector:
-    """Return min(1, radius / norm) for each row, exactly 1 where the norm is within the radius."""
+_AT_ONCE = 2**15
+_SURELY = 1 - 2.0**-20
+"""Norms in any order of summation err by less than this, up to 2**31 columns."""
+
+
+def shrink_factors(
+    rows: Rows,
+    radius: float,
+    norms: Callable[[Rows], Vector],
+    rough: Callable[[Rows], Vector] | None = None,
+) -> Vector:
+    """Return min(1, radius / norm) for each row, exactly 1 where the norm is within the radius.
+
+    A factor must be a function of its row alone, to the last bit, or one record would change how
+    others are rounded. So must ``norms``; ``rough`` norms only tell which rows are surely inside.
+    """
+    if rough is None:
+        return _shrink_factors(rows, radius, norms)
+    factors = np.ones(rows.shape[0])
+    doubtful = np.flatnonzero(~(rough(rows) <= radius * _SURELY))
+    step = max(1, _AT_ONCE // rows.shape[1])
+    for start in range(0, doubtful.size, step):
+        some = doubtful[start : start + step]
+        factors[some] = _shrink_factors(rows[some], radius, norms)
+    return factors
+
+
+def _shrink_factors(rows: Rows, radius: float, norms: Callable[[Rows], Vector]) -> Vector:
     measured = norms(rows)
     factors = _factors(measured, radius)
     overflowed = np.isinf(measured)

@@ -11,6 +11,7 @@ from discreet._types import Array, Booleans, Vector
 from discreet.errors import InputError
 from discreet.geometry import limits
 from discreet.geometry.convex_set import ConvexSet, Uniforms
+from discreet.geometry.norms import settled_sums
 from discreet.geometry.shapes import Csr
 
 
@@ -108,5 +109,6 @@ def nearest_in_simplex(rows: Array, total: float) -> Array:
     threshold = np.take_along_axis(thresholds, support - 1, axis=1)
     shares: Array = np.maximum(shifted - threshold, 0.0)
     # The division undoes the rounding of the running sums, which grows with the dimension.
-    shares /= shares.sum(axis=1, keepdims=True)
+    # Settled, because a row of private data must not be rounded according to its neighbours.
+    shares /= settled_sums(shares.copy())[:, None]
     return total * shares

@@ -61,7 +61,10 @@ class Ledger(ABC):
 
     @abstractmethod
     def remaining(self, delta: float) -> float:
-        """Return an epsilon such that any release within it at ``delta`` would be accepted."""
+        """Return an epsilon such that a release of that epsilon at ``delta`` would be accepted.
+
+        A release far from its ideal, or whose Renyi curve is unknown, may still be refused.
+        """
 
     @abstractmethod
     def spent(self, delta: float) -> float:

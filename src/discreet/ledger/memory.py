@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
 import threading
 import uuid
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NoReturn
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -34,6 +35,8 @@ from discreet.privacy import (
     Unit,
     unit_named,
 )
+
+ELSEWHERE = "this in-memory ledger lives in another process, or is gone; share a durable ledger."
 
 _alive: WeakValueDictionary[str, MemoryLedger] = WeakValueDictionary()
 
@@ -73,9 +76,11 @@ class MemoryLedger(Ledger):
         self._filters: tuple[Filter, ...] = filters_for(budget)
         self._entries: list[Entry] = []
         self._costs: list[tuple[Vector, ...]] = []
+        self._spent = self._sums()
         self._tokens: dict[int, str] = {}
         self._lock = threading.RLock()
         self._name = uuid.uuid4().hex
+        self._process = os.getpid()
         _alive[self._name] = self
 
     def charge(self, guarantee: Guarantee, *, purpose: str = "") -> Receipt:
@@ -90,6 +95,7 @@ class MemoryLedger(Ledger):
                 "a ledger records private releases only; rehearsals and infinite budgets are not. "
                 "Leave the ledger out to rehearse."
             )
+        self._check_process()
         with self._lock:
             costs = tuple(rule.cost(guarantee) for rule in self._filters)
             if not self._admits(guarantee, costs):
@@ -104,15 +110,28 @@ class MemoryLedger(Ledger):
             entry = Entry(number, guarantee, purpose, datetime.now(UTC), State.RESERVED)
             self._entries.append(entry)
             self._costs.append(costs)
+            self._spent = tuple(
+                spent + cost for spent, cost in zip(self._spent, costs, strict=True)
+            )
             self._tokens[number] = uuid.uuid4().hex
             return Receipt(number, guarantee, self, self._tokens[number])
 
     def _admits(self, guarantee: Guarantee, costs: tuple[Vector, ...]) -> bool:
-        standing = self._standing()
-        if not standing and guarantee.delta(self.budget.epsilon * ROUNDING) <= self.budget.delta:
+        if (
+            not self._standing()
+            and guarantee.delta(self.budget.epsilon * ROUNDING) <= self.budget.delta
+        ):
             return True
         return any(
-            rule.admits(np.sum([self._costs[i][j] for i in standing], axis=0) + costs[j])
+            rule.admits(spent + cost)
+            for rule, spent, cost in zip(self._filters, self._spent, costs, strict=True)
+        )
+
+    def _sums(self) -> tuple[Vector, ...]:
+        """Add up what stands; afresh, because infinite costs cannot be subtracted."""
+        standing = self._standing()
+        return tuple(
+            np.sum([self._costs[i][j] for i in standing], axis=0) + np.zeros_like(rule.limit)
             for j, rule in enumerate(self._filters)
         )
 
@@ -129,13 +148,23 @@ class MemoryLedger(Ledger):
         self._move(receipt, State.OPENED, state)
 
     def refund(self, receipt: Receipt) -> None:
-        self._move(receipt, State.RESERVED, State.REFUNDED)
+        with self._lock:
+            self._move(receipt, State.RESERVED, State.REFUNDED)
+            self._spent = self._sums()
+
+    def _check_process(self) -> None:
+        """Refuse in a forked process: there the books are a copy, and would be spent twice."""
+        if os.getpid() != self._process:
+            raise PrivacyError(ELSEWHERE)
 
     def _move(self, receipt: Receipt, before: State, after: State) -> None:
+        self._check_process()
         with self._lock:
             if receipt.issuer is not self or self._tokens.get(receipt.number) != receipt.token:
                 raise ReceiptError("this receipt was not written by this ledger.")
             entry = self._entries[receipt.number - 1]
+            if receipt.guarantee != entry.guarantee:
+                raise ReceiptError("this receipt was written for another guarantee.")
             if entry.state is not before:
                 raise ReceiptError(
                     f"this receipt is {entry.state.value}; only one that is {before.value} can "
@@ -190,13 +219,26 @@ class MemoryLedger(Ledger):
         return _find, (self._name,)
 
 
-def _find(name: str) -> MemoryLedger:
-    ledger = _alive.get(name)
-    if ledger is None:
-        raise PrivacyError(
-            "this in-memory ledger lives in another process, or is gone; share a durable ledger."
-        )
-    return ledger
+def _find(name: str) -> Ledger:
+    """Return the ledger of that name; one that refuses everything if it is not in this process."""
+    return _alive.get(name) or LostLedger()
+
+
+class LostLedger(Ledger):
+    """What a pickled ledger becomes in a process that does not have it.
+
+    Examples
+    --------
+    >>> LostLedger().remaining(1e-6)
+    Traceback (most recent call last):
+        ...
+    discreet.errors.PrivacyError: this in-memory ledger lives in another process, or is gone; ...
+    """
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise PrivacyError(ELSEWHERE)
+
+    charge = redeem = settle = refund = history = remaining = spent = _refuse
 
 
 class NoLedger(Ledger):

@@ -120,7 +120,9 @@ class Totals:
     def _framed(self, entries: Array, columns: slice | Integers) -> Array:
         if self.frame is None:
             return entries
-        return (entries - self.frame.centre[columns]) / self.frame.half_width[columns]
+        framed: Array = (entries - self.frame.centre[columns]) / self.frame.half_width[columns]
+        # The grid's bound may be the constant column's; narrow boxes round to framed entries of 2.
+        return np.clip(framed, -1.0, 1.0, out=framed)
 
     def answer(self, total: Vector, rows: OpenRows) -> Vector:
         """Turn a noisy total into the answer; reads the number of rows only if it is public."""

@@ -70,4 +70,7 @@ def public_facts(bounds: Bounds, unit: Unit) -> tuple[str, ...]:
     """Return what a guarantee about rows within bounds takes as public."""
     if unit.count_is_public:
         return ("the number of records", "the number of columns")
-    return (f"that there are at most {bounds.max_rows:,} records", "the number of columns")
+    return (
+        f"that there is at least one record and at most {bounds.max_rows:,}",
+        "the number of columns",
+    )

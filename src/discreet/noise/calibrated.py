@@ -78,7 +78,7 @@ def laplace_grid(
 
 def _grid(numerator: float, widening: float, bound: float, room: float) -> Grid:
     """Solve scale = numerator / (1 - widening / 2**bits) for the finest grid that fits."""
-    bound, room = float(bound), float(room)
+    bound, room = float(bound), min(float(room), MOST_UNITS)
     finest = FINE_BITS
     while finest < FINEST_BITS and widening * 2.0**-finest > NEGLIGIBLE:
         finest += 1

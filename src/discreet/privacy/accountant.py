@@ -25,7 +25,7 @@ NATURAL_INTERVAL = 1e-4
 MOST_CELLS = 500_000
 TAIL = 1e-16
 
-ROUND_OFF, ROUND_OFF_A_TIME = 1e-12, 1e-14
+ROUND_OFF, ROUND_OFF_A_TIME = 1e-12, 1e-15
 """Added to a delta read off a composed distribution, the second for every part: Fourier
 transforms round, and raising one to a power multiplies its relative error."""
 
@@ -106,4 +106,5 @@ def deltas_of_loss(loss: PrivacyLoss, epsilons: Vector, *, parts: int) -> Vector
     """Read delta off a distribution, with room for the rounding of its convolutions."""
     # One at a time: the vectorised reading of dp-accounting cancels for large epsilons.
     deltas = np.array([float(loss.get_delta_for_epsilon(e)) for e in epsilons.tolist()])
-    return deltas + ROUND_OFF + parts * ROUND_OFF_A_TIME
+    allowed: Vector = np.maximum(deltas, 0.0) + ROUND_OFF + parts * ROUND_OFF_A_TIME
+    return allowed

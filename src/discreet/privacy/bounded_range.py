@@ -12,6 +12,7 @@ from scipy.special import gammaln, xlog1py, xlogy
 
 from discreet import _checks
 from discreet._types import Vector
+from discreet.errors import InputError
 from discreet.privacy.concentrated import ZeroConcentrated
 from discreet.privacy.profile import SAFETY, SMALLEST, Profile, orders_above_one
 
@@ -45,6 +46,8 @@ class BoundedRange(Profile):
 
     def __post_init__(self) -> None:
         _checks.positive(span=self.span)
+        if not 1e-100 <= self.span <= 1e100:
+            raise InputError(f"span must lie between 1e-100 and 1e100; got {self.span}.")
         _checks.whole(draws=self.draws, at_least=1)
 
     @property

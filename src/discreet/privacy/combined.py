@@ -64,6 +64,14 @@ class Minimum(Profile):
         return any(profile.is_private for profile in self.bounds)
 
     @property
+    def releases(self) -> int:
+        return max(profile.releases for profile in self.bounds)
+
+    @property
+    def units(self) -> frozenset[str]:
+        return frozenset().union(*(profile.units for profile in self.bounds))
+
+    @property
     def pure_epsilon(self) -> float:
         return min(profile.pure_epsilon for profile in self.bounds)
 
@@ -117,6 +125,14 @@ class Composition(Profile):
     @property
     def is_private(self) -> bool:
         return all(profile.is_private for profile in self.parts)
+
+    @property
+    def releases(self) -> int:
+        return sum(profile.releases for profile in self.parts)
+
+    @property
+    def units(self) -> frozenset[str]:
+        return frozenset().union(*(profile.units for profile in self.parts))
 
     @property
     def failure(self) -> float:
@@ -173,7 +189,7 @@ class Composition(Profile):
             return self._merged[0][0].bound(epsilons)
         if self._is_one_with_gaussian:
             return self._smeared(epsilons)
-        composed = accountant.deltas_of_loss(self._loss, epsilons, parts=len(self.parts))
+        composed = accountant.deltas_of_loss(self._loss, epsilons, parts=self.releases)
         best = np.minimum(self._renyi(epsilons), composed)
         return np.where(epsilons >= self.pure_epsilon, 0.0, best)
 
@@ -245,6 +261,14 @@ class WithinDistance(Profile):
     @property
     def is_private(self) -> bool:
         return self.of.is_private
+
+    @property
+    def releases(self) -> int:
+        return self.of.releases
+
+    @property
+    def units(self) -> frozenset[str]:
+        return self.of.units
 
     @property
     def pure_epsilon(self) -> float:

@@ -54,6 +54,7 @@ class Gaussian(Profile):
 
     def __post_init__(self) -> None:
         _checks.positive(mu=self.mu)
+        object.__setattr__(self, "mu", float(self.mu))
 
     def bound(self, epsilons: Vector) -> Vector:
         return gaussian_delta(epsilons, self.mu)

@@ -53,6 +53,11 @@ class Guarantee:
         for fact in self.public_facts:
             _checks.instance(str, public_fact=fact)
         _checks.delta(quoted_delta=self.quoted_delta)
+        if not self.profile.units <= {self.unit.name}:
+            raise UnitMismatch(
+                f"the profile speaks of {', '.join(sorted(self.profile.units))}; the guarantee is "
+                f"for {self.unit.name!r}. Calibrate for the unit that is meant."
+            )
         if math.isfinite(self.profile.pure_epsilon):
             object.__setattr__(self, "quoted_delta", 0.0)
 
@@ -162,7 +167,7 @@ def _up(value: float) -> str:
     """Write a number with three digits, rounded up."""
     if value == 0:
         return "0"
-    exact = Decimal(value)
+    exact = Decimal(repr(float(value)))
     unit = Decimal(1).scaleb(exact.adjusted() - 2)
     context = Context(prec=50, Emin=MIN_EMIN)
     return f"{float(exact.quantize(unit, ROUND_CEILING, context)):g}"

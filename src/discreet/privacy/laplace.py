@@ -58,9 +58,10 @@ class Laplace(Profile):
                   (\alpha - 1) e^{-\alpha\epsilon}}{2\alpha - 1}
         """
         orders = orders_above_one(orders)
-        rise, fall = (orders - 1) * self.level, orders * self.level
-        with np.errstate(over="ignore"):
-            excess = (orders * np.expm1(rise) + (orders - 1) * np.expm1(-fall)) / (2 * orders - 1)
+        level = min(self.level, 1e200)
+        rise, fall = (orders - 1) * level, orders * level
+        near = np.minimum(rise, 1.0)
+        excess = (orders * np.expm1(near) + (orders - 1) * np.expm1(-fall)) / (2 * orders - 1)
         large = rise + np.log((orders + (orders - 1) * np.exp(-rise - fall)) / (2 * orders - 1))
         moment = np.where(rise < 1, np.log1p(excess), large)
         # The two first-order terms cancel; what is lost is below 2**-50 of either.

@@ -87,6 +87,16 @@ class Profile(ABC):
         return True
 
     @property
+    def releases(self) -> int:
+        """How many steps are inside; rounding in composition grows with them."""
+        return 1
+
+    @property
+    def units(self) -> frozenset[str]:
+        """The names of the units this profile speaks of; none if it holds for any."""
+        return frozenset()
+
+    @property
     def pure_epsilon(self) -> float:
         """The epsilon that holds with delta zero; infinite if there is none."""
         return math.inf

@@ -16,6 +16,7 @@ from discreet.privacy import accountant
 from discreet.privacy.concentrated import ORDERS, Renyi, renyi_delta
 from discreet.privacy.profile import SAFETY, Profile, orders_above_one
 
+MOST_STEPS = 10**8
 MOMENT_ERROR = 1e-13
 """What rounding may take off the logarithm of a moment in one step."""
 
@@ -48,9 +49,17 @@ class SampledGaussian(Profile):
     def __post_init__(self) -> None:
         _checks.positive(mu=self.mu, rate=self.rate)
         _checks.fraction(rate=self.rate)
-        _checks.whole(steps=self.steps, at_least=1)
+        _checks.whole(steps=self.steps, at_least=1, at_most=MOST_STEPS)
         if not isinstance(self.is_replace, bool):
             raise InputTypeError("is_replace must be True or False.")
+
+    @property
+    def releases(self) -> int:
+        return self.steps
+
+    @property
+    def units(self) -> frozenset[str]:
+        return frozenset(["replace" if self.is_replace else "add_remove"])
 
     @cached_property
     def _renyi(self) -> Renyi:

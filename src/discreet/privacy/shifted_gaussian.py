@@ -87,6 +87,10 @@ class ShiftedGaussian(Profile):
                 raise InputTypeError("is_one_signed and is_replace must be True or False.")
 
     @property
+    def units(self) -> frozenset[str]:
+        return frozenset(["replace" if self.is_replace else "add_remove"])
+
+    @property
     def rules(self) -> tuple[Rule, ...]:
         """Every rule that applies to this loss and relation."""
         return self._replace_rules() if self.is_replace else self._add_remove_rules()

@@ -21,7 +21,7 @@ def iterations_needed(
     Examples
     --------
     >>> iterations_needed(100.0, 1.0, 10.0, 1e-6)
-    369
+    376
     """
     ratio = smoothness / strong_convexity
     return math.ceil(math.sqrt(ratio) * math.log(2 * ratio * (first_gradient / tolerance) ** 2))

@@ -20,7 +20,6 @@ def _spend(ledger, answers):
         answers.put(str(error))
 
 
-@pytest.mark.xfail(strict=True, reason="a forked copy of the ledger spends the budget again")
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of fork in a process with threads
 def test_a_forked_copy_of_a_ledger_pays_for_nothing():

@@ -24,7 +24,6 @@ def ask(noise):
     return release(GaussianSum(), VectorSum(BOUNDS), rows, budget=Budget(1.0, 1e-6), noise=noise)
 
 
-@pytest.mark.xfail(strict=True, reason="the traceback holds the frame with the sum before noise")
 @pytest.mark.parametrize("error", [EntropyError, KeyboardInterrupt])
 def test_no_variable_of_the_private_part_hangs_on_a_traceback(error):
     class Failing(SystemNoise):
@@ -41,7 +40,6 @@ def test_no_variable_of_the_private_part_hangs_on_a_traceback(error):
     assert "units" not in names
 
 
-@pytest.mark.xfail(strict=True, reason="catch_warnings of two threads leave warnings ignored")
 def test_two_releases_at_once_leave_the_warning_filters_alone():
     first_in, second_in, first_out = threading.Event(), threading.Event(), threading.Event()
 
