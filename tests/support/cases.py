@@ -11,8 +11,18 @@ from scipy import sparse
 
 from discreet.data import Bounds, Interval, LabelSet
 from discreet.geometry import Box, L1Ball, L2Ball
-from discreet.mechanisms import GaussianSum, LaplaceSum, Mechanism, PrivateCount
+from discreet.losses import MarginLogistic, PseudoHuber
+from discreet.mechanisms import (
+    GaussianSum,
+    LaplaceSum,
+    Mechanism,
+    ObjectivePerturbation,
+    OutputPerturbation,
+    PrivateCount,
+)
+from discreet.mechanisms.objective_perturbation import ObjectivePerturbationPlan
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne, Unit
+from discreet.problem import Problem
 from discreet.question import Question, RowCount, VectorMean, VectorSum
 from support.opened import open_rows
 from support.silent import SilentNoise
@@ -51,9 +61,15 @@ class Case:
     def silent_total(self, plan, data, **options):
         """What the noise of the plan is added to, in the units of the data."""
         opened = data.open(self, **options)
-        if isinstance(self.question, RowCount):
-            return np.array([float(plan.run(opened, SilentNoise()))])
+        if isinstance(self.question, RowCount | Problem):
+            return np.atleast_1d(np.float64(plan.run(opened, SilentNoise())))
         return plan.grid.step * plan.totals.units(opened, plan.grid).astype(np.float64)
+
+    def shift(self, plan, apart):
+        """How far apart two totals are, in units of the noise that hides them."""
+        if isinstance(plan, ObjectivePerturbationPlan):
+            return self.distance(apart) * self.question.ridge / plan.scale
+        return self.distance(apart) / plan.grid.scale
 
     def random_pair(self, generator):
         """Two neighbours of some twenty hostile rows."""
@@ -243,4 +259,33 @@ def _cases():
     )
 
 
-CASES = tuple(_cases())
+def _learning_cases():
+    """Losses whose slope is at its bound near zero, so that the worst pairs attain it."""
+    add, swap = AddRemoveOne(), ReplaceOne()
+    labelled = Bounds(L2Ball(1.0), 3, labels=LabelSet([-1, 1]), max_rows=2**20)
+    ranged = Bounds(L2Ball(1.0), 3, labels=Interval(-60, 60), intercept=0.5, max_rows=2**20)
+    steep = Problem(MarginLogistic(margin=40.0), labelled, ridge=4000.0)
+    robust = Problem(PseudoHuber(threshold=0.5), ranged, ridge=4000.0)
+    approximate, pure = Budget(1.0, 1e-6), Budget(1.0)
+    nothing, up = [[0.0, 0.0, 0.0]], [[5.0, 0.0, 0.0]]
+    classes, numbers = _hostile_row(3, [-1, 1]), _hostile_row(3, [-60, 0, 60])
+    axis = ((nothing, [1]), (nothing + up, [1, 1]))
+    mirrored = ((nothing + up, [1, 1]), (nothing + up, [1, -1]))
+    for name, mechanism in (
+        ("output", OutputPerturbation()),
+        ("objective", ObjectivePerturbation()),
+    ):
+        for unit, (first, second) in ((add, axis), (swap, mirrored)):
+            yield Case(f"{name} perturbation, classes, {unit.name}", mechanism, steep, unit,
+                       approximate, (Data(*first), Data(*second)), _l2, classes)  # fmt: skip
+    far = (Data(up, [60.0]), Data(up, [-60.0]))
+    yield Case("output perturbation, numbers, replace", OutputPerturbation(), robust, swap,
+               approximate, far, _l2, numbers)  # fmt: skip
+    yield Case("objective perturbation, numbers, replace", ObjectivePerturbation(), robust, swap,
+               approximate, far, _l2, numbers)  # fmt: skip
+    diagonal = (Data(nothing, [1]), Data([*nothing, [5.0, 5.0, 5.0]], [1, 1]))
+    yield Case("pure output perturbation, classes, add_remove", OutputPerturbation(), steep, add,
+               pure, diagonal, _l1, classes)  # fmt: skip
+
+
+CASES = (*_cases(), *_learning_cases())

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
 from scipy.stats import beta, norm
 
-from discreet.privacy import Gaussian, Laplace
+from discreet.privacy import Composition, Gaussian, Laplace
 
 
 def check_sensitivity(case, plan, pairs):
@@ -25,9 +26,9 @@ def check_exact_audit(case, plan):
     """
     first, second = case.worst_pair
     apart = case.silent_total(plan, first) - case.silent_total(plan, second)
-    shift = case.distance(apart) / plan.grid.scale
+    shift = case.shift(plan, apart)
     profile = plan.guarantee.profile
-    true = Gaussian(shift) if isinstance(profile.ideal, Gaussian) else Laplace(shift)
+    true = Laplace(shift) if isinstance(profile.ideal, Laplace) else Gaussian(shift)
     for epsilon in np.linspace(0, 3, 31):
         assert true.delta(epsilon) <= profile.delta(epsilon) * (1 + 1e-6)
 
@@ -60,15 +61,21 @@ def rates(first, second, *, events=40, confidence=0.999):
 def certified_level(plan, first, second):
     """A lower bound on mu (for Gaussian guarantees) or on epsilon (for pure ones)."""
     low, high = rates(first, second)
-    if isinstance(plan.guarantee.profile.ideal, Gaussian):
-        return float(np.max(norm.ppf(low) - norm.ppf(high)))
-    return float(np.log(np.maximum(low, 1e-300) / high).max())
+    if isinstance(plan.guarantee.profile.ideal, Laplace):
+        return float(np.log(np.maximum(low, 1e-300) / high).max())
+    return float(np.max(norm.ppf(low) - norm.ppf(high)))
 
 
 def claimed_level(plan):
     """What the guarantee claims, in the same currency as :func:`certified_level`."""
     ideal = plan.guarantee.profile.ideal
-    return ideal.mu if isinstance(ideal, Gaussian) else ideal.pure_epsilon
+    if isinstance(ideal, Laplace):
+        return ideal.pure_epsilon
+    # Objective perturbation, for a loss that is linear where it matters, is Gaussian too; under
+    # replacement its profile counts one record's norm and the pair differs by two.
+    parts = ideal.parts if isinstance(ideal, Composition) else (ideal,)
+    twice = [2 if getattr(part, "is_replace", False) else 1 for part in parts]
+    return math.hypot(*(factor * part.mu for factor, part in zip(twice, parts, strict=True)))
 
 
 def scores(case, plan, noise, trials):

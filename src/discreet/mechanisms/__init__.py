@@ -3,9 +3,17 @@
 from discreet.mechanisms.base import Mechanism, Plan, Verdict
 from discreet.mechanisms.gaussian_sum import GaussianSum
 from discreet.mechanisms.laplace_sum import LaplaceSum
+from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
+from discreet.mechanisms.output_perturbation import OutputPerturbation
 from discreet.mechanisms.private_count import PrivateCount
 
-REGISTRY: tuple[Mechanism, ...] = (GaussianSum(), LaplaceSum(), PrivateCount())
+REGISTRY: tuple[Mechanism, ...] = (
+    GaussianSum(),
+    LaplaceSum(),
+    PrivateCount(),
+    OutputPerturbation(),
+    ObjectivePerturbation(),
+)
 """Every mechanism; the universal checks run over all of them."""
 
 __all__ = [
@@ -13,6 +21,8 @@ __all__ = [
     "GaussianSum",
     "LaplaceSum",
     "Mechanism",
+    "ObjectivePerturbation",
+    "OutputPerturbation",
     "Plan",
     "PrivateCount",
     "Verdict",

@@ -48,6 +48,13 @@ class ObjectivePerturbationPlan(Plan):
     mask: Grid
     guarantee: Guarantee
 
+    @property
+    def sensitivity(self) -> float:
+        """How far, in l2, released points of neighbours can be apart when nothing is random."""
+        problem = self.minimiser.problem
+        apart = self.guarantee.unit.spread(problem.row_lipschitz) / problem.ridge
+        return apart + 2 * self.minimiser.radius + self.mask.spread_l2(problem.bounds.width)
+
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         width = self.minimiser.problem.bounds.width
         draws = noise.gaussian(width, LINEAR_BITS).astype(np.float64)
@@ -77,7 +84,7 @@ class ObjectivePerturbation(Mechanism):
     >>> from discreet.losses import Logistic
     >>> from discreet.privacy import AddRemoveOne
     >>> bounds = Bounds(L2Ball(1.0), 10, labels=LabelSet([-1, 1]), max_rows=10**6)
-    >>> problem = Problem(Logistic(), bounds, ridge=1.0)
+    >>> problem = Problem(Logistic(), bounds, ridge=1.1)
     >>> plan = ObjectivePerturbation().plan(problem, Budget(1.0, 1e-6), AddRemoveOne())
     >>> round(plan.scale, 2)
     4.23

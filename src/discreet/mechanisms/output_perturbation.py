@@ -42,6 +42,7 @@ class OutputPerturbationPlan(Plan):
     minimiser: Minimiser
     grid: Grid
     is_pure: bool
+    sensitivity: float  # in l1 if pure, in l2 otherwise; solver and grid included
     guarantee: Guarantee
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
@@ -100,7 +101,8 @@ class OutputPerturbation(Mechanism):
             )
             total = apart + 2 * width**0.5 * minimiser.radius + grid.spread_l1(width)
             profile = Laplace(total / grid.scale * (1 + 1e-15))
-            return OutputPerturbationPlan(minimiser, grid, True, Guarantee(profile, unit, facts))
+            guarantee = Guarantee(profile, unit, facts)
+            return OutputPerturbationPlan(minimiser, grid, True, total, guarantee)
         distance = distance_of_gaussian(width)
         grid = gaussian_grid(
             multiplier=gaussian_multiplier(budget, distance=distance),
@@ -116,4 +118,4 @@ class OutputPerturbation(Mechanism):
             facts,
             quoted_delta=budget.delta,
         )
-        return OutputPerturbationPlan(minimiser, grid, False, guarantee)
+        return OutputPerturbationPlan(minimiser, grid, False, total, guarantee)
