@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+CODE := src tests benchmarks
 
 .PHONY: demo test format bench oracle goodness clean
 
@@ -11,15 +12,15 @@ demo: $(READY)
 	@$(BIN)/python -m discreet.demo
 
 test: $(READY)
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
+	$(BIN)/ruff format --check $(CODE)
+	$(BIN)/ruff check $(CODE)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/pytest -q -n auto --dist worksteal
 
 format: $(READY)
-	$(BIN)/ruff format .
-	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format $(CODE)
+	$(BIN)/ruff check --fix $(CODE)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/speed.py
