@@ -32,6 +32,8 @@ class Problem(Question):
     radius
         A public bound on the norm of the coefficients; infinite by default. Mechanisms that need
         a finite one choose it far away.
+    assumed
+        What whoever stated the problem took as public, such as the classes.
 
     Examples
     --------
@@ -48,6 +50,7 @@ class Problem(Question):
     bounds: Bounds
     ridge: float
     radius: float = math.inf
+    assumed: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _checks.instance(Loss, loss=self.loss)

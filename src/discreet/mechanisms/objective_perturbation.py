@@ -35,6 +35,9 @@ LINEAR_BITS = 46
 MASK_SHARE = 0.02
 """The mask's mu over that of the linear term: it costs a fiftieth of a percent of the noise."""
 
+FINEST = 2.0**-28
+"""The mask is at least this share of the largest coefficient, or no grid would hold both."""
+
 FAR = 1000.0
 """How far, in margins, coefficients may go beyond what the noise alone explains."""
 
@@ -113,6 +116,7 @@ class ObjectivePerturbation(Mechanism):
             raise CalibrationError(
                 "Gaussian noise needs delta > 0; allow a small delta, or use output_perturbation."
             )
+        _check_ridge(problem, budget)
         distance = 2 * distance_of_gaussian(problem.bounds.width)
 
         def profile(scale: float) -> Profile:
@@ -120,16 +124,32 @@ class ObjectivePerturbation(Mechanism):
 
         scale = calibrate(profile, budget)
         minimiser = _minimiser(problem, scale)
+        multiplier = scale / (MASK_SHARE * problem.row_lipschitz)
         mask = gaussian_grid(
-            multiplier=scale / (MASK_SHARE * problem.row_lipschitz),
-            sensitivity=2 * minimiser.radius,
+            multiplier=multiplier,
+            sensitivity=max(2 * minimiser.radius, FINEST * minimiser.problem.radius / multiplier),
             dimension=problem.bounds.width,
             bound=minimiser.problem.radius,
         )
         guarantee = Guarantee(
-            profile(scale), unit, public_facts(problem.bounds, unit), quoted_delta=budget.delta
+            profile(scale),
+            unit,
+            (*public_facts(problem.bounds, unit), *problem.assumed),
+            quoted_delta=budget.delta,
         )
         return ObjectivePerturbationPlan(minimiser, scale, mask, guarantee)
+
+
+def _check_ridge(problem: Problem, budget: Budget) -> None:
+    """Refuse a ridge so weak that one row can bend the objective beyond the budget."""
+    joint = math.inf if problem.joint is None else problem.joint
+    if min(problem.log_ratio, joint) < budget.epsilon:
+        return
+    enough = problem.row_smoothness / math.expm1(0.5 * budget.epsilon)
+    raise CalibrationError(
+        f"a ridge of {problem.ridge:.3g} is too weak for epsilon = {budget.epsilon:g}: one row "
+        f"alone bends the objective by more. Use at least {enough:.3g} (C at most {1 / enough:.3g})."
+    )
 
 
 def _profile(problem: Problem, unit: Unit, scale: float) -> Profile:
@@ -150,6 +170,8 @@ def _minimiser(problem: Problem, scale: float) -> Minimiser:
     width = problem.bounds.width
     linear_bound = 16 * scale * math.sqrt(width)
     far = linear_bound / problem.ridge + FAR / problem.row_norm
+    largest = (problem.bounds.max_rows * problem.row_lipschitz + linear_bound) / problem.ridge
+    far = min(far, largest)
     bounded = replace(problem, radius=min(problem.radius, far))
     step = math.ldexp(scale, -LINEAR_BITS)
     return Minimiser(bounded, linear_bound, 0.5 * step * math.sqrt(width))

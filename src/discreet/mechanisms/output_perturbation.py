@@ -89,7 +89,7 @@ class OutputPerturbation(Mechanism):
             return ExactMinimiser(minimiser, Guarantee(NoPrivacy(), unit))
         apart = unit.spread(bounded.row_lipschitz) / bounded.ridge * (1 + 1e-15)
         width = problem.bounds.width
-        facts = public_facts(problem.bounds, unit)
+        facts = (*public_facts(problem.bounds, unit), *problem.assumed)
         if budget.delta == 0:
             apart *= width**0.5 * (1 + 1e-15)
             grid = laplace_grid(

@@ -1,0 +1,12 @@
+"""Public maps from a user's columns to bounded features, made from declarations alone."""
+
+from discreet.preprocessing.bounded_scaler import BoundedScaler, Folded
+from discreet.preprocessing.columns import Category, Column, Numeric
+
+__all__ = [
+    "BoundedScaler",
+    "Category",
+    "Column",
+    "Folded",
+    "Numeric",
+]

@@ -1,0 +1,342 @@
+"""A scikit-learn transformer whose every constant is declared."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from discreet import _checks
+from discreet._types import Array
+from discreet.declared import MOST_ROWS, Bounds, Labels
+from discreet.errors import InputError, InputTypeError
+from discreet.geometry import L2Ball
+from discreet.geometry.shapes import Csr, as_numbers
+from discreet.preprocessing.columns import Cells, Column
+
+
+class Folded(NamedTuple):
+    """Coefficients and intercept in the user's own units."""
+
+    coef: Array
+    intercept: Array
+
+
+class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    r"""Encodes columns by their declared ranges and levels; nothing is learnt from the data.
+
+    A :class:`Numeric` column becomes one feature in [-1, 1], a :class:`Category` of K levels
+    becomes K features. Each row is encoded by itself, values outside the declaration included,
+    and no row exceeds :meth:`row_norm`. The map is a public constant, so using it costs no budget.
+
+    Parameters
+    ----------
+    columns
+        For data frames, a dict from column name to :class:`Numeric` or :class:`Category`; the
+        frame's columns may come in any order, the features follow the dict. For arrays, a list in
+        the order of the array's columns.
+    centre_categories
+        Subtract 1/K from the one-hot encoding of a declared level. Plain one-hot halves the
+        l1 norm.
+    sparse_output
+        Return a SciPy CSR array; only for categories that are not centred.
+
+    Attributes
+    ----------
+    n_features_in_
+        The number of columns, after ``fit``.
+    feature_names_in_
+        The names of the columns, after ``fit`` on a data frame.
+
+    Notes
+    -----
+    The features of a row, without any intercept, satisfy
+
+    .. math:: \lVert x \rVert_2^2 \le \#\text{numeric} + \sum (1 - 1/K), \qquad
+        \lVert x \rVert_1 \le \#\text{numeric} + \sum 2 (1 - 1/K),
+
+    where each term of a sum is 1 if categories are not centred.
+
+    ``fit`` looks at shape and column names only; everything else works without it.
+
+    Examples
+    --------
+    >>> from discreet.preprocessing import Category, Numeric
+    >>> scaler = BoundedScaler([Numeric(0, 100), Category(["no", "yes"])])
+    >>> scaler.fit_transform([[75, "yes"], [None, "maybe"]])
+    array([[ 0.5, -0.5,  0.5],
+           [ 0. ,  0. ,  0. ]])
+    >>> round(scaler.row_norm(), 6), round(scaler.row_norm(order=1), 6)
+    (1.224745, 2.0)
+    >>> scaler.get_feature_names_out(["age", "smokes"]).tolist()
+    ['age', 'smokes_no', 'smokes_yes']
+    """
+
+    # scikit-learn's check_estimator does not apply: it builds estimators without arguments, and
+    # columns have to be declared.
+
+    def __init__(
+        self,
+        columns: Mapping[str, Column] | Sequence[Column],
+        *,
+        centre_categories: bool = True,
+        sparse_output: bool = False,
+    ) -> None:
+        self.columns = columns
+        self.centre_categories = centre_categories
+        self.sparse_output = sparse_output
+
+    def fit(self, X: Any, y: object = None) -> Self:
+        """Check the shape and the column names of X; read no value."""
+        self._declared()
+        names = _frame_names(X)
+        self._check_shape(X, names)
+        self.n_features_in_ = len(self.columns)
+        self.__dict__.pop("feature_names_in_", None)
+        if isinstance(self.columns, Mapping):
+            names = list(self.columns)
+        if names is not None and all(isinstance(name, str) for name in names):
+            self.feature_names_in_ = np.array(names, dtype=object)
+        return self
+
+    def transform(self, X: Any) -> Array | Csr:
+        """Return the features of each row."""
+        declared = self._declared()
+        names = _frame_names(X)
+        self._check_shape(X, names)
+        cells = self._cells(X, names)
+        if self.sparse_output:
+            blocks = [column.encode_sparse(c) for column, c in zip(declared, cells, strict=True)]
+            return sparse.csr_array(sparse.hstack(blocks, format="csr"))
+        centred = self.centre_categories
+        return np.hstack(
+            [column.encode(c, centred=centred) for column, c in zip(declared, cells, strict=True)]
+        )
+
+    def get_feature_names_out(self, input_features: Iterable[str] | None = None) -> NDArray[Any]:
+        """Name the features: a numeric column keeps its name, a level is ``column_level``."""
+        declared = self._declared()
+        names = self._column_names(None if input_features is None else list(input_features))
+        listed = [column.names(name) for column, name in zip(declared, names, strict=True)]
+        return np.array(list(chain.from_iterable(listed)), dtype=object)
+
+    @property
+    def n_features_out(self) -> int:
+        """How many features a row has, without any intercept."""
+        return sum(column.width for column in self._declared())
+
+    def row_norm(self, order: float = 2) -> float:
+        """Bound the norm of every encoded row, without any intercept; order 1, 2 or infinity.
+
+        Rounded up by enough that the norm is within the bound as floating point computes it, too.
+        """
+        declared = self._declared()
+        if order == math.inf:
+            return 1.0
+        if order not in (1, 2):
+            raise InputError(f"order must be 1, 2 or math.inf; got {order!r}.")
+        power = int(order)
+        mass = float(sum(c.mass(power, centred=self.centre_categories) for c in declared))
+        norm = mass if power == 1 else math.sqrt(mass)
+        return norm * (1 + (self.n_features_out + 8) * 2.0**-52)
+
+    def bounds(
+        self,
+        labels: Labels | None = None,
+        intercept: float | None = None,
+        max_rows: int = MOST_ROWS,
+    ) -> Bounds:
+        """Declare the encoded rows: the Euclidean ball of radius ``row_norm()``.
+
+        Examples
+        --------
+        >>> from discreet.preprocessing import Numeric
+        >>> BoundedScaler([Numeric(0, 1)] * 4).bounds(intercept=1.0).n_features
+        4
+        """
+        features = L2Ball(self.row_norm(2))
+        return Bounds(features, self.n_features_out, labels, intercept, max_rows)
+
+    def fold(self, coef: ArrayLike, intercept: ArrayLike = 0.0) -> Folded:
+        r"""Return the same linear model with coefficients in the user's own units.
+
+        Parameters
+        ----------
+        coef
+            Coefficients of the encoded features, along the last axis.
+        intercept
+            One intercept for each vector of coefficients.
+
+        Notes
+        -----
+        For every row whose numbers lie within their ranges,
+
+        .. math:: \sum_j c_j \cdot \mathrm{encoded}_j + b
+            = \sum_\text{numeric} u_i x_i + \sum_\text{categories} u_{i, \text{level}} + b',
+
+        where a level that is missing or not declared adds nothing. The coefficients keep their
+        places: one for each numeric column, :math:`u = c / s`, and one for each level,
+        :math:`u_k = c_k - \bar c` if centred and :math:`c_k` if not. The intercept becomes
+        :math:`b' = b - \sum c \, m / s` over the numeric columns, with m the middle and s half
+        the width of the range. A number outside its range counts as the nearest end, a missing
+        one as the declared fill.
+
+        Examples
+        --------
+        >>> from discreet.preprocessing import Category, Numeric
+        >>> scaler = BoundedScaler([Numeric(0, 100), Category(["no", "yes"])])
+        >>> coef, intercept = scaler.fold([2.0, 1.0, 4.0], 0.5)
+        >>> coef.tolist(), float(intercept)
+        ([0.04, -1.5, 1.5], -1.5)
+        """
+        declared = self._declared()
+        encoded = as_numbers("coef", coef)
+        width = self.n_features_out
+        if encoded.ndim == 0 or encoded.shape[-1] != width:
+            raise InputError(
+                f"coef must have {width} numbers along its last axis, one for each feature; "
+                f"got shape {encoded.shape}."
+            )
+        start = as_numbers("intercept", intercept)
+        if start.shape not in ((), encoded.shape[:-1]):
+            raise InputError(
+                f"intercept must be one number for each vector of coefficients, shape "
+                f"{encoded.shape[:-1]}; got shape {start.shape}."
+            )
+        edges = np.cumsum([column.width for column in declared])[:-1]
+        folded = [
+            column.fold(part, centred=self.centre_categories)
+            for column, part in zip(declared, np.split(encoded, edges, axis=-1), strict=True)
+        ]
+        gained: Array = sum((gain for _, gain in folded), start=np.zeros(encoded.shape[:-1]))
+        return Folded(np.concatenate([own for own, _ in folded], axis=-1), start + gained)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def _declared(self) -> tuple[Column, ...]:
+        """Return the declared columns in order, refusing parameters that make no encoding."""
+        _checks.instance(bool, centre_categories=self.centre_categories)
+        _checks.instance(bool, sparse_output=self.sparse_output)
+        if self.sparse_output and self.centre_categories:
+            raise InputError(
+                "sparse_output must be False for centred categories, which are not sparse; "
+                "set centre_categories=False as well."
+            )
+        if not isinstance(self.columns, (Mapping, list, tuple)):
+            raise InputTypeError(
+                "columns must be a dict from name to Numeric or Category, or a list of them; "
+                f"got a value of type {type(self.columns).__name__}."
+            )
+        if not self.columns:
+            raise InputError("columns must declare at least one column; got none.")
+        if not isinstance(self.columns, Mapping):
+            for place, column in enumerate(self.columns):
+                _checks.instance(Column, **{f"columns[{place}]": column})
+            return tuple(self.columns)
+        for name, column in self.columns.items():
+            _checks.instance(str, **{f"the column name {name!r}": name})
+            _checks.instance(Column, **{f"columns[{name!r}]": column})
+        return tuple(self.columns.values())
+
+    def _check_shape(self, X: Any, names: list[Any] | None) -> None:
+        """Refuse another set of columns than the declared one."""
+        if isinstance(self.columns, Mapping):
+            if names is None:
+                raise InputTypeError(
+                    "X must be a data frame, because columns are declared by name; got a value "
+                    f"of type {type(X).__name__}. Declare a list of columns for arrays."
+                )
+            _check_names(names, list(self.columns))
+            return
+        if names is not None and hasattr(self, "feature_names_in_"):
+            self._check_order(names)
+        shape = _array(X).shape if names is None else (0, len(names))
+        if len(shape) != 2 or shape[1] != len(self.columns):
+            raise InputError(
+                f"X must have two axes and {len(self.columns)} columns, one for each declared; "
+                f"got {len(shape)} axes" + (f" and {shape[1]} columns." if len(shape) == 2 else ".")
+            )
+
+    def _check_order(self, names: list[Any]) -> None:
+        if names != self.feature_names_in_.tolist():
+            raise InputError(
+                f"X must have the columns {self.feature_names_in_.tolist()} in this order, as "
+                f"in fit; got {names}. Declare a dict to find columns by name."
+            )
+
+    def _cells(self, X: Any, names: list[Any] | None) -> list[Cells]:
+        """Return the values of each declared column, refusing types no declaration speaks of."""
+        if names is None:
+            array = _array(X)
+            return [_readable(place, array[:, place]) for place in range(array.shape[1])]
+        wanted = self.columns if isinstance(self.columns, Mapping) else names
+        return [_readable(name, np.asarray(X[name])) for name in wanted]
+
+    def _column_names(self, given: list[str] | None) -> list[str]:
+        """Return a name for each column, from the declaration, the caller or the last fit."""
+        if isinstance(self.columns, Mapping):
+            _check_names(list(self.columns) if given is None else given, list(self.columns))
+            return list(self.columns)
+        if given is None:
+            numbered = [f"x{place}" for place in range(len(self.columns))]
+            return list(getattr(self, "feature_names_in_", numbered))
+        if len(given) != len(self.columns):
+            raise InputError(f"input_features must be {len(self.columns)} names; got {len(given)}.")
+        if hasattr(self, "feature_names_in_"):
+            self._check_order(given)
+        return given
+
+
+def _frame_names(X: Any) -> list[Any] | None:
+    """Return the column names of a data frame, None for anything else."""
+    # pandas and polars share no type, and neither has to be installed
+    names = getattr(X, "columns", None)
+    if names is None:
+        return None
+    listed = list(names)
+    if len(set(listed)) != len(listed):
+        raise InputError("X must have columns of different names; some name comes twice.")
+    return listed
+
+
+def _check_names(names: list[Any], declared: list[str]) -> None:
+    missing = [name for name in declared if name not in names]
+    if missing:
+        raise InputError(f"X must have every declared column; {missing} are missing.")
+    extra = [name for name in names if name not in declared]
+    if extra:
+        raise InputError(
+            f"X must have declared columns only; got {extra} as well. Declare or drop them."
+        )
+
+
+def _array(X: Any) -> Cells:
+    """Return X as an array in which no value's type depends on another's."""
+    if sparse.issparse(X):
+        raise InputTypeError("X must be dense; got a sparse matrix. Use X.toarray().")
+    try:
+        return np.asarray(X, dtype=object) if isinstance(X, (list, tuple)) else np.asarray(X)
+    except ValueError:
+        raise InputError("X must be a table: rows of the same length.") from None
+
+
+def _readable(name: object, cells: Cells) -> Cells:
+    if cells.ndim != 1 or cells.dtype.kind not in "biufOUT":
+        raise InputTypeError(
+            f"column {name!r} must hold numbers, text or truth values; got {cells.ndim} axes of "
+            f"type {cells.dtype}. Convert it first."
+        )
+    return cells

@@ -1,0 +1,277 @@
+"""What is declared about one column, and how its values become bounded features."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from discreet import _checks
+from discreet._types import Array, Integers, Vector
+from discreet.errors import InputError, InputTypeError
+from discreet.geometry.shapes import Csr
+
+LARGEST = 1e100
+NARROWEST = 1e-100
+
+Cells = NDArray[Any]
+"""The values of one column as they came: numbers, text, or anything in an object array."""
+
+
+class Column(ABC):
+    """A declared column; every value has an encoding, and none is ever an error."""
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """How many features the column becomes."""
+
+    @abstractmethod
+    def names(self, name: str) -> list[str]:
+        """Name the features of a column called ``name``."""
+
+    @abstractmethod
+    def mass(self, order: int, *, centred: bool) -> Fraction:
+        """Bound the sum of the features' absolute values to the power ``order``."""
+
+    @abstractmethod
+    def encode(self, cells: Cells, *, centred: bool) -> Array:
+        """Return the features, one row for each cell."""
+
+    @abstractmethod
+    def encode_sparse(self, cells: Cells) -> Csr:
+        """Return the features that are not centred, as a sparse matrix."""
+
+    @abstractmethod
+    def fold(self, coef: Array, *, centred: bool) -> tuple[Array, Array]:
+        """Return coefficients in the user's own units, and what the intercept gains."""
+
+
+@dataclass(frozen=True)
+class Numeric(Column):
+    r"""A number between two declared ones, mapped to [-1, 1].
+
+    .. math:: x \mapsto (\mathrm{clip}(x, l, h) - m) / s,
+        \qquad m = (l + h) / 2, \quad s = (h - l) / 2
+
+    Parameters
+    ----------
+    low, high
+        The declared range; values outside are clipped. Within 1e100 of zero, ``low < high``.
+    fill
+        Stands for a value that is missing, infinite or not a number, in [low, high]; the middle
+        of the range if None.
+
+    Examples
+    --------
+    >>> Numeric(0, 10).encode(np.array([2.5, 99.0, np.nan]), centred=True).ravel().tolist()
+    [-0.5, 1.0, 0.0]
+    >>> Numeric(0, 10, fill=0).encode(np.array(["5", "unknown"]), centred=True).ravel().tolist()
+    [0.0, -1.0]
+    """
+
+    low: float
+    high: float
+    fill: float | None = None
+
+    def __post_init__(self) -> None:
+        _checks.finite(low=self.low, high=self.high)
+        object.__setattr__(self, "low", float(self.low))
+        object.__setattr__(self, "high", float(self.high))
+        if not self.low < self.high:
+            raise InputError(f"low must be below high; got {self.low} and {self.high}.")
+        if max(abs(self.low), abs(self.high)) > LARGEST or self.high - self.low < NARROWEST:
+            raise InputError(
+                f"a range must lie within {LARGEST:g} of zero and be at least {NARROWEST:g} wide; "
+                f"got {self.low} to {self.high}. Rescale the column."
+            )
+        if self.fill is None:
+            return
+        _checks.finite(fill=self.fill)
+        object.__setattr__(self, "fill", float(self.fill))
+        if not self.low <= self.fill <= self.high:
+            raise InputError(
+                f"fill must lie between low and high, {self.low} and {self.high}; got {self.fill}."
+            )
+
+    @property
+    def half(self) -> float:
+        """Half the width of the range."""
+        return (self.high - self.low) / 2
+
+    @property
+    def middle(self) -> float:
+        """The middle of the range."""
+        return self.low + self.half
+
+    @property
+    def width(self) -> int:
+        return 1
+
+    def names(self, name: str) -> list[str]:
+        return [name]
+
+    def mass(self, order: int, *, centred: bool) -> Fraction:
+        return Fraction(1)
+
+    def encode(self, cells: Cells, *, centred: bool) -> Array:
+        numbers = _numbers(cells)
+        fill = self.middle if self.fill is None else self.fill
+        known = np.where(np.isfinite(numbers), numbers, fill)  # first: a clip passes NaN through
+        scaled = (np.clip(known, self.low, self.high) - self.middle) / self.half
+        return np.clip(scaled, -1.0, 1.0)[:, None]
+
+    def encode_sparse(self, cells: Cells) -> Csr:
+        return sparse.csr_array(self.encode(cells, centred=False))
+
+    def fold(self, coef: Array, *, centred: bool) -> tuple[Array, Array]:
+        slope = coef / self.half
+        return slope, -(slope[..., 0] * self.middle)
+
+
+@dataclass(frozen=True, init=False)
+class Category(Column):
+    r"""One of K declared levels, one-hot, minus 1/K where categories are centred.
+
+    A value that is missing or not declared becomes the zero vector, centred or not.
+
+    Parameters
+    ----------
+    levels
+        At least two, in the order of the features: text, numbers or truth values, all different.
+
+    Notes
+    -----
+    Numbers are compared as floating-point numbers, so 1, 1.0 and True are the same level. Text
+    that is no declared level but spells a number counts as that number, because NumPy turns
+    numbers to text when an array holds both.
+
+    Examples
+    --------
+    >>> Category(["no", "yes"]).encode(np.array(["yes", "maybe"]), centred=True).tolist()
+    [[-0.5, 0.5], [0.0, 0.0]]
+    >>> Category([1, 2, 3]).encode(np.array([3, 7]), centred=False).tolist()
+    [[0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]
+    """
+
+    levels: tuple[str | float, ...]
+
+    def __init__(self, levels: Iterable[str | float]) -> None:
+        object.__setattr__(self, "levels", _listed(levels))
+        if len(self.levels) < 2:
+            raise InputError(
+                f"a category must have at least two levels; got {len(self.levels)}. "
+                "A column with one value says nothing: leave it out."
+            )
+        if len(self._place) != len(self.levels):
+            raise InputError(
+                f"levels must all be different; got {self.levels}. 1, 1.0 and True are the same."
+            )
+
+    @cached_property
+    def _place(self) -> dict[str | float, int]:
+        """Where each level stands among the features."""
+        return {_key(level): place for place, level in enumerate(self.levels)}
+
+    @property
+    def width(self) -> int:
+        return len(self.levels)
+
+    def names(self, name: str) -> list[str]:
+        return [f"{name}_{level}" for level in self.levels]
+
+    def mass(self, order: int, *, centred: bool) -> Fraction:
+        if not centred:
+            return Fraction(1)
+        share = Fraction(1, self.width)
+        return (1 - share) ** order + (self.width - 1) * share**order
+
+    def encode(self, cells: Cells, *, centred: bool) -> Array:
+        codes, share = self._codes(cells), 1 / self.width if centred else 0.0
+        known = np.flatnonzero(codes >= 0)
+        block = np.zeros((codes.size, self.width))
+        block[known] -= share
+        block[known, codes[known]] = 1 - share
+        return block
+
+    def encode_sparse(self, cells: Cells) -> Csr:
+        codes = self._codes(cells)
+        known = codes >= 0
+        starts = np.concatenate(([0], np.cumsum(known)))
+        return sparse.csr_array(
+            (np.ones(starts[-1]), codes[known], starts), shape=(codes.size, self.width)
+        )
+
+    def fold(self, coef: Array, *, centred: bool) -> tuple[Array, Array]:
+        mean = coef.mean(axis=-1, keepdims=True) if centred else 0.0
+        return coef - mean, np.zeros(coef.shape[:-1])
+
+    def _codes(self, cells: Cells) -> Integers:
+        """Return the place of each cell's level, -1 for one that is missing or not declared."""
+        place = self._place
+        if cells.dtype.kind in "biuf":
+            codes = [place.get(number, -1) for number in _numbers(cells).tolist()]
+        else:
+            codes = [
+                place[cell]
+                if isinstance(cell, str) and cell in place
+                else place.get(_number(cell), -1)
+                for cell in cells.tolist()
+            ]
+        return np.array(codes, dtype=np.int64)
+
+
+def _listed(levels: object) -> tuple[str | float, ...]:
+    """Return the levels as a tuple of text and plain numbers."""
+    if not isinstance(levels, Iterable) or isinstance(levels, (str, bytes, Set, Mapping)):
+        raise InputTypeError(
+            "levels must be a list of text or numbers, whose order is the order of the features; "
+            f"got a value of type {type(levels).__name__}."
+        )
+    return tuple(level.item() if isinstance(level, np.generic) else level for level in levels)
+
+
+def _key(level: object) -> str | float:
+    """Return what a level is compared by, refusing one that no value could equal reliably."""
+    if isinstance(level, str):
+        return level
+    if not isinstance(level, Real):
+        raise InputTypeError(
+            f"a level must be text or a number; got a value of type {type(level).__name__}. "
+            "Missing values need no level: they become the zero vector."
+        )
+    number = _number(level)
+    if not np.isfinite(number) or number != level:
+        raise InputError(
+            f"a numeric level must be finite and exact in floating point; got {level!r}. "
+            "Declare text instead."
+        )
+    return number
+
+
+def _numbers(cells: Cells) -> Vector:
+    """Return each cell as a number, whatever the other cells are."""
+    if cells.dtype.kind in "biuf":
+        with np.errstate(all="ignore"):  # a warning would tell of a value
+            return cells.astype(np.float64)
+    return np.array([_number(cell) for cell in cells.tolist()], dtype=np.float64)
+
+
+def _number(cell: object) -> float:
+    """Return a cell as a number, NaN if it is none."""
+    if not isinstance(cell, (str, Real, Decimal, np.bool_)):
+        return np.nan
+    try:
+        with np.errstate(all="ignore"):
+            return float(cell)
+    except Exception:  # whatever it was, a message would tell of a value
+        return np.nan
