@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CODE := src tests benchmarks
 
-.PHONY: demo test format bench oracle goodness clean
+.PHONY: demo test format bench utility oracle goodness clean
 
 demo: $(READY)
 	@$(BIN)/python -m discreet.demo
@@ -24,6 +24,10 @@ format: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/speed.py
+
+utility: $(READY)
+	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'
+	$(BIN)/python benchmarks/utility.py
 
 goodness: $(READY)
 	$(BIN)/python benchmarks/goodness_of_fit.py --draws 1000000000 --law both

@@ -148,7 +148,7 @@ def _check_ridge(problem: Problem, budget: Budget) -> None:
     enough = problem.row_smoothness / math.expm1(0.5 * budget.epsilon)
     raise CalibrationError(
         f"a ridge of {problem.ridge:.3g} is too weak for epsilon = {budget.epsilon:g}: one row "
-        f"alone bends the objective by more. Use at least {enough:.3g} (C at most {1 / enough:.3g})."
+        f"alone bends the objective by more. Use at least {enough:.3g}, C at most {1 / enough:.3g}."
     )
 
 

@@ -271,7 +271,6 @@ def _number(cell: object) -> float:
     if not isinstance(cell, (str, Real, Decimal, np.bool_)):
         return np.nan
     try:
-        with np.errstate(all="ignore"):
-            return float(cell)
+        return float(cell)
     except Exception:  # whatever it was, a message would tell of a value
         return np.nan
