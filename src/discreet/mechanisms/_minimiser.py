@@ -1,9 +1,9 @@
 r"""Minimisers that are near enough: a public radius, fixed before rows are read, that holds surely.
 
-Let :math:`J(w) = \sum_i f(\langle x_i, w\rangle; y_i) + \frac\Lambda2\|w\|^2 + \langle b, w\rangle`
-over the ball of radius B, :math:`\theta` its minimiser, and w a point of the ball whose *computed*
-gradient (plus an element of the normal cone) has norm at most tau. Write u = 2**-53, N for
-``max_rows``, R for the row norm, L and beta for the largest slope and curvature of the loss.
+Let :math:`J(w) = \sum f(\langle x_i, w\rangle; y_i) + \frac\Lambda2\|w\|^2 + \langle b, w\rangle`,
+:math:`\theta` be its minimiser, and w a point with :math:`\|w\| \le B` whose *computed* gradient
+has norm at most tau. Write u = 2**-53, N for ``max_rows``, R for the row norm, L and beta for the
+largest slope and curvature of the loss.
 
 *Margins.* A computed margin, minus its label in a regression, errs by at most
 :math:`\delta_z = u ((p + 6) R B + 2 Y)`, p the width.
@@ -11,7 +11,7 @@ gradient (plus an element of the normal cone) has norm at most tau. Write u = 2*
 *Everything else.* Rounding of slopes (16 u L each), of the sum in blocks of 256 rows, and of the
 last additions, errs by at most
 :math:`E = (260 + 18) u N L R + 4 u (N L R + \Lambda B + \|b\|)`, and :math:`\|b\| \le b_{max}`
-surely, because the sampler's Gaussians stay below 16.
+except with a probability that the mechanism books as a distance.
 
 *Plain bound.* The true residual is at most :math:`\tau + E + N R \beta \delta_z`, and the objective
 is Lambda-strongly convex: :math:`\|w - \theta\|` is at most that over Lambda.
@@ -31,6 +31,14 @@ f'' taken at the true margin at w; so :math:`a_i^2/\bar a_i \le 1.32 \beta`. The
 most :math:`\delta_z^2 1.32 \beta N/4` plus the sum on the left, hence
 
 .. math:: \|d\| \le (\tau + E)/\Lambda + \delta_z \sqrt{1.32 \beta N / (4 \Lambda)}.
+
+*Far away.* A minimiser beyond the radius B cannot be certified. Then nothing is released, and a
+mechanism must make that a function of what it would have released: it also refuses, in public, a
+masked point of norm above B/2. The mask is far smaller than B/2, so a minimiser beyond B would have
+been refused anyway.
+
+*Reachable.* Near the minimiser the gradient of neighbouring floats differs by at most
+:math:`u (N \beta R^2 + \Lambda) B \sqrt p`, which tau includes.
 """
 
 from __future__ import annotations
@@ -48,6 +56,7 @@ from discreet.problem import Problem
 from discreet.solvers import accelerated_gradient, iterations_needed, newton
 
 UNIT = 2.0**-53
+MOST_SLOW_STEPS = 200_000
 _UP = 1 + 2.0**-20
 
 
@@ -87,7 +96,10 @@ class Minimiser:
     @property
     def tolerance(self) -> float:
         """The gradient norm to be reached: as small as rounding lets anyone see."""
-        return self.float_error
+        problem = self.problem
+        stiffness = problem.bounds.max_rows * problem.row_smoothness + problem.ridge
+        spacing = UNIT * stiffness * problem.radius * math.sqrt(problem.bounds.width)
+        return self.float_error + 2 * spacing
 
     @property
     def radius(self) -> float:
@@ -103,39 +115,37 @@ class Minimiser:
         return min(plain, residual / problem.ridge + self.margin_error * spread) * _UP
 
     def solve(self, rows: OpenRows, linear: Vector) -> Vector:
-        """Return a point within :attr:`radius` of the minimiser."""
+        """Return a point within :attr:`radius` of the minimiser, or raise."""
         objective = RowsObjective(self.problem, rows, linear)
-        start = self._inside(-linear / self.problem.ridge)
-        found = newton(objective, start, tolerance=0.5 * self.tolerance).point
-        if self._is_certified(objective, found):
-            return found
-        return self._surely(objective, self._inside(found))
+        start = np.zeros_like(linear)
+        point = newton(objective, start, tolerance=0.5 * self.tolerance).point
+        if not self._is_certified(objective, point):
+            point = self._slowly(objective, point)
+        if not self._is_certified(objective, point):
+            raise PrivacyError("the minimiser could not be certified; nothing is released.")
+        return point
 
     def _is_certified(self, objective: RowsObjective, point: Vector) -> bool:
         if not np.linalg.norm(point) <= self.problem.radius:
             return False
         return bool(np.linalg.norm(objective.careful_gradient(point)) <= self.tolerance)
 
-    def _inside(self, point: Vector) -> Vector:
-        norm = float(np.linalg.norm(point))
-        shrink = 1.0 if norm <= self.problem.radius else self.problem.radius / norm * (1 - 1e-12)
-        return point * shrink
-
-    def _surely(self, objective: RowsObjective, start: Vector) -> Vector:
+    def _slowly(self, objective: RowsObjective, start: Vector) -> Vector:
         """Fall back to a method whose number of steps is known in advance."""
         problem = self.problem
         smoothness = problem.bounds.max_rows * problem.row_smoothness + problem.ridge
         largest = problem.bounds.max_rows * problem.row_lipschitz + self.linear_bound
         largest += problem.ridge * problem.radius
         steps = iterations_needed(smoothness, problem.ridge, largest, 0.5 * self.tolerance)
-        solution = accelerated_gradient(
+        return accelerated_gradient(
             objective,
-            start,
+            start if np.isfinite(start).all() else np.zeros_like(start),
             smoothness=smoothness,
             tolerance=0.5 * self.tolerance,
-            most_steps=steps,
-            project=self._inside,
-        )
-        if not solution.is_within(self.tolerance):
-            raise PrivacyError("the minimiser could not be certified; nothing is released.")
-        return solution.point
+            most_steps=min(steps, MOST_SLOW_STEPS),
+        ).point
+
+    def check_in_public(self, released: Vector) -> None:
+        """Refuse a released point that is farther out than a certified minimiser is expected."""
+        if not np.linalg.norm(released) <= 0.5 * self.problem.radius:
+            raise PrivacyError("the coefficients are too large to be certified.")

@@ -10,10 +10,13 @@ from discreet.problem import Problem
 
 def finite_slopes(problem: Problem) -> Verdict:
     """Say whether one row's gradient is bounded, as every sensitivity needs."""
+    if math.isfinite(problem.radius):
+        return Verdict(
+            False, "coefficients in a ball have no certified solver; leave the radius out."
+        )
     if math.isfinite(problem.row_lipschitz) and math.isfinite(problem.row_smoothness):
         return YES
     return Verdict(
         False,
-        f"{problem.loss!r} has no bounded slope without a bound on the coefficients; declare a "
-        "radius, or use a robust loss.",
+        f"{problem.loss!r} has no bounded slope; use a robust loss such as PseudoHuber.",
     )

@@ -38,8 +38,12 @@ MASK_SHARE = 0.02
 FINEST = 2.0**-28
 """The mask is at least this share of the largest coefficient, or no grid would hold both."""
 
-FAR = 1000.0
+FAR = 400.0
 """How far, in margins, coefficients may go beyond what the noise alone explains."""
+
+TAIL = 12.0
+TAIL_CHANCE = 2.0**-100
+"""The norm of p Gaussians exceeds sqrt(p) + 12 with a chance below e**-72 < 2**-100."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +67,9 @@ class ObjectivePerturbationPlan(Plan):
         draws = noise.gaussian(width, LINEAR_BITS).astype(np.float64)
         linear = (draws + 0.5) * math.ldexp(self.scale, -LINEAR_BITS)
         point = self.minimiser.solve(rows, linear)
-        return release_gaussian(point, self.mask, noise)
+        released = release_gaussian(point, self.mask, noise)
+        self.minimiser.check_in_public(released)
+        return released
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +123,7 @@ class ObjectivePerturbation(Mechanism):
                 "Gaussian noise needs delta > 0; allow a small delta, or use output_perturbation."
             )
         _check_ridge(problem, budget)
-        distance = 2 * distance_of_gaussian(problem.bounds.width)
+        distance = 2 * distance_of_gaussian(problem.bounds.width) + 2 * TAIL_CHANCE
 
         def profile(scale: float) -> Profile:
             return within(_profile(problem, unit, scale), distance)
@@ -137,6 +143,10 @@ class ObjectivePerturbation(Mechanism):
             (*public_facts(problem.bounds, unit), *problem.assumed),
             quoted_delta=budget.delta,
         )
+        if mask.scale * (math.sqrt(problem.bounds.width) + TAIL) > 0.25 * minimiser.problem.radius:
+            raise CalibrationError(
+                "the mask would be as large as the coefficients; use more ridge."
+            )
         return ObjectivePerturbationPlan(minimiser, scale, mask, guarantee)
 
 
@@ -166,12 +176,11 @@ def _profile(problem: Problem, unit: Unit, scale: float) -> Profile:
 
 
 def _minimiser(problem: Problem, scale: float) -> Minimiser:
-    """Fix the ball of coefficients and the certificate, from public numbers."""
+    """Fix how far coefficients may go, and the certificate, from public numbers."""
     width = problem.bounds.width
-    linear_bound = 16 * scale * math.sqrt(width)
-    far = linear_bound / problem.ridge + FAR / problem.row_norm
+    linear_bound = scale * (math.sqrt(width) + TAIL)
+    far = 2 * (linear_bound / problem.ridge + FAR / problem.row_norm)
     largest = (problem.bounds.max_rows * problem.row_lipschitz + linear_bound) / problem.ridge
-    far = min(far, largest)
-    bounded = replace(problem, radius=min(problem.radius, far))
+    bounded = replace(problem, radius=min(far, 4 * largest))
     step = math.ldexp(scale, -LINEAR_BITS)
     return Minimiser(bounded, linear_bound, 0.5 * step * math.sqrt(width))

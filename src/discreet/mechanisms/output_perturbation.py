@@ -11,7 +11,7 @@ from discreet.data import OpenRows
 from discreet.mechanisms._minimiser import Minimiser
 from discreet.mechanisms._slopes import finite_slopes
 from discreet.mechanisms.base import Mechanism, Plan, Verdict, public_facts
-from discreet.mechanisms.objective_perturbation import FAR, ExactMinimiser
+from discreet.mechanisms.objective_perturbation import FAR, TAIL, TAIL_CHANCE, ExactMinimiser
 from discreet.noise import (
     Grid,
     Noise,
@@ -34,6 +34,9 @@ from discreet.privacy import (
 from discreet.problem import Problem
 from discreet.question import Question
 
+LAPLACE_TAIL = 80.0
+"""No Laplace variable of scale one is ever larger: the chance is e**-80 each."""
+
 
 @dataclass(frozen=True, eq=False)
 class OutputPerturbationPlan(Plan):
@@ -47,9 +50,9 @@ class OutputPerturbationPlan(Plan):
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         point = self.minimiser.solve(rows, np.zeros(self.minimiser.problem.bounds.width))
-        if self.is_pure:
-            return release_laplace(point, self.grid, noise)
-        return release_gaussian(point, self.grid, noise)
+        released = (release_laplace if self.is_pure else release_gaussian)(point, self.grid, noise)
+        self.minimiser.check_in_public(released)
+        return released
 
 
 class OutputPerturbation(Mechanism):
@@ -82,33 +85,35 @@ class OutputPerturbation(Mechanism):
         return finite_slopes(question)
 
     def _plan(self, problem: Problem, budget: Budget, unit: Unit) -> Plan:
-        far = FAR / problem.row_norm
-        bounded = replace(problem, radius=min(problem.radius, far))
-        minimiser = Minimiser(bounded)
         if not budget.is_private:
-            return ExactMinimiser(minimiser, Guarantee(NoPrivacy(), unit))
-        apart = unit.spread(bounded.row_lipschitz) / bounded.ridge * (1 + 1e-15)
+            return ExactMinimiser(_minimiser(problem, noise=0.0), Guarantee(NoPrivacy(), unit))
+        apart = unit.spread(problem.row_lipschitz) / problem.ridge * (1 + 1e-15)
         width = problem.bounds.width
         facts = (*public_facts(problem.bounds, unit), *problem.assumed)
         if budget.delta == 0:
             apart *= width**0.5 * (1 + 1e-15)
+            minimiser = _minimiser(
+                problem, noise=LAPLACE_TAIL * width**0.5 * apart / budget.epsilon
+            )
             grid = laplace_grid(
                 epsilon=budget.epsilon,
                 sensitivity=apart,
                 dimension=width,
-                bound=bounded.radius,
+                bound=minimiser.problem.radius,
                 error=minimiser.radius,
             )
             total = apart + 2 * width**0.5 * minimiser.radius + grid.spread_l1(width)
             profile = Laplace(total / grid.scale * (1 + 1e-15))
             guarantee = Guarantee(profile, unit, facts)
             return OutputPerturbationPlan(minimiser, grid, True, total, guarantee)
-        distance = distance_of_gaussian(width)
+        distance = distance_of_gaussian(width) + TAIL_CHANCE
+        multiplier = gaussian_multiplier(budget, distance=distance)
+        minimiser = _minimiser(problem, noise=multiplier * apart * (width**0.5 + TAIL))
         grid = gaussian_grid(
-            multiplier=gaussian_multiplier(budget, distance=distance),
+            multiplier=multiplier,
             sensitivity=apart,
             dimension=width,
-            bound=bounded.radius,
+            bound=minimiser.problem.radius,
             error=minimiser.radius,
         )
         total = apart + 2 * minimiser.radius + grid.spread_l2(width)
@@ -119,3 +124,10 @@ class OutputPerturbation(Mechanism):
             quoted_delta=budget.delta,
         )
         return OutputPerturbationPlan(minimiser, grid, False, total, guarantee)
+
+
+def _minimiser(problem: Problem, *, noise: float) -> Minimiser:
+    """Fix how far coefficients may go, far beyond the noise, and the certificate."""
+    largest = problem.bounds.max_rows * problem.row_lipschitz / problem.ridge
+    far = min(FAR / problem.row_norm, 2 * largest)
+    return Minimiser(replace(problem, radius=2 * far + 8 * noise))
