@@ -153,11 +153,6 @@ class TwoSlopes(Smooth):
         return self.ridge * np.eye(self.dimension) + self.X[bent].T @ self.X[bent]
 
 
-@pytest.mark.xfail(
-    reason="a step is taken when the gradient shrinks, even if the value grows: the method jumps "
-    "between the start and a far point for ever",
-    strict=True,
-)
 def test_a_straight_loss_with_little_ridge_does_not_send_the_method_round_in_circles():
     generator = np.random.default_rng(5)
     X = generator.standard_normal((20, 3))

@@ -56,7 +56,6 @@ from discreet.problem import Problem
 from discreet.solvers import accelerated_gradient, iterations_needed, newton
 
 UNIT = 2.0**-53
-MOST_SLOW_STEPS = 200_000
 _UP = 1 + 2.0**-20
 
 
@@ -84,7 +83,8 @@ class Minimiser:
         problem, rows = self.problem, self.problem.bounds.max_rows
         everything = rows * problem.row_lipschitz
         last = everything + problem.ridge * problem.radius + self.linear_bound
-        return ((CAREFUL_ROWS + 22) * UNIT * everything + 4 * UNIT * last) * _UP
+        second_order = (rows / CAREFUL_ROWS * UNIT) ** 2 * everything
+        return ((CAREFUL_ROWS + 22) * UNIT * everything + 4 * UNIT * last + second_order) * _UP
 
     @property
     def margin_error(self) -> float:
@@ -133,16 +133,18 @@ class Minimiser:
     def _slowly(self, objective: RowsObjective, start: Vector) -> Vector:
         """Fall back to a method whose number of steps is known in advance."""
         problem = self.problem
-        smoothness = problem.bounds.max_rows * problem.row_smoothness + problem.ridge
-        largest = problem.bounds.max_rows * problem.row_lipschitz + self.linear_bound
-        largest += problem.ridge * problem.radius
+        start = start if np.linalg.norm(start) <= problem.radius else np.zeros_like(start)
+        # The rows at hand, not the most there may be: only the time it takes depends on it.
+        smoothness = objective.count * problem.row_smoothness + problem.ridge
+        largest = objective.count * problem.row_lipschitz + self.linear_bound
+        largest += problem.ridge * float(np.linalg.norm(start))
         steps = iterations_needed(smoothness, problem.ridge, largest, 0.5 * self.tolerance)
         return accelerated_gradient(
             objective,
-            start if np.isfinite(start).all() else np.zeros_like(start),
+            start,
             smoothness=smoothness,
             tolerance=0.5 * self.tolerance,
-            most_steps=min(steps, MOST_SLOW_STEPS),
+            most_steps=steps,
         ).point
 
     def check_in_public(self, released: Vector) -> None:

@@ -35,6 +35,11 @@ class RowsObjective:
         self.dimension = linear.size
         self.strong_convexity = problem.ridge
 
+    @property
+    def count(self) -> int:
+        """The number of rows."""
+        return self._rows.count
+
     def value_and_gradient(self, point: Vector) -> tuple[float, Vector]:
         loss = self._problem.loss
 

@@ -150,6 +150,12 @@ class ObjectivePerturbation(Mechanism):
         return ObjectivePerturbationPlan(minimiser, scale, mask, guarantee)
 
 
+def far_margin(problem: Problem) -> float:
+    """Return a margin that no model of labels this large needs."""
+    labels = problem.bounds.labels
+    return FAR * max(1.0, 0.0 if labels is None else labels.magnitude)
+
+
 def _check_ridge(problem: Problem, budget: Budget) -> None:
     """Refuse a ridge so weak that one row can bend the objective beyond the budget."""
     joint = math.inf if problem.joint is None else problem.joint
@@ -179,7 +185,7 @@ def _minimiser(problem: Problem, scale: float) -> Minimiser:
     """Fix how far coefficients may go, and the certificate, from public numbers."""
     width = problem.bounds.width
     linear_bound = scale * (math.sqrt(width) + TAIL)
-    far = 2 * (linear_bound / problem.ridge + FAR / problem.row_norm)
+    far = 2 * (linear_bound / problem.ridge + far_margin(problem) / problem.row_norm)
     largest = (problem.bounds.max_rows * problem.row_lipschitz + linear_bound) / problem.ridge
     bounded = replace(problem, radius=min(far, 4 * largest))
     step = math.ldexp(scale, -LINEAR_BITS)

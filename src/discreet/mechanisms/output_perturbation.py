@@ -11,7 +11,12 @@ from discreet.data import OpenRows
 from discreet.mechanisms._minimiser import Minimiser
 from discreet.mechanisms._slopes import finite_slopes
 from discreet.mechanisms.base import Mechanism, Plan, Verdict, public_facts
-from discreet.mechanisms.objective_perturbation import FAR, TAIL, TAIL_CHANCE, ExactMinimiser
+from discreet.mechanisms.objective_perturbation import (
+    TAIL,
+    TAIL_CHANCE,
+    ExactMinimiser,
+    far_margin,
+)
 from discreet.noise import (
     Grid,
     Noise,
@@ -129,5 +134,5 @@ class OutputPerturbation(Mechanism):
 def _minimiser(problem: Problem, *, noise: float) -> Minimiser:
     """Fix how far coefficients may go, far beyond the noise, and the certificate."""
     largest = problem.bounds.max_rows * problem.row_lipschitz / problem.ridge
-    far = min(FAR / problem.row_norm, 2 * largest)
+    far = min(far_margin(problem) / problem.row_norm, 2 * largest)
     return Minimiser(replace(problem, radius=2 * far + 8 * noise))

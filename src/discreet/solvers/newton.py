@@ -2,8 +2,8 @@
 
 The first inverse comes from some of the rows. A step with it costs one pass over the data; while
 such steps shrink the gradient well, no Hessian of all rows is ever formed. When they do not, the
-full Hessian takes over. Steps are halved until the value falls enough, so the method cannot
-diverge.
+full Hessian takes over. Steps are halved until the value falls enough, or stays level to
+rounding while the gradient shrinks, so the method cannot run away.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from discreet.solvers.objective import Objective, Solution
 SUFFICIENT = 1e-4
 """The share of the predicted decrease that a step must achieve (Armijo)."""
 
+ROUNDING = 1e-9
 GOOD_PROGRESS = 0.3
 MOST_HALVINGS = 40
 
 
 def newton(
-    objective: Objective, start: Vector, *, tolerance: float, most_steps: int = 60
+    objective: Objective, start: Vector, *, tolerance: float, most_steps: int = 200
 ) -> Solution:
     """Minimise until the computed gradient norm is at most ``tolerance``, or steps run out."""
     point = objective.rough_start(start)
@@ -39,7 +40,9 @@ def newton(
             new_value, new_gradient = objective.value_and_gradient(candidate)
             new_norm = float(np.linalg.norm(new_gradient))
             # Near the minimum values agree to rounding; there the gradient decides.
-            if new_value <= value + SUFFICIENT * step * slope or new_norm <= GOOD_PROGRESS * norm:
+            is_level = new_value <= value + ROUNDING * abs(value)
+            is_better = is_level and new_norm <= GOOD_PROGRESS * norm
+            if new_value <= value + SUFFICIENT * step * slope or is_better:
                 break
             step /= 2
         else:

@@ -1,0 +1,290 @@
+"""The computed minimiser lies within its public radius of the exact one, found with 50 digits."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import mpmath as mp
+import numpy as np
+import pytest
+from scipy import sparse
+
+from discreet.data import Bounds, Interval, LabelSet
+from discreet.errors import CalibrationError, PrivacyError
+from discreet.geometry import L2Ball
+from discreet.losses import (
+    Huber,
+    HuberHinge,
+    LogCosh,
+    Logistic,
+    MarginLogistic,
+    PseudoHuber,
+    Squared,
+)
+from discreet.mechanisms import ObjectivePerturbation, OutputPerturbation
+from discreet.mechanisms._minimiser import Minimiser
+from discreet.mechanisms._objective import CAREFUL_ROWS, RowsObjective
+from discreet.mechanisms.objective_perturbation import LINEAR_BITS
+from discreet.noise import RehearsalNoise
+from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
+from discreet.problem import Problem
+from discreet.solvers import Solution
+from support.opened import open_rows
+
+mp.mp.dps = 50
+
+
+@dataclass(frozen=True)
+class Exact:
+    """A loss again, in mpmath: slope and curvature as functions of label and margin."""
+
+    loss: Any
+    slope: Any
+    curvature: Any
+
+
+def _logistic(y, z, margin=0):
+    s = 1 / (1 + mp.exp(y * z - margin))
+    return s, s * (1 - s)
+
+
+def _clip(value, low, high):
+    return max(low, min(high, value))
+
+
+LOSSES = (
+    Exact(Logistic(), lambda y, z: -y * _logistic(y, z)[0], lambda y, z: _logistic(y, z)[1]),
+    Exact(
+        MarginLogistic(margin=3.0),
+        lambda y, z: -y * _logistic(y, z, 3)[0],
+        lambda y, z: _logistic(y, z, 3)[1],
+    ),
+    Exact(
+        HuberHinge(0.5),
+        lambda y, z: -y * _clip(mp.mpf(3) / 2 - y * z, 0, 1),
+        lambda y, z: mp.mpf(abs(1 - y * z) <= mp.mpf(1) / 2),
+    ),
+    Exact(Squared(2.0), lambda y, z: z - y, lambda y, z: mp.mpf(1)),
+    Exact(Huber(0.5), lambda y, z: _clip(z - y, -mp.mpf(1) / 2, mp.mpf(1) / 2),
+          lambda y, z: mp.mpf(abs(z - y) <= mp.mpf(1) / 2)),
+    Exact(
+        PseudoHuber(0.5),
+        lambda y, z: (z - y) / mp.sqrt(1 + 4 * (z - y) ** 2),
+        lambda y, z: (1 + 4 * (z - y) ** 2) ** (-mp.mpf(3) / 2),
+    ),
+    Exact(
+        LogCosh(0.5),
+        lambda y, z: mp.tanh(2 * (z - y)) / 2,
+        lambda y, z: mp.sech(2 * (z - y)) ** 2,
+    ),
+)  # fmt: skip
+
+every_loss = pytest.mark.parametrize("exact", LOSSES, ids=lambda exact: repr(exact.loss))
+
+
+def made(exact, *, ridge, p=3, rows=20, max_rows=1000, radius=50.0, intercept=None):
+    """A problem and a data set for it, of rows that no clipping touches."""
+    labels = LabelSet([-1, 1]) if exact.loss.is_classifier else Interval(-2, 2)
+    bounds = Bounds(L2Ball(1.0), p, labels=labels, intercept=intercept, max_rows=max_rows)
+    generator = np.random.default_rng(5)
+    X = generator.standard_normal((rows, p))
+    X *= 0.99 / np.linalg.norm(X, axis=1, keepdims=True)
+    signal = X @ np.arange(1.0, p + 1) + generator.standard_normal(rows) / 2
+    y = np.sign(signal) if exact.loss.is_classifier else np.clip(signal, -2, 2)
+    return Problem(exact.loss, bounds, ridge=ridge, radius=radius), X, y
+
+
+def exact_minimiser(exact, problem, X, y, linear, near):
+    """Newton's method with 50 digits, from a point that is already good."""
+    intercept = problem.bounds.intercept
+    full = X if intercept is None else np.column_stack([X, np.full(len(X), intercept)])
+    rows = [mp.matrix([mp.mpf(v) for v in row]) for row in full.tolist()]
+    labels = [mp.mpf(v) for v in y.tolist()]
+    w = mp.matrix([mp.mpf(v) for v in near.tolist()])
+    b = mp.matrix([mp.mpf(v) for v in linear])
+    ridge = mp.mpf(problem.ridge)
+    for _ in range(12):
+        gradient, hessian = ridge * w + b, ridge * mp.eye(len(w))
+        for x, label in zip(rows, labels, strict=True):
+            z = (x.T * w)[0]
+            gradient += exact.slope(label, z) * x
+            hessian += exact.curvature(label, z) * (x * x.T)
+        if mp.norm(gradient) / ridge < mp.mpf(10) ** -35:
+            return w
+        w -= mp.lu_solve(hessian, gradient)
+    raise AssertionError("the reference did not converge")
+
+
+def distance(point, reference):
+    return float(mp.norm(mp.matrix([mp.mpf(v) for v in point.tolist()]) - reference))
+
+
+def check_radius(minimiser, exact, X, y, linear, rows):
+    """The point found is as near as the public radius says."""
+    point = minimiser.solve(rows, linear)
+    reference = exact_minimiser(exact, minimiser.problem, X, y, linear.tolist(), point)
+    assert distance(point, reference) <= minimiser.radius
+
+
+@every_loss
+@pytest.mark.parametrize("ridge", [1e-3, 1.0, 1e3, 1e6])
+@pytest.mark.parametrize("engine", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_the_computed_minimiser_is_within_its_public_radius(exact, ridge, engine):
+    problem, X, y = made(exact, ridge=ridge, max_rows=100)
+    rows = open_rows(engine(X), y, bounds=problem.bounds)
+    check_radius(Minimiser(problem), exact, X, y, np.zeros(3), rows)
+
+
+@every_loss
+def test_as_many_rows_as_declared_stay_within_the_radius(exact):
+    problem, X, y = made(exact, ridge=1.0, rows=300, max_rows=300, p=2, intercept=0.5)
+    rows = open_rows(X, y, bounds=problem.bounds, block_rows=300)
+    check_radius(Minimiser(problem), exact, X, y, np.zeros(3), rows)
+
+
+@every_loss
+@pytest.mark.parametrize("unit", [AddRemoveOne(), ReplaceOne()], ids=lambda unit: unit.name)
+def test_a_point_stays_near_the_minimiser_of_every_linear_term_on_the_same_cell(exact, unit):
+    if exact.loss == Squared(2.0):
+        pytest.skip("a squared loss has no bounded slope, so no plan")
+    problem, X, y = made(exact, ridge=20.0, radius=math.inf)
+    plan = ObjectivePerturbation().plan(problem, Budget(1.0, 1e-6), unit)
+    rows = open_rows(X, y, bounds=problem.bounds)
+    step = math.ldexp(plan.scale, -LINEAR_BITS)
+    draws = 0 * RehearsalNoise(1).gaussian(3, LINEAR_BITS) + np.array([2**44, -(2**43), 12345])
+    linear = (draws + 0.5) * step
+    point = plan.minimiser.solve(rows, linear)
+    for ends in ((0, 0, 0), (1, 1, 1), (1, 0, 1)):
+        ideal = [mp.mpf(step) * (int(d) + end) for d, end in zip(draws, ends, strict=True)]
+        reference = exact_minimiser(exact, plan.minimiser.problem, X, y, ideal, point)
+        assert distance(point, reference) <= plan.minimiser.radius
+
+
+@pytest.mark.parametrize("unit", [AddRemoveOne(), ReplaceOne()], ids=lambda unit: unit.name)
+def test_output_perturbation_counts_the_radius_twice(unit):
+    problem, _, _ = made(LOSSES[0], ridge=2.0, radius=math.inf)
+    for budget, growth in ((Budget(1.0, 1e-6), 1.0), (Budget(1.0), math.sqrt(3))):
+        plan = OutputPerturbation().plan(problem, budget, unit)
+        without = unit.spread(plan.minimiser.problem.row_lipschitz) / 2.0 * growth
+        assert plan.sensitivity >= without + 2 * growth * plan.minimiser.radius
+
+
+def test_careless_solving_is_caught(monkeypatch):
+    # The mutant trusts whatever Newton's method returns; here that is the start.
+    exact = LOSSES[0]
+    problem, X, y = made(exact, ridge=1.0)
+    rows = open_rows(X, y, bounds=problem.bounds)
+    check_radius(Minimiser(problem), exact, X, y, np.zeros(3), rows)
+    _break_newton(monkeypatch)
+    check_radius(Minimiser(problem), exact, X, y, np.zeros(3), rows)
+    monkeypatch.setattr(Minimiser, "_is_certified", lambda *_: True)
+    with pytest.raises(AssertionError):
+        check_radius(Minimiser(problem), exact, X, y, np.zeros(3), rows)
+
+
+def _break_newton(monkeypatch):
+    def broken(objective, start, **_):
+        return Solution(start, 0.0)  # and claims to be done
+
+    monkeypatch.setattr("discreet.mechanisms._minimiser.newton", broken)
+
+
+@every_loss
+@pytest.mark.parametrize("ridge", [1.0, 100.0])
+def test_when_newton_fails_the_slow_method_is_certified_too(exact, ridge, monkeypatch):
+    _break_newton(monkeypatch)
+    problem, X, y = made(exact, ridge=ridge, max_rows=50)
+    rows = open_rows(X, y, bounds=problem.bounds)
+    check_radius(Minimiser(problem), exact, X, y, np.zeros(3), rows)
+
+
+@pytest.mark.parametrize("garbage", [np.nan, np.inf, 1e300], ids=str)
+def test_garbage_from_newton_is_never_released(garbage, monkeypatch):
+    def broken(objective, start, **_):
+        return Solution(np.full_like(start, garbage), 0.0)
+
+    monkeypatch.setattr("discreet.mechanisms._minimiser.newton", broken)
+    problem, X, y = made(LOSSES[0], ridge=1.0, max_rows=50)
+    minimiser = Minimiser(problem)
+    rows = open_rows(X, y, bounds=problem.bounds)
+    with np.errstate(all="ignore"):
+        try:
+            check_radius(minimiser, LOSSES[0], X, y, np.zeros(3), rows)
+        except PrivacyError:
+            return
+
+
+def test_a_point_outside_the_ball_is_not_certified():
+    problem, X, y = made(LOSSES[0], ridge=1e-3)
+    rows = open_rows(X, y, bounds=problem.bounds)
+    free = Minimiser(problem).solve(rows, np.zeros(3))
+    tight = Minimiser(replace(problem, radius=float(np.linalg.norm(free)) / 2))
+    objective = RowsObjective(tight.problem, rows, np.zeros(3))
+    assert Minimiser(problem)._is_certified(objective, free)
+    assert not tight._is_certified(objective, free)
+
+
+@every_loss
+def test_a_minimiser_beyond_the_radius_is_never_returned(exact):
+    problem, X, y = made(exact, ridge=0.1)
+    rows = open_rows(X, y, bounds=problem.bounds)
+    free = Minimiser(problem).solve(rows, np.zeros(3))
+    tight = Minimiser(replace(problem, radius=float(np.linalg.norm(free)) / 2))
+    with pytest.raises(PrivacyError, match="certified"):
+        tight.solve(rows, np.zeros(3))
+
+
+def test_what_is_returned_meets_the_tolerance_that_was_announced():
+    # A slope far smaller than the margins: floats near w = 100 are too coarse for it.
+    bounds = Bounds(L2Ball(1.0), 1, labels=Interval(-1000, 1000), max_rows=1000)
+    minimiser = Minimiser(Problem(Huber(0.01), bounds, ridge=1e-3, radius=1000.0))
+    for label in 100 + np.arange(1, 9) / 9:
+        rows = open_rows(np.full((1000, 1), 0.9), np.full(1000, label), bounds=bounds)
+        point = minimiser.solve(rows, np.zeros(1))
+        gradient = RowsObjective(minimiser.problem, rows, np.zeros(1)).careful_gradient(point)
+        assert np.linalg.norm(gradient) <= minimiser.tolerance
+
+
+def test_whatever_is_certified_was_summed_in_small_blocks(monkeypatch):
+    _break_newton(monkeypatch)
+    exact = LOSSES[0]
+    problem, X, y = made(exact, ridge=100.0, rows=600, max_rows=600)
+    rows = open_rows(X, y, bounds=problem.bounds, block_rows=600)
+    careful = []
+    honest = RowsObjective.careful_gradient
+
+    def watched(self, point):
+        careful.append(point.copy())
+        return honest(self, point)
+
+    monkeypatch.setattr(RowsObjective, "careful_gradient", watched)
+    point = Minimiser(problem).solve(rows, np.zeros(3))
+    assert CAREFUL_ROWS < 600
+    assert any(np.array_equal(point, seen) for seen in careful)
+
+
+def test_a_problem_without_a_radius_cannot_be_certified():
+    problem, _, _ = made(LOSSES[0], ridge=1.0, radius=math.inf)
+    with pytest.raises(CalibrationError, match="finite radius"):
+        Minimiser(problem)
+
+
+def test_more_rows_or_less_ridge_make_the_radius_larger():
+    def radius(**options):
+        return Minimiser(made(LOSSES[0], **{"ridge": 1.0, **options})[0]).radius
+
+    assert radius(max_rows=10**6) > radius(max_rows=10**3)
+    assert radius(ridge=0.1) > radius(ridge=1.0)
+    assert radius(radius=1000.0) > radius(radius=10.0)
+
+
+def test_the_sharper_bound_is_never_worse_than_the_plain_one():
+    for exact in LOSSES:
+        for ridge in (1e-3, 1.0, 1e3):
+            problem, _, _ = made(exact, ridge=ridge)
+            minimiser = Minimiser(problem)
+            through = 1000 * problem.row_norm * problem.smoothness * minimiser.margin_error
+            plain = (minimiser.tolerance + minimiser.float_error + through) / ridge
+            assert minimiser.radius <= plain * (1 + 1e-5)
