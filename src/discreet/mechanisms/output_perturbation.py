@@ -8,6 +8,7 @@ import numpy as np
 
 from discreet._types import Vector
 from discreet.data import OpenRows
+from discreet.errors import CalibrationError
 from discreet.mechanisms._minimiser import Minimiser
 from discreet.mechanisms._slopes import finite_slopes
 from discreet.mechanisms.base import Mechanism, Plan, Verdict, public_facts
@@ -40,7 +41,9 @@ from discreet.problem import Problem
 from discreet.question import Question
 
 LAPLACE_TAIL = 80.0
-"""No Laplace variable of scale one is ever larger: the chance is e**-80 each."""
+"""A Laplace variable of scale one is larger with a chance of e**-80, below 2**-115."""
+
+NEGLECTED = "that no Laplace variable exceeds 80 times its scale (chance 2^-115 each)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +112,8 @@ class OutputPerturbation(Mechanism):
             )
             total = apart + 2 * width**0.5 * minimiser.radius + grid.spread_l1(width)
             profile = Laplace(total / grid.scale * (1 + 1e-15))
-            guarantee = Guarantee(profile, unit, facts)
+            _check_far(minimiser, grid.scale * LAPLACE_TAIL * width**0.5)
+            guarantee = Guarantee(profile, unit, (*facts, NEGLECTED))
             return OutputPerturbationPlan(minimiser, grid, True, total, guarantee)
         distance = distance_of_gaussian(width) + TAIL_CHANCE
         multiplier = gaussian_multiplier(budget, distance=distance)
@@ -128,6 +132,7 @@ class OutputPerturbation(Mechanism):
             facts,
             quoted_delta=budget.delta,
         )
+        _check_far(minimiser, grid.scale * (width**0.5 + TAIL))
         return OutputPerturbationPlan(minimiser, grid, False, total, guarantee)
 
 
@@ -136,3 +141,9 @@ def _minimiser(problem: Problem, *, noise: float) -> Minimiser:
     largest = problem.bounds.max_rows * problem.row_lipschitz / problem.ridge
     far = min(far_margin(problem) / problem.row_norm, 2 * largest)
     return Minimiser(replace(problem, radius=2 * far + 8 * noise))
+
+
+def _check_far(minimiser: Minimiser, noise: float) -> None:
+    """Refuse a plan whose noise could reach as far as minimisers that cannot be certified."""
+    if noise > 0.25 * minimiser.problem.radius:
+        raise CalibrationError("the solver's error would dominate the noise; use more ridge.")
