@@ -90,7 +90,8 @@ class Task:
         r"""Return the ridge asked for, or the least that costs no privacy.
 
         For a jointly smooth loss :math:`\kappa R^2/\epsilon`, three times that if records are
-        replaced; with a little room for the mask. A pure budget balances noise and bias instead.
+        replaced; with a little room for the mask. For a pure budget, whose noise falls with the
+        ridge, a rule of thumb that has not been tuned.
         """
         if self.ridge is not None:
             return self.ridge
