@@ -9,6 +9,7 @@ from discreet import _checks
 from discreet.declared import Bounds, Interval, Labels, LabelSet
 from discreet.errors import InputError
 from discreet.losses import Loss
+from discreet.penalties import Penalty
 from discreet.question import Question
 
 
@@ -29,6 +30,8 @@ class Problem(Question):
         What is declared about rows and labels.
     ridge
         :math:`\Lambda`, the strength of the penalty; positive.
+    penalty
+        A further convex penalty, or a constraint as :class:`~discreet.penalties.Indicator`.
     radius
         A public bound on the norm of the coefficients; infinite by default. Mechanisms that need
         a finite one choose it far away.
@@ -49,6 +52,7 @@ class Problem(Question):
     loss: Loss
     bounds: Bounds
     ridge: float
+    penalty: Penalty | None = None
     radius: float = math.inf
     assumed: tuple[str, ...] = ()
 
@@ -56,6 +60,8 @@ class Problem(Question):
         _checks.instance(Loss, loss=self.loss)
         _checks.instance(Bounds, bounds=self.bounds)
         _checks.positive(ridge=self.ridge)
+        if self.penalty is not None:
+            _checks.instance(Penalty, penalty=self.penalty)
         if math.isnan(self.radius) or self.radius <= 0:
             raise InputError(f"radius must be positive; got {self.radius}.")
         if self.bounds.labels is None:
@@ -78,7 +84,12 @@ class Problem(Question):
     @property
     def reach(self) -> float:
         """The largest margin that coefficients within the radius can give a row."""
-        return self.row_norm * self.radius
+        return self.row_norm * min(self.radius, self.domain_radius)
+
+    @property
+    def domain_radius(self) -> float:
+        """The largest norm of coefficients that the penalty allows."""
+        return math.inf if self.penalty is None else self.penalty.radius(self.bounds.width)
 
     @property
     def row_norm(self) -> float:

@@ -46,6 +46,7 @@ class Release:
     mechanism: str
     receipt_number: int
     version: str
+    reason: str = ""  # why the mechanism was set up so, from public facts
 
     @property
     def is_private(self) -> bool:
@@ -63,6 +64,7 @@ class Release:
             "mechanism": self.mechanism,
             "receipt_number": self.receipt_number,
             "version": self.version,
+            "reason": self.reason,
         }
         return json.dumps(document, allow_nan=False)
 
@@ -74,7 +76,7 @@ class Release:
         except (TypeError, ValueError):
             raise InputError("a release must be a JSON text as written by to_json().") from None
         known = {"format", "value", "value_is_array", "guarantee", "mechanism", "receipt_number"}
-        known.add("version")
+        known |= {"version", "reason"}
         if not isinstance(document, dict) or set(document) != known:
             raise InputTypeError(f"a release must be a JSON object with fields {sorted(known)}.")
         if document["format"] != FORMAT:
@@ -88,6 +90,7 @@ class Release:
             mechanism=document["mechanism"],
             receipt_number=document["receipt_number"],
             version=document["version"],
+            reason=document["reason"],
         )
 
 
@@ -132,7 +135,8 @@ def release(
     guarantee = _true_of(plan.guarantee, noise)
     receipt = ledger.charge(guarantee, purpose=purpose or mechanism.name)  # paid for, durably
     value = _run(plan, rows, receipt, noise)  # private: proof in the .md beside the mechanism
-    return Release(value, guarantee, mechanism.name, receipt.number, _version())  # public again
+    # Public again.
+    return Release(value, guarantee, mechanism.name, receipt.number, _version(), plan.reason)
 
 
 def _true_of(guarantee: Guarantee, noise: Noise) -> Guarantee:

@@ -201,7 +201,8 @@ def test_a_canary_never_leaves_the_private_part(case, monkeypatch, caplog, recwa
 @every_case
 def test_no_noise_or_key_hangs_on_a_release(case):
     result = _release(case)
-    assert set(vars(result)) == {"value", "guarantee", "mechanism", "receipt_number", "version"}
+    fields = {"value", "guarantee", "mechanism", "receipt_number", "version", "reason"}
+    assert set(vars(result)) == fields
 
 
 def _solver_error(plan):

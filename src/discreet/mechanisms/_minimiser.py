@@ -72,17 +72,22 @@ class Minimiser:
     linear_error: float = 0.0
 
     def __post_init__(self) -> None:
-        if not math.isfinite(self.problem.radius):
+        if not math.isfinite(self.far):
             raise CalibrationError(
                 "a problem needs a finite radius to be solved with a certificate."
             )
+
+    @property
+    def far(self) -> float:
+        """The largest norm of coefficients that can be certified."""
+        return min(self.problem.radius, self.problem.domain_radius)
 
     @property
     def float_error(self) -> float:
         """E: what rounding adds to the computed gradient, margins aside."""
         problem, rows = self.problem, self.problem.bounds.max_rows
         everything = rows * problem.row_lipschitz
-        last = everything + problem.ridge * problem.radius + self.linear_bound
+        last = everything + problem.ridge * self.far + self.linear_bound
         second_order = (rows / CAREFUL_ROWS * UNIT) ** 2 * everything
         return ((CAREFUL_ROWS + 22) * UNIT * everything + 4 * UNIT * last + second_order) * _UP
 
@@ -98,7 +103,7 @@ class Minimiser:
         """The gradient norm to be reached: as small as rounding lets anyone see."""
         problem = self.problem
         stiffness = problem.bounds.max_rows * problem.row_smoothness + problem.ridge
-        spacing = UNIT * stiffness * problem.radius * math.sqrt(problem.bounds.width)
+        spacing = UNIT * stiffness * self.far * math.sqrt(problem.bounds.width)
         return self.float_error + 2 * spacing
 
     @property
@@ -126,14 +131,14 @@ class Minimiser:
         return point
 
     def _is_certified(self, objective: RowsObjective, point: Vector) -> bool:
-        if not np.linalg.norm(point) <= self.problem.radius:
+        if not np.linalg.norm(point) <= self.far:
             return False
         return bool(np.linalg.norm(objective.careful_gradient(point)) <= self.tolerance)
 
     def _slowly(self, objective: RowsObjective, start: Vector) -> Vector:
         """Fall back to a method whose number of steps is known in advance."""
         problem = self.problem
-        start = start if np.linalg.norm(start) <= problem.radius else np.zeros_like(start)
+        start = start if np.linalg.norm(start) <= self.far else np.zeros_like(start)
         # The rows at hand, not the most there may be: only the time it takes depends on it.
         smoothness = objective.count * problem.row_smoothness + problem.ridge
         largest = objective.count * problem.row_lipschitz + self.linear_bound
@@ -149,5 +154,5 @@ class Minimiser:
 
     def check_in_public(self, released: Vector) -> None:
         """Refuse a released point that is farther out than a certified minimiser is expected."""
-        if not np.linalg.norm(released) <= 0.5 * self.problem.radius:
+        if not np.linalg.norm(released) <= 0.5 * self.far:
             raise PrivacyError("the coefficients are too large to be certified.")

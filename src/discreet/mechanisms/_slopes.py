@@ -11,9 +11,7 @@ from discreet.problem import Problem
 def finite_slopes(problem: Problem) -> Verdict:
     """Say whether one row's gradient is bounded, as every sensitivity needs."""
     if math.isfinite(problem.radius):
-        return Verdict(
-            False, "coefficients in a ball have no certified solver; leave the radius out."
-        )
+        return Verdict(False, "state a constraint as penalty=Indicator(...), not as a radius.")
     if math.isfinite(problem.row_lipschitz) and math.isfinite(problem.row_smoothness):
         return YES
     return Verdict(

@@ -11,7 +11,7 @@ from discreet.data import OpenRows
 from discreet.declared import Bounds
 from discreet.errors import NotAccepted
 from discreet.noise import Noise
-from discreet.privacy import Budget, Guarantee, Unit
+from discreet.privacy import Budget, Guarantee, Profile, Unit
 from discreet.question import Question
 
 
@@ -33,6 +33,7 @@ class Plan(ABC):
     """Everything decided before a row is read, and what is promised about the outcome."""
 
     guarantee: Guarantee
+    reason: str = ""  # why it was planned so, from public facts
 
     @abstractmethod
     def run(self, rows: OpenRows, noise: Noise) -> Any:
@@ -57,13 +58,47 @@ class Mechanism(ABC):
 
     def plan(self, question: Question, budget: Budget, unit: Unit) -> Plan:
         """Decide noise, grid and guarantee from public facts alone."""
+        self.check(question, budget, unit)
+        return self._plan(question, budget, unit)
+
+    def check(self, question: Question, budget: Budget, unit: Unit) -> None:
+        """Raise unless the proof covers this question and unit."""
         _checks.instance(Question, question=question)
         _checks.instance(Budget, budget=budget)
         _checks.instance(Unit, unit=unit)
         verdict = self.accepts(question, unit)
         if not verdict:
             raise NotAccepted(verdict.reason)
-        return self._plan(question, budget, unit)
+
+
+class Learner(Mechanism):
+    """A mechanism for learning problems, whose plan may share its budget with other releases."""
+
+    def _plan(self, question: Any, budget: Budget, unit: Unit) -> Plan:
+        return self._plan_beside(question, budget, unit, beside=None, times=1)
+
+    def plan_beside(
+        self,
+        question: Question,
+        budget: Budget,
+        unit: Unit,
+        *,
+        beside: Profile | None = None,
+        times: int = 1,
+    ) -> Plan:
+        """Plan for running ``times`` over, on the same rows, beside what is released already.
+
+        The guarantee is that of everything together.
+        """
+        _checks.whole(times=times, at_least=1)
+        self.check(question, budget, unit)
+        return self._plan_beside(question, budget, unit, beside=beside, times=times)
+
+    @abstractmethod
+    def _plan_beside(
+        self, question: Any, budget: Budget, unit: Unit, *, beside: Profile | None, times: int
+    ) -> Plan:
+        """Plan for an accepted question."""
 
 
 def public_facts(bounds: Bounds, unit: Unit) -> tuple[str, ...]:

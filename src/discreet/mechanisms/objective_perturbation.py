@@ -3,71 +3,77 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
+from discreet import _checks
 from discreet._types import Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
+from discreet.mechanisms._linear_term import (
+    GaussianTerm,
+    LaplaceTerm,
+    LinearTerm,
+    RadialTerm,
+)
+from discreet.mechanisms._mask import Mask, gaussian_mask, laplace_mask
 from discreet.mechanisms._minimiser import Minimiser
+from discreet.mechanisms._pure_objective import largest_shift, pure_cost
+from discreet.mechanisms._share import LAWS, Share, far_margin
 from discreet.mechanisms._slopes import finite_slopes
-from discreet.mechanisms.base import Mechanism, Plan, Verdict, public_facts
-from discreet.noise import Grid, Noise, distance_of_gaussian, gaussian_grid, release_gaussian
+from discreet.mechanisms.base import Learner, Plan, Verdict
+from discreet.noise import Noise
 from discreet.privacy import (
     Budget,
     Gaussian,
     Guarantee,
     NoPrivacy,
     Profile,
+    Pure,
     ShiftedGaussian,
     Unit,
     calibrate,
     compose,
-    within,
 )
 from discreet.problem import Problem
 from discreet.question import Question
 
-LINEAR_BITS = 46
-"""The linear term is drawn on a grid this much finer than its scale."""
-
 MASK_SHARE = 0.02
 """The mask's mu over that of the linear term; measured, it costs under one percent more noise."""
 
-FINEST = 2.0**-28
-"""The mask is at least this share of the largest coefficient, or no grid would hold both."""
-
-FAR = 400.0
-"""How far, in margins, coefficients may go beyond what the noise alone explains."""
-
-TAIL = 12.0
-TAIL_CHANCE = 2.0**-100
-"""The norm of p Gaussians exceeds sqrt(p) + 12 with a chance below e**-72 < 2**-100."""
+PURE_MASK_SHARE = 0.002
+"""The mask's share of a pure epsilon."""
 
 
 @dataclass(frozen=True, eq=False)
 class ObjectivePerturbationPlan(Plan):
-    """The scale of the linear term, how exactly to solve, and the mask."""
+    """The linear term, how exactly to solve, and the mask."""
 
     minimiser: Minimiser
-    scale: float
-    mask: Grid
+    term: LinearTerm
+    mask: Mask
     guarantee: Guarantee
+    reason: str
+
+    @property
+    def scale(self) -> float:
+        """The scale of the linear term."""
+        return self.term.scale
 
     @property
     def sensitivity(self) -> float:
         """How far, in l2, released points of neighbours can be apart when nothing is random."""
         problem = self.minimiser.problem
         apart = self.guarantee.unit.spread(problem.row_lipschitz) / problem.ridge
-        return apart + 2 * self.minimiser.radius + self.mask.spread_l2(problem.bounds.width)
+        return apart + 2 * self.minimiser.radius + self.mask.grid.spread_l2(problem.bounds.width)
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         width = self.minimiser.problem.bounds.width
-        draws = noise.gaussian(width, LINEAR_BITS).astype(np.float64)
-        linear = (draws + 0.5) * math.ldexp(self.scale, -LINEAR_BITS)
-        point = self.minimiser.solve(rows, linear)
-        released = release_gaussian(point, self.mask, noise)
+        point = self.minimiser.solve(rows, self.term.draw(width, noise))
+        released = self.mask.hide(point, noise)
         self.minimiser.check_in_public(released)
         return released
 
@@ -78,13 +84,21 @@ class ExactMinimiser(Plan):
 
     minimiser: Minimiser
     guarantee: Guarantee
+    reason: str = "an infinite budget buys the minimiser itself"
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         return self.minimiser.solve(rows, np.zeros(self.minimiser.problem.bounds.width))
 
 
-class ObjectivePerturbation(Mechanism):
-    """Gaussian objective perturbation for smooth generalised linear losses, always masked.
+@dataclass(frozen=True)
+class ObjectivePerturbation(Learner):
+    """Objective perturbation for smooth generalised linear losses, always masked.
+
+    Parameters
+    ----------
+    law
+        Of the linear term: ``"gaussian"``, which needs delta > 0; ``"laplace"`` in each coordinate
+        or ``"radial"``, both of pure epsilon; None for the one with the smallest noise.
 
     Examples
     --------
@@ -95,9 +109,15 @@ class ObjectivePerturbation(Mechanism):
     >>> bounds = Bounds(L2Ball(1.0), 10, labels=LabelSet([-1, 1]), max_rows=10**6)
     >>> problem = Problem(Logistic(), bounds, ridge=1.1)
     >>> plan = ObjectivePerturbation().plan(problem, Budget(1.0, 1e-6), AddRemoveOne())
-    >>> round(plan.scale, 2)
-    4.23
+    >>> round(plan.scale, 2), plan.reason
+    (1.0, 'radial noise of size 3.32 against gaussian 4.23, laplace 4.48')
     """
+
+    law: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.law is not None:
+            _checks.one_of(LAWS, law=self.law)
 
     @property
     def name(self) -> str:
@@ -114,46 +134,97 @@ class ObjectivePerturbation(Mechanism):
             )
         return finite_slopes(question)
 
-    def _plan(self, problem: Problem, budget: Budget, unit: Unit) -> Plan:
+    def _plan_beside(
+        self, problem: Problem, budget: Budget, unit: Unit, *, beside: Profile | None, times: int
+    ) -> Plan:
         if not budget.is_private:
-            minimiser = _minimiser(problem, scale=0.0)
+            minimiser = _minimiser(problem, GaussianTerm(0.0))
             return ExactMinimiser(minimiser, Guarantee(NoPrivacy(), unit))
-        if budget.delta == 0:
-            raise CalibrationError(
-                "Gaussian noise needs delta > 0; allow a small delta, or use output_perturbation."
-            )
-        _check_ridge(problem, budget)
-        distance = 2 * distance_of_gaussian(problem.bounds.width) + 2 * TAIL_CHANCE
-
-        def profile(scale: float) -> Profile:
-            return within(_profile(problem, unit, scale), distance)
-
-        scale = calibrate(profile, budget)
-        minimiser = _minimiser(problem, scale)
-        multiplier = scale / (MASK_SHARE * problem.row_lipschitz)
-        mask = gaussian_grid(
-            multiplier=multiplier,
-            sensitivity=max(2 * minimiser.radius, FINEST * minimiser.problem.radius / multiplier),
-            dimension=problem.bounds.width,
-            bound=minimiser.problem.radius,
-        )
-        guarantee = Guarantee(
-            profile(scale),
-            unit,
-            (*public_facts(problem.bounds, unit), *problem.assumed),
-            quoted_delta=budget.delta,
-        )
-        if mask.scale * (math.sqrt(problem.bounds.width) + TAIL) > 0.25 * minimiser.problem.radius:
-            raise CalibrationError(
-                "the mask would be as large as the coefficients; use more ridge."
-            )
-        return ObjectivePerturbationPlan(minimiser, scale, mask, guarantee)
+        return Share(problem, budget, unit, beside, times).smallest(self.law, _size, _PLANS)
 
 
-def far_margin(problem: Problem) -> float:
-    """Return a margin that no model of labels this large needs."""
-    labels = problem.bounds.labels
-    return FAR * max(1.0, 0.0 if labels is None else labels.magnitude)
+def _size(share: Share, law: str) -> float:
+    """Predict the noise in a coordinate of the objective's slope."""
+    return _TERMS[law](share).size(share.problem.bounds.width)
+
+
+def _gaussian_term(share: Share) -> GaussianTerm:
+    _check_ridge(share.problem, share.budget)
+    return GaussianTerm(calibrate(partial(_gaussian_profile, share), share.budget))
+
+
+def _laplace_term(share: Share) -> LaplaceTerm:
+    return LaplaceTerm(_slope(share.problem, 1) / _shift(share))
+
+
+def _radial_term(share: Share) -> RadialTerm:
+    return RadialTerm(_slope(share.problem, 2) / _shift(share))
+
+
+def _slope(problem: Problem, order: int) -> float:
+    """Bound one row's gradient in a norm."""
+    return problem.lipschitz * problem.bounds.row_norm(order)
+
+
+def _shift(share: Share) -> float:
+    epsilon = (1 - PURE_MASK_SHARE) * share.pure_epsilon
+    return largest_shift(share.problem, share.unit, epsilon)
+
+
+def _gaussian_profile(share: Share, scale: float) -> Profile:
+    """Return the profile of the ideal minimisers followed by their masks."""
+    problem = share.problem
+    mu = problem.row_lipschitz / scale * (1 + 1e-15)
+    ideal = ShiftedGaussian(
+        mu=mu,
+        log_ratio=problem.log_ratio,
+        joint=problem.joint,
+        is_one_signed=problem.loss.is_one_signed,
+        is_replace=share.unit.count_is_public,
+    )
+    # The mask's chances are those of the term: both are Gaussian, of the same width.
+    distance = 2 * GaussianTerm(scale).chance(problem.bounds.width)
+    return share.together(compose([ideal, Gaussian(MASK_SHARE * mu)]), distance)
+
+
+def _gaussian_plan(share: Share, reason: str) -> Plan:
+    term = _gaussian_term(share)
+    minimiser = _minimiser(share.problem, term)
+    mask = gaussian_mask(
+        mu=MASK_SHARE * share.problem.row_lipschitz / term.scale,
+        error=minimiser.radius,
+        width=share.problem.bounds.width,
+        bound=minimiser.far,
+    )
+    guarantee = share.guarantee(_gaussian_profile(share, term.scale))
+    return ObjectivePerturbationPlan(minimiser, term, mask, guarantee, reason)
+
+
+def _pure_plan(share: Share, term: LinearTerm, shift: float, reason: str) -> Plan:
+    minimiser, width = _minimiser(share.problem, term), share.problem.bounds.width
+    epsilon = PURE_MASK_SHARE * share.pure_epsilon
+    mask = laplace_mask(epsilon=epsilon, error=minimiser.radius, width=width, bound=minimiser.far)
+    one = Pure((pure_cost(share.problem, share.unit, shift) + epsilon) * (1 + 1e-14))
+    guarantee = share.pure_guarantee(one, term.chance(width) + mask.chance)
+    return ObjectivePerturbationPlan(minimiser, term, mask, guarantee, reason)
+
+
+def _laplace_plan(share: Share, reason: str) -> Plan:
+    term = _laplace_term(share)
+    return _pure_plan(share, term, _slope(share.problem, 1) / term.scale, reason)
+
+
+def _radial_plan(share: Share, reason: str) -> Plan:
+    term = _radial_term(share)
+    return _pure_plan(share, term, _slope(share.problem, 2) / term.scale, reason)
+
+
+_TERMS: dict[str, Callable[[Share], LinearTerm]] = {
+    "gaussian": _gaussian_term,
+    "laplace": _laplace_term,
+    "radial": _radial_term,
+}
+_PLANS = {"gaussian": _gaussian_plan, "laplace": _laplace_plan, "radial": _radial_plan}
 
 
 def _check_ridge(problem: Problem, budget: Budget) -> None:
@@ -168,25 +239,11 @@ def _check_ridge(problem: Problem, budget: Budget) -> None:
     )
 
 
-def _profile(problem: Problem, unit: Unit, scale: float) -> Profile:
-    """Return the profile of the ideal minimiser followed by its mask."""
-    mu = problem.row_lipschitz / scale * (1 + 1e-15)
-    ideal = ShiftedGaussian(
-        mu=mu,
-        log_ratio=problem.log_ratio,
-        joint=problem.joint,
-        is_one_signed=problem.loss.is_one_signed,
-        is_replace=unit.count_is_public,
-    )
-    return compose([ideal, Gaussian(MASK_SHARE * mu)])
-
-
-def _minimiser(problem: Problem, scale: float) -> Minimiser:
+def _minimiser(problem: Problem, term: LinearTerm) -> Minimiser:
     """Fix how far coefficients may go, and the certificate, from public numbers."""
     width = problem.bounds.width
-    linear_bound = scale * (math.sqrt(width) + TAIL)
+    linear_bound = term.bound(width)
     far = 2 * (linear_bound / problem.ridge + far_margin(problem) / problem.row_norm)
     largest = (problem.bounds.max_rows * problem.row_lipschitz + linear_bound) / problem.ridge
     bounded = replace(problem, radius=min(far, 4 * largest))
-    step = math.ldexp(scale, -LINEAR_BITS)
-    return Minimiser(bounded, linear_bound, 0.5 * step * math.sqrt(width))
+    return Minimiser(bounded, linear_bound, term.error(width))

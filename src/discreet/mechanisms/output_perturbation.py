@@ -1,27 +1,32 @@
-"""Minimise, then add Gaussian noise to the coefficients; proof in ``output_perturbation.md``."""
+"""Minimise, then add noise to the coefficients; proof in ``output_perturbation.md``."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from discreet import _checks
 from discreet._types import Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
-from discreet.mechanisms._minimiser import Minimiser
-from discreet.mechanisms._slopes import finite_slopes
-from discreet.mechanisms.base import Mechanism, Plan, Verdict, public_facts
-from discreet.mechanisms.objective_perturbation import (
-    TAIL,
-    TAIL_CHANCE,
-    ExactMinimiser,
-    far_margin,
+from discreet.mechanisms._linear_term import (
+    GAMMA_TAIL,
+    GAMMA_TAIL_CHANCE,
+    GaussianTerm,
+    LaplaceTerm,
+    RadialTerm,
 )
+from discreet.mechanisms._mask import Mask, laplace_mask
+from discreet.mechanisms._minimiser import Minimiser
+from discreet.mechanisms._share import LAWS, Share, far_margin
+from discreet.mechanisms._slopes import finite_slopes
+from discreet.mechanisms.base import Learner, Plan, Verdict
+from discreet.mechanisms.objective_perturbation import PURE_MASK_SHARE, ExactMinimiser
 from discreet.noise import (
     Grid,
     Noise,
-    distance_of_gaussian,
     gaussian_grid,
     laplace_grid,
     release_gaussian,
@@ -33,17 +38,13 @@ from discreet.privacy import (
     Guarantee,
     Laplace,
     NoPrivacy,
+    Profile,
+    Pure,
     Unit,
-    gaussian_multiplier,
-    within,
+    calibrate,
 )
 from discreet.problem import Problem
 from discreet.question import Question
-
-LAPLACE_TAIL = 80.0
-"""A Laplace variable of scale one is larger with a chance of e**-80, below 2**-115."""
-
-NEGLECTED = "that no Laplace variable exceeds 80 times its scale (chance 2^-115 each)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +56,7 @@ class OutputPerturbationPlan(Plan):
     is_pure: bool
     sensitivity: float  # in l1 if pure, in l2 otherwise; solver and grid included
     guarantee: Guarantee
+    reason: str
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         point = self.minimiser.solve(rows, np.zeros(self.minimiser.problem.bounds.width))
@@ -63,8 +65,45 @@ class OutputPerturbationPlan(Plan):
         return released
 
 
-class OutputPerturbation(Mechanism):
-    """Noise on the minimiser: Gaussian, or Laplace if delta is zero.
+@dataclass(frozen=True, eq=False)
+class RadialOutputPlan(Plan):
+    """How exactly to solve, the radial noise, and the mask of its rounding."""
+
+    minimiser: Minimiser
+    term: RadialTerm
+    mask: Mask
+    guarantee: Guarantee
+    reason: str
+
+    @property
+    def scale(self) -> float:
+        """The scale of the noise."""
+        return self.term.scale
+
+    @property
+    def sensitivity(self) -> float:
+        """How far, in l2, released points of neighbours can be apart when nothing is random."""
+        problem = self.minimiser.problem
+        apart = self.guarantee.unit.spread(problem.row_lipschitz) / problem.ridge
+        return apart + 2 * self.minimiser.radius + self.mask.grid.spread_l2(problem.bounds.width)
+
+    def run(self, rows: OpenRows, noise: Noise) -> Vector:
+        width = self.minimiser.problem.bounds.width
+        point = self.minimiser.solve(rows, np.zeros(width))
+        released = self.mask.hide(point + self.term.draw(width, noise), noise)
+        self.minimiser.check_in_public(released)
+        return released
+
+
+@dataclass(frozen=True)
+class OutputPerturbation(Learner):
+    """Noise on the minimiser.
+
+    Parameters
+    ----------
+    law
+        ``"gaussian"``, which needs delta > 0; ``"radial"`` or, in each coordinate, ``"laplace"``,
+        both of pure epsilon; None for the one with the smallest noise.
 
     Examples
     --------
@@ -74,10 +113,17 @@ class OutputPerturbation(Mechanism):
     >>> from discreet.privacy import AddRemoveOne
     >>> bounds = Bounds(L2Ball(1.0), 10, labels=LabelSet([-1, 1]), max_rows=10**6)
     >>> problem = Problem(Logistic(), bounds, ridge=100.0)
-    >>> plan = OutputPerturbation().plan(problem, Budget(1.0, 1e-6), AddRemoveOne())
+    >>> mechanism = OutputPerturbation("gaussian")
+    >>> plan = mechanism.plan(problem, Budget(1.0, 1e-6), AddRemoveOne())
     >>> round(plan.grid.scale, 4)
     0.0422
     """
+
+    law: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.law is not None:
+            _checks.one_of(LAWS, law=self.law)
 
     @property
     def name(self) -> str:
@@ -92,48 +138,90 @@ class OutputPerturbation(Mechanism):
             )
         return finite_slopes(question)
 
-    def _plan(self, problem: Problem, budget: Budget, unit: Unit) -> Plan:
+    def _plan_beside(
+        self, problem: Problem, budget: Budget, unit: Unit, *, beside: Profile | None, times: int
+    ) -> Plan:
         if not budget.is_private:
             return ExactMinimiser(_minimiser(problem, noise=0.0), Guarantee(NoPrivacy(), unit))
-        apart = unit.spread(problem.row_lipschitz) / problem.ridge * (1 + 1e-15)
-        width = problem.bounds.width
-        facts = (*public_facts(problem.bounds, unit), *problem.assumed)
-        if budget.delta == 0:
-            apart *= width**0.5 * (1 + 1e-15)
-            minimiser = _minimiser(
-                problem, noise=LAPLACE_TAIL * width**0.5 * apart / budget.epsilon
-            )
-            grid = laplace_grid(
-                epsilon=budget.epsilon,
-                sensitivity=apart,
-                dimension=width,
-                bound=minimiser.problem.radius,
-                error=minimiser.radius,
-            )
-            total = apart + 2 * width**0.5 * minimiser.radius + grid.spread_l1(width)
-            profile = Laplace(total / grid.scale * (1 + 1e-15))
-            _check_far(minimiser, grid.scale * LAPLACE_TAIL * width**0.5)
-            guarantee = Guarantee(profile, unit, (*facts, NEGLECTED))
-            return OutputPerturbationPlan(minimiser, grid, True, total, guarantee)
-        distance = distance_of_gaussian(width) + TAIL_CHANCE
-        multiplier = gaussian_multiplier(budget, distance=distance)
-        minimiser = _minimiser(problem, noise=multiplier * apart * (width**0.5 + TAIL))
-        grid = gaussian_grid(
-            multiplier=multiplier,
-            sensitivity=apart,
-            dimension=width,
-            bound=minimiser.problem.radius,
-            error=minimiser.radius,
-        )
-        total = apart + 2 * minimiser.radius + grid.spread_l2(width)
-        guarantee = Guarantee(
-            within(Gaussian(total / grid.scale * (1 + 1e-15)), distance),
-            unit,
-            facts,
-            quoted_delta=budget.delta,
-        )
-        _check_far(minimiser, grid.scale * (width**0.5 + TAIL))
-        return OutputPerturbationPlan(minimiser, grid, False, total, guarantee)
+        share = Share(problem, budget, unit, beside, times)
+        return share.smallest(self.law, _size, _PLANS)
+
+
+def _apart(share: Share) -> float:
+    """Bound the distance of the minimisers of neighbours."""
+    problem = share.problem
+    return share.unit.spread(problem.row_lipschitz) / problem.ridge * (1 + 1e-15)
+
+
+def _size(share: Share, law: str) -> float:
+    """Predict the noise in a coefficient."""
+    width, apart = share.problem.bounds.width, _apart(share)
+    if law == "gaussian":
+        return GaussianTerm(apart * _multiplier(share)).size(width)
+    if law == "laplace":
+        return LaplaceTerm(math.sqrt(width) * apart / share.pure_epsilon).size(width)
+    return RadialTerm(apart / share.pure_epsilon).size(width)
+
+
+def _multiplier(share: Share) -> float:
+    distance = GaussianTerm(1.0).chance(share.problem.bounds.width)
+    return calibrate(lambda noise: share.together(Gaussian(1 / noise), distance), share.budget)
+
+
+def _gaussian_plan(share: Share, reason: str) -> Plan:
+    width, apart, multiplier = share.problem.bounds.width, _apart(share), _multiplier(share)
+    unit_term = GaussianTerm(1.0)
+    minimiser = _minimiser(share.problem, noise=multiplier * apart * unit_term.bound(width))
+    grid = gaussian_grid(
+        multiplier=multiplier,
+        sensitivity=apart,
+        dimension=width,
+        bound=minimiser.far,
+        error=minimiser.radius,
+    )
+    _check_far(minimiser, grid.scale * unit_term.bound(width))
+    total = apart + 2 * minimiser.radius + grid.spread_l2(width)
+    profile = share.together(Gaussian(total / grid.scale * (1 + 1e-15)), unit_term.chance(width))
+    return OutputPerturbationPlan(minimiser, grid, False, total, share.guarantee(profile), reason)
+
+
+def _laplace_plan(share: Share, reason: str) -> Plan:
+    width, epsilon = share.problem.bounds.width, share.pure_epsilon
+    apart = _apart(share) * math.sqrt(width) * (1 + 1e-15)
+    reach = math.sqrt(width) * (GAMMA_TAIL + math.log(width))
+    minimiser = _minimiser(share.problem, noise=reach * apart / epsilon)
+    grid = laplace_grid(
+        epsilon=epsilon,
+        sensitivity=apart,
+        dimension=width,
+        bound=minimiser.far,
+        error=minimiser.radius,
+    )
+    _check_far(minimiser, grid.scale * reach)
+    total = apart + 2 * math.sqrt(width) * minimiser.radius + grid.spread_l1(width)
+    profile = Laplace(total / grid.scale * (1 + 1e-15))
+    guarantee = share.pure_guarantee(profile, GAMMA_TAIL_CHANCE)
+    return OutputPerturbationPlan(minimiser, grid, True, total, guarantee, reason)
+
+
+def _radial_plan(share: Share, reason: str) -> Plan:
+    width = share.problem.bounds.width
+    epsilon, hidden = share.pure_epsilon, PURE_MASK_SHARE * share.pure_epsilon
+    term = RadialTerm(_apart(share) / (epsilon - hidden))
+    minimiser = _minimiser(share.problem, noise=term.bound(width))
+    addition = math.sqrt(width) * minimiser.far * 2.0**-52
+    mask = laplace_mask(
+        epsilon=hidden,
+        error=minimiser.radius + term.error(width) + addition,
+        width=width,
+        bound=minimiser.far,
+    )
+    _check_far(minimiser, term.bound(width))
+    guarantee = share.pure_guarantee(Pure(epsilon * (1 + 1e-14)), term.chance(width) + mask.chance)
+    return RadialOutputPlan(minimiser, term, mask, guarantee, reason)
+
+
+_PLANS = {"gaussian": _gaussian_plan, "laplace": _laplace_plan, "radial": _radial_plan}
 
 
 def _minimiser(problem: Problem, *, noise: float) -> Minimiser:
@@ -145,5 +233,5 @@ def _minimiser(problem: Problem, *, noise: float) -> Minimiser:
 
 def _check_far(minimiser: Minimiser, noise: float) -> None:
     """Refuse a plan whose noise could reach as far as minimisers that cannot be certified."""
-    if noise > 0.25 * minimiser.problem.radius:
+    if noise > 0.25 * minimiser.far:
         raise CalibrationError("the solver's error would dominate the noise; use more ridge.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 
 from discreet import _checks
@@ -42,6 +43,10 @@ class Penalty(ABC):
         """
         _checks.positive(step=step)
         return self._prox(w, step)
+
+    def radius(self, dimension: int) -> float:
+        """Return the largest norm of coefficients with a finite penalty."""
+        return math.inf
 
     @property
     @abstractmethod

@@ -45,6 +45,9 @@ class Indicator(Penalty):
     def value(self, w: Vector) -> float:
         return 0.0 if self.region.contains(w, tolerance=1e-9) else math.inf
 
+    def radius(self, dimension: int) -> float:
+        return self.region.reach(dimension)
+
     @property
     def strong_convexity(self) -> float:
         return 0.0

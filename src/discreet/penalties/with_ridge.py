@@ -59,6 +59,9 @@ class WithRidge(Penalty):
     def gradient(self, w: Vector) -> Vector:
         return self.penalty.gradient(w) + self._ridge.gradient(w)
 
+    def radius(self, dimension: int) -> float:
+        return self.penalty.radius(dimension)
+
     @property
     def strong_convexity(self) -> float:
         own = self.penalty.strong_convexity

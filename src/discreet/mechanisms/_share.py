@@ -1,0 +1,79 @@
+"""What one learning problem may spend of a budget, and the law of noise that spends it best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from discreet.errors import CalibrationError
+from discreet.mechanisms._mask import neglected
+from discreet.mechanisms.base import Plan, public_facts
+from discreet.privacy import Budget, Guarantee, Profile, Unit, compose, within
+from discreet.problem import Problem
+
+LAWS = ("gaussian", "laplace", "radial")
+
+FAR = 400.0
+"""How far, in margins, coefficients may go beyond what the noise alone explains."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """A problem solved ``times`` over, beside what is released already, within one budget."""
+
+    problem: Problem
+    budget: Budget
+    unit: Unit
+    beside: Profile | None
+    times: int
+
+    @property
+    def pure_epsilon(self) -> float:
+        """The pure epsilon of one run."""
+        spent = 0.0 if self.beside is None else self.beside.pure_epsilon
+        left = (self.budget.epsilon - spent) * (1 - 1e-12)
+        if not left > 0:
+            raise CalibrationError("the first release leaves no pure epsilon for the second.")
+        return left / self.times
+
+    def together(self, one: Profile, distance: float) -> Profile:
+        """Return the profile of everything, given that of one run."""
+        parts = [] if self.beside is None else [self.beside]
+        return within(compose([*parts, *[one] * self.times]), self.times * distance)
+
+    def guarantee(self, profile: Profile, *more: str) -> Guarantee:
+        """Return the guarantee of everything."""
+        facts = (*public_facts(self.problem.bounds, self.unit), *self.problem.assumed, *more)
+        return Guarantee(profile, self.unit, facts, quoted_delta=self.budget.delta)
+
+    def pure_guarantee(self, one: Profile, chance: float) -> Guarantee:
+        """Return the guarantee of everything; without a delta, it says which chance it neglects."""
+        if self.budget.delta > 0:
+            return self.guarantee(self.together(one, chance))
+        return self.guarantee(self.together(one, 0.0), neglected(self.times * chance))
+
+    def smallest(
+        self,
+        law: str | None,
+        size: Callable[[Share, str], float],
+        plans: Mapping[str, Callable[[Share, str], Plan]],
+    ) -> Plan:
+        """Plan with the law asked for, or with the one whose noise is smallest."""
+        if law == "gaussian" and self.budget.delta == 0:
+            raise CalibrationError(
+                "Gaussian noise needs delta > 0; allow a small delta, or use another law."
+            )
+        allowed = [name for name in plans if name != "gaussian" or self.budget.delta > 0]
+        if law is not None:
+            return plans[law](self, f"{law} noise, as asked for")
+        sizes = {name: size(self, name) for name in allowed}
+        chosen = min(sizes, key=lambda name: sizes[name])
+        others = [f"{name} {value:.3g}" for name, value in sizes.items() if name != chosen]
+        against = f" against {', '.join(others)}" if others else ""
+        return plans[chosen](self, f"{chosen} noise of size {sizes[chosen]:.3g}{against}")
+
+
+def far_margin(problem: Problem) -> float:
+    """Return a margin that no model of labels this large needs."""
+    labels = problem.bounds.labels
+    return FAR * max(1.0, 0.0 if labels is None else labels.magnitude)
