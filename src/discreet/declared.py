@@ -114,6 +114,8 @@ class Bounds:
         An :class:`Interval` or a :class:`LabelSet`; None if rows carry no label.
     intercept
         The constant of an extra last column, appended after clipping; None for no such column.
+    max_weight
+        The largest weight a row may carry; None if rows carry no weight.
     max_rows
         More rows than this are refused. Rounding errors of sums are bounded by it, so it is a
         public fact, not the number of rows.
@@ -130,6 +132,7 @@ class Bounds:
     n_features: int
     labels: Labels | None = None
     intercept: float | None = None
+    max_weight: float | None = None
     max_rows: int = MOST_ROWS
 
     def __post_init__(self) -> None:
@@ -140,8 +143,15 @@ class Bounds:
             _checks.instance(Labels, labels=self.labels)
         if self.intercept is not None:
             _checks.positive(intercept=self.intercept)
+        if self.max_weight is not None:
+            _checks.positive(max_weight=self.max_weight)
         if not math.isfinite(self.features.reach(self.n_features)):
             raise InputError("rows need a bounded set; declare a ball or a box for the features.")
+
+    @property
+    def largest_weight(self) -> float:
+        """How often a row may count; once if rows carry no weight."""
+        return 1.0 if self.max_weight is None else self.max_weight
 
     @property
     def width(self) -> int:

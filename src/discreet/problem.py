@@ -98,13 +98,13 @@ class Problem(Question):
 
     @property
     def lipschitz(self) -> float:
-        """The largest slope of the loss."""
-        return self.loss.lipschitz(self.reach)
+        """The largest slope of the loss, times the largest weight."""
+        return self.loss.lipschitz(self.reach) * self.bounds.largest_weight
 
     @property
     def smoothness(self) -> float:
-        """The largest curvature of the loss."""
-        return self.loss.smoothness(self.reach)
+        """The largest curvature of the loss, times the largest weight."""
+        return self.loss.smoothness(self.reach) * self.bounds.largest_weight
 
     @property
     def row_lipschitz(self) -> float:
@@ -133,6 +133,9 @@ class Problem(Question):
         Joint smoothness is stated with the largest slope over all margins, so it may not be used
         with a smaller one.
         """
-        if self.loss.joint_smoothness is None or self.lipschitz < self.loss.lipschitz(math.inf):
+        smooth, slope = self.loss.joint_smoothness, self.loss.lipschitz(self.reach)
+        if smooth is None or slope < self.loss.lipschitz(math.inf):
             return None
-        return self.loss.joint_smoothness * self.row_norm**2 / self.ridge * (1 + 1e-15)
+        # A weight w <= W keeps the inequality: w (1 - q) <= W (1 - w q / W).
+        smooth *= self.bounds.largest_weight
+        return smooth * self.row_norm**2 / self.ridge * (1 + 1e-15)

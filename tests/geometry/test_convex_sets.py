@@ -11,7 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InputError, InputTypeError
-from discreet.geometry import Box, ConvexSet, L1Ball, L2Ball, LinfBall, Simplex, WholeSpace
+from discreet.geometry import (
+    Box,
+    ConvexSet,
+    L1Ball,
+    L1L2Ball,
+    L2Ball,
+    LinfBall,
+    Simplex,
+    WholeSpace,
+)
 
 law = settings(derandomize=True, deadline=None, max_examples=20)
 
@@ -23,7 +32,8 @@ BOXES = [
     Box((0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
 ]
 SIMPLICES = [Simplex(), Simplex(1e-100), Simplex(1e100)]
-BOUNDED = BALLS + BOXES + SIMPLICES
+BOTH = [L1L2Ball(1.2, 1.0), L1L2Ball(1e-100, 1e-100), L1L2Ball(1e100, 7e99), L1L2Ball(0.5, 3.0)]
+BOUNDED = BALLS + BOXES + SIMPLICES + BOTH
 ALL_SETS = [*BOUNDED, WholeSpace()]
 ORDERS = [1, 2, math.inf]
 DIMENSION = 3

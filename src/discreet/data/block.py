@@ -24,6 +24,7 @@ class Block(ABC):
     """
 
     labels: Vector | None
+    weights: Vector | None
 
     @property
     @abstractmethod
@@ -59,10 +60,11 @@ class MatrixBlock(Block):
         matrix: Any,  # an ndarray or a SciPy CSR array: both know how to multiply
         scale: Vector | None,
         labels: Vector | None,
+        weights: Vector | None,
         intercept: float | None,
     ) -> None:
         self._matrix, self._scale, self._intercept = matrix, scale, intercept
-        self.labels = labels
+        self.labels, self.weights = labels, weights
 
     @property
     def size(self) -> int:

@@ -9,7 +9,13 @@ import numpy as np
 
 from discreet._types import Array, Booleans, Integers, Vector
 from discreet.data.block import DenseBlock
-from discreet.data.labels import NUMERIC_KINDS, accept_labels, clean_labels
+from discreet.data.labels import (
+    NUMERIC_KINDS,
+    accept_labels,
+    accept_weights,
+    clean_labels,
+    clean_weights,
+)
 from discreet.data.source import Prepared, Source, some
 from discreet.declared import Bounds
 from discreet.errors import InputError, InputTypeError
@@ -28,16 +34,19 @@ class ArraySource(Source):
 
     matrix: Any
     column: Any
+    weights: Any
 
     @classmethod
-    def accept(cls, X: Any, y: Any, bounds: Bounds) -> ArraySource:
+    def accept(cls, X: Any, y: Any, weights: Any, bounds: Bounds) -> ArraySource:
         """Take an array by its shape and type; reads no value."""
         matrix = np.asarray(X)
         if matrix.dtype.kind not in NUMERIC_KINDS:
             raise InputTypeError(f"X must hold numbers; got {matrix.dtype.type.__name__}.")
         if matrix.ndim != 2:
             raise InputError(f"X must have rows and columns; got {matrix.ndim} axes.")
-        source = cls(matrix, accept_labels(y, matrix.shape[0], bounds))
+        count = matrix.shape[0]
+        labels, weighted = accept_labels(y, count, bounds), accept_weights(weights, count, bounds)
+        source = cls(matrix, labels, weighted)
         source.check(bounds)
         return source
 
@@ -57,7 +66,7 @@ class ArraySource(Source):
         step = self.block_rows()
         spoilt = np.zeros(self.count, dtype=np.bool_) if unknown is None else unknown
         scale = np.ones(self.count)
-        shrinks = bounds.features.norm_order in (1, 2)
+        shrinks = bounds.features.shrinks_rows
         for start in range(0, self.count, step):
             rows = slice(start, start + step)
             block = np.asarray(self.matrix[rows], dtype=np.float64)
@@ -71,6 +80,7 @@ class ArraySource(Source):
             bounds=bounds,
             matrix=self.matrix,
             labels=labels,
+            weights=clean_weights(self.weights, bounds),
             scale=scale if shrinks and (scale != 1).any() else None,
             spoilt=spoilt if spoilt.any() else None,
             shrinks=shrinks,
@@ -84,6 +94,7 @@ class PreparedArray(Prepared):
     bounds: Bounds
     matrix: Any
     labels: Vector | None
+    weights: Vector | None
     scale: Vector | None
     spoilt: Booleans | None
     shrinks: bool
@@ -100,7 +111,11 @@ class PreparedArray(Prepared):
         if not self.shrinks:
             matrix, _ = self.bounds.features.clip_rows(matrix)
         return DenseBlock(
-            matrix, some(self.scale, rows), some(self.labels, rows), self.bounds.intercept
+            matrix,
+            some(self.scale, rows),
+            some(self.labels, rows),
+            some(self.weights, rows),
+            self.bounds.intercept,
         )
 
     def take(self, positions: Integers) -> PreparedArray:
@@ -108,9 +123,13 @@ class PreparedArray(Prepared):
             self,
             matrix=self.matrix[positions],
             labels=some(self.labels, positions),
+            weights=some(self.weights, positions),
             scale=some(self.scale, positions),
             spoilt=None if self.spoilt is None else self.spoilt[positions],
         )
+
+    def relabelled(self, labels: Vector) -> PreparedArray:
+        return replace(self, labels=labels)
 
     def gather(self) -> tuple[Array, Vector | None]:
         block = self.block(0, self.count)

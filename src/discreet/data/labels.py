@@ -1,4 +1,4 @@
-"""The label column, accepted by its type and cleaned row by row."""
+"""The columns of labels and weights, accepted by their type and cleaned row by row."""
 
 from __future__ import annotations
 
@@ -21,16 +21,37 @@ def accept_labels(y: Any, count: int, bounds: Bounds) -> Any:
         return None
     if y is None:
         raise InputError("the bounds declare labels; pass y.")
-    if not hasattr(y, "__len__"):
-        raise InputTypeError(f"y must be an array; got {type(y).__name__}.")
+    return _column("y", "label", y, count)
+
+
+def accept_weights(weights: Any, count: int, bounds: Bounds) -> Any:
+    """Check the shape and type of a column of weights; reads no value."""
+    if bounds.max_weight is None:
+        if weights is not None:
+            raise InputError("weights need a declared largest one; pass max_weight.")
+        return None
+    return None if weights is None else _column("weights", "weight", weights, count)
+
+
+def clean_weights(column: Any, bounds: Bounds) -> Vector | None:
+    """Return weights between zero and the declared largest; NaN counts as zero."""
+    if column is None:
+        return None
+    weights = np.nan_to_num(np.asarray(column, dtype=np.float64), nan=0.0)
+    return np.clip(weights, 0.0, bounds.largest_weight)
+
+
+def _column(name: str, entry: str, values: Any, count: int) -> Any:
+    if not hasattr(values, "__len__"):
+        raise InputTypeError(f"{name} must be an array; got {type(values).__name__}.")
     try:
-        column = np.asarray(y)
+        column = np.asarray(values)
     except Exception:  # whatever a foreign container raises could quote its contents
         column = np.empty(0, dtype=object)
     if column.dtype.kind not in NUMERIC_KINDS:
-        raise InputTypeError(f"y must hold numbers; got {column.dtype.type.__name__}.")
+        raise InputTypeError(f"{name} must hold numbers; got {column.dtype.type.__name__}.")
     if column.shape != (count,):
-        raise InputError("y must be a vector with one label for each row of X.")
+        raise InputError(f"{name} must be a vector with one {entry} for each row of X.")
     return column
 
 

@@ -18,7 +18,7 @@ from discreet.data.source import Prepared, Source
 from discreet.data.sparse import SparseSource
 from discreet.data.total import largest_block, total_of
 from discreet.declared import Bounds
-from discreet.errors import InputTypeError, ReceiptError, SealedError
+from discreet.errors import InputTypeError, PrivacyError, ReceiptError, SealedError
 from discreet.ledger import Receipt
 from discreet.privacy import Unit, unit_named
 
@@ -64,6 +64,8 @@ class Rows(_Secret):
         A two-dimensional array of numbers, dense or SciPy sparse.
     y
         One label for each row, if the bounds declare labels.
+    weights
+        How often each row counts, if the bounds declare the largest weight.
     bounds
         What is declared; values outside are brought inside row by row.
     unit
@@ -90,6 +92,7 @@ class Rows(_Secret):
         X: Any,
         y: Any = None,
         *,
+        weights: Any = None,
         bounds: Bounds,
         unit: str | Unit = "add_remove",
         block_rows: int | None = None,
@@ -98,7 +101,7 @@ class Rows(_Secret):
         _checks.instance(Bounds, bounds=bounds)
         _checks.whole(threads=threads, at_least=1)
         self.bounds, self.unit = bounds, unit_named(unit)
-        self.__source: Source = _source(X, y, bounds)
+        self.__source: Source = _source(X, y, weights, bounds)
         if block_rows is None:
             block_rows = self.__source.block_rows()
         _checks.whole(block_rows=block_rows, at_least=1, at_most=largest_block(bounds.n_features))
@@ -214,6 +217,23 @@ class OpenRows(_Secret):
         """Return all clipped rows and labels as new arrays, sparse if they were."""
         return self._prepared.gather()
 
+    def relabelled(self, relabel: Callable[[Vector], Vector]) -> OpenRows:
+        """Return the same rows, with what ``relabel`` makes of each label alone."""
+        labels = self._prepared.labels
+        if labels is None:
+            raise PrivacyError("rows without labels were relabelled.")
+        return self._like(self._prepared.relabelled(relabel(labels)))
+
+    def mapped(self, transform: Callable[[Any], Any], bounds: Bounds) -> OpenRows:
+        """Return new rows: ``transform`` of the clipped rows, each by itself, then clipped again.
+
+        ``transform`` gets all rows as one new array, dense or sparse, the intercept's column last,
+        and may overwrite it.
+        """
+        matrix, labels = self._prepared.gather()
+        source = _source(transform(matrix), labels, self._prepared.weights, bounds)
+        return OpenRows(lambda: source.prepare(bounds), source.block_rows(), self._threads)
+
     def _like(self, prepared: Prepared) -> OpenRows:
         return OpenRows(lambda: prepared, self._block_rows, self._threads)
 
@@ -221,9 +241,9 @@ class OpenRows(_Secret):
         return "<open rows>"
 
 
-def _source(X: Any, y: Any, bounds: Bounds) -> Source:
+def _source(X: Any, y: Any, weights: Any, bounds: Bounds) -> Source:
     if sparse.issparse(X):
-        return SparseSource.accept(X, y, bounds)
+        return SparseSource.accept(X, y, weights, bounds)
     if not hasattr(X, "__len__") and not hasattr(X, "__array__"):
         raise InputTypeError(f"X must be an array of rows and columns; got {type(X).__name__}.")
     if isinstance(X, np.ma.MaskedArray):
@@ -234,4 +254,4 @@ def _source(X: Any, y: Any, bounds: Bounds) -> Source:
         matrix = None
     if matrix is None:
         raise InputTypeError("X must be an array of numbers with rows of equal length.")
-    return ArraySource.accept(matrix, y, bounds)
+    return ArraySource.accept(matrix, y, weights, bounds)

@@ -41,6 +41,9 @@ class Prepared(ABC):
     def count(self) -> int:
         """The number of rows."""
 
+    labels: Vector | None
+    weights: Vector | None
+
     @abstractmethod
     def block(self, start: int, stop: int) -> Block:
         """Return the clipped rows from ``start`` up to ``stop``."""
@@ -48,6 +51,10 @@ class Prepared(ABC):
     @abstractmethod
     def take(self, positions: Integers) -> Prepared:
         """Return some of the rows, in the given order."""
+
+    @abstractmethod
+    def relabelled(self, labels: Vector) -> Prepared:
+        """Return the same rows with other labels."""
 
     @abstractmethod
     def gather(self) -> tuple[Any, Vector | None]:

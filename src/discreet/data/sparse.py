@@ -11,7 +11,13 @@ from scipy import sparse
 from discreet._types import Integers, Vector
 from discreet.data.block import SparseBlock
 from discreet.data.dense import ABSURD, check_shape
-from discreet.data.labels import NUMERIC_KINDS, accept_labels, clean_labels
+from discreet.data.labels import (
+    NUMERIC_KINDS,
+    accept_labels,
+    accept_weights,
+    clean_labels,
+    clean_weights,
+)
 from discreet.data.source import Prepared, Source, some
 from discreet.data.total import largest_block
 from discreet.declared import Bounds
@@ -27,15 +33,18 @@ class SparseSource(Source):
 
     matrix: Any
     column: Any
+    weights: Any
 
     @classmethod
-    def accept(cls, X: Any, y: Any, bounds: Bounds) -> SparseSource:
+    def accept(cls, X: Any, y: Any, weights: Any, bounds: Bounds) -> SparseSource:
         """Take a sparse matrix by its shape and type; reads no value."""
         if X.dtype.kind not in NUMERIC_KINDS:
             raise InputTypeError(f"X must hold numbers; got {X.dtype.type.__name__}.")
         if len(X.shape) != 2:
             raise InputError(f"X must have rows and columns; got {len(X.shape)} axes.")
-        source = cls(X, accept_labels(y, X.shape[0], bounds))
+        count = X.shape[0]
+        labels, weighted = accept_labels(y, count, bounds), accept_weights(weights, count, bounds)
+        source = cls(X, labels, weighted)
         source.check(bounds)
         return source
 
@@ -73,6 +82,7 @@ class SparseSource(Source):
             bounds=bounds,
             matrix=matrix,
             labels=labels,
+            weights=clean_weights(self.weights, bounds),
             scale=scale if (scale != 1).any() else None,
         )
 
@@ -84,6 +94,7 @@ class PreparedSparse(Prepared):
     bounds: Bounds
     matrix: Any
     labels: Vector | None
+    weights: Vector | None
     scale: Vector | None
 
     @property
@@ -96,6 +107,7 @@ class PreparedSparse(Prepared):
             _row_range(self.matrix, rows.start, rows.stop),
             some(self.scale, rows),
             some(self.labels, rows),
+            some(self.weights, rows),
             self.bounds.intercept,
         )
 
@@ -104,8 +116,12 @@ class PreparedSparse(Prepared):
             self,
             matrix=self.matrix[positions],
             labels=some(self.labels, positions),
+            weights=some(self.weights, positions),
             scale=some(self.scale, positions),
         )
+
+    def relabelled(self, labels: Vector) -> PreparedSparse:
+        return replace(self, labels=labels)
 
     def gather(self) -> tuple[Any, Vector | None]:
         scale = np.ones(self.count) if self.scale is None else self.scale
@@ -146,7 +162,7 @@ def _with_numbers(matrix: Any, data: Vector) -> Any:
 
 def _clipped(matrix: Any, features: ConvexSet) -> tuple[Any, Vector]:
     """Clip block by block if that changes no number, so that temporary arrays stay small."""
-    if features.norm_order not in (1, 2):
+    if not features.shrinks_rows:
         return features.clip_sparse(matrix)
     scale = np.ones(matrix.shape[0])
     for start in range(0, scale.size, CLIPPED_AT_ONCE):

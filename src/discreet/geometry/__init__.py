@@ -3,6 +3,7 @@
 from discreet.geometry.box import Box
 from discreet.geometry.convex_set import ConvexSet, Uniforms
 from discreet.geometry.l1_ball import L1Ball
+from discreet.geometry.l1_l2_ball import L1L2Ball
 from discreet.geometry.l2_ball import L2Ball
 from discreet.geometry.linf_ball import LinfBall
 from discreet.geometry.simplex import Simplex
@@ -12,6 +13,7 @@ __all__ = [
     "Box",
     "ConvexSet",
     "L1Ball",
+    "L1L2Ball",
     "L2Ball",
     "LinfBall",
     "Simplex",

@@ -58,6 +58,11 @@ class ConvexSet(ABC):
         """Order (1, 2 or infinity) of the norm whose ball this is; None for other sets."""
 
     @property
+    def shrinks_rows(self) -> bool:
+        """Whether clipping multiplies whole rows by a factor and changes nothing else."""
+        return self.norm_order in (1, 2)
+
+    @property
     @abstractmethod
     def dimension(self) -> int | None:
         """Dimension the set lives in; None if it makes sense in any."""

@@ -45,8 +45,9 @@ class RowsObjective:
 
         def kernel(block: Block) -> tuple[Array, Vector]:
             margins = block.margins(point)
-            slopes = loss.slope(_labels(block), margins)
-            return loss.value(_labels(block), margins).sum(), block.weighted_sum(slopes)
+            slopes = _counted(block, loss.slope(_labels(block), margins))
+            values = _counted(block, loss.value(_labels(block), margins))
+            return values.sum(), block.weighted_sum(slopes)
 
         value, gradient = self._rows.sum(kernel)
         ridge = self._problem.ridge
@@ -60,7 +61,8 @@ class RowsObjective:
         loss = self._problem.loss
 
         def kernel(block: Block) -> Vector:
-            return block.weighted_sum(loss.slope(_labels(block), block.margins(point)))
+            slopes = loss.slope(_labels(block), block.margins(point))
+            return block.weighted_sum(_counted(block, slopes))
 
         gradient: Vector = self._rows.sum(kernel, block_rows=CAREFUL_ROWS)
         return self._weight * gradient + self._problem.ridge * point + self._linear
@@ -71,7 +73,8 @@ class RowsObjective:
         loss = self._problem.loss
 
         def kernel(block: Block) -> Array:
-            return block.gram(loss.curvature(_labels(block), block.margins(point)))
+            curvatures = loss.curvature(_labels(block), block.margins(point))
+            return block.gram(_counted(block, curvatures))
 
         hessian = self._weight * self._rows.sum(kernel)
         hessian[np.diag_indices(self.dimension)] += self._problem.ridge
@@ -83,8 +86,9 @@ class RowsObjective:
             loss = self._problem.loss
 
             def kernel(block: Block) -> Vector:
-                curvature = loss.curvature(_labels(block), block.margins(point))
-                return block.weighted_sum(curvature * block.margins(vector))
+                curvatures = loss.curvature(_labels(block), block.margins(point))
+                curvatures = _counted(block, curvatures)
+                return block.weighted_sum(curvatures * block.margins(vector))
 
             product: Vector = self._rows.sum(kernel)
             return self._weight * product + self._problem.ridge * vector
@@ -118,3 +122,8 @@ def _labels(block: Block) -> Vector:
     if block.labels is None:
         raise PrivacyError("a learning problem was run on rows without labels.")
     return block.labels
+
+
+def _counted(block: Block, values: Vector) -> Vector:
+    """Count each row as often as its weight says."""
+    return values if block.weights is None else values * block.weights
