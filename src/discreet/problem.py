@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from discreet import _checks
 from discreet.declared import Bounds, Interval, Labels, LabelSet
@@ -70,6 +70,10 @@ class Problem(Question):
             raise InputError("a classification loss needs the labels -1 and 1; declare them.")
         if not self.loss.is_classifier:
             self._check_interval(self.bounds.labels)
+
+    def restated(self, bounds: Bounds) -> Problem:
+        """Return the same problem about rows within other bounds, but for the labels."""
+        return replace(self, bounds=replace(bounds, labels=self.bounds.labels))
 
     def _check_interval(self, labels: Labels) -> None:
         if not isinstance(labels, Interval):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -52,6 +53,12 @@ class Share:
             return self.guarantee(self.together(one, chance))
         return self.guarantee(self.together(one, 0.0), neglected(self.times * chance))
 
+    def _allows(self, law: str) -> bool:
+        """Say whether a law can keep the budget together with what is released already."""
+        if law == "gaussian":
+            return self.budget.delta > 0
+        return self.beside is None or math.isfinite(self.beside.pure_epsilon)
+
     def smallest(
         self,
         law: str | None,
@@ -63,7 +70,7 @@ class Share:
             raise CalibrationError(
                 "Gaussian noise needs delta > 0; allow a small delta, or use another law."
             )
-        allowed = [name for name in plans if name != "gaussian" or self.budget.delta > 0]
+        allowed = [name for name in plans if self._allows(name)]
         if law is not None:
             return plans[law](self, f"{law} noise, as asked for")
         sizes = {name: size(self, name) for name in allowed}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -148,6 +148,7 @@ def _size(share: Share, law: str) -> float:
     return _TERMS[law](share).size(share.problem.bounds.width)
 
 
+@lru_cache(maxsize=256)  # planning is a function of public values, and costs more than a small fit
 def _gaussian_term(share: Share) -> GaussianTerm:
     _check_ridge(share.problem, share.budget)
     return GaussianTerm(calibrate(partial(_gaussian_profile, share), share.budget))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -163,6 +164,7 @@ def _size(share: Share, law: str) -> float:
     return RadialTerm(apart / share.pure_epsilon).size(width)
 
 
+@lru_cache(maxsize=256)
 def _multiplier(share: Share) -> float:
     distance = GaussianTerm(1.0).chance(share.problem.bounds.width)
     return calibrate(lambda noise: share.together(Gaussian(1 / noise), distance), share.budget)

@@ -1,0 +1,80 @@
+"""One release a class, within one budget; proof in ``one_vs_rest.md``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from discreet._types import Array, Vector
+from discreet.data import OpenRows
+from discreet.mechanisms.base import Learner, Plan, Verdict
+from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
+from discreet.noise import Noise
+from discreet.one_vs_rest import OneVsRest
+from discreet.privacy import Budget, Guarantee, Profile, Unit
+from discreet.question import Question
+
+
+@dataclass(frozen=True, eq=False)
+class OneVsRestPlan(Plan):
+    """One plan, run once for each class; its guarantee is that of all runs together."""
+
+    one: Plan
+    classes: int
+    guarantee: Guarantee
+    reason: str
+
+    def run(self, rows: OpenRows, noise: Noise) -> Array:
+        def against_rest(number: int) -> OpenRows:
+            def relabel(labels: Vector) -> Vector:
+                return np.where(labels == number, 1.0, -1.0)
+
+            return rows.relabelled(relabel)
+
+        return np.array(
+            [self.one.run(against_rest(number), noise) for number in range(self.classes)]
+        )
+
+
+@dataclass(frozen=True)
+class EachAgainstTheRest(Learner):
+    """Coefficients of every class against all others, by a mechanism for two classes.
+
+    Parameters
+    ----------
+    one
+        The mechanism for two classes.
+
+    Examples
+    --------
+    >>> from discreet.data import Bounds, LabelSet
+    >>> from discreet.geometry import L2Ball
+    >>> from discreet.losses import Logistic
+    >>> from discreet.privacy import AddRemoveOne
+    >>> from discreet.problem import Problem
+    >>> bounds = Bounds(L2Ball(1.0), 4, labels=LabelSet([-1, 1]), max_rows=10**6)
+    >>> question = OneVsRest(Problem(Logistic(), bounds, ridge=9.0), classes=3)
+    >>> plan = EachAgainstTheRest().plan(question, Budget(3.0), AddRemoveOne())
+    >>> round(plan.guarantee.epsilon(0.0), 6)
+    3.0
+    """
+
+    one: Learner = field(default_factory=ObjectivePerturbation)
+
+    @property
+    def name(self) -> str:
+        return "one_vs_rest"
+
+    def accepts(self, question: Question, unit: Unit) -> Verdict:
+        if not isinstance(question, OneVsRest):
+            return Verdict(False, "one_vs_rest is for three classes or more.")
+        return self.one.accepts(question.problem, unit)
+
+    def _plan_beside(
+        self, question: OneVsRest, budget: Budget, unit: Unit, *, beside: Profile | None, times: int
+    ) -> Plan:
+        one = self.one.plan_beside(
+            question.problem, budget, unit, beside=beside, times=times * question.classes
+        )
+        return OneVsRestPlan(one, question.classes, one.guarantee, one.reason)
