@@ -46,7 +46,7 @@ def _introduce(table: Table) -> None:
     title("Discreet: who will be back in hospital within 90 days?")
     say(
         f"A made-up table of {len(table.y):,} patients. A clinician declares, without looking, "
-        "what each column may hold. Whatever lies outside is brought inside; missing is allowed."
+        "what each column may hold. Whatever lies outside is brought inside; values may be missing."
     )
     print()
     for name, column in table.columns.items():

@@ -100,7 +100,7 @@ class Progress:
         if 0 < self._done < self._steps:
             passed = time.monotonic() - self._start
             left = f"about {passed / self._done * (self._steps - self._done):.0f} s left"
-        text = f"  {bar(self._done / self._steps)} {self._done} of {self._steps} fits  {left}"
+        text = f"    {bar(self._done / self._steps)} {self._done} of {self._steps} fits  {left}"
         print(f"\r{text:<{WIDTH}}", end="", flush=True)
 
     def _clear(self) -> None:
