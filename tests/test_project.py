@@ -7,8 +7,6 @@ import importlib
 import inspect
 import math
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -75,17 +73,3 @@ def test_the_example_in_the_readme_runs():
 def test_the_change_log_speaks_of_this_version():
     version = re.sub(r"\.dev\d+$", "", discreet.__version__)
     assert version in (ROOT / "CHANGELOG.md").read_text()
-
-
-def test_the_demonstration_runs_and_ends_with_a_refusal():
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "discreet.demo"],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    assert "Refused" in done.stdout
-    assert "budget left" in done.stdout
-    assert done.stderr == ""
-    assert max(map(len, done.stdout.splitlines())) <= 80

@@ -1,46 +1,95 @@
-"""Built-in synthetic tables for demonstrations; nobody in them exists."""
+"""A built-in synthetic table for demonstrations; nobody in it exists."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
 
-from discreet._types import Array
-from discreet.declared import Bounds
-from discreet.geometry import Box
+from discreet.preprocessing import Category, Column, Numeric
+
+WARDS = ("surgery", "medicine", "cardiology", "oncology")
+HOMES = ("home", "home with care", "nursing home")
+ARRIVALS = ("planned", "urgent")
+
+HOSPITAL: Mapping[str, Column] = {
+    "age": Numeric(18, 100),
+    "stay_days": Numeric(0, 30),
+    "earlier_stays": Numeric(0, 8),
+    "medicines": Numeric(0, 25),
+    "haemoglobin": Numeric(6, 18),
+    "sodium": Numeric(120, 150),
+    "arrival": Category(ARRIVALS),
+    "ward": Category(WARDS),
+    "goes_to": Category(HOMES),
+}
+"""What a clinician would declare without opening the table."""
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Columns with names and declared ranges."""
+    """Rows of numbers and text, a label for each, and what is declared about the columns."""
 
-    names: tuple[str, ...]
-    values: Array
-    ranges: Box
-
-    @property
-    def bounds(self) -> Bounds:
-        return Bounds(self.ranges, n_features=len(self.names))
+    columns: Mapping[str, Column]
+    X: NDArray[Any]
+    y: NDArray[np.bool_]
 
 
-def hospital(patients: int = 5000, seed: int = 0) -> Table:
-    """Return a table of made-up hospital patients, with ranges a clinician would declare.
+def hospital(patients: int = 20_000, seed: int = 0) -> Table:
+    """Return made-up patients; the label is whether one was back in hospital within 90 days.
+
+    The chance of coming back is logistic in the columns. A few measurements are missing and a few
+    values lie outside their declared range, as in life.
 
     Examples
     --------
     >>> table = hospital(patients=3)
-    >>> table.values.shape, table.names[0]
-    ((3, 5), 'age')
+    >>> table.X.shape, table.y.shape, list(table.columns)[:2]
+    ((3, 9), (3,), ['age', 'stay_days'])
     """
     generator = np.random.default_rng(seed)
-    age = np.clip(generator.normal(58, 17, patients), 18, 100)
-    stay = np.clip(generator.gamma(2.0, 2.2, patients), 0.5, 30)
-    pressure = np.clip(generator.normal(105 + 0.45 * age, 15, patients), 80, 220)
-    mass_index = np.clip(generator.normal(27, 5, patients), 15, 60)
-    glucose = np.clip(generator.lognormal(np.log(104) + 0.004 * (mass_index - 27), 0.22), 50, 400)
-    return Table(
-        names=("age", "stay_days", "systolic", "bmi", "glucose"),
-        values=np.column_stack([age, stay, pressure, mass_index, glucose]),
-        ranges=Box([18, 0, 80, 15, 50], [100, 30, 220, 60, 400]),
+    frailty = generator.normal(size=patients)
+    age = np.clip(generator.normal(66, 15, patients), 18, 104).round()
+    stay = np.clip(generator.gamma(2.0, 2.6 * np.exp(0.25 * frailty)), 0.5, 60).round(1)
+    earlier = generator.poisson(np.exp(0.1 + 0.6 * frailty))
+    medicines = generator.poisson(np.maximum(3 + 0.09 * age + 2 * frailty, 1))
+    haemoglobin = generator.normal(12.6 - 0.6 * frailty, 1.7).round(1)
+    sodium = generator.normal(138 - 0.5 * frailty, 4).round()
+    urgent = generator.random(patients) < 0.55
+    ward = generator.choice(len(WARDS), patients, p=[0.30, 0.40, 0.18, 0.12])
+    needs_care = generator.random(patients) < 0.25 + 0.02 * (age - 66)
+    needs_more = generator.random(patients) < 0.15 + 0.1 * frailty
+    goes_to = needs_care.astype(int) + needs_more
+    log_odds = (
+        -0.75
+        + 0.03 * (age - 66)
+        + 0.07 * (np.minimum(stay, 30) - 5)
+        + 0.55 * (np.minimum(earlier, 8) - 1.3)
+        + 0.06 * (medicines - 9)
+        - 0.25 * (haemoglobin - 12.6)
+        - 0.06 * (sodium - 138)
+        + 0.7 * (urgent - 0.5)
+        + np.array([-0.4, 0.0, 0.3, 0.8])[ward]
+        + np.array([-0.2, 0.2, 0.6])[goes_to]
     )
+    came_back = generator.random(patients) < expit(log_odds)
+    not_measured = generator.random(patients) < 0.03
+    cells = (
+        age,
+        stay,
+        earlier,
+        medicines,
+        np.where(not_measured, np.nan, haemoglobin),
+        sodium,
+        np.array(ARRIVALS)[urgent.astype(int)],
+        np.array(WARDS)[ward],
+        np.array(HOMES)[goes_to],
+    )
+    X = np.empty((patients, len(cells)), dtype=object)
+    for place, column in enumerate(cells):
+        X[:, place] = column
+    return Table(HOSPITAL, X, came_back)

@@ -268,7 +268,8 @@ def _numbers(cells: Cells) -> Vector:
 
 def _number(cell: object) -> float:
     """Return a cell as a number, NaN if it is none."""
-    if not isinstance(cell, (str, Real, Decimal, np.bool_)):
+    # float and int are found at once; a check against Real is ten times slower
+    if not isinstance(cell, (float, int, str, Real, Decimal, np.bool_)):
         return np.nan
     try:
         return float(cell)

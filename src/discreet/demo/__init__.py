@@ -1,0 +1,144 @@
+"""``make demo``: a private model of hospital patients, what it promises, and what that costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from discreet.datasets import Table, hospital
+from discreet.demo.curve import Curve, spread
+from discreet.demo.model import DELTA, guarantee_of, make_model
+from discreet.demo.picture import save
+from discreet.demo.terminal import Progress, bar, say, strip, title
+from discreet.errors import BudgetExceeded
+from discreet.ledger import Ledger, MemoryLedger
+from discreet.preprocessing import Category, Column, Numeric
+from discreet.privacy import Budget
+
+PATIENTS = 20_000
+EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0)
+REPEATS = 11
+PICTURE = "discreet-demo.png"
+TOTAL = Budget(1.0, 1e-6)
+
+
+def main(
+    patients: int = PATIENTS,
+    epsilons: Sequence[float] = EPSILONS,
+    repeats: int = REPEATS,
+    folder: Path | None = None,
+) -> None:
+    """Run the demonstration; the picture goes to ``folder``, or to where one stands."""
+    table = hospital(patients)
+    cut = 3 * patients // 4
+    train = Table(table.columns, table.X[:cut], table.y[:cut])
+    test = Table(table.columns, table.X[cut:], table.y[cut:])
+    ledger = MemoryLedger(TOTAL)
+    _introduce(table)
+    _fit_once(train, test, ledger)
+    curve = _measure(train, test, epsilons, repeats)
+    _draw(curve, (folder or Path.cwd()) / PICTURE)
+    _ask_too_much(train, ledger)
+
+
+def _introduce(table: Table) -> None:
+    title("Discreet: who will be back in hospital within 90 days?")
+    say(
+        f"A made-up table of {len(table.y):,} patients. A clinician declares, without looking, "
+        "what each column may hold. Whatever lies outside is brought inside; values may be missing."
+    )
+    print()
+    for name, column in table.columns.items():
+        print(f"    {name:<15} {_declaration(column)}")
+
+
+def _declaration(column: Column) -> str:
+    match column:
+        case Numeric(low=low, high=high):
+            return f"{low:g} to {high:g}"
+        case Category(levels=levels):
+            return ", ".join(map(str, levels))
+        case _:
+            return str(column)
+
+
+def _fit_once(train: Table, test: Table, ledger: Ledger) -> None:
+    title("1. A private model  (epsilon = 0.5)")
+    say(
+        "The owner of the table allows a total of epsilon = 1 at delta = 1e-6. Half of it buys a "
+        f"logistic regression on {len(train.y):,} of the patients:"
+    )
+    model = make_model(train, 0.5, ledger=ledger).fit(train.X, train.y)
+    score = model.score(test.X, test.y)
+    print(f"\n    right about {score:.1%} of the {len(test.y):,} patients it has not seen\n")
+    say(guarantee_of(model).sentence())
+    left = ledger.remaining(delta=DELTA)
+    print(f"\n    budget left  {bar(left / TOTAL.epsilon)}  epsilon {left:.2f} of 1")
+
+
+def _measure(train: Table, test: Table, epsilons: Sequence[float], repeats: int) -> Curve:
+    title("2. What privacy costs")
+    say(
+        f"The same model, {repeats} fits at each epsilon, each with fresh noise. Every one of them "
+        "would spend budget: this is possible only because nobody in the table exists. With real "
+        "patients you would fit once."
+    )
+
+    def accuracy(epsilon: float) -> float:
+        return float(make_model(train, epsilon).fit(train.X, train.y).score(test.X, test.y))
+
+    without_privacy = accuracy(math.inf)
+    majority = float(max(test.y.mean(), 1 - test.y.mean()))
+    start = math.floor(20 * majority - 1) / 20  # the scale ends at multiples of 5%
+    stop = math.ceil(20 * without_privacy + 0.2) / 20
+    scale = f"{start:<15.0%}{stop:>15.0%}"
+    print(f"\n    {'epsilon':>7}   {'median':>7}   {'10-90% of fits':<15}   {scale}", flush=True)
+    accuracies = []
+    with Progress(len(epsilons) * repeats) as progress:
+        for epsilon in epsilons:
+            fits = []
+            for _ in range(repeats):
+                fits.append(accuracy(epsilon))
+                progress.step()
+            accuracies.append(fits)
+            row = spread(fits)
+            drawn = strip(row, start=start, stop=stop, marks=(majority, without_privacy))
+            progress.line(
+                f"    {epsilon:>7g}   {row.median:>7.1%}   {row.low:.1%} to {row.high:<7.1%}"
+                f"   {drawn.rstrip()}"
+            )
+    print(
+        f"    {'none':>7}   {without_privacy:>7.1%}   no noise: the right-hand mark\n"
+        f"    {'guess':>7}   {majority:>7.1%}   the same answer for all: the left-hand mark\n"
+    )
+    patients = len(train.y) + len(test.y)
+    return Curve(tuple(epsilons), accuracies, without_privacy, majority, patients, DELTA)
+
+
+def _draw(curve: Curve, path: Path) -> None:
+    try:
+        save(curve, path)
+    except ImportError:
+        say(
+            "The plot is skipped, because matplotlib is not installed here. To get it: "
+            "pip install 'discreet[plot]'"
+        )
+    except OSError as error:
+        say(f"The plot is skipped, because it cannot be written here: {error.strerror}.")
+    else:
+        print(f"    plot saved:\n    {path}")
+
+
+def _ask_too_much(train: Table, ledger: Ledger) -> None:
+    title("3. One model too many  (epsilon = 0.6)")
+    try:
+        make_model(train, 0.6, ledger=ledger).fit(train.X, train.y)
+    except BudgetExceeded as refusal:
+        say(f"Refused: {refusal}")
+    print()
+    say(
+        "The accuracies above are true numbers without noise, shown only because nobody in the "
+        "table exists; on real patients they would need a budget of their own. Next: README.md, "
+        "and a table of yours."
+    )

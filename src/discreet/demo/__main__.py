@@ -1,0 +1,5 @@
+"""``python -m discreet.demo``."""
+
+from discreet.demo import main
+
+main()

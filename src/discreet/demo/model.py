@@ -1,0 +1,28 @@
+"""The model of the demonstration; another estimator is swapped in here."""
+
+from __future__ import annotations
+
+from sklearn.pipeline import Pipeline, make_pipeline
+
+from discreet.datasets import Table
+from discreet.ledger import Ledger
+from discreet.linear_model import LogisticRegression
+from discreet.preprocessing import BoundedScaler
+from discreet.privacy import Guarantee
+
+DELTA = 1e-7
+
+
+def make_model(table: Table, epsilon: float, *, ledger: Ledger | None = None) -> Pipeline:
+    """Return a private classifier for rows of the table, not yet fitted."""
+    scaler = BoundedScaler(list(table.columns.values()))
+    return make_pipeline(
+        scaler,
+        LogisticRegression(epsilon, DELTA, scaler.row_norm(), classes=[False, True], ledger=ledger),
+    )
+
+
+def guarantee_of(model: Pipeline) -> Guarantee:
+    """Return what a fitted model promises."""
+    guarantee: Guarantee = model[-1].privacy_
+    return guarantee
