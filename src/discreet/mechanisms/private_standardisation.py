@@ -12,8 +12,8 @@ from discreet.data import OpenRows
 from discreet.declared import Bounds
 from discreet.errors import CalibrationError
 from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
+from discreet.mechanisms._column_sums import ColumnSums, NoisySums, Sums
 from discreet.mechanisms._frame import StandardFrame
-from discreet.mechanisms._moments import Moments, NoisySums, Sums
 from discreet.mechanisms.base import Learner, Plan, Verdict
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
 from discreet.noise import Noise
@@ -36,7 +36,7 @@ CENTRED_WIDTH = 512
 class PrivateStandardisationPlan(Plan):
     """Noisy sums first, then the second mechanism on rows in the frame that they give."""
 
-    moments: Moments
+    moments: ColumnSums
     sums: NoisySums | None  # None with an infinite budget
     second: Plan  # made for the frame's region, if that is known beforehand
     replan: _Replan
@@ -168,7 +168,7 @@ class PrivateStandardisation(Learner):
         reason = f"columns standardised privately first; then {second.reason}"
         return PrivateStandardisationPlan(moments, sums, second, replan, second.guarantee, reason)
 
-    def _moments(self, bounds: Bounds, *, is_pure: bool) -> Moments:
+    def _moments(self, bounds: Bounds, *, is_pure: bool) -> ColumnSums:
         unit = 1.0 if is_pure else bounds.row_norm()
         largest = bounds.row_norm(math.inf)
         if self.entry_bound is not None:
@@ -177,10 +177,10 @@ class PrivateStandardisation(Learner):
         if is_pure and self.indicators is not None:
             squared = [not is_indicator for is_indicator in self.indicators]
         # The intercept's square is a constant.
-        return Moments(bounds, largest / unit, (*squared, False), unit)
+        return ColumnSums(bounds, largest / unit, (*squared, False), unit)
 
 
-def _noisy(moments: Moments, budget: Budget, unit: Unit) -> NoisySums | None:
+def _noisy(moments: ColumnSums, budget: Budget, unit: Unit) -> NoisySums | None:
     if not budget.is_private:
         return None
     if budget.delta == 0:

@@ -32,7 +32,7 @@ class Sums:
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class ColumnSums:
     """What is summed: every column, and the squares of some."""
 
     bounds: Bounds
@@ -115,15 +115,15 @@ class Moments:
 
 @dataclass(frozen=True, eq=False)
 class NoisySums:
-    """Moments with a grid and a law of noise, and their profile."""
+    """Sums with a grid and a law of noise, and their profile."""
 
-    moments: Moments
+    moments: ColumnSums
     grid: Grid
     profile: Profile
     is_pure: bool
 
     @classmethod
-    def gaussian(cls, moments: Moments, unit: Unit, mu: float) -> NoisySums:
+    def gaussian(cls, moments: ColumnSums, unit: Unit, mu: float) -> NoisySums:
         """Plan sums that are mu-Gaussian private."""
         sensitivity, dimension = moments.sensitivity(2, unit), moments.dimension
         grid = gaussian_grid(
@@ -138,7 +138,7 @@ class NoisySums:
         return cls(moments, grid, profile, False)
 
     @classmethod
-    def laplace(cls, moments: Moments, unit: Unit, epsilon: float) -> NoisySums:
+    def laplace(cls, moments: ColumnSums, unit: Unit, epsilon: float) -> NoisySums:
         """Plan sums of pure epsilon."""
         sensitivity, dimension = moments.sensitivity(1, unit), moments.dimension
         grid = laplace_grid(
