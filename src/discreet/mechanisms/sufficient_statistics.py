@@ -39,8 +39,8 @@ from discreet.question import Question
 MOST_COLUMNS = 4096
 """X'X is dense: at this width it takes 134 MB, and a few times that while it is made."""
 
-LONGEST_ROW = 1e120
-"""Rows that could be longer overflow when they are squared and summed."""
+SHORTEST_ROW, LONGEST_ROW = 1e-100, 1e120
+"""Rows that could be longer overflow when they are squared and summed; shorter ones underflow."""
 
 REFINEMENTS = 2
 
@@ -133,8 +133,8 @@ class SufficientStatistics(Mechanism):
                 f"X'X of {width} columns would not fit in memory: sufficient_statistics takes at "
                 f"most {MOST_COLUMNS}. Use objective_perturbation with a PseudoHuber loss.",
             )
-        if not question.row_norm <= LONGEST_ROW:
-            return Verdict(False, "rows this long overflow when squared; rescale them.")
+        if not SHORTEST_ROW <= question.row_norm <= LONGEST_ROW:
+            return Verdict(False, "rows this long or short cannot be squared safely; rescale them.")
         return YES
 
     def _plan(self, problem: Problem, budget: Budget, unit: Unit) -> Plan:
