@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,7 +12,7 @@ from scipy import sparse
 
 from discreet.data import Bounds, Interval, LabelSet
 from discreet.geometry import Box, L1Ball, L2Ball
-from discreet.losses import MarginLogistic, PseudoHuber
+from discreet.losses import MarginLogistic, PseudoHuber, Squared
 from discreet.mechanisms import (
     GaussianSum,
     LaplaceSum,
@@ -19,8 +20,10 @@ from discreet.mechanisms import (
     ObjectivePerturbation,
     OutputPerturbation,
     PrivateCount,
+    SufficientStatistics,
 )
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbationPlan
+from discreet.mechanisms.sufficient_statistics import SufficientStatisticsPlan
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne, Unit
 from discreet.problem import Problem
 from discreet.question import Question, RowCount, VectorMean, VectorSum
@@ -61,9 +64,18 @@ class Case:
     def silent_total(self, plan, data, **options):
         """What the noise of the plan is added to, in the units of the data."""
         opened = data.open(self, **options)
+        if isinstance(plan, SufficientStatisticsPlan):
+            units = plan.grid.snap(plan.moments.vector(opened))
+            return plan.grid.step * units.astype(np.float64)
         if isinstance(self.question, RowCount | Problem):
             return np.atleast_1d(np.float64(plan.run(opened, SilentNoise())))
         return plan.grid.step * plan.totals.units(opened, plan.grid).astype(np.float64)
+
+    def silent_answer(self, plan, data):
+        """What the plan would release if there were no noise, nor anything done against it."""
+        if isinstance(plan, SufficientStatisticsPlan):
+            plan = replace(plan, extra_ridge=0.0)
+        return plan.run(data.open(self), SilentNoise())
 
     def shift(self, plan, apart):
         """How far apart two totals are, in units of the noise that hides them."""
@@ -288,4 +300,31 @@ def _learning_cases():
                pure, diagonal, _l1, classes)  # fmt: skip
 
 
-CASES = (*_cases(), *_learning_cases())
+def _least_squares_cases():
+    """Noise on X'X and X'y together: the worst records differ in both."""
+    mechanism, add, swap = SufficientStatistics(), AddRemoveOne(), ReplaceOne()
+    plain = Bounds(L2Ball(2.0), 3, labels=Interval(-60, 60), max_rows=2**20)
+    constant = replace(plain, intercept=0.5)
+    approximate, pure = Budget(1.0, 1e-6), Budget(1.0)
+    numbers = _hostile_row(3, [-60, 0, 60])
+    nothing, up = [[0.0, 0.0, 0.0]], [[5.0, 0.0, 0.0]]
+    # At 60 degrees and with opposite labels: X'X and X'y together change most.
+    slanted = [[2.5, 5.0 * math.sqrt(0.75), 0.0]]
+
+    def case(label, bounds, unit, budget, first, second, distance):
+        problem = Problem(Squared(label_bound=60.0), bounds, ridge=7.0)
+        pair = (Data(*first), Data(*second))
+        return Case(f"sufficient statistics, {label}", mechanism, problem, unit, budget, pair,
+                    distance, numbers)  # fmt: skip
+
+    one = (nothing, [0.0])
+    yield case("add_remove", plain, add, approximate, one, (nothing + up, [0.0, 60.0]), _l2)
+    yield case("replace", plain, swap, approximate,
+               (nothing + up, [0.0, 60.0]), (nothing + slanted, [0.0, -60.0]), _l2)  # fmt: skip
+    yield case("intercept, add_remove", constant, add, approximate,
+               (up, [60.0]), (up + up, [60.0, 60.0]), _l2)  # fmt: skip
+    yield case("pure, add_remove", plain, add, pure,
+               one, ([*nothing, [5.0, 5.0, 5.0]], [0.0, 60.0]), _l1)  # fmt: skip
+
+
+CASES = (*_cases(), *_learning_cases(), *_least_squares_cases())

@@ -6,6 +6,7 @@ from discreet.mechanisms.laplace_sum import LaplaceSum
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
 from discreet.mechanisms.output_perturbation import OutputPerturbation
 from discreet.mechanisms.private_count import PrivateCount
+from discreet.mechanisms.sufficient_statistics import SufficientStatistics
 
 REGISTRY: tuple[Mechanism, ...] = (
     GaussianSum(),
@@ -13,6 +14,7 @@ REGISTRY: tuple[Mechanism, ...] = (
     PrivateCount(),
     OutputPerturbation(),
     ObjectivePerturbation(),
+    SufficientStatistics(),
 )
 """Every mechanism; the universal checks run over all of them."""
 
@@ -25,5 +27,6 @@ __all__ = [
     "OutputPerturbation",
     "Plan",
     "PrivateCount",
+    "SufficientStatistics",
     "Verdict",
 ]
