@@ -4,6 +4,7 @@ from importlib.metadata import version
 
 from discreet.data import Bounds, Interval, LabelSet, Rows
 from discreet.ledger import MemoryLedger
+from discreet.linear_model import LinearClassifier, LinearRegressor
 from discreet.mechanisms import GaussianSum, LaplaceSum, PrivateCount
 from discreet.noise import RehearsalNoise, SystemNoise
 from discreet.privacy import AddRemoveOne, Budget, Guarantee, ReplaceOne
@@ -21,6 +22,8 @@ __all__ = [
     "Interval",
     "LabelSet",
     "LaplaceSum",
+    "LinearClassifier",
+    "LinearRegressor",
     "MemoryLedger",
     "PrivateCount",
     "RehearsalNoise",

@@ -1,5 +1,19 @@
 """Private linear models with the interface of scikit-learn."""
 
+from discreet.linear_model.huber_regressor import HuberRegressor
+from discreet.linear_model.linear_classifier import LinearClassifier
+from discreet.linear_model.linear_regressor import LinearRegressor
 from discreet.linear_model.logistic_regression import LogisticRegression
+from discreet.linear_model.poisson_regressor import PoissonRegressor
+from discreet.linear_model.quantile_regressor import QuantileRegressor
+from discreet.linear_model.ridge import Ridge
 
-__all__ = ["LogisticRegression"]
+__all__ = [
+    "HuberRegressor",
+    "LinearClassifier",
+    "LinearRegressor",
+    "LogisticRegression",
+    "PoissonRegressor",
+    "QuantileRegressor",
+    "Ridge",
+]

@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
 from discreet import _checks
 from discreet._types import Vector
-from discreet.data import Bounds, Labels, Rows
-from discreet.errors import InputTypeError
-from discreet.geometry import L2Ball
+from discreet.data import Bounds, Labels, LabelSet, Rows
+from discreet.errors import InputError, InputTypeError
+from discreet.geometry import ConvexSet
 from discreet.ledger import Ledger
-from discreet.losses import Loss
-from discreet.mechanisms import Mechanism, ObjectivePerturbation, OutputPerturbation
+from discreet.linear_model._ridge import free_ridge
+from discreet.losses import Loss, Squared
+from discreet.mechanisms import (
+    EachAgainstTheRest,
+    Learner,
+    Mechanism,
+    ObjectivePerturbation,
+    OutputPerturbation,
+    PrivateStandardisation,
+    SufficientStatistics,
+)
 from discreet.noise import Noise, RehearsalNoise, SystemNoise
+from discreet.one_vs_rest import OneVsRest
+from discreet.penalties import Indicator
 from discreet.privacy import Budget, Unit
 from discreet.problem import Problem
+from discreet.question import Question
 from discreet.release import Release, release
 
-INTERCEPT_SHARE = 0.5
-"""The constant of the intercept's column, as a share of the bound on rows."""
-
-MECHANISMS = {
-    "objective_perturbation": ObjectivePerturbation(),
-    "output_perturbation": OutputPerturbation(),
+MECHANISMS: dict[str, Callable[[], Mechanism]] = {
+    "objective_perturbation": ObjectivePerturbation,
+    "output_perturbation": OutputPerturbation,
+    "sufficient_statistics": SufficientStatistics,
+    "private_standardisation": PrivateStandardisation,
 }
 
 
@@ -37,39 +48,43 @@ class Task:
     labels: Labels
     budget: Budget
     unit: Unit
-    data_norm: float
+    features: ConvexSet
+    intercept: float | None
     ridge: float | None
-    has_intercept: bool
+    domain: ConvexSet | None
+    max_weight: float | None
     max_rows: int
-    mechanism: str
+    mechanism: str | Mechanism
     assumed: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        _checks.positive(data_norm=self.data_norm)
-        _checks.one_of(("auto", *MECHANISMS), mechanism=self.mechanism)
+        if isinstance(self.mechanism, str):
+            _checks.one_of(("auto", *MECHANISMS), mechanism=self.mechanism)
         if self.ridge is not None:
             _checks.positive(ridge=self.ridge)
-
-    @property
-    def intercept(self) -> float | None:
-        return INTERCEPT_SHARE * self.data_norm if self.has_intercept else None
+        if self.domain is not None:
+            _checks.instance(ConvexSet, domain=self.domain)
 
     def fit(
-        self, X: Any, y: Vector, *, ledger: Ledger | None, noise: Noise, purpose: str
+        self,
+        X: Any,
+        y: Vector,
+        weights: Any,
+        *,
+        ledger: Ledger | None,
+        noise: Noise,
+        purpose: str,
     ) -> Release:
-        """Release coefficients; the intercept, if any, is the last."""
-        bounds = Bounds(
-            features=L2Ball(self.data_norm),
-            n_features=X.shape[1],
-            labels=self.labels,
-            intercept=self.intercept,
-            max_rows=X.shape[0] if self.unit.count_is_public else self.max_rows,
-        )
-        problem = Problem(self.loss, bounds, self._ridge(bounds), assumed=self.assumed)
-        rows = Rows(X, y, bounds=bounds, unit=self.unit)
+        """Release coefficients; the intercept's, if there is one, comes last."""
+        if weights is not None and self.max_weight is None:
+            raise InputError(
+                "sample_weight needs a declared largest weight; pass max_weight to the estimator."
+            )
+        question = self.question(X.shape[1], X.shape[0])
+        rows = Rows(X, y, weights=weights, bounds=question.bounds, unit=self.unit)
         return release(
-            self.chosen,
-            problem,
+            self.chosen(question),
+            question,
             rows,
             budget=self.budget,
             ledger=ledger,
@@ -77,31 +92,59 @@ class Task:
             purpose=purpose,
         )
 
-    @property
-    def chosen(self) -> Mechanism:
-        """The mechanism: objective perturbation wherever its noise has a proof."""
-        if self.mechanism != "auto":
-            return MECHANISMS[self.mechanism]
-        is_pure = self.budget.is_private and self.budget.delta == 0
-        name = "output_perturbation" if is_pure else "objective_perturbation"
-        return MECHANISMS[name]
+    def question(self, n_features: int, count: int) -> Problem | OneVsRest:
+        """State the learning problem; ``count`` is used only if it is public."""
+        classes = len(self.labels.values) if isinstance(self.labels, LabelSet) else 0
+        bounds = Bounds(
+            features=self.features,
+            n_features=n_features,
+            labels=LabelSet([-1, 1]) if classes else self.labels,
+            intercept=self.intercept,
+            max_weight=self.max_weight,
+            max_rows=count if self.unit.count_is_public else self.max_rows,
+        )
+        problem = Problem(
+            self.loss,
+            bounds,
+            self._ridge(bounds, times=classes if classes > 2 else 1),
+            penalty=None if self.domain is None else Indicator(self.domain),
+            assumed=self.assumed,
+        )
+        return OneVsRest(problem, classes) if classes > 2 else problem
 
-    def _ridge(self, bounds: Bounds) -> float:
-        r"""Return the ridge asked for, or the least that costs no privacy.
+    def chosen(self, question: Question) -> Mechanism:
+        """Return the mechanism asked for, or the one whose predicted error is smallest.
 
-        For a jointly smooth loss :math:`\kappa R^2/\epsilon`, three times that if records are
-        replaced; with a little room for the mask. For a pure budget, whose noise falls with the
-        ridge, a rule of thumb that has not been tuned.
+        Objective perturbation divides its noise by the curvature of data and ridge together,
+        output perturbation by the ridge alone, so the first is never worse where it has a proof.
+        The squared loss has no bounded slope without a domain; its statistics say all there is.
         """
+        mechanism = self.mechanism
+        if mechanism == "auto":
+            is_free = self.domain is None and isinstance(self.loss, Squared)
+            mechanism = "sufficient_statistics" if is_free else "objective_perturbation"
+        if isinstance(mechanism, str):
+            mechanism = MECHANISMS[mechanism]()
+        if not isinstance(question, OneVsRest):
+            return mechanism
+        if isinstance(mechanism, PrivateStandardisation):
+            return mechanism.with_second(EachAgainstTheRest(mechanism.second))
+        if not isinstance(mechanism, Learner):
+            raise InputError(f"{mechanism.name} is not for several classes; use mechanism='auto'.")
+        return EachAgainstTheRest(mechanism)
+
+    def _ridge(self, bounds: Bounds, times: int) -> float:
         if self.ridge is not None:
             return self.ridge
-        if not self.budget.is_private:
-            return bounds.row_norm() ** 2
-        smooth = self.loss.joint_smoothness or 10 * self.loss.smoothness(math.inf)
-        factor = 3.0 if self.unit.count_is_public else 1.2
-        if self.budget.delta == 0:
-            factor *= 10.0 * math.sqrt(bounds.width)
-        return factor * smooth * bounds.row_norm() ** 2 / self.budget.epsilon
+        if isinstance(self.loss, Squared) and self.domain is None:
+            return bounds.row_norm() ** 2  # its statistics need none
+        # After a private standardisation rows have norm one.
+        standardised = isinstance(self.mechanism, PrivateStandardisation)
+        norm = 1.0 + 2.0**-19 if standardised else bounds.row_norm()
+        budget = self.mechanism.left(self.budget) if standardised else self.budget  # type: ignore[union-attr]
+        return free_ridge(
+            self.loss, norm, budget, self.unit, weight=bounds.largest_weight, times=times
+        )
 
 
 def noise_from(random_state: Any) -> Noise:

@@ -1,11 +1,13 @@
 """The mechanisms: each a page of code beside a page of proof."""
 
-from discreet.mechanisms.base import Mechanism, Plan, Verdict
+from discreet.mechanisms.base import Learner, Mechanism, Plan, Verdict
 from discreet.mechanisms.gaussian_sum import GaussianSum
 from discreet.mechanisms.laplace_sum import LaplaceSum
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
+from discreet.mechanisms.one_vs_rest import EachAgainstTheRest
 from discreet.mechanisms.output_perturbation import OutputPerturbation
 from discreet.mechanisms.private_count import PrivateCount
+from discreet.mechanisms.private_standardisation import PrivateStandardisation
 from discreet.mechanisms.sufficient_statistics import SufficientStatistics
 
 REGISTRY: tuple[Mechanism, ...] = (
@@ -14,19 +16,24 @@ REGISTRY: tuple[Mechanism, ...] = (
     PrivateCount(),
     OutputPerturbation(),
     ObjectivePerturbation(),
+    EachAgainstTheRest(),
+    PrivateStandardisation(),
     SufficientStatistics(),
 )
 """Every mechanism; the universal checks run over all of them."""
 
 __all__ = [
     "REGISTRY",
+    "EachAgainstTheRest",
     "GaussianSum",
     "LaplaceSum",
+    "Learner",
     "Mechanism",
     "ObjectivePerturbation",
     "OutputPerturbation",
     "Plan",
     "PrivateCount",
+    "PrivateStandardisation",
     "SufficientStatistics",
     "Verdict",
 ]

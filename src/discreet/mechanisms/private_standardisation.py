@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -167,6 +167,17 @@ class PrivateStandardisation(Learner):
         second = replan.plan(region)
         reason = f"columns standardised privately first; then {second.reason}"
         return PrivateStandardisationPlan(moments, sums, second, replan, second.guarantee, reason)
+
+    def with_second(self, second: Learner) -> PrivateStandardisation:
+        """Return the same first stage before another mechanism."""
+        return replace(self, second=second)
+
+    @staticmethod
+    def left(budget: Budget) -> Budget:
+        """Return roughly what the first stage leaves of a budget, for rules of thumb."""
+        if budget.delta > 0 or not budget.is_private:
+            return budget
+        return Budget((1 - PURE_SHARE) * budget.epsilon)
 
     def _moments(self, bounds: Bounds, *, is_pure: bool) -> ColumnSums:
         unit = 1.0 if is_pure else bounds.row_norm()

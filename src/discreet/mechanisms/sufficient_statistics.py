@@ -126,6 +126,12 @@ class SufficientStatistics(Mechanism):
                 f"{question.loss!r} has no finite statistics that say all; use Squared, or "
                 "objective_perturbation.",
             )
+        if question.penalty is not None or question.bounds.max_weight is not None:
+            return Verdict(
+                False,
+                "sufficient_statistics knows neither weights nor penalties beside the ridge; use "
+                "objective_perturbation with a domain.",
+            )
         width = question.bounds.width
         if width > MOST_COLUMNS:
             return Verdict(

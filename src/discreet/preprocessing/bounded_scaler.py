@@ -119,6 +119,25 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             [column.encode(c, centred=centred) for column, c in zip(declared, cells, strict=True)]
         )
 
+    def plain(self, X: Any) -> Array:
+        """Return the features in the user's own units, for coefficients that :meth:`fold` made.
+
+        A number is clipped to its range, a level is one where it applies; nothing is scaled.
+
+        Examples
+        --------
+        >>> from discreet.preprocessing import Category, Numeric
+        >>> scaler = BoundedScaler([Numeric(0, 100), Category(["no", "yes"])])
+        >>> scaler.plain([[175, "yes"], [None, "maybe"]])
+        array([[100.,   0.,   1.],
+               [ 50.,   0.,   0.]])
+        """
+        declared = self._declared()
+        names = _frame_names(X)
+        self._check_shape(X, names)
+        cells = self._cells(X, names)
+        return np.hstack([column.plain(c) for column, c in zip(declared, cells, strict=True)])
+
     def get_feature_names_out(self, input_features: Iterable[str] | None = None) -> NDArray[Any]:
         """Name the features: a numeric column keeps its name, a level is ``column_level``."""
         declared = self._declared()
@@ -161,7 +180,9 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         4
         """
         features = L2Ball(self.row_norm(2))
-        return Bounds(features, self.n_features_out, labels, intercept, max_rows)
+        return Bounds(
+            features, self.n_features_out, labels=labels, intercept=intercept, max_rows=max_rows
+        )
 
     def fold(self, coef: ArrayLike, intercept: ArrayLike = 0.0) -> Folded:
         r"""Return the same linear model with coefficients in the user's own units.

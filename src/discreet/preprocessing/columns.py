@@ -48,6 +48,14 @@ class Column(ABC):
         """Return the features, one row for each cell."""
 
     @abstractmethod
+    def plain(self, cells: Cells) -> Array:
+        """Return the features in the user's own units: clipped, but neither scaled nor centred."""
+
+    @abstractmethod
+    def origin(self) -> Vector:
+        """Return the features, in the user's own units, that are encoded as zeros."""
+
+    @abstractmethod
     def encode_sparse(self, cells: Cells) -> Csr:
         """Return the features that are not centred, as a sparse matrix."""
 
@@ -124,11 +132,17 @@ class Numeric(Column):
         return Fraction(1)
 
     def encode(self, cells: Cells, *, centred: bool) -> Array:
+        scaled = (self.plain(cells) - self.middle) / self.half
+        return np.clip(scaled, -1.0, 1.0)
+
+    def plain(self, cells: Cells) -> Array:
         numbers = _numbers(cells)
         fill = self.middle if self.fill is None else self.fill
         known = np.where(np.isfinite(numbers), numbers, fill)  # first: a clip passes NaN through
-        scaled = (np.clip(known, self.low, self.high) - self.middle) / self.half
-        return np.clip(scaled, -1.0, 1.0)[:, None]
+        return np.clip(known, self.low, self.high)[:, None]
+
+    def origin(self) -> Vector:
+        return np.array([self.middle])
 
     def encode_sparse(self, cells: Cells) -> Csr:
         return sparse.csr_array(self.encode(cells, centred=False))
@@ -202,6 +216,12 @@ class Category(Column):
         block[known] -= share
         block[known, codes[known]] = 1 - share
         return block
+
+    def plain(self, cells: Cells) -> Array:
+        return self.encode(cells, centred=False)
+
+    def origin(self) -> Vector:
+        return np.zeros(self.width)
 
     def encode_sparse(self, cells: Cells) -> Csr:
         codes = self._codes(cells)

@@ -1,0 +1,101 @@
+"""Linear models of classes."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets, unique_labels
+
+from discreet._types import Array, Vector
+from discreet.data import LabelSet
+from discreet.errors import InputError
+from discreet.linear_model._estimator import LinearEstimator
+from discreet.losses import ProbabilisticLoss
+
+
+class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
+    """Two classes by one problem, more by one problem each, within one budget."""
+
+    classes: Any
+    coef_: Array
+    intercept_: Vector
+    classes_: Any
+
+    def _fit(self, X: Any, y: Any, weights: Any) -> Self:
+        assumed = () if self.classes is not None else ("the classes found in the labels",)
+        X, y = self._table(X, y)
+        classes = self._declared_or_found(y)
+        count = 2 if classes.size == 2 else classes.size
+        task = self._task(LabelSet(range(count)), assumed)
+        codes = _codes(y, classes)
+        if count == 2:
+            codes = np.where(np.isnan(codes), codes, 2 * codes - 1)
+        coefficients = self._release(task, X, codes, weights)
+        self.classes_ = classes
+        self._keep(coefficients[:, :-1], coefficients[:, -1])
+        return self
+
+    def _declared_or_found(self, y: Any) -> Any:
+        if self.classes is None:
+            check_classification_targets(y)
+            classes = unique_labels(y)
+        else:
+            classes = np.unique(np.asarray(self.classes))
+        if classes.size < 2:
+            raise InputError(
+                "there must be at least two classes; got one class. Declare them with classes=."
+            )
+        return classes
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the margins: positive for the second of two classes, else one for each class."""
+        margins = self._margins(X)
+        return margins[:, 0] if self.classes_.size == 2 else margins
+
+    def predict(self, X: Any) -> Any:
+        """Return the likeliest class of each row."""
+        margins = self._margins(X)
+        if self.classes_.size == 2:
+            return self.classes_[(margins[:, 0] > 0).astype(int)]
+        return self.classes_[margins.argmax(axis=1)]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # a handful of rows cannot be learnt privately
+        return tags
+
+
+class ProbabilisticClassifier(LinearClassifierBase):
+    """A linear model whose margins stand for probabilities."""
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of each class for each row."""
+        loss = self._loss()
+        assert_probabilistic(loss)
+        chances = np.asarray(loss.probability(self._margins(X)))  # type: ignore[attr-defined]
+        if self.classes_.size == 2:
+            return np.column_stack([1 - chances[:, 0], chances[:, 0]])
+        total = chances.sum(axis=1, keepdims=True)
+        share = np.full_like(chances, 1 / chances.shape[1])
+        normed: Array = np.divide(chances, total, out=share, where=total > 0)
+        return normed
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithm of the probability of each class for each row."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+
+def assert_probabilistic(loss: object) -> None:
+    """Refuse a loss without probabilities."""
+    if not isinstance(loss, ProbabilisticLoss):
+        raise InputError(f"{loss!r} gives no probabilities; use decision_function.")
+
+
+def _codes(y: Any, classes: Any) -> Vector:
+    """Return the place of each label among the classes, NaN for one that is not declared."""
+    places = np.minimum(np.searchsorted(classes, y), classes.size - 1)
+    codes: Vector = np.where(classes[places] == y, places, np.nan)
+    return codes

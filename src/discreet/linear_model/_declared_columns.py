@@ -1,0 +1,106 @@
+"""Estimators that take tables as they are: columns declared, coefficients in the user's units."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from discreet import _checks
+from discreet._types import Array
+from discreet.errors import InputError
+from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
+from discreet.linear_model._estimator import LinearEstimator
+from discreet.preprocessing import BoundedScaler, Category, Column
+
+Columns = Mapping[str, Column] | Sequence[Column] | None
+
+
+class DeclaredColumns(LinearEstimator):
+    """Rows come as declared columns, or as numbers with a declared norm."""
+
+    columns: Columns
+
+    def _scaler(self) -> BoundedScaler | None:
+        if self.columns is None:
+            return None
+        return BoundedScaler(self.columns, centre_categories=self._centres())
+
+    def _centres(self) -> bool:
+        """Say whether levels are centred; not if noise is made for the l1 norm, which doubles."""
+        return True
+
+    def _kept_share(self) -> float:
+        """Return the share of the l1 norm of numbers that is kept; rows beyond are shortened."""
+        return 1.0
+
+    def _features(self) -> ConvexSet:
+        scaler = self._scaler()
+        if scaler is None:
+            _checks.positive(data_norm=self.data_norm)
+            return L2Ball(self.data_norm)
+        if self._centres():
+            return L2Ball(scaler.row_norm())
+        numeric = sum(not isinstance(column, Category) for column in self._listed())
+        total = scaler.row_norm(order=1) - (1 - self._kept_share()) * numeric
+        if self._kept_share() == 1:
+            return L1L2Ball(total, scaler.row_norm())
+        return L1L2Ball(total, min(scaler.row_norm(), math.sqrt(total)))
+
+    def _listed(self) -> list[Column]:
+        columns = self.columns
+        if columns is None:
+            return []
+        return list(columns.values() if isinstance(columns, Mapping) else columns)
+
+    def _indicators(self) -> tuple[bool, ...] | None:
+        """Say which features are levels of a category."""
+        if self.columns is None:
+            return None
+        return tuple(
+            isinstance(column, Category) for column in self._listed() for _ in range(column.width)
+        )
+
+    def _constant(self) -> float | None:
+        if not self.fit_intercept:
+            return None
+        return super()._constant() if self.columns is None else 1.0
+
+    def _table(self, X: Any, y: Any) -> tuple[Any, Any]:
+        scaler = self._scaler()
+        if scaler is None:
+            return super()._table(X, y)
+        scaler.fit(X)
+        self.n_features_in_ = scaler.n_features_in_
+        self.__dict__.pop("feature_names_in_", None)
+        if hasattr(scaler, "feature_names_in_"):
+            self.feature_names_in_ = scaler.feature_names_in_
+        labels = column_or_1d(y)
+        encoded = scaler.transform(X)
+        if encoded.shape[0] != len(labels):
+            raise InputError("X and y must have as many rows as one another.")
+        return encoded, labels
+
+    def _keep(self, coef: Array, intercept: Any) -> None:
+        scaler = self._scaler()
+        if scaler is not None:
+            coef, intercept = scaler.fold(coef, intercept)
+        super()._keep(coef, intercept)
+
+    def _margins(self, X: Any) -> Array:
+        scaler = self._scaler()
+        if scaler is None:
+            return super()._margins(X)
+        check_is_fitted(self)
+        coef = np.atleast_2d(self.coef_)
+        linear = scaler.plain(X) @ coef.T
+        if self._kept_share() == 1:
+            return np.asarray(linear + self.intercept_)
+        # Rows that were shortened in the fit are shortened here, about the middle of each range.
+        factors = self._features().clip_rows(np.asarray(scaler.transform(X)))[1][:, None]
+        origin = np.concatenate([column.origin() for column in self._listed()])
+        middle = origin @ coef.T
+        return np.asarray(middle + factors * (linear - middle) + self.intercept_)

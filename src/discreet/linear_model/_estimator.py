@@ -1,0 +1,155 @@
+"""What all linear estimators do alike: read tables, fit through the gate, keep what is public."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from discreet import _checks
+from discreet._types import Array, Vector
+from discreet.data import Labels
+from discreet.errors import InputTypeError
+from discreet.geometry import ConvexSet, L2Ball
+from discreet.ledger import Ledger
+from discreet.linear_model._fitting import Task, noise_from
+from discreet.losses import Loss
+from discreet.mechanisms import Mechanism
+from discreet.privacy import Budget, Guarantee, Unit, unit_named
+from discreet.release import Release
+
+INTERCEPT_SHARE = 0.5
+"""The constant of the intercept's column, as a share of the bound on rows."""
+
+
+class LinearEstimator(BaseEstimator):  # type: ignore[misc]
+    """A linear model whose coefficients are released once, through the gate."""
+
+    # Weights reach ``fit`` as a keyword; scikit-learn routes them to it.
+    __metadata_request__fit: ClassVar[dict[str, Any]] = {"sample_weight": None}
+
+    epsilon: float
+    delta: float
+    data_norm: float
+    unit: str | Unit
+    ledger: Ledger | None
+    fit_intercept: bool
+    max_rows: int
+    max_weight: float | None
+    domain: ConvexSet | None
+    mechanism: str
+    random_state: int | None
+    verbose: int
+
+    coef_: Array
+    intercept_: Any
+    release_: Release
+    privacy_: Guarantee
+
+    @abstractmethod
+    def _loss(self) -> Loss:
+        """Return the loss that is summed over rows."""
+
+    @abstractmethod
+    def _ridge(self) -> float | None:
+        """Return the strength of the penalty, None for the rule."""
+
+    def _features(self) -> ConvexSet:
+        """Return the set that rows are brought into."""
+        _checks.positive(data_norm=self.data_norm)
+        return L2Ball(self.data_norm)
+
+    def _constant(self) -> float | None:
+        """Return the entry of the intercept's column."""
+        return INTERCEPT_SHARE * self.data_norm if self.fit_intercept else None
+
+    def _chosen(self) -> str | Mechanism:
+        """Return the mechanism, or the name of one."""
+        return self.mechanism
+
+    def _task(self, labels: Labels, assumed: tuple[str, ...]) -> Task:
+        return Task(
+            loss=self._loss(),
+            labels=labels,
+            budget=Budget(self.epsilon, self.delta),
+            unit=unit_named(self.unit),
+            features=self._features(),
+            intercept=self._constant(),
+            ridge=self._ridge(),
+            domain=self.domain,
+            max_weight=self.max_weight,
+            max_rows=self.max_rows,
+            mechanism=self._chosen(),
+            assumed=assumed,
+        )
+
+    def _table(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Return rows and labels as arrays; reads no more than types, shapes and labels."""
+        rows, labels = validate_data(
+            self, X, y, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False
+        )
+        return rows, labels
+
+    def _rows(self, X: Any) -> Any:
+        """Return rows as an array, checked against those of the fit."""
+        return validate_data(
+            self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, reset=False
+        )
+
+    def _release(self, task: Task, X: Any, y: Vector, weights: Any) -> Array:
+        """Fit, keep the release, and return coefficients, the intercept last in each row."""
+        self.release_ = task.fit(
+            X,
+            y,
+            weights,
+            ledger=self.ledger,
+            noise=noise_from(self.random_state),
+            purpose=type(self).__name__,
+        )
+        self.privacy_ = self.release_.guarantee
+        if self.verbose > 0:
+            print(self.privacy_.sentence())
+        coefficients = np.atleast_2d(np.asarray(self.release_.value))
+        if task.intercept is None:
+            return np.column_stack([coefficients, np.zeros(len(coefficients))])
+        coefficients[:, -1] *= task.intercept
+        return coefficients
+
+    def _keep(self, coef: Array, intercept: Any) -> None:
+        """Keep one vector of coefficients for each class, or for the only target."""
+        self.coef_, self.intercept_ = coef, intercept
+
+    def _margins(self, X: Any) -> Array:
+        """Return the inner product of each row with each vector of coefficients."""
+        check_is_fitted(self)
+        return np.asarray(self._rows(X) @ np.atleast_2d(self.coef_).T + self.intercept_)
+
+    def fit(self, X: Any, y: Any, **metadata: Any) -> Self:
+        """Fit the model; the ledger is charged before a row is read.
+
+        Parameters
+        ----------
+        X
+            Rows: an array, a SciPy sparse matrix, or a pandas or Polars data frame.
+        y
+            One label for each row.
+        sample_weight
+            How often each row counts, up to the declared ``max_weight``.
+        """
+        weights = metadata.pop("sample_weight", None)
+        if metadata:
+            raise InputTypeError(f"fit takes sample_weight only; got {sorted(metadata)} as well.")
+        return self._fit(X, y, weights)
+
+    @abstractmethod
+    def _fit(self, X: Any, y: Any, weights: Any) -> Self: ...
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True  # such rows count as a fixed row
+        tags.non_deterministic = self.random_state is None
+        return tags

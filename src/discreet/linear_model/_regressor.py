@@ -1,0 +1,66 @@
+"""Linear models of numbers."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from discreet._types import Vector
+from discreet.data import Interval
+from discreet.errors import InputError
+from discreet.linear_model._estimator import LinearEstimator
+
+
+class LinearRegressorBase(RegressorMixin, LinearEstimator):  # type: ignore[misc]
+    """Targets are clipped to their declared range, and counted from its middle."""
+
+    target_range: tuple[float, float]
+    coef_: Vector
+    intercept_: Any
+
+    def _range(self) -> Interval:
+        try:
+            low, high = self.target_range
+        except (TypeError, ValueError):
+            raise InputError(
+                f"target_range must be two numbers, low and high; got {self.target_range!r}."
+            ) from None
+        interval = Interval(low, high)
+        if interval.low == interval.high:
+            raise InputError(f"target_range must not be empty; got {low} twice.")
+        return interval
+
+    @property
+    def _middle(self) -> float:
+        """What targets are counted from; zero without an intercept to put it into."""
+        interval = self._range()
+        return (interval.low + interval.high) / 2 if self.fit_intercept else 0.0
+
+    def _labels(self) -> Interval:
+        """Return the range of targets, counted from its middle."""
+        interval = self._range()
+        return Interval(interval.low - self._middle, interval.high - self._middle)
+
+    def _fit(self, X: Any, y: Any, weights: Any) -> Self:
+        task = self._task(self._labels(), ())
+        X, y = self._table(X, y)
+        y = np.clip(np.asarray(y, dtype=np.float64), *self._range_ends())
+        coefficients = self._release(task, X, y - self._middle, weights)
+        self._keep(coefficients[:, :-1], coefficients[:, -1] + self._middle)
+        self.coef_, self.intercept_ = self.coef_[0], float(self.intercept_[0])
+        return self
+
+    def _range_ends(self) -> tuple[float, float]:
+        interval = self._range()
+        return interval.low, interval.high
+
+    def predict(self, X: Any) -> Vector:
+        """Return the predicted target of each row."""
+        return np.asarray(self._margins(X)[:, 0])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True  # a handful of rows cannot be learnt privately
+        return tags

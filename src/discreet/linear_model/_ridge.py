@@ -1,0 +1,41 @@
+"""How strong a penalty is if nobody says: the weakest that costs no privacy."""
+
+from __future__ import annotations
+
+import math
+
+from discreet.losses import Loss
+from discreet.privacy import Budget, Unit
+
+BEND_SHARE = 0.1
+"""What one row may bend the objective by, in epsilons, if its loss is not jointly smooth."""
+
+
+def free_ridge(
+    loss: Loss, row_norm: float, budget: Budget, unit: Unit, *, weight: float = 1.0, times: int = 1
+) -> float:
+    r"""Return a ridge from public facts: no number of rows is in it.
+
+    For a jointly smooth loss :math:`\kappa R^2/\epsilon`, twice that if records are replaced and
+    the budget is pure, three times if it is not; with a little room for the mask. For other losses
+    the ridge at which one row bends the objective by a tenth of epsilon. If several problems share
+    a budget, each has its part of epsilon. With an infinite budget, :math:`R^2`.
+
+    Examples
+    --------
+    >>> from discreet.losses import Logistic
+    >>> from discreet.privacy import AddRemoveOne
+    >>> free_ridge(Logistic(), 2.0, Budget(0.5, 1e-9), AddRemoveOne())
+    9.6
+    """
+    squared = weight * row_norm**2
+    if not budget.is_private:
+        return squared
+    epsilon = budget.epsilon / times
+    if loss.joint_smoothness is None:
+        return loss.smoothness(math.inf) * squared / math.expm1(BEND_SHARE * epsilon)
+    if budget.delta == 0:
+        factor = 2.04 if unit.count_is_public else 1.02
+    else:
+        factor = 3.0 if unit.count_is_public else 1.2
+    return factor * loss.joint_smoothness * squared / epsilon

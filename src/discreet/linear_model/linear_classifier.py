@@ -1,0 +1,151 @@
+"""The best private linear classifier, for people who just want one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from discreet import _checks
+from discreet.geometry import ConvexSet
+from discreet.ledger import Ledger
+from discreet.linear_model._classifier import ProbabilisticClassifier
+from discreet.linear_model._declared_columns import Columns, DeclaredColumns
+from discreet.losses import Loss, MarginLogistic
+from discreet.mechanisms import Mechanism, PrivateStandardisation
+from discreet.privacy import Unit
+
+
+class LinearClassifier(DeclaredColumns, ProbabilisticClassifier):
+    r"""A linear classifier with every choice made for accuracy under privacy.
+
+    Columns are brought to [-1, 1] by their declared ranges and levels; a small part of the budget
+    pays for their means and spreads, by which they are standardised; the rest pays for a logistic
+    loss that asks for a margin, whose slope is near its bound where noise keeps the margins. If
+    ``delta`` is zero the noise is made for the l1 norm of rows, which is small where most columns
+    are categories.
+
+    Parameters
+    ----------
+    epsilon, delta
+        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
+    data_norm
+        The declared bound on the Euclidean norm of a row, if ``columns`` are not declared; longer
+        rows are shortened to it.
+    unit
+        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
+    ledger
+        Where the fit is paid for; None keeps no books.
+    columns
+        What is declared about each column, as for
+        :class:`~discreet.preprocessing.BoundedScaler`: a dict from name to ``Numeric`` or
+        ``Category`` for data frames, a list for arrays. None for rows of numbers.
+    margin
+        What the loss asks for; zero is logistic regression.
+    C
+        Inverse strength of the penalty in the standardised frame, where rows have norm at most
+        one. By default the weakest penalty that costs no privacy.
+    fit_intercept
+        Whether there is an intercept; without one columns cannot be standardised.
+    domain
+        A convex set for the coefficients; columns are not standardised then.
+    classes
+        The classes, declared. Without it the labels found are taken as public, and the guarantee
+        says so. Three or more are told apart by one problem each, within the one budget.
+    max_weight
+        The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
+    max_rows
+        A public bound on the number of rows, if that number is private.
+    mechanism
+        ``"auto"``, ``"private_standardisation"``, ``"objective_perturbation"`` or
+        ``"output_perturbation"``.
+    random_state
+        None for privacy. A whole number makes a repeatable rehearsal that is **not private**.
+    verbose
+        Above zero, the guarantee is printed after the fit.
+
+    Attributes
+    ----------
+    coef_, intercept_
+        In the user's own units: one coefficient for each numeric column, one for each level of a
+        category, in the order of the declaration.
+    classes_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+    release_, privacy_
+        The release and its guarantee.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet.preprocessing import Category, Numeric
+    >>> generator = np.random.default_rng(0)
+    >>> age = generator.uniform(20, 80, size=5000)
+    >>> smokes = generator.choice(["no", "yes"], size=5000)
+    >>> X = np.column_stack([age, smokes]).astype(object)
+    >>> y = np.where(age + 20 * (smokes == "yes") > 60, "ill", "well")
+    >>> model = LinearClassifier(
+    ...     epsilon=1.0,
+    ...     columns=[Numeric(18, 100), Category(["no", "yes"])],
+    ...     classes=["ill", "well"],
+    ... ).fit(X, y)
+    >>> bool(model.score(X, y) > 0.9), model.coef_.shape
+    (True, (1, 3))
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-9,
+        data_norm: float = 1.0,
+        unit: str | Unit = "add_remove",
+        ledger: Ledger | None = None,
+        *,
+        columns: Columns = None,
+        margin: float = 2.0,
+        C: float | None = None,
+        fit_intercept: bool = True,
+        domain: ConvexSet | None = None,
+        classes: Any = None,
+        max_weight: float | None = None,
+        max_rows: int = 2**23,
+        mechanism: str = "auto",
+        random_state: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.data_norm = data_norm
+        self.unit = unit
+        self.ledger = ledger
+        self.columns = columns
+        self.margin = margin
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.domain = domain
+        self.classes = classes
+        self.max_weight = max_weight
+        self.max_rows = max_rows
+        self.mechanism = mechanism
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _loss(self) -> Loss:
+        return MarginLogistic(self.margin)
+
+    def _ridge(self) -> float | None:
+        if self.C is None:
+            return None
+        _checks.positive(C=self.C)
+        return 1 / self.C
+
+    def _centres(self) -> bool:
+        return self.delta > 0
+
+    def _chosen(self) -> str | Mechanism:
+        """Standardise wherever there is an intercept to centre with, and columns to say how."""
+        can = self.fit_intercept and self.domain is None
+        pays = self.delta > 0 or self.columns is not None
+        if self.mechanism == "private_standardisation" or (
+            self.mechanism == "auto" and can and pays
+        ):
+            largest = None if self.columns is None else 1.0
+            return PrivateStandardisation(entry_bound=largest, indicators=self._indicators())
+        return self.mechanism

@@ -1,0 +1,141 @@
+"""The best private linear regression, for people who just want one."""
+
+from __future__ import annotations
+
+from discreet import _checks
+from discreet.geometry import ConvexSet
+from discreet.ledger import Ledger
+from discreet.linear_model._declared_columns import Columns, DeclaredColumns
+from discreet.linear_model._regressor import LinearRegressorBase
+from discreet.losses import Loss, PseudoHuber
+from discreet.privacy import Unit
+
+NUMERIC_SHARE = 0.8
+"""How much of the largest l1 norm of numbers is kept."""
+
+
+class LinearRegressor(DeclaredColumns, LinearRegressorBase):
+    r"""A linear regression with every choice made for accuracy under privacy.
+
+    Columns are brought to [-1, 1] by their declared ranges and levels; rows of an unusually large
+    l1 norm are shortened, in ``fit`` and in ``predict`` alike. The loss is a smooth Huber loss
+    whose slope is bounded by a quarter of half the range of targets, the noise goes on its
+    objective, and its law, for the l1 or the Euclidean norm of rows, is the one that disturbs
+    least.
+
+    Parameters
+    ----------
+    epsilon, delta
+        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
+    data_norm
+        The declared bound on the Euclidean norm of a row, if ``columns`` are not declared; longer
+        rows are shortened to it.
+    unit
+        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
+    ledger
+        Where the fit is paid for; None keeps no books.
+    columns
+        What is declared about each column, as for
+        :class:`~discreet.preprocessing.BoundedScaler`: a dict from name to ``Numeric`` or
+        ``Category`` for data frames, a list for arrays. None for rows of numbers.
+    target_range
+        The declared range of targets; others are clipped to it.
+    threshold
+        The residual at which the loss turns from a parabola to a line, in units of the target. By
+        default a quarter of half the range.
+    alpha
+        Strength of the penalty :math:`\alpha \|w\|^2/2` on the coefficients of encoded columns. By
+        default the weakest that costs no privacy.
+    fit_intercept
+        Whether there is an intercept. Targets are counted from the middle of their range then.
+    domain
+        A convex set for the coefficients of encoded columns, the intercept's own included.
+    max_weight
+        The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
+    max_rows
+        A public bound on the number of rows, if that number is private.
+    mechanism
+        ``"auto"``, ``"objective_perturbation"`` or ``"output_perturbation"``.
+    random_state
+        None for privacy. A whole number makes a repeatable rehearsal that is **not private**.
+    verbose
+        Above zero, the guarantee is printed after the fit.
+
+    Attributes
+    ----------
+    coef_, intercept_
+        In the user's own units: one coefficient for each numeric column, one for each level of a
+        category, in the order of the declaration.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+    release_, privacy_
+        The release and its guarantee.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet.preprocessing import Category, Numeric
+    >>> generator = np.random.default_rng(0)
+    >>> rooms = generator.uniform(1, 8, size=5000)
+    >>> coast = generator.choice(["no", "yes"], size=5000)
+    >>> X = np.column_stack([rooms, coast]).astype(object)
+    >>> y = 50 * rooms + 100 * (coast == "yes")
+    >>> model = LinearRegressor(
+    ...     epsilon=1.0, columns=[Numeric(0, 10), Category(["no", "yes"])], target_range=(0, 600)
+    ... ).fit(X, y)
+    >>> bool(model.score(X, y) > 0.9), model.coef_.shape
+    (True, (3,))
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-9,
+        data_norm: float = 1.0,
+        unit: str | Unit = "add_remove",
+        ledger: Ledger | None = None,
+        *,
+        columns: Columns = None,
+        target_range: tuple[float, float] = (-1.0, 1.0),
+        threshold: float | None = None,
+        alpha: float | None = None,
+        fit_intercept: bool = True,
+        domain: ConvexSet | None = None,
+        max_weight: float | None = None,
+        max_rows: int = 2**23,
+        mechanism: str = "auto",
+        random_state: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.data_norm = data_norm
+        self.unit = unit
+        self.ledger = ledger
+        self.columns = columns
+        self.target_range = target_range
+        self.threshold = threshold
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.domain = domain
+        self.max_weight = max_weight
+        self.max_rows = max_rows
+        self.mechanism = mechanism
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _loss(self) -> Loss:
+        interval = self._range()
+        usual = (interval.high - interval.low) / 8
+        return PseudoHuber(usual if self.threshold is None else self.threshold)
+
+    def _ridge(self) -> float | None:
+        if self.alpha is not None:
+            _checks.positive(alpha=self.alpha)
+        return self.alpha
+
+    def _centres(self) -> bool:
+        return False
+
+    def _kept_share(self) -> float:
+        return NUMERIC_SHARE if self.columns is not None else 1.0

@@ -1,0 +1,142 @@
+"""Private regression of counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import d2_tweedie_score
+
+from discreet import _checks
+from discreet._types import Vector
+from discreet.data import Interval
+from discreet.geometry import ConvexSet
+from discreet.ledger import Ledger
+from discreet.linear_model._regressor import LinearRegressorBase
+from discreet.losses import Loss, Poisson
+from discreet.privacy import Unit
+
+
+class PoissonRegressor(LinearRegressorBase):
+    r"""Poisson regression of counts with a logarithmic link, differentially private.
+
+    It minimises :math:`e^z - yz` summed over rows, z the margin, plus :math:`\alpha \|w\|^2/2`. The
+    exponential has no bounded slope, so beyond ``max_margin`` the loss goes on in a straight line:
+    a mean above :math:`e^U` or below :math:`e^{-U}` is another model's.
+
+    Parameters
+    ----------
+    epsilon, delta
+        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
+    data_norm
+        The declared bound on the Euclidean norm of a row; longer rows are shortened to it. Choose
+        it without looking at the data.
+    unit
+        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
+    ledger
+        Where the fit is paid for; None keeps no books.
+    max_count
+        The declared largest count; larger ones are clipped to it.
+    max_margin
+        The margin U up to which the loss is the Poisson loss.
+    alpha
+        Strength of the penalty :math:`\alpha \|w\|^2/2`, the intercept's coefficient included. By
+        default one row bends the objective by a tenth of epsilon.
+    fit_intercept
+        Whether there is a constant column; it is inside the row norm and penalised.
+    domain
+        A convex set that the coefficients must lie in, the intercept's own included.
+    max_weight
+        The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
+    max_rows
+        A public bound on the number of rows, if that number is private.
+    mechanism
+        ``"auto"``, ``"objective_perturbation"`` or ``"output_perturbation"``.
+    random_state
+        None for privacy. A whole number makes a repeatable rehearsal that is **not private**.
+    verbose
+        Above zero, the guarantee is printed after the fit.
+
+    Attributes
+    ----------
+    coef_, intercept_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+    release_, privacy_
+        The release and its guarantee.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> generator = np.random.default_rng(0)
+    >>> X = generator.uniform(-1, 1, size=(20_000, 3)) / np.sqrt(3)
+    >>> y = generator.poisson(np.exp(X[:, 0] + 0.5))
+    >>> model = PoissonRegressor(epsilon=1.0, delta=1e-6).fit(X, y)
+    >>> bool(model.score(X, y) > 0.0), bool(model.predict(X).min() > 0)
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-9,
+        data_norm: float = 1.0,
+        unit: str | Unit = "add_remove",
+        ledger: Ledger | None = None,
+        *,
+        max_count: float = 10.0,
+        max_margin: float = 2.0,
+        alpha: float | None = None,
+        fit_intercept: bool = True,
+        domain: ConvexSet | None = None,
+        max_weight: float | None = None,
+        max_rows: int = 2**23,
+        mechanism: str = "auto",
+        random_state: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.data_norm = data_norm
+        self.unit = unit
+        self.ledger = ledger
+        self.max_count = max_count
+        self.max_margin = max_margin
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.domain = domain
+        self.max_weight = max_weight
+        self.max_rows = max_rows
+        self.mechanism = mechanism
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _ridge(self) -> float | None:
+        if self.alpha is not None:
+            _checks.positive(alpha=self.alpha)
+        return self.alpha
+
+    def _loss(self) -> Loss:
+        return Poisson(self.max_count, self.max_margin)
+
+    def _range(self) -> Interval:
+        _checks.positive(max_count=self.max_count)
+        return Interval(0.0, self.max_count)
+
+    @property
+    def _middle(self) -> float:
+        return 0.0
+
+    def predict(self, X: Any) -> Vector:
+        """Return the expected count of each row."""
+        with np.errstate(over="ignore"):
+            return np.exp(super().predict(X))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of deviance explained, as scikit-learn's model does."""
+        means = np.clip(self.predict(X), 1e-300, 1e300)
+        return float(d2_tweedie_score(y, means, sample_weight=sample_weight, power=1))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = True
+        return tags
