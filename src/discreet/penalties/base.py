@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from discreet import _checks
-from discreet._types import Vector
+from discreet._types import Array, Vector
 from discreet.errors import InputTypeError
 
 
@@ -43,6 +43,24 @@ class Penalty(ABC):
         _checks.positive(step=step)
         return self._prox(w, step)
 
+    @abstractmethod
+    def prox_error(self, size: float, dimension: int, step_error: float = 0.0) -> float:
+        """Bound, in Euclidean distance, the rounding error of :meth:`prox`.
+
+        The bound holds for float64 coefficients of Euclidean norm at most ``size``, weights at
+        most 1e100 and steps between 1e-100 and 1e100. It is the distance to the exact prox of the
+        same coefficients, at a step that may differ from the one used by a relative
+        ``step_error``.
+        """
+
+    def prox_derivative(self, w: Vector, step: float) -> Array:
+        """Return the Jacobian of :meth:`prox`, one of them where there are several.
+
+        It is symmetric, with eigenvalues between 0 and 1.
+        """
+        _checks.positive(step=step)
+        return self._prox_derivative(w, step)
+
     @property
     @abstractmethod
     def strong_convexity(self) -> float:
@@ -55,3 +73,6 @@ class Penalty(ABC):
 
     @abstractmethod
     def _prox(self, w: Vector, step: float) -> Vector: ...
+
+    @abstractmethod
+    def _prox_derivative(self, w: Vector, step: float) -> Array: ...
