@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet._types import Array, Vector
+from discreet._types import Vector
 from discreet.penalties import Penalty
-from discreet.solvers.certificate import Proposal, propose
+from discreet.solvers.certificate import propose
 from discreet.solvers.objective import DenseObjective, Solution
-from discreet.solvers.quadratic import Quadratic, largest_curvature
+from discreet.solvers.quadratic import Hessian, Quadratic
 
 SUFFICIENT = 1e-4
 """The share of the predicted decrease that a step must achieve (Armijo)."""
@@ -61,9 +61,10 @@ def proximal_newton(
     nearest = propose(penalty, here.point - here.gradient / smoothness, 1 / smoothness)
     residual = smoothness * float(np.linalg.norm(nearest.point - here.point))
     best = Solution(here.point, np.inf)
-    hessian, is_fresh = objective.hessian(here.point), True
+    hessian, is_fresh = Hessian(objective.hessian(here.point)), True
     for _ in range(most_steps):
-        proposal = _minimise_model(objective, penalty, here, hessian, tolerance)
+        model = Quadratic(here.point, here.gradient, hessian)
+        proposal = model.minimise(penalty, 0.1 * tolerance)
         trial = _Place.at(objective, penalty, proposal.point)
         reached = proposal.residual(trial.gradient)
         if reached < best.residual:
@@ -74,12 +75,12 @@ def proximal_newton(
         if there is None:
             if is_fresh:
                 break
-            hessian, is_fresh = objective.hessian(here.point), True
+            hessian, is_fresh = Hessian(objective.hessian(here.point)), True
             continue
         is_fresh = there is not trial or reached > GREAT_PROGRESS * residual
         here, residual = there, reached
         if is_fresh:
-            hessian = objective.hessian(here.point)
+            hessian = Hessian(objective.hessian(here.point))
     if np.isinf(best.residual):
         _, gradient = objective.value_and_gradient(nearest.point)
         best = Solution(nearest.point, nearest.residual(gradient))
@@ -100,15 +101,6 @@ class _Place:
         value, gradient = objective.value_and_gradient(point)
         cost = penalty.value(point)
         return cls(point, value + cost, gradient, cost)
-
-
-def _minimise_model(
-    objective: DenseObjective, penalty: Penalty, here: _Place, hessian: Array, tolerance: float
-) -> Proposal:
-    smoothness = largest_curvature(hessian)
-    model = Quadratic(here.point, here.gradient, hessian, objective.strong_convexity, smoothness)
-    scale = smoothness * float(np.linalg.norm(here.point)) + float(np.linalg.norm(here.gradient))
-    return model.minimise(penalty, max(0.1 * tolerance, 2.0**-53 * scale))
 
 
 def _line_search(
