@@ -83,8 +83,10 @@ class ConvexSet(ABC):
         It is symmetric with eigenvalues between 0 and 1: the identity well inside the set, and
         zero along what the boundary holds fixed.
         """
-        (row,) = self._as_rows("point", point)
-        return self._projection_derivative(row)
+        rows = self._as_rows("point", point)
+        if np.ndim(point) != 1:
+            raise InputError(f"point must be one point, shape (p,); got shape {np.shape(point)}.")
+        return self._projection_derivative(rows[0])
 
     def contains(self, points: ArrayLike, tolerance: float = 1e-9) -> bool | Booleans:
         """Say whether points lie in the set, up to ``tolerance`` times the size of the set."""
