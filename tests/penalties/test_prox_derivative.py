@@ -47,7 +47,7 @@ def test_the_derivative_is_symmetric_with_eigenvalues_between_zero_and_one(penal
         derivative = penalty.prox_derivative(point, 1.0)
         np.testing.assert_array_equal(derivative, derivative.T)
         spectrum = np.linalg.eigvalsh(derivative)
-        assert -1e-14 <= spectrum[0]
+        assert spectrum[0] >= -1e-14
         assert spectrum[-1] <= 1 + 1e-14
 
 
