@@ -108,7 +108,7 @@ def _(region: L2Ball, values, step):
         return values
     with mpmath.workdps(60):
         root = mpmath.sqrt(mpmath.mpf(squared.numerator) / squared.denominator)
-        sign, mantissa, exponent, _ = root._mpf_
+        _sign, mantissa, exponent, _ = root._mpf_
     length = Fraction(mantissa) * Fraction(2) ** exponent
     return [value * radius / length for value in values]
 

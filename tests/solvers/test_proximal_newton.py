@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import mpmath
@@ -234,7 +235,7 @@ def test_convergence_is_superlinear():
     problem, penalty = logistic(0, 2000, 10, ridge=0.01), Indicator(L2Ball(3.0))
     residuals = [solved(problem, penalty, most_steps=steps).residual for steps in range(1, 12)]
     assert residuals[-1] < 1e-11
-    reductions = [b / a for a, b in zip(residuals, residuals[1:], strict=False) if b > 1e-11]
+    reductions = [b / a for a, b in itertools.pairwise(residuals) if b > 1e-11]
     assert min(reductions) < 1e-2
 
 
