@@ -70,6 +70,27 @@ class Logistic(Counted):
         return w
 
 
+class Bent(Counted):
+    """A hinge rounded off within ``bend`` of its corner: straight, then curved, then flat."""
+
+    def __init__(self, X, ridge, bend):
+        super().__init__(X.shape[1], ridge, len(X) / (2 * bend) + ridge)
+        self.X, self.ridge, self.bend = X, ridge, bend
+
+    def value_and_gradient(self, w):
+        self.gradients += 1
+        short = 1 - self.X @ w
+        rounded = np.clip(short + self.bend, 0, 2 * self.bend)
+        losses = rounded**2 / (4 * self.bend) + np.maximum(short - self.bend, 0)
+        value = losses.sum() + self.ridge / 2 * w @ w
+        return float(value), self.ridge * w - self.X.T @ (rounded / (2 * self.bend))
+
+    def hessian(self, w):
+        self.hessians += 1
+        bent = self.X[np.abs(1 - self.X @ w) <= self.bend]
+        return self.ridge * np.eye(self.dimension) + bent.T @ bent / (2 * self.bend)
+
+
 def quadratic(seed, p, condition, scale=1.0):
     """A quadratic in random directions, with curvatures from 1 to ``condition``."""
     generator = np.random.default_rng(seed)
@@ -85,6 +106,15 @@ def logistic(seed, n, p, ridge=1.0, signal=4.0):
     X /= np.maximum(1, np.linalg.norm(X, axis=1, keepdims=True))
     margins = X @ (signal * generator.standard_normal(p))
     return Logistic(X, np.where(generator.random(n) < expit(margins), 1.0, -1.0), ridge)
+
+
+def bent(seed, n, p, ridge, bend):
+    """Rows on the unit sphere, turned by labels that follow a fixed direction, with noise."""
+    generator = np.random.default_rng(seed)
+    X = generator.standard_normal((n, p))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    signal = X @ np.arange(1.0, p + 1) + generator.standard_normal(n) / 2
+    return Bent(X * np.sign(signal)[:, None], ridge, bend)
 
 
 def on_face(problem, held, pull, total=None):

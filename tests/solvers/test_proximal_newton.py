@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from discreet.geometry import Box, L1Ball, L2Ball, LinfBall, Simplex, WholeSpace
 from discreet.penalties import L1, ElasticNet, Indicator, WithRidge
 from discreet.solvers import certify, newton, proximal_newton
-from solvers.composite import Quadratic, logistic, on_face, quadratic
+from solvers.composite import Quadratic, bent, logistic, on_face, quadratic
 
 UNIT = 2.0**-53
 PENALTIES = [
@@ -37,11 +37,16 @@ def solved(problem, penalty, tolerance=0.0, **options):
     )
 
 
-def near_rounding(problem, penalty, point):
+def near_rounding(problem, point):
     """A few dozen roundings of the terms that the residual is the sum of."""
     terms = problem.smoothness * np.linalg.norm(point) + np.linalg.norm(problem.gradient(point))
-    terms += penalty.prox_error(1.0, len(point)) / UNIT * problem.smoothness
     return 32 * UNIT * terms
+
+
+def unseen(problem, penalty, point):
+    """What the rounding of the prox, of the gradient and of the last sum can hide."""
+    off = penalty.prox_error(1 + 2 * np.linalg.norm(point), problem.dimension)
+    return (2 * problem.smoothness + 1) * off + near_rounding(problem, point)
 
 
 @every_penalty
@@ -50,8 +55,11 @@ def near_rounding(problem, penalty, point):
 def test_quadratics_are_solved_to_rounding_however_they_are_conditioned(penalty, p, condition):
     problem = quadratic(p, p, condition)
     solution = solved(problem, penalty)
-    assert solution.residual <= near_rounding(problem, penalty, solution.point)
+    assert solution.residual <= near_rounding(problem, solution.point)
     assert problem.passes <= 16
+    step = 1 / problem.smoothness
+    point, residual = certify(problem.gradient, penalty, solution.point, step)
+    assert residual <= near_rounding(problem, point)
 
 
 @every_penalty
@@ -59,8 +67,11 @@ def test_quadratics_are_solved_to_rounding_however_they_are_conditioned(penalty,
 def test_logistic_regressions_are_solved_to_rounding(penalty, n, p):
     problem = logistic(n, n, p, ridge=0.1)
     solution = solved(problem, penalty)
-    assert solution.residual <= near_rounding(problem, penalty, solution.point)
+    assert solution.residual <= near_rounding(problem, solution.point)
     assert problem.passes <= 30
+    step = 1 / problem.smoothness
+    point, residual = certify(problem.gradient, penalty, solution.point, step)
+    assert residual <= near_rounding(problem, point)
 
 
 def exact_minimiser(problem, penalty, near):
@@ -124,8 +135,8 @@ def test_the_certificate_bounds_the_distance_to_the_exact_minimiser(penalty, con
     exact = exact_minimiser(problem, penalty, solved(problem, penalty).point)
     for tolerance in (0.0, 1e-6, 1e-3, 1e9):
         solution = solved(problem, penalty, tolerance)
-        unseen = near_rounding(problem, penalty, solution.point)
-        allowed = (solution.residual + unseen) / problem.strong_convexity
+        hidden = unseen(problem, penalty, solution.point)
+        allowed = (solution.residual + hidden) / problem.strong_convexity
         assert distance(solution.point, exact) <= allowed
 
 
@@ -217,8 +228,20 @@ def test_a_start_where_every_curvature_has_vanished_does_not_hurt(penalty):
         far = proximal_newton(
             problem, penalty, np.full(4, start), smoothness=problem.smoothness, tolerance=0.0
         )
-        assert far.residual <= near_rounding(problem, penalty, far.point)
+        assert far.residual <= near_rounding(problem, far.point)
         np.testing.assert_allclose(far.point, near.point, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "penalty", [Indicator(L2Ball(5.0)), Indicator(L1Ball(20.0)), L1(0.5), L1(5.0)], ids=repr
+)
+@pytest.mark.parametrize("shape", [(20, 3, 1e-3, 0.5), (500, 10, 1e-2, 0.05), (20, 40, 1e-4, 0.1)])
+def test_a_straight_loss_with_little_ridge_does_not_send_the_method_round_in_circles(
+    penalty, shape
+):
+    problem = bent(5, *shape)
+    solution = solved(problem, penalty, most_steps=300)
+    assert solution.residual <= near_rounding(problem, solution.point)
 
 
 def test_few_passes_suffice_for_many_rows_and_an_active_ball():
@@ -247,6 +270,14 @@ def test_the_certificate_belongs_to_the_point_even_when_steps_run_out(penalty):
         solution = solved(problem, penalty, most_steps=steps)
         apart = np.linalg.norm(solution.point - best.point)
         assert apart <= (solution.residual + best.residual) / problem.strong_convexity + 1e-12
+
+
+@every_penalty
+def test_a_hessian_that_is_singular_in_floating_point_ends_with_an_honest_certificate(penalty):
+    problem = quadratic(9, 20, 1e17)
+    problem.strong_convexity = 1.0
+    solution = solved(problem, penalty)
+    assert solution.residual <= near_rounding(problem, solution.point)
 
 
 def test_the_start_is_not_changed():

@@ -72,6 +72,14 @@ class ConvexSet(ABC):
 
         The bound holds for every float64 point of Euclidean norm at most ``size``; it is the
         distance to the exact projection of that very point.
+
+        Examples
+        --------
+        >>> from discreet.geometry import LinfBall, L2Ball
+        >>> LinfBall(1.0).projection_error(size=100.0, dimension=10)
+        0.0
+        >>> L2Ball(1.0).projection_error(size=100.0, dimension=10) <= 1e-15
+        True
         """
         _checks.not_negative(size=size)
         self._check_dimension(dimension)
@@ -82,6 +90,13 @@ class ConvexSet(ABC):
 
         It is symmetric with eigenvalues between 0 and 1: the identity well inside the set, and
         zero along what the boundary holds fixed.
+
+        Examples
+        --------
+        >>> from discreet.geometry import Simplex
+        >>> Simplex().projection_derivative([0.5, 0.4])
+        array([[ 0.5, -0.5],
+               [-0.5,  0.5]])
         """
         rows = self._as_rows("point", point)
         if np.ndim(point) != 1:

@@ -51,12 +51,26 @@ class Penalty(ABC):
         most 1e100 and steps between 1e-100 and 1e100. It is the distance to the exact prox of the
         same coefficients, at a step that may differ from the one used by a relative
         ``step_error``.
+
+        Examples
+        --------
+        >>> from discreet.penalties import L1
+        >>> L1(1.0).prox_error(size=1.0, dimension=10) == 3 * 2**-53
+        True
         """
 
     def prox_derivative(self, w: Vector, step: float) -> Array:
         """Return the Jacobian of :meth:`prox`, one of them where there are several.
 
         It is symmetric, with eigenvalues between 0 and 1.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from discreet.penalties import L1
+        >>> L1(1.0).prox_derivative(np.array([3.0, 0.5]), step=1.0)
+        array([[1., 0.],
+               [0., 0.]])
         """
         _checks.positive(step=step)
         return self._prox_derivative(w, step)

@@ -59,9 +59,13 @@ def certify(
     Notes
     -----
     With :math:`z = w - s \nabla J(w)` and :math:`t = \text{prox}_{sP}(z)`, the subgradient is
-    :math:`\nabla J(t) + (z - t)/s`. It is exact up to the rounding of this sum and of the prox: if
-    the computed t is within e of the prox of z and J has curvature at most S, the exact residual
-    at the exact prox is within (S + 1/s) e of the one at t.
+    :math:`\nabla J(t) + (z - t)/s`. Any z will do, so nothing that is rounded before the prox
+    matters, the first gradient included. What is left: let e be the ``prox_error`` at the size of
+    z, G the error of the gradient at t, S the largest curvature and u = 2^-53. The true distance
+    from the minimiser is at most
+
+    .. math:: e + \frac1m \left( (1 + (p + 4) u) r + 4 u \lVert z - t \rVert / s
+        + G + (S + 1/s) e \right), \quad r \text{ the residual returned.}
 
     Examples
     --------

@@ -38,6 +38,19 @@ def accelerated_proximal_gradient(
     ----------
     Nesterov (2018), Lectures on convex optimization, section 2.2. O'Donoghue, Candès (2015),
     Adaptive restart for accelerated gradient schemes.
+
+    Examples
+    --------
+    >>> from discreet.penalties import L1
+    >>> class Distance:
+    ...     dimension, strong_convexity = 2, 1.0
+    ...     def value_and_gradient(self, w):
+    ...         gap = w - np.array([3.0, -0.5])
+    ...         return float(gap @ gap) / 2, gap
+    >>> accelerated_proximal_gradient(
+    ...     Distance(), L1(1.0), np.zeros(2), smoothness=1.0, tolerance=1e-9, most_steps=10
+    ... ).point
+    array([2., 0.])
     """
     run = _Run(objective, penalty, smoothness, tolerance)
     first = penalty.prox(start, 1 / smoothness)

@@ -42,6 +42,12 @@ def proximal_newton(
 ) -> Solution:
     """Minimise until the computed residual is at most ``tolerance``, or no longer shrinks.
 
+    Notes
+    -----
+    Whoever needs a proof calls :func:`~discreet.solvers.certify` on the point, with a step of one
+    over the smoothness and a gradient that is careful enough: the residual stays what it was, up to
+    rounding.
+
     Examples
     --------
     >>> from discreet.geometry import L1Ball

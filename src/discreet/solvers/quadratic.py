@@ -35,6 +35,7 @@ WELCOME = 1e-6
 
 SLOW_STEPS = (200, 800, 3200, 12800)
 FEW_ROUNDINGS = 2.0**-50
+NEGLIGIBLE = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +49,13 @@ class Hessian:
         """The smallest and the largest eigenvalue, both above zero, the latter not understated."""
         spectrum = eigvalsh(self.matrix, check_finite=False)
         largest = float(spectrum[-1]) * (1 + 1e-9)
-        return max(float(spectrum[0]), 1e-12 * largest), largest
+        return max(float(spectrum[0]), NEGLIGIBLE * largest), largest
+
+    @property
+    def is_regular(self) -> bool:
+        """Whether the inverse means anything in floating-point arithmetic."""
+        smallest, largest = self.curvatures
+        return smallest > NEGLIGIBLE * largest
 
     @cached_property
     def inverse(self) -> Inverse:
@@ -88,14 +95,14 @@ class Quadratic:
         found = propose(penalty, self.centre - primal.step * self.gradient, primal.step)
         enough = max(aim, 64 * self.rounding, WELCOME * self.error(found))
         found = self._search(penalty, primal, found, aim)
-        if self.error(found) > enough:
+        if self.error(found) > enough and self.hessian.is_regular:
             found = self._search(penalty, _Dual(self, penalty), found, aim)
         for steps in SLOW_STEPS:
             if self.error(found) <= enough:
                 break
             near = self._slowly(penalty, found.point, primal.step, steps)
             found = self._search(penalty, primal, near, aim)
-        return found
+        return propose(penalty, found.point + primal.step * found.subgradient, primal.step)
 
     def _search(self, penalty: Penalty, side: _Side, start: Proposal, aim: float) -> Proposal:
         """Alternate proximal and Newton steps, until neither lowers the cost or the error."""
