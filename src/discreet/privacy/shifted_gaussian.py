@@ -130,11 +130,20 @@ class ShiftedGaussian(Profile):
         best: Vector = np.min(stated, axis=0)
         return np.minimum(best, 1.0)
 
+    @property
+    def _tail(self) -> float:
+        """How far beyond the start of a rule its delta becomes negligible."""
+        shift = 2 * self.mu if self.is_replace else self.mu
+        return shift**2 / 2 + 12 * shift
+
+    @property
+    def reach(self) -> float:
+        return min(rule.start for rule in self.rules) + self._tail
+
     @cached_property
     def _hull(self) -> Hull:
-        shift = 2 * self.mu if self.is_replace else self.mu
         start = min(rule.start for rule in self.rules)
-        end = max(rule.start for rule in self.rules) + shift**2 / 2 + 12 * shift
+        end = max(rule.start for rule in self.rules) + self._tail
         grid = np.linspace(start, end, _POINTS)
         grid = np.union1d(grid, [rule.start for rule in self.rules])
         return lower_hull(grid, np.minimum(1.0, self._direct(grid) * SAFETY))
