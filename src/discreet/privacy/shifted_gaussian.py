@@ -42,7 +42,7 @@ from discreet.privacy.gaussian import gaussian_delta, mills_ratio
 from discreet.privacy.hull import Hull, lower_hull
 from discreet.privacy.profile import SAFETY, SMALLEST, Profile, orders_above_one
 
-_POINTS = 240
+_POINTS = 160
 
 
 @dataclass(frozen=True)
@@ -142,10 +142,8 @@ class ShiftedGaussian(Profile):
 
     @cached_property
     def _hull(self) -> Hull:
-        start = min(rule.start for rule in self.rules)
-        end = max(rule.start for rule in self.rules) + self._tail
-        grid = np.linspace(start, end, _POINTS)
-        grid = np.union1d(grid, [rule.start for rule in self.rules])
+        starts = np.array([rule.start for rule in self.rules])
+        grid = np.unique(starts + self._tail * np.linspace(0, 1, _POINTS)[:, None])
         return lower_hull(grid, np.minimum(1.0, self._direct(grid) * SAFETY))
 
     def bound(self, epsilons: Vector) -> Vector:

@@ -27,6 +27,7 @@ from scipy import fft
 
 from discreet._types import Vector
 from discreet.privacy.gaussian import Gaussian
+from discreet.privacy.hull import lower_hull
 from discreet.privacy.profile import SMALLEST
 
 Spectrum: TypeAlias = npt.NDArray[np.complex128]
@@ -77,10 +78,10 @@ class GridLoss:
 
 
 def connect_the_dots(deltas: Callable[[Vector], Vector], reach: float, step: float) -> GridLoss:
-    """Return the loss whose delta is ``deltas`` on the grid, straight in e**epsilon in between.
+    """Return the loss whose delta is that of ``deltas`` on the grid, and straight in between.
 
-    It dominates every profile below ``deltas``, which is convex in e**epsilon. Where the bound is
-    not convex a mass would be negative; leaving it out only raises delta.
+    Straight means in e**epsilon, and the dots are those of the convex hull, so the loss dominates
+    every pair that ``deltas`` bounds in both orders. Beyond ``reach`` it counts as infinite.
 
     Examples
     --------
@@ -90,7 +91,9 @@ def connect_the_dots(deltas: Callable[[Vector], Vector], reach: float, step: flo
     (0.126937, 0.126937)
     """
     cells = max(1, math.ceil(reach / step))
-    dots = np.minimum.accumulate(deltas(step * np.arange(-cells, cells + 1, dtype=np.float64)))
+    epsilons = step * np.arange(-cells, cells + 1, dtype=np.float64)
+    bounds = np.minimum.accumulate(deltas(epsilons[cells:]))
+    dots = np.minimum.accumulate(lower_hull(epsilons[cells:], bounds)(epsilons))
     falls = -np.diff(dots)
     here = np.append(1 - dots[0], falls / -math.expm1(-step))
     there = np.append(falls / math.expm1(step), 0.0)
