@@ -96,7 +96,7 @@ def connect_the_dots(deltas: Callable[[Vector], Vector], reach: float, step: flo
     dots = np.minimum.accumulate(lower_hull(epsilons[cells:], bounds)(epsilons))
     falls = -np.diff(dots)
     here = np.append(1 - dots[0], falls / -math.expm1(-step))
-    there = np.append(falls / math.expm1(step), 0.0)
+    there = np.append(falls / math.expm1(min(step, 700.0)), 0.0)
     return GridLoss(step, -cells, np.maximum(here - there, 0.0), float(dots[-1]))
 
 
