@@ -351,8 +351,8 @@ def test_two_rows_of_any_angle_stay_below_the_mean_excess(mu, floor):
                 truth = (weight * -np.expm1(np.minimum(epsilon - loss, 0.0))).sum()
                 claimed = float(rule.bound(np.array([epsilon]))[0])
                 assert truth <= claimed * (1 + 1e-3) + 1e-12
-                if mu == 0.02 and rho == 1.0:
-                    assert claimed <= truth * 1.05 + 1e-12
+                if mu == 0.02 and floor == 0 and rho == 1:
+                    assert claimed <= truth * 1.03 + 1e-12
 
 
 @pytest.mark.parametrize(("mu", "floor"), [(0.01, 0.0), (0.3, 0.1), (0.3, 0.9), (2.0, 1.0)])

@@ -101,8 +101,9 @@ class Minimum(Profile):
 class Composition(Profile):
     """Several releases from the same data, their privacy parameters fixed in advance.
 
-    Gaussians compose exactly; everything else through dp-accounting's privacy loss distributions,
-    the sum of Renyi curves, or the sum of pure epsilons, whichever is best at each epsilon.
+    Gaussians compose exactly; everything else through privacy loss distributions (our own on a
+    grid fitted to the parts where all have a closed form, otherwise those of dp-accounting), the
+    sum of Renyi curves, or the sum of pure epsilons, whichever is best at each epsilon.
 
     Examples
     --------
@@ -193,7 +194,7 @@ class Composition(Profile):
             return self._merged[0][0].bound(epsilons)
         if self._is_one_with_gaussian:
             return self._smeared(epsilons)
-        composed = self._tilted(epsilons) if self._is_closed else self._read(epsilons)
+        composed = self._fitted(epsilons) if self._has_closed_parts else self._read(epsilons)
         best = np.minimum(self._renyi(epsilons), composed)
         return np.where(epsilons >= self.pure_epsilon, 0.0, best)
 
@@ -201,7 +202,7 @@ class Composition(Profile):
         return accountant.deltas_of_loss(self._loss, epsilons, parts=self.releases)
 
     @property
-    def _is_closed(self) -> bool:
+    def _has_closed_parts(self) -> bool:
         return all(profile.is_closed_form for profile, _ in self._merged)
 
     @cached_property
@@ -216,7 +217,7 @@ class Composition(Profile):
         step = reach * releases**0.25 / _CELLS
         return tuple((connect_the_dots(p.deltas, r, step), times) for p, times, r in others)
 
-    def _tilted(self, epsilons: Vector) -> Vector:
+    def _fitted(self, epsilons: Vector) -> Vector:
         mu = math.fsum(p.mu for p, _ in self._merged if isinstance(p, Gaussian))
         return np.array([composed_delta(self._grids, mu, e) for e in epsilons.tolist()])
 

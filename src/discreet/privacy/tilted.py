@@ -39,7 +39,7 @@ _LOG_OUTSIDE = math.log(1e-15)
 """The tilted mass that each side of the window may leave out."""
 
 _EXPONENT_ROUNDING = 1e-15
-"""The error of an exponent, as a share of its terms."""
+"""The error of an exponent, as a share of its terms; a logarithm of a mass is below 1000."""
 
 _STEEPEST, _HALVINGS = 20.0, 10
 """The largest tilt over one step of the grid, and how often the tilt is bisected."""
@@ -120,9 +120,10 @@ def composed_delta(parts: Sequence[tuple[GridLoss, int]], mu: float, epsilon: fl
     exponent, roughness, span, start = -tilt * epsilon, 1.0, epsilon, 0
     for loss, times in parts:
         masses, log_sum = loss.tilted(tilt)
-        transform = transform * _power(fft.rfft(_wrapped(masses, size)), times)
+        folded = _wrapped(masses, size)
+        transform = transform * _power(fft.rfft(folded), times)
         exponent += times * log_sum
-        roughness += times * float(np.linalg.norm(masses))
+        roughness += times * float(np.linalg.norm(folded))
         span += times * float(np.abs(loss.losses).max())
         start += times * loss.first
     composed = np.roll(fft.irfft(transform, size), start - lowest)
@@ -134,7 +135,8 @@ def composed_delta(parts: Sequence[tuple[GridLoss, int]], mu: float, epsilon: fl
         rest = np.log(_gaussian_deltas(mu, distances))
     weights = np.exp(np.minimum(rest + tilt * distances - most, 0.0))
     total = float(composed @ weights) + 2 * math.exp(_LOG_OUTSIDE)
-    exponent += most + _EXPONENT_ROUNDING * (1 + tilt * span + most)
+    logarithms = 1000 * sum(times for _, times in parts)
+    exponent += most + _EXPONENT_ROUNDING * (logarithms + tilt * span + most)
     return math.exp(min(exponent, 700.0)) * total + infinite + SMALLEST
 
 
