@@ -152,7 +152,8 @@ class Minimiser:
             most_steps=steps,
         ).point
 
-    def check_in_public(self, released: Vector) -> None:
-        """Refuse a released point that is farther out than a certified minimiser is expected."""
+    def finish(self, released: Vector) -> Vector:
+        """Refuse, in public, a point farther out than a certified minimiser is expected."""
         if not np.linalg.norm(released) <= 0.5 * self.far:
             raise PrivacyError("the coefficients are too large to be certified.")
+        return released

@@ -70,6 +70,10 @@ class RowsObjective:
     def full_inverse(self, point: Vector) -> Inverse:
         if self.dimension > DENSE_WIDTH:
             return self._iterative_inverse(point)
+        factor = cho_factor(self.hessian(point), check_finite=False)
+        return lambda gradient: np.asarray(cho_solve(factor, gradient, check_finite=False))
+
+    def hessian(self, point: Vector) -> Array:
         loss = self._problem.loss
 
         def kernel(block: Block) -> Array:
@@ -78,8 +82,7 @@ class RowsObjective:
 
         hessian = self._weight * self._rows.sum(kernel)
         hessian[np.diag_indices(self.dimension)] += self._problem.ridge
-        factor = cho_factor(hessian, check_finite=False)
-        return lambda gradient: np.asarray(cho_solve(factor, gradient, check_finite=False))
+        return np.asarray(hessian)
 
     def _iterative_inverse(self, point: Vector) -> Inverse:
         def multiply(vector: Vector) -> Vector:
