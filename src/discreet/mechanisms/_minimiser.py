@@ -44,7 +44,7 @@ been refused anyway.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -119,9 +119,13 @@ class Minimiser:
         spread = math.sqrt(1.32 * problem.smoothness * rows / (4 * problem.ridge))
         return min(plain, residual / problem.ridge + self.margin_error * spread) * _UP
 
-    def solve(self, rows: OpenRows, linear: Vector) -> Vector:
-        """Return a point within :attr:`radius` of the minimiser, or raise."""
-        objective = RowsObjective(self.problem, rows, linear)
+    def solve(self, rows: OpenRows, linear: Vector, *, ridge: float | None = None) -> Vector:
+        """Return a point within :attr:`radius` of the minimiser, or raise.
+
+        With another ``ridge`` than the problem's, rows and ridge together must still curve as much.
+        """
+        problem = self.problem if ridge is None else replace(self.problem, ridge=ridge)
+        objective = RowsObjective(problem, rows, linear)
         start = np.zeros_like(linear)
         point = newton(objective, start, tolerance=0.5 * self.tolerance).point
         if not self._is_certified(objective, point):

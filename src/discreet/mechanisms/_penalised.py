@@ -17,7 +17,7 @@ are refused in public, as there.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -101,9 +101,13 @@ class PenalisedMinimiser:
         total = (rounded + subtraction + gradient_error + prox) / problem.ridge
         return (total + self._prox_error) * _UP
 
-    def solve(self, rows: OpenRows, linear: Vector) -> Vector:
-        """Return a point within :attr:`radius` of the minimiser, or raise."""
-        objective = RowsObjective(self.problem, rows, linear)
+    def solve(self, rows: OpenRows, linear: Vector, *, ridge: float | None = None) -> Vector:
+        """Return a point within :attr:`radius` of the minimiser, or raise.
+
+        With another ``ridge`` than the problem's, rows and ridge together must still curve as much.
+        """
+        problem = self.problem if ridge is None else replace(self.problem, ridge=ridge)
+        objective = RowsObjective(problem, rows, linear)
         for attempt in (self._quickly, self._slowly):
             point = attempt(objective)
             if not np.linalg.norm(point) <= self.far * _UP:

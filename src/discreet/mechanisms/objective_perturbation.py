@@ -72,8 +72,12 @@ class ObjectivePerturbationPlan(Plan):
         return apart + 2 * self.minimiser.radius + self.mask.grid.spread_l2(problem.bounds.width)
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
+        return self.run_with(rows, noise, self.minimiser.problem.ridge)
+
+    def run_with(self, rows: OpenRows, noise: Noise, ridge: float) -> Vector:
+        """Run with less ridge than planned, because the rows are known to make up for it."""
         width = self.minimiser.problem.bounds.width
-        point = self.minimiser.solve(rows, self.term.draw(width, noise))
+        point = self.minimiser.solve(rows, self.term.draw(width, noise), ridge=ridge)
         released = self.mask.hide(point, noise)
         return self.minimiser.finish(released)
 
