@@ -209,7 +209,7 @@ def _solver_error(plan):
     """Sums and counts are exact; minimisers agree to twice their certified radius and a step."""
     if not hasattr(plan, "minimiser"):
         return 0.0
-    grid = getattr(plan, "grid", None) or plan.mask
+    grid = plan.grid if hasattr(plan, "grid") else plan.mask.grid
     return 2 * plan.minimiser.radius + grid.step
 
 
