@@ -10,6 +10,7 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.integrate import quad
 
 from discreet.mechanisms._linear_term import (
     BITS,
@@ -23,6 +24,7 @@ from discreet.mechanisms._linear_term import (
     RadialTerm,
 )
 from discreet.noise import RehearsalNoise
+from support.shifted_radial import ShiftedRadial
 
 FALSE_ALARM = 1e-4
 TERMS = (GaussianTerm, LaplaceTerm, RadialTerm)
@@ -60,6 +62,32 @@ def check_radial(term, width):
 @every_width
 def test_a_radial_term_has_a_gamma_norm_and_a_uniform_direction(width):
     check_radial(RadialTerm(2.5), width)
+
+
+def test_the_profile_of_moved_radial_noise_is_the_closed_form_in_three_dimensions():
+    # (1/4) exp(-a (1 + t)/2) (a^2 (1 - t^2)/4 + a + 2) is the density of t = -loss/a.
+    shift = 1.7
+    for epsilon in (0.0, 0.4, 1.2):
+
+        def excess(t, epsilon=epsilon):
+            density = 0.25 * math.exp(-shift * (1 + t) / 2)
+            density *= shift**2 * (1 - t**2) / 4 + shift + 2
+            return density * -math.expm1(epsilon + shift * t)
+
+        exact = quad(excess, -1, -epsilon / shift, epsabs=1e-13)[0]
+        assert ShiftedRadial(shift, 3).delta(epsilon) == pytest.approx(exact, rel=1e-9)
+    assert ShiftedRadial(shift, 3).delta(shift) == 0
+
+
+@pytest.mark.parametrize("width", [2, 4, 7])
+def test_the_profile_of_moved_radial_noise_agrees_with_draws(width):
+    vectors = draws(RadialTerm(1.0), width)
+    moved = vectors - 1.5 * np.eye(width)[0]
+    loss = np.linalg.norm(moved, axis=1) - np.linalg.norm(vectors, axis=1)
+    excess = np.maximum(-np.expm1(0.4 - loss), 0)
+    # Four standard errors: a false alarm in 10^4.
+    error = excess.std() / math.sqrt(len(excess))
+    assert abs(excess.mean() - ShiftedRadial(1.5, width).delta(0.4)) <= 4 * error
 
 
 class NormOfTheWrongShape(RadialTerm):

@@ -236,7 +236,7 @@ def test_no_draw_does_more_harm_than_its_size_allows(loss, law):
     """True of every draw b: |w - w*| <= |b|/Lam, and J exceeds its least by |b|^2/(2 Lam) at most.
 
     J is the objective without b, w* its minimiser; the sum of losses alone exceeds its own least
-    by at most Lam |w_0|^2/2 more, w_0 any point, here the least of an objective with hardly a ridge.
+    by at most Lam |w_0|^2/2 more, w_0 its minimiser (here that with hardly a ridge).
     """
     X, y = data(3, 100)
     ridge = 5.0
@@ -265,9 +265,8 @@ def test_no_draw_does_more_harm_than_its_size_allows(loss, law):
         allowed = size**2 / (2 * ridge) + ridge / 2 * float(free @ free)
         assert excess <= allowed + steepness * slack
         released = plan.run(rows, RehearsalNoise(seed))
-        reach = 40 * math.sqrt(3) * plan.mask.grid.scale
-        assert np.linalg.norm(released - point) <= reach
-        assert reach < 1e-3 * size / ridge  # the mask is invisible beside the noise
+        assert np.linalg.norm(released - point) <= 40 * math.sqrt(3) * plan.mask.grid.scale
+    assert plan.mask.grid.scale < 1e-3 * plan.scale / ridge  # the mask is invisible
 
 
 def test_the_bound_on_the_harm_of_a_draw_is_attained_without_rows_of_weight():

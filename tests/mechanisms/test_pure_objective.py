@@ -24,6 +24,8 @@ from discreet.mechanisms._mask import laplace_mask
 from discreet.mechanisms._pure_objective import largest_shift, pure_cost
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.problem import Problem
+from support.cases import CASES
+from support.checks import check_exact_audit
 from support.exact_law import largest_log_ratio
 
 ADD, SWAP = AddRemoveOne(), ReplaceOne()
@@ -263,6 +265,18 @@ def test_a_replacement_charged_as_an_addition_is_caught():
     mutant = mechanism.plan(STEEP, BUDGET, ADD)
     check_plan(STEEP, SWAP, BUDGET, on_a_line, mechanism.plan(STEEP, BUDGET, SWAP))
     assert_caught(STEEP, SWAP, BUDGET, on_a_line, mutant)
+
+
+@pytest.mark.parametrize("law", ["gaussian", "laplace", "radial"])
+@UNITS
+def test_too_little_noise_is_caught_by_the_universal_audit(law, unit):
+    label = f"objective perturbation, {law}, classes, {unit.name}"
+    case = next(case for case in CASES if case.label == label)
+    plan = case.plan()
+    check_exact_audit(case, plan)
+    mutant = replace(plan, term=type(plan.term)(plan.scale / 1.05))
+    with pytest.raises(AssertionError):
+        check_exact_audit(case, mutant)
 
 
 def test_the_euclidean_row_norm_for_laplace_terms_is_caught():
