@@ -14,7 +14,9 @@ from discreet.geometry import L2Ball
 from discreet.losses import Hinge, HuberHinge, Logistic, PseudoHuber, Squared
 from discreet.mechanisms import ObjectivePerturbation, OutputPerturbation
 from discreet.mechanisms._linear_term import RadialTerm
+from discreet.mechanisms._mask import laplace_mask
 from discreet.mechanisms._minimiser import Minimiser
+from discreet.mechanisms.objective_perturbation import PURE_MASK_SHARE
 from discreet.noise import Grid, RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, Gaussian, Laplace, ReplaceOne
 from discreet.problem import Problem
@@ -148,6 +150,37 @@ def test_a_standard_deviation_taken_for_the_scale_of_pure_noise_is_caught():
 def test_laplace_noise_made_for_the_euclidean_distance_is_caught():
     check_exact_audit(IN_L1, IN_L1.plan())
     assert_caught(check_exact_audit, IN_L1, with_scale(IN_L1.plan(), 1 / math.sqrt(3)))
+
+
+def check_radial_plan(plan, epsilon):
+    """The noise and the mask of everything that is not ideal are within epsilon together."""
+    problem, grid = plan.minimiser.problem, plan.mask.grid
+    width = problem.bounds.width
+    apart = plan.guarantee.unit.spread(problem.row_lipschitz) / problem.ridge
+    rounding = 2.0**-53 * (plan.minimiser.far + plan.term.bound(width))
+    error = plan.minimiser.radius + plan.term.error(width) + rounding
+    masked = (2 * math.sqrt(width) * error + grid.spread_l1(width)) / grid.scale
+    assert apart / plan.scale + masked <= epsilon
+
+
+@pytest.mark.parametrize("unit", [ADD, SWAP], ids=lambda unit: unit.name)
+@pytest.mark.parametrize("max_rows", [10, 2**27])
+def test_radial_noise_and_its_mask_share_epsilon(unit, max_rows):
+    bounds = Bounds(L2Ball(1.0), 30, labels=LabelSet([-1, 1]), max_rows=max_rows)
+    plan = RADIAL.plan(Problem(Logistic(), bounds, ridge=100.0), Budget(1.0), unit)
+    check_radial_plan(plan, 1.0)
+    assert_caught(check_radial_plan, with_scale(plan, 1 - PURE_MASK_SHARE), 1.0)
+
+
+@pytest.mark.parametrize("share", [0.5, 1 / math.sqrt(30)], ids=["once", "in l2"])
+def test_a_radial_mask_made_for_too_small_an_error_is_caught(share):
+    # So many rows that the solver's error decides the size of the mask.
+    bounds = Bounds(L2Ball(1.0), 30, labels=LabelSet([-1, 1]), max_rows=2**27)
+    plan = RADIAL.plan(Problem(Logistic(), bounds, ridge=100.0), Budget(1.0), ADD)
+    error = share * (plan.minimiser.radius + plan.term.error(30))
+    mutant = laplace_mask(epsilon=PURE_MASK_SHARE, error=error, width=30, bound=plan.minimiser.far)
+    check_radial_plan(plan, 1.0)
+    assert_caught(check_radial_plan, replace(plan, mask=mutant), 1.0)
 
 
 def test_an_intercept_left_out_of_the_row_norm_is_caught():

@@ -113,6 +113,51 @@ def test_below_the_ridge_of_no_cost_the_curvature_is_really_paid_for(joint):
     assert true > (0.1 if joint > 4 else 0.0999)
 
 
+def test_two_logistic_records_pull_at_full_strength_both_ways_in_the_plane():
+    # Nearly opposite rows of one label, a point far below both, and a crowd that pulls along.
+    angle, shift = 0.1, 0.5
+    right = (math.cos(angle), math.sin(angle))
+    left = (-math.cos(angle), math.sin(angle))
+    problem = problem_of(Logistic(), 2 / shift, p=2)
+    true = largest_log_ratio(
+        problem.loss,
+        problem.ridge,
+        problem.row_lipschitz / shift,
+        [[(right, 1.0, 10**5)]],
+        [(right, 1.0), (left, 1.0)],
+        np.array([[0.0, -100.0]]),
+        is_replace=True,
+    )
+    assert 0.98 * 2 * shift <= true <= pure_cost(problem, SWAP, shift)
+
+
+@UNITS
+@pytest.mark.parametrize("order", [1, 2], ids=["laplace", "radial"])
+@pytest.mark.parametrize("loss", [Logistic(), HuberHinge(0.5)], ids=repr)
+def test_random_data_sets_in_three_dimensions_cost_no_more_than_claimed(loss, order, unit):
+    generator = np.random.default_rng(order)
+    largest = 0.0
+    for _ in range(40):
+        ridge, shift = 10 ** generator.uniform(-1, 1.5), 10 ** generator.uniform(-1, 0.5)
+        problem = problem_of(loss, ridge, Box([-1] * 3, [1] * 3), p=3)
+        X = np.clip(generator.standard_normal((12, 3)) * 2, -1, 1)
+        records = [(x, generator.choice([-1.0, 1.0])) for x in X]
+        claimed = pure_cost(problem, unit, shift)
+        true = largest_log_ratio(
+            loss,
+            ridge,
+            problem.lipschitz * problem.bounds.row_norm(order) / shift,
+            [records[:many] for many in (0, 1, 4)],
+            records[4:],
+            generator.standard_normal((300, 3)) * 10 ** generator.uniform(-1, 1),
+            is_replace=unit is SWAP,
+            order=order,
+        )
+        assert true <= claimed
+        largest = max(largest, true / claimed)
+    assert largest > 0.5  # the search is not idle
+
+
 @UNITS
 @pytest.mark.parametrize("joint", [0.5, 2.0, 20.0])
 def test_in_the_plane_independent_laplace_terms_cost_no_more_than_claimed(joint, unit):

@@ -10,14 +10,18 @@ import numpy as np
 
 
 def log_density(loss, ridge, scale, records, points, *, order=2):
-    """At each of the points (rows), for records (x, y); ``order`` is that of the noise's norm."""
+    """At each of the points (rows), for records (x, y) or (x, y, how many of them).
+
+    ``order`` is that of the noise's norm.
+    """
     points = np.atleast_2d(points)
     gradient, hessian = ridge * points, np.eye(points.shape[1]) * ridge
     hessian = np.broadcast_to(hessian, (len(points), *hessian.shape))
-    for x, y in records:
+    for record in records:
+        x, y, many = record if len(record) == 3 else (*record, 1)
         x, margins = np.asarray(x, dtype=np.float64), points @ np.asarray(x, dtype=np.float64)
-        gradient = gradient + loss.slope(np.float64(y), margins)[:, None] * x
-        bend = loss.curvature(np.float64(y), margins)
+        gradient = gradient + many * loss.slope(np.float64(y), margins)[:, None] * x
+        bend = many * loss.curvature(np.float64(y), margins)
         hessian = hessian + bend[:, None, None] * np.outer(x, x)
     return -np.linalg.norm(gradient, order, axis=1) / scale + np.linalg.slogdet(hessian)[1]
 
