@@ -38,7 +38,8 @@ masked point of norm above B/2. The mask is far smaller than B/2, so a minimiser
 been refused anyway.
 
 *Reachable.* Near the minimiser the gradient of neighbouring floats differs by at most
-:math:`u (N \beta R^2 + \Lambda) B \sqrt p`, which tau includes.
+:math:`u (N \beta R^2 + \Lambda) B \sqrt p`. Tau includes a sixteenth of it: enough unless there are
+nearly ``max_rows`` rows *and* coefficients nearly as far as B, where the release is refused.
 """
 
 from __future__ import annotations
@@ -56,6 +57,8 @@ from discreet.problem import Problem
 from discreet.solvers import accelerated_gradient, iterations_needed, newton
 
 UNIT = 2.0**-53
+REACH_SHARE = 1 / 16
+"""Of the farthest coefficients and the most rows together; beyond, a certificate may not exist."""
 _UP = 1 + 2.0**-20
 
 
@@ -104,7 +107,7 @@ class Minimiser:
         problem = self.problem
         stiffness = problem.bounds.max_rows * problem.row_smoothness + problem.ridge
         spacing = UNIT * stiffness * self.far * math.sqrt(problem.bounds.width)
-        return self.float_error + 2 * spacing
+        return self.float_error + 2 * REACH_SHARE * spacing
 
     @property
     def radius(self) -> float:
