@@ -1,17 +1,21 @@
 """Newton's method with an inverse that is kept as long as it serves.
 
-The first inverse comes from some of the rows. A step with it costs one pass over the data; while
-such steps shrink the gradient well, no Hessian of all rows is ever formed. When they do not, the
-full Hessian takes over. Steps are halved until the value falls enough, or stays level to
-rounding while the gradient shrinks, so the method cannot run away.
+The first inverse comes from some of the rows, and each step corrects it a little. A step with it
+costs one pass over the data; while such steps shrink the gradient well, no Hessian of all rows is
+ever formed. When going on would take more passes than a new Hessian costs and saves, the full one
+takes over. Steps are halved until the value falls enough, or stays level to rounding while the
+gradient shrinks, so the method cannot run away.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from discreet._types import Vector
 from discreet.solvers.objective import Objective, Solution
+from discreet.solvers.secants import Secants
 
 SUFFICIENT = 1e-4
 """The share of the predicted decrease that a step must achieve (Armijo)."""
@@ -19,6 +23,8 @@ SUFFICIENT = 1e-4
 ROUNDING = 1e-9
 GOOD_PROGRESS = 0.3
 MOST_HALVINGS = 40
+STEPS_WITH_IT = 3
+"""How many steps a Hessian of the last point needs, roughly: such steps are very good ones."""
 
 
 def newton(
@@ -28,11 +34,11 @@ def newton(
     point = objective.rough_start(start)
     value, gradient = objective.value_and_gradient(point)
     norm = float(np.linalg.norm(gradient))
-    inverse, is_full = objective.rough_inverse(point), False
+    secants, is_full = Secants(objective.rough_inverse(point)), False
     for _ in range(most_steps):
         if norm <= tolerance:
             break
-        direction = -inverse(gradient)
+        direction = -secants.apply(gradient)
         slope = float(gradient @ direction)
         step = 1.0
         for _ in range(MOST_HALVINGS):
@@ -48,10 +54,19 @@ def newton(
         else:
             if is_full:
                 break
-            inverse, is_full = objective.full_inverse(point), True
+            secants, is_full = Secants(objective.full_inverse(point)), True
             continue
         progress = new_norm / norm
+        secants.learn(candidate - point, new_gradient - gradient)
         point, value, gradient, norm = candidate, new_value, new_gradient, new_norm
-        if norm > tolerance and (progress > GOOD_PROGRESS or step < 1):
-            inverse, is_full = objective.full_inverse(point), True
+        steps_left = _steps_left(norm, tolerance, progress if step == 1 else 1.0)
+        if steps_left > objective.passes_per_hessian + STEPS_WITH_IT:
+            secants, is_full = Secants(objective.full_inverse(point)), True
     return Solution(point, norm)
+
+
+def _steps_left(norm: float, tolerance: float, progress: float) -> float:
+    """Return how many steps are left if each shrinks the gradient as the last one did."""
+    if norm <= tolerance:
+        return 0.0
+    return math.log(norm / tolerance) / -math.log(progress) if progress < 1 else math.inf

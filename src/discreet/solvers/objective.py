@@ -26,6 +26,9 @@ class Smooth(Protocol):
 class Objective(Smooth, Protocol):
     """A smooth function whose Hessian is only ever inverted, roughly or fully."""
 
+    passes_per_hessian: float
+    """What a full Hessian costs, in evaluations of the gradient."""
+
     def rough_inverse(self, point: Vector) -> Inverse:
         """Return the inverse of an approximate Hessian: cheap, from some of the rows."""
         ...
