@@ -27,7 +27,7 @@ from support.checks import (
 )
 from support.two_stage import STAGED, StagedCase
 
-every_case = pytest.mark.parametrize("case", (*CASES, *STAGED), ids=lambda case: case.label)
+every_case = pytest.mark.parametrize("case", [*CASES, *STAGED], ids=lambda case: case.label)
 every_single_release = pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
 
 CANARY = 7654321.0625
