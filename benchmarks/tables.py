@@ -7,6 +7,7 @@ A folder holds ``data.parquet`` with a column ``target``, or ``X.npz`` and ``y.n
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -88,5 +89,5 @@ def _with_columns(
 def _joined_flags(X: sparse.csr_array) -> np.ndarray:
     """Turn each group of flags into the place of its one, minus one if there is none."""
     dense, edges = X.toarray(), np.cumsum((0, *A9A_LEVELS))
-    parts = [dense[:, a:b] for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    parts = [dense[:, a:b] for a, b in pairwise(edges)]
     return np.column_stack([np.where(p.any(axis=1), p.argmax(axis=1), -1) for p in parts])

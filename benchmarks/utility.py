@@ -1,7 +1,7 @@
 """Accuracy with default settings on real data sets, at fixed epsilon.
 
-Run with ``make utility`` beside a folder of data sets (``--data``; by default ``../shared/data``); see
-``tables.py`` for what is in it. Nothing is tuned: every model has its defaults, and learns from
+Run with ``make utility`` beside a folder of data sets (``--data``; by default ``../shared/data``);
+see ``tables.py`` for what is in it. Nothing is tuned: every model has its defaults, and learns from
 declared columns or from rows of declared norm. ``goal`` is what a prototype reached before the
 library existed, less 0.3 points of accuracy or 0.01 of R2.
 """
@@ -64,7 +64,8 @@ def _matrix(table: tables.Declared) -> tables.Declared:
 
 def _logistic(epsilon: float, table: tables.Declared) -> LogisticRegression:
     delta = 1 / len(table.train) ** 2
-    return LogisticRegression(epsilon, delta, classes=[False, True])
+    has_constant = not sparse.issparse(table.X)
+    return LogisticRegression(epsilon, delta, fit_intercept=not has_constant, classes=[False, True])
 
 
 def _classifier(delta: float, unit: str = "add_remove") -> Callable[[float, tables.Declared], Any]:

@@ -52,7 +52,8 @@ class StandardFrame:
         unit, constant = moments.unit, moments.bounds.intercept or 0.0
         numeric = np.array(moments.squared[:-1], dtype=np.bool_)
         count = max(float(sums.entries[-1]) * unit / constant, FEWEST)
-        share = np.clip(sums.entries[:-1] / count, -1.0, 1.0)
+        largest = moments.entry_bound
+        share = np.clip(sums.entries[:-1] / count, -largest, largest)
         mean = np.where(numeric, share, 0.0)
         variance = np.maximum(sums.squares[:-1] / count - mean**2, 0.0)
         spread = np.where(numeric, variance, np.maximum(share, 0.0))

@@ -10,7 +10,7 @@ import numpy as np
 from discreet._types import Array
 from discreet.data import OpenRows
 from discreet.declared import Bounds
-from discreet.errors import CalibrationError
+from discreet.errors import CalibrationError, InputError
 from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
 from discreet.mechanisms._column_sums import ColumnSums, NoisySums, Sums
 from discreet.mechanisms._frame import StandardFrame
@@ -157,6 +157,11 @@ class PrivateStandardisation(Learner):
     ) -> Plan:
         if beside is not None or times > 1:
             raise CalibrationError("private_standardisation is the first stage, and runs once.")
+        if self.indicators is not None and len(self.indicators) != question.bounds.n_features:
+            raise InputError(
+                f"indicators must say of {question.bounds.n_features} columns whether they are "
+                f"zero or one; got {len(self.indicators)}."
+            )
         moments = self._moments(question.bounds, is_pure=budget.delta == 0 and budget.is_private)
         sums = _noisy(moments, budget, unit)
         first = None if sums is None else sums.profile
@@ -165,7 +170,10 @@ class PrivateStandardisation(Learner):
         if sums is not None and sums.is_pure:
             region = L1L2Ball(math.sqrt(question.bounds.width), 1.0)
         second = replan.plan(region)
-        reason = f"columns standardised privately first; then {second.reason}"
+        chosen = second.reason
+        if not isinstance(region, L2Ball):
+            chosen = "noise for whichever norm of the standardised rows needs less"
+        reason = f"columns standardised privately first; then {chosen}"
         return PrivateStandardisationPlan(moments, sums, second, replan, second.guarantee, reason)
 
     def with_second(self, second: Learner) -> PrivateStandardisation:
