@@ -9,7 +9,7 @@ from discreet.mechanisms import GaussianSum, LaplaceSum, PrivateCount
 from discreet.noise import RehearsalNoise, SystemNoise
 from discreet.privacy import AddRemoveOne, Budget, Guarantee, ReplaceOne
 from discreet.question import RowCount, VectorMean, VectorSum
-from discreet.release import RehearsalWarning, Release, release
+from discreet.release import RehearsalWarning, Release, rehearse, release
 
 __version__ = version("discreet")
 
@@ -35,5 +35,6 @@ __all__ = [
     "SystemNoise",
     "VectorMean",
     "VectorSum",
+    "rehearse",
     "release",
 ]

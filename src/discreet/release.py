@@ -18,7 +18,7 @@ from discreet.data import OpenRows, Rows
 from discreet.errors import EntropyError, InputError, InputTypeError, ReleaseFailed
 from discreet.ledger import Ledger, NoLedger, Receipt, State
 from discreet.mechanisms import Mechanism, Plan
-from discreet.noise import Noise, SystemNoise
+from discreet.noise import Noise, RehearsalNoise, SystemNoise
 from discreet.privacy import Budget, Guarantee, NoPrivacy
 from discreet.question import Question
 
@@ -137,6 +137,49 @@ def release(
     value = _run(plan, rows, receipt, noise)  # private: proof in the .md beside the mechanism
     # Public again.
     return Release(value, guarantee, mechanism.name, receipt.number, _version(), plan.reason)
+
+
+def rehearse(
+    mechanism: Mechanism,
+    question: Question,
+    rows: Rows,
+    *,
+    budget: Budget,
+    draws: int,
+    seed: int = 0,
+) -> Any:
+    """Return what ``draws`` releases would have been, for studies; **nothing of it is private**.
+
+    Draw i is what :func:`release` gives with ``RehearsalNoise(seed + i)``, up to the solver's error;
+    passes over the rows are shared where they can be.
+
+    Examples
+    --------
+    >>> import numpy as np, warnings
+    >>> from discreet.data import Bounds
+    >>> from discreet.geometry import Box
+    >>> from discreet.mechanisms import GaussianSum
+    >>> from discreet.question import VectorMean
+    >>> bounds = Bounds(Box([0], [120]), n_features=1)
+    >>> table = Rows(np.full((5000, 1), 47.0), bounds=bounds)
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     means = rehearse(
+    ...         GaussianSum(), VectorMean(bounds), table, budget=Budget(1.0, 1e-6), draws=50
+    ...     )
+    >>> means.shape, bool(abs(means.mean() - 47) < 1)
+    ((50, 1), True)
+    """
+    _checks.whole(draws=draws, at_least=1)
+    _checks.whole(seed=seed, at_least=0)
+    _checks.instance(Mechanism, mechanism=mechanism)
+    _checks.instance(Rows, rows=rows)
+    if rows.bounds != question.bounds:
+        raise InputError("the question and the rows declare different bounds; declare them once.")
+    plan = mechanism.plan(question, budget, rows.unit)
+    noises = [RehearsalNoise(seed + i) for i in range(draws)]
+    receipt = NoLedger().charge(_true_of(plan.guarantee, noises[0]), purpose="rehearsal")
+    return plan.run_many(rows.open(receipt), noises)
 
 
 def _true_of(guarantee: Guarantee, noise: Noise) -> Guarantee:

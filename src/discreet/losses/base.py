@@ -45,6 +45,10 @@ class Loss(ABC):
     def curvature(self, y: Array, z: Array) -> Array:
         """Return the second derivative in the margin, where it exists."""
 
+    def slope_and_curvature(self, y: Array, z: Array) -> tuple[Array, Array]:
+        """Return both derivatives, for less than the cost of each where they share work."""
+        return self.slope(y, z), self.curvature(y, z)
+
     def lipschitz(self, reach: float) -> float:
         """Return the largest absolute slope over margins within ``reach``, never rounded below."""
         _check_reach(reach)

@@ -52,6 +52,11 @@ class Logistic(ProbabilisticLoss):
     def probability(self, z: Array) -> Array:
         return expit(z)
 
+    def slope_and_curvature(self, y: Array, z: Array) -> tuple[Array, Array]:
+        with np.errstate(over="ignore"):
+            steepness = np.reciprocal(1 + np.exp(y * z))
+        return -y * steepness, steepness * (1 - steepness)
+
     @property
     def is_classifier(self) -> bool:
         return True

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from discreet import _checks
 from discreet.data import OpenRows
@@ -38,6 +41,10 @@ class Plan(ABC):
     @abstractmethod
     def run(self, rows: OpenRows, noise: Noise) -> Any:
         """Compute the release: the private part. What it returns is public."""
+
+    def run_many(self, rows: OpenRows, noises: Sequence[Noise]) -> Any:
+        """Run with each noise in turn, for studies of a mechanism; work may be shared."""
+        return np.array([self.run(rows, noise) for noise in noises])
 
 
 class Mechanism(ABC):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from discreet.mechanisms._linear_term import (
     LinearTerm,
     RadialTerm,
 )
+from discreet.mechanisms._many import WIDEST, solve_many
 from discreet.mechanisms._mask import Mask, gaussian_mask, laplace_mask
 from discreet.mechanisms._minimiser import Minimiser
 from discreet.mechanisms._penalised import PenalisedMinimiser, minimiser_of
@@ -80,6 +82,16 @@ class ObjectivePerturbationPlan(Plan):
         point = self.minimiser.solve(rows, self.term.draw(width, noise), ridge=ridge)
         released = self.mask.hide(point, noise)
         return self.minimiser.finish(released)
+
+    def run_many(self, rows: OpenRows, noises: Sequence[Noise]) -> Any:
+        minimiser, width = self.minimiser, self.minimiser.problem.bounds.width
+        is_weighted = minimiser.problem.bounds.max_weight is not None
+        if isinstance(minimiser, PenalisedMinimiser) or width > WIDEST or is_weighted:
+            return super().run_many(rows, noises)
+        linears = np.array([self.term.draw(width, noise) for noise in noises])
+        points = solve_many(minimiser, rows, linears)
+        hidden = [self.mask.hide(point, noise) for point, noise in zip(points, noises, strict=True)]
+        return np.array([minimiser.finish(released) for released in hidden])
 
 
 @dataclass(frozen=True, eq=False)

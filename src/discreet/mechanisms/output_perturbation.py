@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -61,7 +63,16 @@ class OutputPerturbationPlan(Plan):
     reason: str
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
-        point = self.minimiser.solve(rows, np.zeros(self.minimiser.problem.bounds.width))
+        return self._hide(self._solve(rows), noise)
+
+    def run_many(self, rows: OpenRows, noises: Sequence[Noise]) -> Any:
+        point = self._solve(rows)
+        return np.array([self._hide(point, noise) for noise in noises])
+
+    def _solve(self, rows: OpenRows) -> Vector:
+        return self.minimiser.solve(rows, np.zeros(self.minimiser.problem.bounds.width))
+
+    def _hide(self, point: Vector, noise: Noise) -> Vector:
         released = (release_laplace if self.is_pure else release_gaussian)(point, self.grid, noise)
         return self.minimiser.finish(released)
 
@@ -89,9 +100,17 @@ class RadialOutputPlan(Plan):
         return apart + 2 * self.minimiser.radius + self.mask.grid.spread_l2(problem.bounds.width)
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
-        width = self.minimiser.problem.bounds.width
-        point = self.minimiser.solve(rows, np.zeros(width))
-        released = self.mask.hide(point + self.term.draw(width, noise), noise)
+        return self._hide(self._solve(rows), noise)
+
+    def run_many(self, rows: OpenRows, noises: Sequence[Noise]) -> Any:
+        point = self._solve(rows)
+        return np.array([self._hide(point, noise) for noise in noises])
+
+    def _solve(self, rows: OpenRows) -> Vector:
+        return self.minimiser.solve(rows, np.zeros(self.minimiser.problem.bounds.width))
+
+    def _hide(self, point: Vector, noise: Noise) -> Vector:
+        released = self.mask.hide(point + self.term.draw(point.size, noise), noise)
         return self.minimiser.finish(released)
 
 
