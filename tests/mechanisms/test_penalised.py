@@ -171,6 +171,16 @@ def test_when_newton_fails_the_slow_method_is_certified_too(exact, penalty, monk
     assert distance(point, reference) <= solver(problem).radius
 
 
+def test_a_singular_matrix_does_not_end_the_search(monkeypatch):
+    def broken(*_, **__):
+        raise np.linalg.LinAlgError("singular")
+
+    monkeypatch.setattr("discreet.mechanisms._penalised.proximal_newton", broken)
+    problem, X, y = made(SQUARED, Indicator(L2Ball(0.3)), max_rows=30)
+    rows = open_rows(X, y, bounds=problem.bounds)
+    check_radius(solver(problem), SQUARED, X, y, np.zeros(3), rows)
+
+
 def test_less_ridge_than_planned_is_solved_slowly_too(monkeypatch):
     # As adaptive_ridge does: the rows curve enough, so the method may count on the modulus.
     _break_newton(monkeypatch)

@@ -114,7 +114,10 @@ class PenalisedMinimiser:
         objective = RowsObjective(problem, rows, linear)
         objective.strong_convexity = self.problem.ridge
         for attempt in (self._quickly, self._slowly):
-            point = attempt(objective)
+            try:
+                point = attempt(objective)
+            except np.linalg.LinAlgError:  # a matrix that rounding made singular
+                continue
             if not np.linalg.norm(point) <= self.far * _UP:
                 continue
             point, residual = certify(
