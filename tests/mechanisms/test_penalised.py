@@ -241,6 +241,27 @@ def test_a_prox_that_errs_is_covered_if_it_says_so_and_not_certified_if_not():
         far_off(Crooked(6.5))
 
 
+@pytest.mark.parametrize("penalty", [Indicator(L2Ball(0.3)), L1(6.5)], ids=repr)
+def test_the_radius_counts_every_error_of_the_certificate(penalty):
+    # The bound in the notes of certify, with the public numbers put in again.
+    problem, _, _ = made(SQUARED, penalty)
+    minimiser = solver(problem, linear_bound=3.0, linear_error=1e-12)
+    plain, unit = minimiser.plain, 2.0**-53
+    far = min(60.0, problem.domain_radius)
+    steepest = 100 * 1.0 * (far + 2.0)  # rows, their norm, the slope of a squared loss
+    gradient = steepest + 2.0 * far + 3.0
+    smoothness = 100 * 1.0 + 2.0
+    prox = penalty.prox_error(far + gradient / smoothness, 3)
+    rounding = 278 * unit * steepest + 4 * unit * gradient
+    margins = 100 * unit * (9 * far + 4.0)
+    residual = minimiser.tolerance
+    assert residual >= rounding + 2 * smoothness * prox  # or it might not be reached
+    total = (1 + 7 * unit) * residual + 4 * unit * (residual + gradient)
+    total += rounding + margins + 1e-12 + 2 * smoothness * prox
+    assert total / 2.0 + prox <= minimiser.radius <= 1.01 * (total / 2.0 + prox)
+    assert plain.far == far
+
+
 def test_more_rows_less_ridge_and_a_larger_domain_make_the_radius_larger():
     def radius(size=0.3, **options):
         return solver(made(HUBER, Indicator(L2Ball(size)), **options)[0]).radius
