@@ -150,7 +150,7 @@ def rehearse(
 ) -> Any:
     """Return what ``draws`` releases would have been, for studies; **nothing of it is private**.
 
-    Draw i is what :func:`release` gives with ``RehearsalNoise(seed + i)``, up to the solver's error;
+    Draw i is what :func:`release` gives with ``RehearsalNoise(seed + i)``, up to its error;
     passes over the rows are shared where they can be.
 
     Examples

@@ -28,6 +28,7 @@ from discreet.mechanisms.sufficient_statistics import SufficientStatisticsPlan
 from discreet.privacy import AddRemoveOne, Budget, Gaussian, Laplace, ReplaceOne, Unit
 from discreet.problem import Problem
 from discreet.question import Question, RowCount, VectorMean, VectorSum
+from support.domain_cases import domain_cases
 from support.opened import open_rows
 from support.shifted_radial import ShiftedRadial
 from support.silent import SilentNoise
@@ -359,4 +360,9 @@ def _least_squares_cases():
                one, ([*nothing, [5.0, 5.0, 5.0]], [0.0, 60.0]), _l1)  # fmt: skip
 
 
-CASES = (*_cases(), *_learning_cases(), *_least_squares_cases())
+CASES = (
+    *_cases(),
+    *_learning_cases(),
+    *_least_squares_cases(),
+    *domain_cases(Case, Data, _l2, _hostile_row(3, [-60, 0, 60])),
+)

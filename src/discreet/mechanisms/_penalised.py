@@ -10,8 +10,8 @@ the letters of its notes (e the error of the prox at the size of z, G that of th
 Everything is public: r is at most the tolerance; :math:`\|z - t\|/s` is at most r plus the norm of
 the gradient, itself at most N L R + Lam B + |b|; z is at most B plus that gradient over S; and G is
 the error of sums, of margins through the curvature, and of the linear term, as in
-``_minimiser.py``. In a domain every point is within B, so none is refused; otherwise far points
-are refused in public, as there.
+``_minimiser.py``. In a domain B is its radius, however large: every point is within B, so none is
+refused; otherwise far points are refused in public, as there.
 """
 
 from __future__ import annotations
@@ -36,6 +36,10 @@ from discreet.solvers import (
 )
 
 _UP = 1 + 2.0**-20
+
+MOST_ROOM = 2.0**12
+"""A domain may reach this much farther than coefficients are expected: noise that hides rounding
+grows with it."""
 
 
 @dataclass(frozen=True)
@@ -108,8 +112,12 @@ class PenalisedMinimiser:
         """
         problem = self.problem if ridge is None else replace(self.problem, ridge=ridge)
         objective = RowsObjective(problem, rows, linear)
+        objective.strong_convexity = self.problem.ridge
         for attempt in (self._quickly, self._slowly):
-            point = attempt(objective)
+            try:
+                point = attempt(objective)
+            except np.linalg.LinAlgError:  # a matrix that rounding made singular
+                continue
             if not np.linalg.norm(point) <= self.far * _UP:
                 continue
             point, residual = certify(
@@ -160,6 +168,20 @@ class PenalisedMinimiser:
 def minimiser_of(
     problem: Problem, linear_bound: float = 0.0, linear_error: float = 0.0
 ) -> Minimiser | PenalisedMinimiser:
-    """Return the solver for a problem with a finite radius."""
-    plain = Minimiser(problem, linear_bound, linear_error)
-    return plain if problem.penalty is None else PenalisedMinimiser(plain)
+    """Return the solver for a problem with a finite radius, or with a domain in its place."""
+    if problem.penalty is None:
+        return Minimiser(problem, linear_bound, linear_error)
+    if math.isfinite(problem.domain_radius):
+        # A radius inside the domain would refuse points for what is private about them.
+        _check_room(problem.penalty, problem)
+        problem = replace(problem, radius=math.inf)
+    return PenalisedMinimiser(Minimiser(problem, linear_bound, linear_error))
+
+
+def _check_room(penalty: Penalty, problem: Problem) -> None:
+    nearest = float(np.linalg.norm(penalty.nearest(np.zeros(problem.bounds.width))))
+    if problem.domain_radius > MOST_ROOM * max(problem.radius, nearest):
+        raise CalibrationError(
+            f"the domain reaches {problem.domain_radius:.3g} from the origin, far beyond any "
+            "coefficients to be expected; use a smaller one."
+        )

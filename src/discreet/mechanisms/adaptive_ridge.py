@@ -12,7 +12,7 @@ from discreet._types import Array, Vector
 from discreet.data import Block, OpenRows, summation_error
 from discreet.errors import CalibrationError
 from discreet.losses import Squared
-from discreet.mechanisms._minimiser import UNIT
+from discreet.mechanisms._minimiser import UNIT, Minimiser
 from discreet.mechanisms._penalised import PenalisedMinimiser
 from discreet.mechanisms.base import Mechanism, Plan, Verdict
 from discreet.mechanisms.objective_perturbation import (
@@ -75,6 +75,16 @@ class AdaptiveRidgePlan(Plan):
     second: ObjectivePerturbationPlan
     guarantee: Guarantee
     reason: str
+
+    @property
+    def minimiser(self) -> Minimiser | PenalisedMinimiser:
+        """How exactly the second release is solved."""
+        return self.second.minimiser
+
+    @property
+    def sensitivity(self) -> float:
+        """That of the second release, once the first is known."""
+        return self.second.sensitivity
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         smallest = np.array([self.curvature.smallest(rows)])
