@@ -288,3 +288,25 @@ def test_the_sharper_bound_is_never_worse_than_the_plain_one():
             through = 1000 * problem.row_norm * problem.smoothness * minimiser.margin_error
             plain = (minimiser.tolerance + minimiser.float_error + through) / ridge
             assert minimiser.radius <= plain * (1 + 1e-5)
+
+
+def test_wide_sparse_rows_have_the_minimiser_of_the_columns_they_touch():
+    # The offset identity: coordinates that no row touches are minus the linear term over the ridge.
+    generator = np.random.default_rng(12)
+    wide, narrow = 5000, 30
+    places = np.sort(generator.choice(wide, narrow, replace=False))
+    X = generator.standard_normal((200, narrow)) / 8
+    y = np.where(X[:, 0] > 0, 1.0, -1.0)
+    linear = generator.standard_normal(wide)
+    full = np.zeros((200, wide))
+    full[:, places] = X
+    labels = LabelSet([-1, 1])
+    broad = Bounds(L2Ball(1.0), wide, labels=labels, max_rows=1000)
+    close = Bounds(L2Ball(1.0), narrow, labels=labels, max_rows=1000)
+    spread = Minimiser(Problem(Logistic(), broad, ridge=2.0, radius=500.0), 100.0)
+    alone = Minimiser(Problem(Logistic(), close, ridge=2.0, radius=500.0), 100.0)
+    found = spread.solve(open_rows(sparse.csr_array(full), y, bounds=broad), linear)
+    expected = -linear / 2.0
+    expected[places] = alone.solve(open_rows(X, y, bounds=close), linear[places])
+    assert np.linalg.norm(found - expected) <= spread.radius + alone.radius
+    assert spread.radius + alone.radius < 1e-8

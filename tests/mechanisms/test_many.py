@@ -1,0 +1,82 @@
+"""Many draws in the passes of a few: each is what one release with the same noise gives."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from discreet import Budget, RehearsalNoise, RehearsalWarning, Rows, rehearse, release
+from discreet.data import Bounds, LabelSet
+from discreet.errors import InputError
+from discreet.geometry import L2Ball
+from discreet.losses import HuberHinge, Logistic
+from discreet.mechanisms import GaussianSum, ObjectivePerturbation, OutputPerturbation
+from discreet.problem import Problem
+from discreet.question import VectorSum
+
+pytestmark = pytest.mark.filterwarnings("ignore::discreet.release.RehearsalWarning")
+
+GENERATOR = np.random.default_rng(8)
+X = GENERATOR.standard_normal((700, 4)) / 2
+Y = np.where(X[:, 0] + 0.3 * GENERATOR.standard_normal(700) > 0, 1.0, -1.0)
+BOUNDS = Bounds(L2Ball(1.0), 4, labels=LabelSet([-1, 1]), intercept=0.5, max_rows=10**4)
+PURE = Budget(2.0)
+
+
+def rows_of(engine, bounds=BOUNDS, **options):
+    return Rows(engine(X), Y, bounds=bounds, **options)
+
+
+@pytest.mark.parametrize("engine", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("loss", [Logistic(), HuberHinge()], ids=repr)
+@pytest.mark.parametrize("mechanism", [ObjectivePerturbation(), OutputPerturbation()])
+def test_each_draw_is_the_release_with_the_same_noise(engine, loss, mechanism):
+    problem, rows = Problem(loss, BOUNDS, ridge=3.0), rows_of(engine)
+    together = rehearse(mechanism, problem, rows, budget=PURE, draws=70, seed=5)
+    plan = mechanism.plan(problem, PURE, rows.unit)
+    for i in (0, 1, 63, 64, 69):
+        noise = RehearsalNoise(5 + i)
+        alone = release(mechanism, problem, rows, budget=PURE, noise=noise).value
+        mask = getattr(plan, "mask", plan)
+        assert np.abs(together[i] - alone).max() <= 2 * plan.minimiser.radius + mask.grid.step
+
+
+def test_weights_and_wide_rows_take_the_common_path():
+    weighted = Bounds(L2Ball(1.0), 4, labels=LabelSet([-1, 1]), max_weight=2.0, max_rows=10**4)
+    problem = Problem(Logistic(), weighted, ridge=5.0)
+    rows = rows_of(np.asarray, weighted, weights=np.full(700, 2.0))
+    drawn = rehearse(ObjectivePerturbation(), problem, rows, budget=PURE, draws=2)
+    alone = release(
+        ObjectivePerturbation(), problem, rows, budget=PURE, noise=RehearsalNoise(1)
+    ).value
+    np.testing.assert_array_equal(drawn[1], alone)
+
+
+def test_a_rehearsal_of_any_mechanism_warns_and_is_repeatable():
+    bounds = Bounds(L2Ball(1.0), 4)
+    rows = Rows(X, bounds=bounds)
+    with pytest.warns(RehearsalWarning):
+        first = rehearse(GaussianSum(), VectorSum(bounds), rows, budget=Budget(1, 1e-6), draws=3)
+    again = rehearse(GaussianSum(), VectorSum(bounds), rows, budget=Budget(1, 1e-6), draws=3)
+    np.testing.assert_array_equal(first, again)
+    assert len({row.tobytes() for row in first}) == 3
+
+
+def test_bad_requests_say_what_is_wrong():
+    rows, problem = rows_of(np.asarray), Problem(Logistic(), BOUNDS, ridge=3.0)
+    with pytest.raises(InputError, match="draws"):
+        rehearse(ObjectivePerturbation(), problem, rows, budget=PURE, draws=0)
+    other = Problem(Logistic(), Bounds(L2Ball(1.0), 4, labels=LabelSet([-1, 1])), ridge=3.0)
+    with pytest.raises(InputError, match="different bounds"):
+        rehearse(ObjectivePerturbation(), other, rows, budget=PURE, draws=1)
+
+
+def test_without_a_budget_every_draw_is_the_minimiser():
+    problem = Problem(Logistic(), BOUNDS, ridge=3.0)
+    drawn = rehearse(
+        ObjectivePerturbation(), problem, rows_of(np.asarray), budget=Budget(math.inf), draws=2
+    )
+    np.testing.assert_array_equal(drawn[0], drawn[1])
