@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.data import Labels
-from discreet.errors import InputTypeError
+from discreet.errors import InputError, InputTypeError
 from discreet.geometry import ConvexSet, L2Ball
 from discreet.ledger import Ledger
 from discreet.linear_model._fitting import Task, noise_from
@@ -23,6 +23,9 @@ from discreet.release import Release
 
 INTERCEPT_SHARE = 0.5
 """The constant of the intercept's column, as a share of the bound on rows."""
+
+VALUES_FOLLOW = ("convert", "array=")
+"""What errors say before they quote values of the table."""
 
 
 class LinearEstimator(BaseEstimator):  # type: ignore[misc]
@@ -88,15 +91,30 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _table(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Return rows and labels as arrays; reads no more than types, shapes and labels."""
-        rows, labels = validate_data(
-            self, X, y, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False
-        )
+        rows, labels = self._validated(X, y, reset=True)
         return rows, labels
 
     def _rows(self, X: Any) -> Any:
         """Return rows as an array, checked against those of the fit."""
-        return validate_data(
-            self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, reset=False
+        return self._validated(X, reset=False)
+
+    def _validated(self, *table: Any, reset: bool) -> Any:
+        """Let scikit-learn check a table, but not quote it."""
+        try:
+            return validate_data(
+                self,
+                *table,
+                accept_sparse="csr",
+                dtype=np.float64,
+                ensure_all_finite=False,
+                reset=reset,
+            )
+        except (OverflowError, TypeError, ValueError) as error:
+            if not any(mark in str(error) for mark in VALUES_FOLLOW):
+                raise
+        raise InputError(
+            "X must be a table of numbers with two axes. Reshape your data with X.reshape(-1, 1) "
+            "if it is one column, declare columns or encode text if it is not numbers."
         )
 
     def _release(self, task: Task, X: Any, y: Vector, weights: Any) -> Array:
