@@ -94,7 +94,7 @@ class DeclaredColumns(LinearEstimator):
         scaler = self._scaler()
         if scaler is None:
             return super()._margins(X)
-        check_is_fitted(self)
+        check_is_fitted(self, "coef_")
         coef = np.atleast_2d(self.coef_)
         linear = scaler.plain(X) @ coef.T
         if self._kept_share() == 1:

@@ -142,7 +142,7 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _margins(self, X: Any) -> Array:
         """Return the inner product of each row with each vector of coefficients."""
-        check_is_fitted(self)
+        check_is_fitted(self, "coef_")
         return np.asarray(self._rows(X) @ np.atleast_2d(self.coef_).T + self.intercept_)
 
     def fit(self, X: Any, y: Any, **metadata: Any) -> Self:
