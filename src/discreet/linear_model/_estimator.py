@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -74,6 +75,8 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
         return self.mechanism
 
     def _task(self, labels: Labels, assumed: tuple[str, ...]) -> Task:
+        if not isinstance(self.verbose, Integral):
+            raise InputTypeError("verbose must be a whole number: zero for silence.")
         return Task(
             loss=self._loss(),
             labels=labels,
