@@ -95,6 +95,8 @@ class DeclaredColumns(LinearEstimator):
         if scaler is None:
             return super()._margins(X)
         check_is_fitted(self, "coef_")
+        if hasattr(self, "feature_names_in_"):
+            scaler.feature_names_in_ = self.feature_names_in_  # columns listed keep their order
         coef = np.atleast_2d(self.coef_)
         linear = scaler.plain(X) @ coef.T
         if self._kept_share() == 1:
