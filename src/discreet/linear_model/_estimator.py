@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -75,8 +74,8 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
         return self.mechanism
 
     def _task(self, labels: Labels, assumed: tuple[str, ...]) -> Task:
-        if not isinstance(self.verbose, Integral):
-            raise InputTypeError("verbose must be a whole number: zero for silence.")
+        if not isinstance(self.verbose, bool):
+            _checks.whole(verbose=self.verbose, at_least=0)
         return Task(
             loss=self._loss(),
             labels=labels,
