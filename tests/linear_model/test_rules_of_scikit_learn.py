@@ -1,0 +1,16 @@
+"""Every estimator keeps every rule that scikit-learn checks."""
+
+from __future__ import annotations
+
+import pytest
+from linear_model.estimators import EVERY, rehearsal
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+PURE = [model(unit="replace", delta=0.0) for model in EVERY]
+
+
+@rehearsal
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@parametrize_with_checks([*(model() for model in EVERY), *PURE])
+def test_it_keeps_every_rule_of_scikit_learn(estimator, check):
+    check(estimator)
