@@ -24,7 +24,7 @@ from discreet.release import Release
 INTERCEPT_SHARE = 0.5
 """The constant of the intercept's column, as a share of the bound on rows."""
 
-VALUES_FOLLOW = ("convert", "array=")
+VALUES_FOLLOW = ("convert", "array=", "Complex data")
 """What errors say before they quote values of the table."""
 
 
@@ -115,8 +115,8 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
             if not any(mark in str(error) for mark in VALUES_FOLLOW):
                 raise
         raise InputError(
-            "X must be a table of numbers with two axes. Reshape your data with X.reshape(-1, 1) "
-            "if it is one column, declare columns or encode text if it is not numbers."
+            "X must be a table of real numbers with two axes, and y real. Reshape your data with "
+            "X.reshape(-1, 1) if it is one column; encode text. Complex data not supported."
         )
 
     def _release(self, task: Task, X: Any, y: Vector, weights: Any) -> Array:
