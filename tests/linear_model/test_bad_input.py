@@ -6,18 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from linear_model.estimators import (
-    CLASSIFIERS,
-    REGRESSORS,
-    SIGNAL,
-    TWO,
-    X,
-    declared,
-    every_classifier,
-    every_estimator,
-    penalty,
-    target,
-)
 
 from discreet import Budget, LinearClassifier, LinearRegressor, MemoryLedger
 from discreet.errors import (
@@ -36,6 +24,18 @@ from discreet.linear_model import (
     Ridge,
 )
 from discreet.preprocessing import Category, Numeric
+from linear_model.estimators import (
+    CLASSIFIERS,
+    REGRESSORS,
+    SIGNAL,
+    TWO,
+    X,
+    declared,
+    every_classifier,
+    every_estimator,
+    penalty,
+    target,
+)
 
 SECRET = 4711.25
 some_estimators = pytest.mark.parametrize("model", [LogisticRegression, Ridge, HuberRegressor])
@@ -258,7 +258,11 @@ def test_a_target_range_that_is_none_is_refused(model, wrong):
 
 @pytest.mark.parametrize("wrong", [0, -1, math.nan, math.inf, "10", 1e200])
 def test_a_largest_count_that_is_none_is_refused(wrong):
-    assert_refused(fit(PoissonRegressor, max_count=wrong), (InputError, InputTypeError), "must be|1e100|between")
+    assert_refused(
+        fit(PoissonRegressor, max_count=wrong),
+        (InputError, InputTypeError),
+        "must be|1e100|between",
+    )
 
 
 @pytest.mark.parametrize(
@@ -295,9 +299,7 @@ def test_other_losses_have_no_sufficient_statistics(model):
 
 
 def test_statistics_are_not_for_several_classes():
-    outcome = fit(
-        LogisticRegression, labels=np.arange(200) % 3, mechanism="sufficient_statistics"
-    )
+    outcome = fit(LogisticRegression, labels=np.arange(200) % 3, mechanism="sufficient_statistics")
     assert_refused(outcome, InputError, "use mechanism='auto'")
 
 
@@ -378,7 +380,7 @@ COLUMNS = {"a": Numeric(-1, 1), "b": Numeric(-1, 1), "c": Category([0, 1])}
 )
 def test_columns_that_do_not_fit_the_declaration_are_refused(model, names, columns, error, says):
     pd = pytest.importorskip("pandas")
-    table = pd.DataFrame({name: SIGNAL for name in names}) if names else X
+    table = pd.DataFrame(dict.fromkeys(names, SIGNAL)) if names else X
     assert_refused(fit(model, table, columns=columns), error, says)
 
 

@@ -8,6 +8,15 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import discreet
+from discreet import Budget, MemoryLedger
+from discreet.errors import BudgetExceeded
+from discreet.linear_model import LogisticRegression, PoissonRegressor, Ridge
+from discreet.svm import LinearSVC
 from linear_model.estimators import (
     CLASSIFIERS,
     REGRESSORS,
@@ -21,15 +30,6 @@ from linear_model.estimators import (
     rehearsal,
     target,
 )
-from scipy import sparse
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
-
-import discreet
-from discreet import Budget, MemoryLedger
-from discreet.errors import BudgetExceeded
-from discreet.linear_model import LogisticRegression, PoissonRegressor, Ridge
-from discreet.svm import LinearSVC
 
 FIRST = ["epsilon", "delta", "data_norm", "unit", "ledger"]
 LAST = ["mechanism", "random_state", "verbose"]

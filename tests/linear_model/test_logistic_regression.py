@@ -14,7 +14,6 @@ from sklearn.linear_model import LogisticRegression as Plain
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from discreet import Budget, MemoryLedger
 from discreet.errors import BudgetExceeded, CalibrationError, InputError, InputTypeError
@@ -26,13 +25,6 @@ X = GENERATOR.standard_normal((4000, 4))
 X /= np.maximum(1, np.linalg.norm(X, axis=1))[:, None]
 Y = np.where(X @ [3.0, -2.0, 1.0, 0.0] + 0.5 * GENERATOR.standard_normal(4000) > 0.2, "yes", "no")
 quiet = pytest.mark.filterwarnings("ignore::discreet.release.RehearsalWarning")
-
-
-@quiet
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@parametrize_with_checks([LogisticRegression(), LogisticRegression(unit="replace", delta=0.0)])
-def test_it_keeps_every_rule_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("unit", ["add_remove", "replace"])

@@ -6,6 +6,12 @@ import math
 
 import numpy as np
 import pytest
+
+from discreet import Budget, LinearClassifier, MemoryLedger
+from discreet.errors import InputError, InputTypeError, NotAccepted
+from discreet.geometry import L2Ball
+from discreet.linear_model import HuberRegressor, LogisticRegression, Ridge
+from discreet.svm import LinearSVC
 from linear_model.estimators import (
     WEIGHTS,
     X,
@@ -15,12 +21,6 @@ from linear_model.estimators import (
     rehearsal,
     target,
 )
-
-from discreet import Budget, LinearClassifier, MemoryLedger
-from discreet.errors import InputError, InputTypeError, NotAccepted
-from discreet.geometry import L2Ball
-from discreet.linear_model import HuberRegressor, LogisticRegression, Ridge
-from discreet.svm import LinearSVC
 
 TWICE = np.repeat(np.arange(len(X)), WEIGHTS.astype(int))
 
@@ -78,9 +78,7 @@ def test_rows_without_weights_count_once(model):
     ],
     ids=["undeclared", "short", "text", "scalar", "zero", "infinite", "no number"],
 )
-def test_weights_out_of_place_are_refused_before_a_charge(
-    model, parameters, weights, error, says
-):
+def test_weights_out_of_place_are_refused_before_a_charge(model, parameters, weights, error, says):
     ledger = MemoryLedger(Budget(10.0))
     with pytest.raises(error, match=says):
         model(delta=0.0, ledger=ledger, **parameters).fit(X, target(model), sample_weight=weights)

@@ -6,6 +6,11 @@ import math
 
 import numpy as np
 import pytest
+from sklearn.metrics import accuracy_score
+
+from discreet import LinearClassifier
+from discreet.linear_model import LogisticRegression
+from discreet.svm import LinearSVC
 from linear_model.estimators import (
     SIGNAL,
     THREE,
@@ -16,11 +21,6 @@ from linear_model.estimators import (
     penalty,
     rehearsal,
 )
-from sklearn.metrics import accuracy_score
-
-from discreet import LinearClassifier
-from discreet.linear_model import LogisticRegression
-from discreet.svm import LinearSVC
 
 
 @every_classifier
@@ -57,7 +57,7 @@ def test_without_noise_each_class_is_told_from_the_rest(model):
     exact = {"epsilon": math.inf, "max_rows": 1000, **penalty(model, 0.7)}
     together = model(**exact).fit(X, THREE)
     for number, label in enumerate(together.classes_):
-        alone = model(**exact).fit(X, THREE == label)
+        alone = model(**exact).fit(X, label == THREE)
         np.testing.assert_allclose(together.coef_[number], alone.coef_[0], rtol=0, atol=1e-8)
         np.testing.assert_allclose(together.intercept_[number], alone.intercept_[0], atol=1e-8)
     assert together.score(X, THREE) > 0.7

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from linear_model.estimators import COUNTS, SIGNAL, TWO, X, coefficients
 from scipy.optimize import minimize, root
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression as PlainLogistic
@@ -21,6 +20,7 @@ from discreet.linear_model import (
     Ridge,
 )
 from discreet.svm import LinearSVC
+from linear_model.estimators import COUNTS, SIGNAL, TWO, X, coefficients
 
 # Rows beyond the bound, so that clipping is part of what is checked.
 LONG = X.copy()
