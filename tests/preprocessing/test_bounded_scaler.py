@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
@@ -35,6 +35,7 @@ SETTINGS = [
     {"centre_categories": False},
     {"centre_categories": False, "sparse_output": True},
 ]
+law = settings(derandomize=True, deadline=None)
 every_setting = pytest.mark.parametrize("setting", SETTINGS, ids=str)
 
 
@@ -91,6 +92,7 @@ class Frame:
 
 
 @every_setting
+@law
 @given(rows=tables)
 def test_no_row_exceeds_the_declared_norms(setting, rows):
     scaler = BoundedScaler(COLUMNS, **setting)
@@ -102,6 +104,7 @@ def test_no_row_exceeds_the_declared_norms(setting, rows):
 
 
 @every_setting
+@law
 @given(rows=tables, data=st.data())
 def test_every_row_is_encoded_by_itself(setting, rows, data):
     scaler = BoundedScaler(COLUMNS, **setting)
@@ -231,6 +234,7 @@ def test_a_folded_model_decides_as_the_encoded_one(centred, shape):
 
 
 @every_setting
+@law
 @given(rows=tables, seed=st.integers(0, 2**32 - 1))
 def test_plain_features_and_folded_coefficients_decide_as_the_encoded_ones(setting, rows, seed):
     # For every row: values outside their range, missing ones and unknown levels included.
