@@ -29,6 +29,7 @@ from linear_model.estimators import (
     REGRESSORS,
     SIGNAL,
     TWO,
+    WITH_COLUMNS,
     X,
     declared,
     every_classifier,
@@ -344,14 +345,29 @@ def test_what_is_no_table_of_numbers_is_refused_and_not_quoted(model, table):
         caught = caught.__context__
 
 
-@pytest.mark.parametrize("model", REGRESSORS)
-def test_targets_that_are_no_numbers_are_not_quoted(model):
-    caught, history = fit(model, labels=np.full(200, f"{SECRET}x"))
-    assert isinstance(caught, InputTypeError)
-    assert history == ()
-    while caught is not None:
-        assert "4711" not in str(caught)
-        caught = caught.__context__
+@every_estimator
+@pytest.mark.parametrize("with_columns", [False, True])
+def test_labels_that_are_no_labels_are_refused_and_not_quoted(model, with_columns):
+    if with_columns and model not in WITH_COLUMNS:
+        pytest.skip("it takes no columns")
+    columns = {"columns": [Numeric(-1, 1)] * 3} if with_columns else {}
+    text = [] if model in CLASSIFIERS else [np.full(200, f"{SECRET}x")]
+    for labels in (np.full(200, SECRET + 1j), np.full((200, 2), SECRET), *text):
+        caught, history = fit(model, labels=labels, **columns)
+        assert isinstance(caught, (ValueError, TypeError))
+        assert history == ()
+        while caught is not None:
+            assert "4711" not in str(caught)
+            caught = caught.__context__
+
+
+@pytest.mark.parametrize("odd", [math.nan, math.inf, None])
+def test_beside_declared_columns_odd_labels_are_brought_inside(odd):
+    columns = [Numeric(-1, 1)] * 3
+    targets, labels = SIGNAL.astype(object), TWO.astype(object)
+    targets[0] = labels[0] = odd
+    assert_private(fit(LinearRegressor, labels=targets, columns=columns))
+    assert_private(fit(LinearClassifier, labels=labels, columns=columns, classes=["no", "yes"]))
 
 
 @every_estimator

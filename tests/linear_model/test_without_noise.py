@@ -165,7 +165,10 @@ def test_the_linear_classifier_minimises_its_objective_where_it_does_not_standar
 
 def test_the_linear_classifier_learns_where_it_does():
     model = LinearClassifier(**EXACT).fit(LONG, TWO)
-    assert model.score(LONG, TWO) > PlainLogistic().fit(LONG, TWO).score(LONG, TWO) - 0.02
+    assert (
+        model.score(LONG, TWO)
+        > PlainLogistic(solver="newton-cholesky").fit(LONG, TWO).score(LONG, TWO) - 0.02
+    )
 
 
 @pytest.mark.parametrize("mechanism", ["objective_perturbation", "output_perturbation"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -26,6 +27,19 @@ INTERCEPT_SHARE = 0.5
 
 VALUES_FOLLOW = ("convert", "array=", "Complex data")
 """What errors say before they quote values of the table."""
+
+
+def unquoted(check: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    """Let scikit-learn check a table, but not quote it."""
+    try:
+        return check(*arguments, **options)
+    except (OverflowError, TypeError, ValueError) as error:
+        if not any(mark in str(error) for mark in VALUES_FOLLOW):
+            raise
+    raise InputError(
+        "X must be a table of real numbers with two axes, and y real. Reshape your data with "
+        "X.reshape(-1, 1) if it is one column; encode text. Complex data not supported."
+    )
 
 
 class LinearEstimator(BaseEstimator):  # type: ignore[misc]
@@ -101,22 +115,14 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
         return self._validated(X, reset=False)
 
     def _validated(self, *table: Any, reset: bool) -> Any:
-        """Let scikit-learn check a table, but not quote it."""
-        try:
-            return validate_data(
-                self,
-                *table,
-                accept_sparse="csr",
-                dtype=np.float64,
-                ensure_all_finite=False,
-                reset=reset,
-            )
-        except (OverflowError, TypeError, ValueError) as error:
-            if not any(mark in str(error) for mark in VALUES_FOLLOW):
-                raise
-        raise InputError(
-            "X must be a table of real numbers with two axes, and y real. Reshape your data with "
-            "X.reshape(-1, 1) if it is one column; encode text. Complex data not supported."
+        return unquoted(
+            validate_data,
+            self,
+            *table,
+            accept_sparse="csr",
+            dtype=np.float64,
+            ensure_all_finite=False,
+            reset=reset,
         )
 
     def _release(self, task: Task, X: Any, y: Vector, weights: Any) -> Array:
