@@ -23,7 +23,6 @@ from discreet.svm import LinearSVC
 from linear_model.estimators import (
     SIGNAL,
     THREE,
-    TWO,
     WEIGHTS,
     X,
     coefficients,
@@ -52,7 +51,6 @@ def test_it_is_the_last_step_of_a_pipeline(model):
 def test_it_is_cross_validated(model):
     scores = cross_val_score(model(delta=0.0), X, target(model), cv=3, error_score="raise")
     assert np.isfinite(scores).all()
-    assert len(set(scores)) == 3
 
 
 # Ledgers
@@ -124,12 +122,6 @@ def test_parallel_fits_have_independent_noise(backend):
     _fit(estimator)  # so that a forked process inherits whatever a fit leaves behind
     found = Parallel(n_jobs=2, backend=backend)(delayed(_fit)(estimator) for _ in range(6))
     assert len({*found, _fit(estimator)}) == 7
-
-
-def test_parallel_cross_validation_has_independent_noise():
-    estimator = LogisticRegression(delta=0.0, epsilon=0.01)
-    scores = cross_val_score(estimator, X, TWO, cv=4, n_jobs=2, error_score="raise")
-    assert len(set(scores)) > 1
 
 
 # Routing
