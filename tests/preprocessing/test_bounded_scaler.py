@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
@@ -35,6 +35,7 @@ SETTINGS = [
     {"centre_categories": False},
     {"centre_categories": False, "sparse_output": True},
 ]
+law = settings(derandomize=True, deadline=None)
 every_setting = pytest.mark.parametrize("setting", SETTINGS, ids=str)
 
 
@@ -91,6 +92,7 @@ class Frame:
 
 
 @every_setting
+@law
 @given(rows=tables)
 def test_no_row_exceeds_the_declared_norms(setting, rows):
     scaler = BoundedScaler(COLUMNS, **setting)
@@ -102,6 +104,7 @@ def test_no_row_exceeds_the_declared_norms(setting, rows):
 
 
 @every_setting
+@law
 @given(rows=tables, data=st.data())
 def test_every_row_is_encoded_by_itself(setting, rows, data):
     scaler = BoundedScaler(COLUMNS, **setting)
@@ -230,6 +233,70 @@ def test_a_folded_model_decides_as_the_encoded_one(centred, shape):
     np.testing.assert_allclose(own, encoded, rtol=1e-12, atol=1e-12)
 
 
+@every_setting
+@law
+@given(rows=tables, seed=st.integers(0, 2**32 - 1))
+def test_plain_features_and_folded_coefficients_decide_as_the_encoded_ones(setting, rows, seed):
+    # For every row: values outside their range, missing ones and unknown levels included.
+    columns = [column for column in COLUMNS if column != DECLARED["tiny"]]
+    table = np.delete(objects(rows), COLUMNS.index(DECLARED["tiny"]), axis=1)
+    scaler = BoundedScaler(columns, **setting)
+    rng = np.random.default_rng(seed)
+    coef = rng.normal(size=(2, scaler.n_features_out))
+    intercept = rng.normal(size=2)
+    folded = scaler.fold(coef, intercept)
+    plain = scaler.plain(table)
+    assert plain.shape == (len(rows), scaler.n_features_out)
+    own = plain @ folded.coef.T + folded.intercept
+    encoded = dense(scaler.transform(table)) @ coef.T + intercept
+    np.testing.assert_allclose(own, encoded, rtol=0, atol=1e-12)
+
+
+def test_plain_features_of_a_narrow_range_lose_no_more_than_its_rounding():
+    scaler = BoundedScaler([DECLARED["tiny"]])
+    rows = [[0.0], [0.1], [0.1 + 1e-15], [9.0], [None]]
+    coef, intercept = scaler.fold([1.0], 0.0)
+    own = scaler.plain(rows) @ coef + intercept
+    np.testing.assert_allclose(own, scaler.transform(rows)[:, 0], rtol=0, atol=0.1)
+
+
+def test_plain_features_are_clipped_and_filled_and_nothing_else():
+    scaler = BoundedScaler({"age": Numeric(0, 120, fill=30), "town": Category(["a", "b", "c"])})
+    table = Frame(
+        {
+            "town": np.array(["b", "a", "zzz", None], dtype=object),
+            "age": np.array([41.5, 500.0, -1.0, np.nan]),
+        }
+    )
+    assert scaler.plain(table).tolist() == [
+        [41.5, 0, 1, 0],
+        [120, 1, 0, 0],
+        [0, 0, 0, 0],
+        [30, 0, 0, 0],
+    ]
+
+
+@pytest.mark.parametrize("column", COLUMNS, ids=lambda column: type(column).__name__)
+@pytest.mark.parametrize("centred", [True, False])
+def test_the_origin_of_a_column_is_encoded_as_zeros(column, centred):
+    origin = column.origin()
+    assert origin.shape == (column.width,)
+    if isinstance(column, Numeric):
+        cell = np.array([origin[0]])
+        assert column.encode(cell, centred=centred).tolist() == [[0.0]]
+        assert column.plain(cell)[0].tolist() == origin.tolist()
+    else:
+        unknown = np.array([None], dtype=object)
+        assert column.encode(unknown, centred=centred)[0].tolist() == origin.tolist()
+        assert column.plain(unknown)[0].tolist() == origin.tolist()
+
+
+@pytest.mark.parametrize("columns", [COLUMNS, DECLARED])
+def test_plain_features_of_another_table_are_refused(columns):
+    with pytest.raises((InputError, InputTypeError), match="must"):
+        BoundedScaler(columns).plain(np.zeros((2, 5)))
+
+
 @pytest.mark.parametrize(("coef", "intercept"), [([1.0], 0), (1.0, 0), ([[1, 2]], [1, 2, 3])])
 def test_folding_another_shape_is_refused(coef, intercept):
     with pytest.raises(InputError, match="must"):
@@ -249,7 +316,7 @@ def test_bounds_declare_the_encoded_rows():
     labels = LabelSet([-1, 1])
     bounds = scaler.bounds(labels, intercept=1.0, max_rows=1000)
     features = L2Ball(scaler.row_norm())
-    assert bounds == Bounds(features, scaler.n_features_out, labels, 1.0, 1000)
+    assert bounds == Bounds(features, scaler.n_features_out, labels, 1.0, max_rows=1000)
     assert scaler.bounds() == Bounds(features, scaler.n_features_out)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -42,7 +44,7 @@ class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[mi
             check_classification_targets(y)
             classes = unique_labels(y)
         else:
-            classes = np.unique(np.asarray(self.classes))
+            classes = _declared(self.classes)
         if classes.size < 2:
             raise InputError(
                 "there must be at least two classes; got one class. Declare them with classes=."
@@ -96,6 +98,26 @@ def assert_probabilistic(loss: object) -> None:
 
 def _codes(y: Any, classes: Any) -> Vector:
     """Return the place of each label among the classes, NaN for one that is not declared."""
+    if classes.dtype.kind == "O" or np.asarray(y).dtype.kind == "O":  # they may have no order
+        place = {label: number for number, label in enumerate(classes.tolist())}
+        return np.array([_place(label, place) for label in np.asarray(y).tolist()])
     places = np.minimum(np.searchsorted(classes, y), classes.size - 1)
     codes: Vector = np.where(classes[places] == y, places, np.nan)
     return codes
+
+
+def _place(label: Any, place: dict[Any, int]) -> float:
+    try:
+        return place.get(label, np.nan)
+    except TypeError:  # it cannot be looked up, so it was not declared
+        return np.nan
+
+
+def _declared(classes: Any) -> Any:
+    """Return the declared classes in order; numbers among text would become text in silence."""
+    listed = list(classes) if isinstance(classes, Iterable) else []
+    is_text = all(isinstance(label, str) for label in listed)
+    is_number = all(isinstance(label, (Real, np.bool_)) and label == label for label in listed)
+    if not (is_text or is_number):
+        raise InputError("classes must be a list of numbers or a list of text; got something else.")
+    return np.unique(np.asarray(listed))

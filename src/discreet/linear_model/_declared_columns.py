@@ -13,7 +13,7 @@ from discreet import _checks
 from discreet._types import Array
 from discreet.errors import InputError
 from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
-from discreet.linear_model._estimator import LinearEstimator
+from discreet.linear_model._estimator import LinearEstimator, unquoted
 from discreet.preprocessing import BoundedScaler, Category, Column
 
 Columns = Mapping[str, Column] | Sequence[Column] | None
@@ -78,7 +78,7 @@ class DeclaredColumns(LinearEstimator):
         self.__dict__.pop("feature_names_in_", None)
         if hasattr(scaler, "feature_names_in_"):
             self.feature_names_in_ = scaler.feature_names_in_
-        labels = column_or_1d(y)
+        labels = unquoted(column_or_1d, y)
         encoded = scaler.transform(X)
         if encoded.shape[0] != len(labels):
             raise InputError("X and y must have as many rows as one another.")
@@ -94,7 +94,9 @@ class DeclaredColumns(LinearEstimator):
         scaler = self._scaler()
         if scaler is None:
             return super()._margins(X)
-        check_is_fitted(self)
+        check_is_fitted(self, "coef_")
+        if hasattr(self, "feature_names_in_"):
+            scaler.feature_names_in_ = self.feature_names_in_  # columns listed keep their order
         coef = np.atleast_2d(self.coef_)
         linear = scaler.plain(X) @ coef.T
         if self._kept_share() == 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.data import Labels
-from discreet.errors import InputTypeError
+from discreet.errors import InputError, InputTypeError
 from discreet.geometry import ConvexSet, L2Ball
 from discreet.ledger import Ledger
 from discreet.linear_model._fitting import Task, noise_from
@@ -23,6 +24,22 @@ from discreet.release import Release
 
 INTERCEPT_SHARE = 0.5
 """The constant of the intercept's column, as a share of the bound on rows."""
+
+VALUES_FOLLOW = ("convert", "array=", "Complex data")
+"""What errors say before they quote values of the table."""
+
+
+def unquoted(check: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    """Let scikit-learn check a table, but not quote it."""
+    try:
+        return check(*arguments, **options)
+    except (OverflowError, TypeError, ValueError) as error:
+        if not any(mark in str(error) for mark in VALUES_FOLLOW):
+            raise
+    raise InputError(
+        "X must be a table of real numbers with two axes, and y real. Reshape your data with "
+        "X.reshape(-1, 1) if it is one column; encode text. Complex data not supported."
+    )
 
 
 class LinearEstimator(BaseEstimator):  # type: ignore[misc]
@@ -71,6 +88,8 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
         return self.mechanism
 
     def _task(self, labels: Labels, assumed: tuple[str, ...]) -> Task:
+        if not isinstance(self.verbose, bool):
+            _checks.whole(verbose=self.verbose, at_least=0)
         return Task(
             loss=self._loss(),
             labels=labels,
@@ -88,15 +107,22 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _table(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Return rows and labels as arrays; reads no more than types, shapes and labels."""
-        rows, labels = validate_data(
-            self, X, y, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False
-        )
+        rows, labels = self._validated(X, y, reset=True)
         return rows, labels
 
     def _rows(self, X: Any) -> Any:
         """Return rows as an array, checked against those of the fit."""
-        return validate_data(
-            self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, reset=False
+        return self._validated(X, reset=False)
+
+    def _validated(self, *table: Any, reset: bool) -> Any:
+        return unquoted(
+            validate_data,
+            self,
+            *table,
+            accept_sparse="csr",
+            dtype=np.float64,
+            ensure_all_finite=False,
+            reset=reset,
         )
 
     def _release(self, task: Task, X: Any, y: Vector, weights: Any) -> Array:
@@ -124,7 +150,7 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _margins(self, X: Any) -> Array:
         """Return the inner product of each row with each vector of coefficients."""
-        check_is_fitted(self)
+        check_is_fitted(self, "coef_")
         return np.asarray(self._rows(X) @ np.atleast_2d(self.coef_).T + self.intercept_)
 
     def fit(self, X: Any, y: Any, **metadata: Any) -> Self:

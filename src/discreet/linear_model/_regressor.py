@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin
 
 from discreet._types import Vector
 from discreet.data import Interval
-from discreet.errors import InputError
+from discreet.errors import InputError, InputTypeError
 from discreet.linear_model._estimator import LinearEstimator
 
 
@@ -46,7 +46,7 @@ class LinearRegressorBase(RegressorMixin, LinearEstimator):  # type: ignore[misc
     def _fit(self, X: Any, y: Any, weights: Any) -> Self:
         task = self._task(self._labels(), ())
         X, y = self._table(X, y)
-        y = np.clip(np.asarray(y, dtype=np.float64), *self._range_ends())
+        y = np.clip(_numbers(y), *self._range_ends())
         coefficients = self._release(task, X, y - self._middle, weights)
         self._keep(coefficients[:, :-1], coefficients[:, -1] + self._middle)
         self.coef_, self.intercept_ = self.coef_[0], float(self.intercept_[0])
@@ -64,3 +64,12 @@ class LinearRegressorBase(RegressorMixin, LinearEstimator):  # type: ignore[misc
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True  # a handful of rows cannot be learnt privately
         return tags
+
+
+def _numbers(y: Any) -> Vector:
+    """Return targets as numbers, without quoting one that is none."""
+    try:
+        return np.asarray(y, dtype=np.float64)
+    except (OverflowError, TypeError, ValueError):
+        pass
+    raise InputTypeError("y must hold numbers; convert it first.")

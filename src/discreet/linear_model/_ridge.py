@@ -31,8 +31,8 @@ def free_ridge(
     9.6
     """
     squared = weight * row_norm**2
-    if not budget.is_private:
-        return squared
+    if not (budget.is_private and loss.is_smooth):
+        return squared  # a loss with a kink is refused by its mechanism, which says why
     epsilon = budget.epsilon / times
     if loss.joint_smoothness is None:
         return loss.smoothness(math.inf) * squared / math.expm1(BEND_SHARE * epsilon)
