@@ -14,7 +14,6 @@ from linear_model.estimators import X, penalty, target
 DOMAINS = [L2Ball(0.5), Box([-1.0] * 4, [0.05] * 4)]
 
 
-@pytest.mark.xfail(strict=True, reason="solvers do not yet know of a domain that binds")
 @pytest.mark.parametrize("model", [LogisticRegression, HuberRegressor, Ridge])
 @pytest.mark.parametrize("domain", DOMAINS, ids=str)
 @pytest.mark.parametrize("epsilon", [20.0, math.inf])

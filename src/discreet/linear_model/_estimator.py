@@ -74,6 +74,8 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
     def _ridge(self) -> float | None:
         """Return the strength of the penalty, None for the rule."""
 
+    _raises_ridge: ClassVar[bool] = False
+
     def _features(self) -> ConvexSet:
         """Return the set that rows are brought into."""
         _checks.positive(data_norm=self.data_norm)
@@ -98,6 +100,7 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
             features=self._features(),
             intercept=self._constant(),
             ridge=self._ridge(),
+            raises_ridge=self._raises_ridge,
             domain=self.domain,
             max_weight=self.max_weight,
             max_rows=self.max_rows,

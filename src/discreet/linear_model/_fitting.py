@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -53,6 +54,7 @@ class Task:
     features: ConvexSet
     intercept: float | None
     ridge: float | None
+    raises_ridge: bool  # whether a weaker ridge than the budget allows is raised, not refused
     domain: ConvexSet | None
     max_weight: float | None
     max_rows: int
@@ -84,7 +86,7 @@ class Task:
             )
         question = self.question(X.shape[1], X.shape[0])
         rows = Rows(X, y, weights=weights, bounds=question.bounds, unit=self.unit)
-        return release(
+        result = release(
             self.chosen(question),
             question,
             rows,
@@ -93,6 +95,11 @@ class Task:
             noise=noise,
             purpose=purpose,
         )
+        problem = question.problem if isinstance(question, OneVsRest) else question
+        if self.ridge is None or problem.ridge == self.ridge:
+            return result
+        raised = f"the penalty was raised to {problem.ridge:.3g}, the least for this budget"
+        return replace(result, reason=f"{result.reason}; {raised}")
 
     def question(self, n_features: int, count: int) -> Problem | OneVsRest:
         """State the learning problem; ``count`` is used only if it is public."""
@@ -103,7 +110,7 @@ class Task:
             labels=LabelSet([-1, 1]) if classes else self.labels,
             intercept=self.intercept,
             max_weight=self.max_weight,
-            max_rows=count if self.unit.count_is_public else self.max_rows,
+            max_rows=self._most_rows(count),
         )
         problem = Problem(
             self.loss,
@@ -113,6 +120,13 @@ class Task:
             assumed=self.assumed,
         )
         return OneVsRest(problem, classes) if classes > 2 else problem
+
+    def _most_rows(self, count: int) -> int:
+        if self.unit.count_is_public:
+            return count
+        if self.budget.is_private:
+            return self.max_rows
+        return min(count, self.max_rows)  # nothing is promised, and solved as exactly as can be
 
     def chosen(self, question: Question) -> Mechanism:
         """Return the mechanism asked for, or the one whose predicted error is smallest.
@@ -137,7 +151,7 @@ class Task:
 
     def _ridge(self, bounds: Bounds, times: int) -> float:
         if self.ridge is not None:
-            return self.ridge
+            return self._at_least(bounds, times)
         if isinstance(self.loss, Squared) and self.domain is None:
             return bounds.row_norm() ** 2  # its statistics need none
         # After a private standardisation rows have norm one.
@@ -147,6 +161,15 @@ class Task:
         return free_ridge(
             self.loss, norm, budget, self.unit, weight=bounds.largest_weight, times=times
         )
+
+    def _at_least(self, bounds: Bounds, times: int) -> float:
+        """Return the ridge asked for, or the least at which one row bends within the budget."""
+        asked = self.ridge or 0.0
+        is_free = isinstance(self.loss, Squared) and self.domain is None
+        if not self.raises_ridge or is_free or not self.budget.is_private:
+            return asked
+        bend = self.loss.smoothness(math.inf) * bounds.largest_weight * bounds.row_norm() ** 2
+        return max(asked, bend / math.expm1(0.5 * self.budget.epsilon / times))
 
 
 def noise_from(random_state: Any) -> Noise:

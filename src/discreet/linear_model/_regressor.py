@@ -16,6 +16,9 @@ from discreet.linear_model._estimator import LinearEstimator
 class LinearRegressorBase(RegressorMixin, LinearEstimator):  # type: ignore[misc]
     """Targets are clipped to their declared range, and counted from its middle."""
 
+    # scikit-learn tries any alpha on a regressor; one that is too weak for the budget is raised.
+    _raises_ridge = True
+
     target_range: tuple[float, float]
     coef_: Vector
     intercept_: Any

@@ -46,7 +46,8 @@ class LinearRegressor(DeclaredColumns, LinearRegressorBase):
         default a quarter of half the range.
     alpha
         Strength of the penalty :math:`\alpha \|w\|^2/2` on the coefficients of encoded columns. By
-        default the weakest that costs no privacy.
+        default the weakest that costs no privacy. What is too weak for the budget is raised to
+        the least it allows, and ``release_.reason`` says so.
     fit_intercept
         Whether there is an intercept. Targets are counted from the middle of their range then.
     domain

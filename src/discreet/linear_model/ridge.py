@@ -33,7 +33,8 @@ class Ridge(LinearRegressorBase):
         The declared range of targets; others are clipped to it.
     alpha
         Strength of the penalty :math:`\alpha \|w\|^2/2`, the intercept's coefficient included. By
-        default the weakest that costs no privacy.
+        default the weakest that costs no privacy. What is too weak for the budget is raised to
+        the least it allows, and ``release_.reason`` says so.
     fit_intercept
         Whether there is a constant column; it is inside the row norm and penalised. Targets are
         counted from the middle of their range then.

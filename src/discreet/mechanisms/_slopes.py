@@ -16,5 +16,6 @@ def finite_slopes(problem: Problem) -> Verdict:
         return YES
     return Verdict(
         False,
-        f"{problem.loss!r} has no bounded slope; use a robust loss such as PseudoHuber.",
+        f"{problem.loss!r} has no bounded slope without a domain; declare one, or use a robust "
+        "loss such as PseudoHuber.",
     )

@@ -69,4 +69,6 @@ def _steps_left(norm: float, tolerance: float, progress: float) -> float:
     """Return how many steps are left if each shrinks the gradient as the last one did."""
     if norm <= tolerance:
         return 0.0
-    return math.log(norm / tolerance) / -math.log(progress) if progress < 1 else math.inf
+    if progress >= 1 or tolerance == 0:
+        return math.inf
+    return math.log(norm / tolerance) / -math.log(progress)
