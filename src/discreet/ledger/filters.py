@@ -24,13 +24,13 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from discreet._types import Vector
 from discreet.errors import CalibrationError
-from discreet.privacy import ORDERS, Budget, Gaussian, Guarantee, calibrate
+from discreet.privacy import ORDERS, Budget, Gaussian, Guarantee, Profile, calibrate
 
 BASIC_SHARE, RENYI_SHARE, GAUSSIAN_SHARE = 0.5, 0.25, 0.25
 DISTANCE_SHARE, FAILURE_SHARE = 0.02, 0.18
@@ -63,6 +63,11 @@ class Filter(ABC):
         return bool((total <= self.limit).all())
 
 
+@lru_cache(maxsize=1024)  # the same plan is often charged many times, as in a grid search
+def _epsilon(profile: Profile, delta: float) -> float:
+    return profile.epsilon(delta)
+
+
 def _distance_limit(epsilon: float, delta: float) -> float:
     return DISTANCE_SHARE * delta / (1 + math.exp(epsilon)) if epsilon < 700 else 0.0
 
@@ -85,7 +90,7 @@ class BasicFilter(Filter):
         if math.isfinite(ideal.pure_epsilon):
             point = (ideal.pure_epsilon, 0.0)
         else:
-            point = (ideal.epsilon(guarantee.quoted_delta), guarantee.quoted_delta)
+            point = (_epsilon(ideal, guarantee.quoted_delta), guarantee.quoted_delta)
         return np.array([*point, guarantee.profile.distance])
 
     @property

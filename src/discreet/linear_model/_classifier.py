@@ -29,8 +29,8 @@ class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[mi
         assumed = () if self.classes is not None else ("the classes found in the labels",)
         X, y = self._table(X, y)
         classes = self._declared_or_found(y)
-        count = 2 if classes.size == 2 else classes.size
-        task = self._task(LabelSet(range(count)), assumed)
+        count = classes.size
+        task = self._task(LabelSet(range(count)), assumed, X.shape[1])
         codes = _codes(y, classes)
         if count == 2:
             codes = np.where(np.isnan(codes), codes, 2 * codes - 1)

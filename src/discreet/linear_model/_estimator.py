@@ -85,11 +85,11 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
         """Return the entry of the intercept's column."""
         return INTERCEPT_SHARE * self.data_norm if self.fit_intercept else None
 
-    def _chosen(self) -> str | Mechanism:
-        """Return the mechanism, or the name of one."""
+    def _chosen(self, n_features: int) -> str | Mechanism:
+        """Return the mechanism for rows of this width, or the name of one."""
         return self.mechanism
 
-    def _task(self, labels: Labels, assumed: tuple[str, ...]) -> Task:
+    def _task(self, labels: Labels, assumed: tuple[str, ...], n_features: int) -> Task:
         if not isinstance(self.verbose, bool):
             _checks.whole(verbose=self.verbose, at_least=0)
         return Task(
@@ -104,7 +104,7 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
             domain=self.domain,
             max_weight=self.max_weight,
             max_rows=self.max_rows,
-            mechanism=self._chosen(),
+            mechanism=self._chosen(n_features),
             assumed=assumed,
         )
 

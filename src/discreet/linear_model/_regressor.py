@@ -47,8 +47,9 @@ class LinearRegressorBase(RegressorMixin, LinearEstimator):  # type: ignore[misc
         return Interval(interval.low - self._middle, interval.high - self._middle)
 
     def _fit(self, X: Any, y: Any, weights: Any) -> Self:
-        task = self._task(self._labels(), ())
+        labels = self._labels()
         X, y = self._table(X, y)
+        task = self._task(labels, (), X.shape[1])
         y = np.clip(_numbers(y), *self._range_ends())
         coefficients = self._release(task, X, y - self._middle, weights)
         self._keep(coefficients[:, :-1], coefficients[:, -1] + self._middle)

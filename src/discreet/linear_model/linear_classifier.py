@@ -11,6 +11,7 @@ from discreet.linear_model._classifier import ProbabilisticClassifier
 from discreet.linear_model._declared_columns import Columns, DeclaredColumns
 from discreet.losses import Loss, MarginLogistic
 from discreet.mechanisms import Mechanism, PrivateStandardisation
+from discreet.mechanisms.private_standardisation import CENTRED_WIDTH
 from discreet.privacy import Unit
 
 
@@ -139,9 +140,9 @@ class LinearClassifier(DeclaredColumns, ProbabilisticClassifier):
     def _centres(self) -> bool:
         return self.delta > 0
 
-    def _chosen(self) -> str | Mechanism:
+    def _chosen(self, n_features: int) -> str | Mechanism:
         """Standardise wherever there is an intercept to centre with, and columns to say how."""
-        can = self.fit_intercept and self.domain is None
+        can = self.fit_intercept and self.domain is None and n_features <= CENTRED_WIDTH
         pays = self.delta > 0 or self.columns is not None
         if self.mechanism == "private_standardisation" or (
             self.mechanism == "auto" and can and pays

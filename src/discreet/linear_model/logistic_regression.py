@@ -9,6 +9,8 @@ from discreet.geometry import ConvexSet
 from discreet.ledger import Ledger
 from discreet.linear_model._classifier import ProbabilisticClassifier
 from discreet.losses import Logistic, Loss
+from discreet.mechanisms import Mechanism, PrivateStandardisation
+from discreet.mechanisms.private_standardisation import CENTRED_WIDTH
 from discreet.privacy import Unit
 
 
@@ -17,7 +19,9 @@ class LogisticRegression(ProbabilisticClassifier):
 
     It minimises the logistic loss summed over rows plus :math:`\|w\|^2/(2C)`, the intercept's
     coefficient included, with a random linear term (objective perturbation), and releases the
-    coefficients once. With ``epsilon=math.inf`` it is ordinary penalised logistic regression.
+    coefficients once. With ``epsilon=math.inf`` it is ordinary penalised logistic regression. If
+    ``C`` is left to the rule, a small part of the budget pays for the means and spreads of columns,
+    and the penalty is one on standardised coefficients.
 
     Parameters
     ----------
@@ -112,3 +116,12 @@ class LogisticRegression(ProbabilisticClassifier):
             return None
         _checks.positive(C=self.C)
         return 1 / self.C
+
+    def _chosen(self, n_features: int) -> str | Mechanism:
+        """Standardise if the penalty is left to us: its strength means another thing then."""
+        can = self.fit_intercept and self.domain is None and n_features <= CENTRED_WIDTH
+        if self.mechanism == "private_standardisation" or (
+            self.mechanism == "auto" and can and self.C is None and self.delta > 0
+        ):
+            return PrivateStandardisation()
+        return self.mechanism
