@@ -12,10 +12,18 @@ import numpy as np
 
 from reproductions import bloated, inequalities, perturbation, trace
 
-EPSILONS = (0.002, 0.003, 0.005, 0.007, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5, 1.0)
+EPSILONS = (0.0018, 0.002, 0.003, 0.005, 0.007, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5, 1.0)
 CURVE_EPSILONS = (0.02, 0.1)
+MOST_ROWS = 14_000
+ROWS = range(1000, MOST_ROWS + 1, 1000)
 WIDTHS = (9, 100, 1000, 10_000, 100_000, 1_000_000)
 MOST_WIDE_RUNS = 5
+EXCESSES = [
+    trace.Setting(is_even, ridge, epsilon)
+    for is_even in (True, False)
+    for ridge in (30.0, 300.0)
+    for epsilon in (0.5, 1.0, 3.0)
+]
 
 
 def show_perturbation(options: argparse.Namespace) -> None:
@@ -23,24 +31,27 @@ def show_perturbation(options: argparse.Namespace) -> None:
     from reproductions import pictures
 
     draws, workers = options.draws, options.workers
-    settings = [perturbation.Setting(14_000, epsilon) for epsilon in EPSILONS]
+    settings = [perturbation.Setting(MOST_ROWS, epsilon) for epsilon in EPSILONS]
     curves = {
         name: perturbation.errors(name, settings, draws=draws, workers=workers)
         for name in perturbation.SETS
     }
     for name, curve in curves.items():
-        print(f"\n{name}: test error against epsilon, 14,000 rows a fold, {draws} draws")
+        print(f"\n{name}: test error against epsilon, {MOST_ROWS:,} rows a fold, {draws} draws")
         print_errors(curve, lambda point: f"{point.setting.epsilon:g}")
         for method in ("output", "objective"):
             printed = perturbation.PRINTED[name][method]
             at = perturbation.epsilon_reaching(curve, method, printed)
             print(f"  the paper's {printed} of {method} perturbation is reached at {at:.4f}")
-    note = f"Five folds of 17,500 points, {draws} draws each. Bars: folds; bands: one release."
+    note = (
+        f"17,500 points in five folds, {draws} draws of noise each. "
+        "Bars: standard deviation over folds; bands: over single releases."
+    )
     pictures.errors_by_epsilon(curves, options.output / "perturbation_epsilon.png", note)
     learning = {}
     for epsilon in CURVE_EPSILONS:
         for name in perturbation.SETS:
-            settings = [perturbation.Setting(n, epsilon) for n in range(1000, 14_001, 1000)]
+            settings = [perturbation.Setting(n, epsilon) for n in ROWS]
             curve = perturbation.errors(name, settings, draws=draws, workers=workers)
             learning[epsilon, name] = curve
             print(f"\n{name}: test error against rows, epsilon {epsilon:g}")
@@ -124,16 +135,10 @@ def show_trace(options: argparse.Namespace) -> None:
     """Theorem 4.3 of Thakurta's thesis (2013)."""
     from reproductions import pictures
 
-    settings = [
-        trace.Setting(is_even, ridge, epsilon)
-        for is_even in (True, False)
-        for ridge in (30.0, 300.0)
-        for epsilon in (0.5, 1.0, 3.0)
-    ]
     draws = 5 * options.draws
     print(f"\nexcess of constrained least squares, {draws} draws by the {trace.best_solver()}")
     found = []
-    for i, setting in enumerate(settings):
+    for i, setting in enumerate(EXCESSES):
         one = trace.excess(setting, seeds=range(i * draws, (i + 1) * draws))
         found.append(one)
         design = "even" if setting.is_even else "weak"

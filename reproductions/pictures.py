@@ -27,7 +27,7 @@ COLOURS = {
 NAMES = {
     "output": "output perturbation",
     "objective": "objective perturbation",
-    "printed": "objective, noise as printed\n(no proof here: n lambda < 2/epsilon)",
+    "printed": "objective, noise as printed\n(not private there: n lambda < 2/epsilon)",
     "plain": "without privacy",
 }
 TITLES = {
@@ -54,7 +54,9 @@ def errors_by_epsilon(
             axes.annotate(
                 f"paper: {printed}\nreached at {at:.3f}",
                 (at, printed),
-                xytext=(10, 6),
+                xytext=(10, 6) if method == "output" else (-10, -8),
+                ha="left" if method == "output" else "right",
+                va="bottom" if method == "output" else "top",
                 textcoords="offset points",
                 color=COLOURS[method],
                 fontsize=8.5,
@@ -162,7 +164,7 @@ def _error_panel(axes: Axes, curve: Sequence[perturbation.Errors], places: Seque
         axes.fill_between(places, low, high, color=COLOURS[method], alpha=0.13, linewidth=0)
         axes.errorbar(places, mean, yerr=error, color=COLOURS[method], linewidth=1.8, marker="o",
                       markersize=4, capsize=3, label=NAMES[method])  # fmt: skip
-    axes.set_ylim(-0.01, 0.6)
+    axes.set_ylim(-0.01, 0.65)
 
 
 def _panels(rows: int, columns: int) -> tuple[Figure, list[Axes]]:

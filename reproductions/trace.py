@@ -24,7 +24,15 @@ from discreet.mechanisms import ObjectivePerturbation
 from discreet.mechanisms._linear_term import GaussianTerm
 from discreet.noise import RehearsalNoise
 from discreet.penalties import Indicator
-from discreet.privacy import AddRemoveOne, Budget, Guarantee, NoPrivacy
+from discreet.privacy import (
+    AddRemoveOne,
+    Budget,
+    Guarantee,
+    NoPrivacy,
+    Profile,
+    ShiftedGaussian,
+    calibrate,
+)
 from discreet.problem import Problem
 
 RADIUS = 4.0  # of the constraint; solutions stay within half of it
@@ -127,8 +135,18 @@ def _by_mechanism(
 def _by_algebra(
     setting: Setting, curvature: np.ndarray, best: np.ndarray, seeds: range
 ) -> tuple[float, list[np.ndarray]]:
-    """Use the thesis's noise, for sensitivity R (R B + Y), and its linear algebra."""
-    slope = RADIUS + LABEL_BOUND
-    sigma = slope * math.sqrt(8 * math.log(2 / 1e-6) + 4 * setting.epsilon) / setting.epsilon
+    """Use the thesis's linear algebra, and noise calibrated to the constrained slope R B + Y."""
+    question = problem(setting)
+
+    def profile(scale: float) -> Profile:
+        return ShiftedGaussian(
+            mu=question.row_lipschitz / scale,
+            log_ratio=question.log_ratio,
+            joint=None,
+            is_one_signed=False,
+            is_replace=False,
+        )
+
+    sigma = calibrate(profile, Budget(setting.epsilon, 1e-6))
     terms = (GaussianTerm(sigma).draw(WIDTH, RehearsalNoise(seed)) for seed in seeds)
     return sigma, [best - np.linalg.solve(curvature, term) for term in terms]
