@@ -24,7 +24,13 @@ def unit_terms(width: int, seeds: range) -> np.ndarray:
 
 
 def minimisers(
-    loss: Loss, X: np.ndarray, y: np.ndarray, *, ridge: float, linear: np.ndarray
+    loss: Loss,
+    X: np.ndarray,
+    y: np.ndarray,
+    *,
+    ridge: float,
+    linear: np.ndarray,
+    start: np.ndarray | float = 0.0,
 ) -> np.ndarray:
     """Return the minimiser for each linear term: one row for each row of ``linear``.
 
@@ -33,11 +39,16 @@ def minimisers(
     2019). A whole step is taken instead where it halves the gradient.
     """
     parts = [linear[i : i + AT_ONCE] for i in range(0, len(linear), AT_ONCE)]
-    return np.vstack([_minimise(loss, X, y, ridge, part) for part in parts])
+    return np.vstack([_minimise(loss, X, y, ridge, part, start) for part in parts])
 
 
 def _minimise(
-    loss: Loss, X: np.ndarray, y: np.ndarray, ridge: float, linear: np.ndarray
+    loss: Loss,
+    X: np.ndarray,
+    y: np.ndarray,
+    ridge: float,
+    linear: np.ndarray,
+    start: np.ndarray | float,
 ) -> np.ndarray:
     width, labels = X.shape[1], y[:, None]
     first, second = np.triu_indices(width)
@@ -53,7 +64,7 @@ def _minimise(
         hessians[:, range(width), range(width)] += ridge
         return -np.linalg.solve(hessians, gradients[:, :, None])[:, :, 0]
 
-    points = np.zeros_like(linear)
+    points = np.zeros_like(linear) + start
     gradients = gradient(points, linear)
     for _ in range(MOST_STEPS):
         sizes = np.linalg.norm(gradients, axis=1)

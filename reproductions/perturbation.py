@@ -145,11 +145,13 @@ def _fold(
         corrected = scale("objective", setting)
         refused = np.full(draws, math.nan)
         found["objective"] = (
-            refused if math.isnan(corrected) else error(at(linear=corrected * terms))
+            refused if math.isnan(corrected) else error(at(linear=corrected * terms, start=best))
         )
         is_enough = setting.epsilon >= least_covered_epsilon(rows)
         found["printed"] = (
-            found["objective"] if is_enough else error(at(linear=scale("printed", setting) * terms))
+            found["objective"]
+            if is_enough
+            else error(at(linear=scale("printed", setting) * terms, start=best))
         )
         private.append(found)
     return plain, private

@@ -27,7 +27,7 @@ COLOURS = {
 NAMES = {
     "output": "output perturbation",
     "objective": "objective perturbation",
-    "printed": "objective, noise as printed\n(not private there: n lambda < 2/epsilon)",
+    "printed": "objective, noise as printed\n(not proved private: n lambda < 2/epsilon)",
     "plain": "without privacy",
 }
 TITLES = {
@@ -171,7 +171,7 @@ def _panels(rows: int, columns: int) -> tuple[Figure, list[Axes]]:
     figure = Figure(figsize=(1.5 + 5 * columns, 1.4 + 3.6 * rows), dpi=150, facecolor="white")
     grid = figure.subplots(rows, columns, squeeze=False, sharey=columns > 1)
     height = 1.4 + 3.6 * rows
-    figure.subplots_adjust(left=0.09 if columns > 1 else 0.12, right=0.98, wspace=0.1, hspace=0.38,
+    figure.subplots_adjust(left=0.09 if columns > 1 else 0.12, right=0.98, wspace=0.1, hspace=0.3,
                            top=1 - 1.0 / height, bottom=0.6 / height)  # fmt: skip
     panels = list(grid.flat)
     for axes in panels:
@@ -182,7 +182,7 @@ def _panels(rows: int, columns: int) -> tuple[Figure, list[Axes]]:
 def _tidy(axes: Axes) -> None:
     axes.grid(color=PALE, linewidth=0.8)
     axes.set_axisbelow(True)
-    axes.tick_params(colors=GREY, length=0, labelsize=9)
+    axes.tick_params(which="both", colors=GREY, length=0, labelsize=9)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.spines["bottom"].set_color(GREY)
 
