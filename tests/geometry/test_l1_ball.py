@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.geometry import L1Ball, Simplex
+from discreet.geometry import L1Ball, L2Ball, Simplex
 
 law = settings(derandomize=True, deadline=None, max_examples=100)
 entries = st.one_of(
@@ -65,3 +65,16 @@ def test_projection_is_in_the_set_in_high_dimension(dimension):
     point[0] = 1.0
     assert L1Ball(1.0).contains(L1Ball(1.0).project(point), tolerance=1e-12)
     assert Simplex(1.0).contains(Simplex(1.0).project(point), tolerance=1e-12)
+
+
+@pytest.mark.parametrize("region", [L1Ball(1.0), L2Ball(1.0), Simplex(1.0)], ids=repr)
+@pytest.mark.parametrize("width", [1, 2, 7, 300])
+def test_a_projection_is_to_the_last_bit_a_function_of_its_row_alone(region, width):
+    generator = np.random.default_rng(width)
+    rows = generator.standard_normal((50, width)) * 10 ** generator.uniform(-3, 3, (50, 1))
+    rows[::5] = np.round(rows[::5], 1)
+    together = region.project(rows)
+    np.testing.assert_array_equal(region.project(np.asfortranarray(rows)), together)
+    np.testing.assert_array_equal(region.project(rows[::-1])[::-1], together)
+    for row, projected in zip(rows, together, strict=True):
+        np.testing.assert_array_equal(region.project(row), projected)

@@ -210,7 +210,7 @@ def _solver_error(plan):
         return _ridge_error(plan)
     if not hasattr(plan, "minimiser"):
         return 0.0
-    grid = getattr(plan, "grid", None) or plan.mask
+    grid = plan.grid if hasattr(plan, "grid") else plan.mask.grid
     return 2 * plan.minimiser.radius + grid.step
 
 

@@ -24,9 +24,9 @@ from discreet.losses import (
     Squared,
 )
 from discreet.mechanisms import ObjectivePerturbation, OutputPerturbation
+from discreet.mechanisms._linear_term import BITS
 from discreet.mechanisms._minimiser import Minimiser
 from discreet.mechanisms._objective import CAREFUL_ROWS, RowsObjective
-from discreet.mechanisms.objective_perturbation import LINEAR_BITS
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.problem import Problem
@@ -150,10 +150,10 @@ def test_as_many_rows_as_declared_stay_within_the_radius(exact):
 @pytest.mark.parametrize("unit", [AddRemoveOne(), ReplaceOne()], ids=lambda unit: unit.name)
 def test_a_point_stays_near_the_minimiser_of_every_linear_term_on_the_same_cell(exact, unit):
     problem, X, y = made(exact, ridge=20.0, radius=math.inf)
-    plan = ObjectivePerturbation().plan(problem, Budget(1.0, 1e-6), unit)
+    plan = ObjectivePerturbation("gaussian").plan(problem, Budget(1.0, 1e-6), unit)
     rows = open_rows(X, y, bounds=problem.bounds)
-    step = math.ldexp(plan.scale, -LINEAR_BITS)
-    draws = 0 * RehearsalNoise(1).gaussian(3, LINEAR_BITS) + np.array([2**44, -(2**43), 12345])
+    step = math.ldexp(plan.scale, -BITS)
+    draws = 0 * RehearsalNoise(1).gaussian(3, BITS) + np.array([2**44, -(2**43), 12345])
     linear = (draws + 0.5) * step
     point = plan.minimiser.solve(rows, linear)
     for ends in ((0, 0, 0), (1, 1, 1), (1, 0, 1)):
@@ -165,8 +165,8 @@ def test_a_point_stays_near_the_minimiser_of_every_linear_term_on_the_same_cell(
 @pytest.mark.parametrize("unit", [AddRemoveOne(), ReplaceOne()], ids=lambda unit: unit.name)
 def test_output_perturbation_counts_the_radius_twice(unit):
     problem, _, _ = made(LOSSES[0], ridge=2.0, radius=math.inf)
-    for budget, growth in ((Budget(1.0, 1e-6), 1.0), (Budget(1.0), math.sqrt(3))):
-        plan = OutputPerturbation().plan(problem, budget, unit)
+    for law, growth in (("gaussian", 1.0), ("radial", 1.0), ("laplace", math.sqrt(3))):
+        plan = OutputPerturbation(law).plan(problem, Budget(1.0, 1e-6), unit)
         without = unit.spread(plan.minimiser.problem.row_lipschitz) / 2.0 * growth
         assert plan.sensitivity >= without + 2 * growth * plan.minimiser.radius
 

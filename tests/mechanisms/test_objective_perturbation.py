@@ -24,8 +24,9 @@ from discreet.losses import (
     Squared,
 )
 from discreet.mechanisms import ObjectivePerturbation
+from discreet.mechanisms._linear_term import BITS
 from discreet.mechanisms._objective import RowsObjective
-from discreet.mechanisms.objective_perturbation import LINEAR_BITS, MASK_SHARE
+from discreet.mechanisms.objective_perturbation import MASK_SHARE
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, Gaussian, ReplaceOne
 from discreet.problem import Problem
@@ -35,7 +36,7 @@ from support.opened import open_rows
 from support.silent import SilentNoise
 
 ADD, SWAP = AddRemoveOne(), ReplaceOne()
-MECHANISM = ObjectivePerturbation()
+MECHANISM = ObjectivePerturbation("gaussian")
 
 
 def problem_of(loss, *, ridge, p=1, radius=math.inf, max_rows=1000, intercept=None):
@@ -160,7 +161,7 @@ def test_an_intercept_left_out_of_the_row_norm_is_caught():
 
 def off_the_grid(points, loss, ridge, scale, records):
     """How far the linear term that explains each point is from its grid, in steps (0 to 1/2)."""
-    step = mp.mpf(math.ldexp(scale, -LINEAR_BITS))
+    step = mp.mpf(math.ldexp(scale, -BITS))
     gaps = []
     for point in points:
         w = mp.mpf(float(point))
@@ -172,15 +173,15 @@ def off_the_grid(points, loss, ridge, scale, records):
     return np.array(gaps)
 
 
-def test_without_the_mask_a_point_names_its_data_set_and_with_it_does_not():
+@pytest.mark.parametrize("law", ["gaussian", "laplace"])
+def test_without_the_mask_a_point_names_its_data_set_and_with_it_does_not(law):
     problem = problem_of(Logistic(), ridge=4.0, max_rows=1)
-    plan = MECHANISM.plan(problem, Budget(1.0, 1e-6), ADD)
+    plan = ObjectivePerturbation(law).plan(problem, Budget(1.0, 1e-6), ADD)
     true, other = [(1.0, 1.0)], [(1.0, -1.0)]
     rows = open_rows([[1.0]], [1.0], bounds=problem.bounds)
     naked, masked = [], []
     for seed in range(100):
-        draw = RehearsalNoise(seed).gaussian(1, LINEAR_BITS).astype(np.float64)
-        linear = (draw + 0.5) * math.ldexp(plan.scale, -LINEAR_BITS)
+        linear = plan.term.draw(1, RehearsalNoise(seed))
         objective = RowsObjective(plan.minimiser.problem, rows, linear)
         naked.append(newton(objective, np.zeros(1), tolerance=0.0).point[0])
         masked.append(plan.run(rows, RehearsalNoise(seed))[0])
@@ -197,9 +198,9 @@ def test_the_mask_hides_twice_the_radius_of_the_solver():
     for unit in (ADD, SWAP):
         problem = problem_of(Logistic(), ridge=4.0, p=5)
         plan = MECHANISM.plan(problem, Budget(1.0, 1e-6), unit)
-        hidden = 2 * plan.minimiser.radius + plan.mask.spread_l2(5)
-        assert hidden / plan.mask.scale <= MASK_SHARE * problem.row_lipschitz / plan.scale
-        assert plan.mask.scale < 1e-3 * plan.scale / problem.ridge  # and costs nothing
+        hidden = 2 * plan.minimiser.radius + plan.mask.grid.spread_l2(5)
+        assert hidden / plan.mask.grid.scale <= MASK_SHARE * problem.row_lipschitz / plan.scale
+        assert plan.mask.grid.scale < 1e-3 * plan.scale / problem.ridge  # and costs nothing
 
 
 # What it computes.
@@ -225,19 +226,59 @@ def test_an_infinite_budget_agrees_with_scikit_learn(intercept):
     np.testing.assert_allclose(ours, theirs.coef_[0], rtol=0, atol=1e-8)
 
 
+def sum_of_losses(loss, X, y, point):
+    return float(loss.value(y, X @ point).sum())
+
+
+@pytest.mark.parametrize("law", ["gaussian", "laplace", "radial"])
 @pytest.mark.parametrize("loss", [Logistic(), HuberHinge(0.5), PseudoHuber(0.5)], ids=repr)
-def test_the_release_is_never_further_off_than_its_noise_over_the_ridge(loss):
+def test_no_draw_does_more_harm_than_its_size_allows(loss, law):
+    """True of every draw b: |w - w*| <= |b|/Lam, and J exceeds its least by |b|^2/(2 Lam) at most.
+
+    J is the objective without b, w* its minimiser; the sum of losses alone exceeds its own least
+    by at most Lam |w_0|^2/2 more, w_0 its minimiser (here that with hardly a ridge).
+    """
     X, y = data(3, 100)
-    problem = problem_of(loss, ridge=5.0, p=3)
+    ridge = 5.0
+    problem = problem_of(loss, ridge=ridge, p=3)
     rows = open_rows(X, y, bounds=problem.bounds)
-    plan = MECHANISM.plan(problem, Budget(1.0, 1e-6), ADD)
-    exact = plan.minimiser.solve(rows, np.zeros(3))
+    plan = ObjectivePerturbation(law).plan(problem, Budget(1.0, 1e-6), ADD)
+    best = plan.minimiser.solve(rows, np.zeros(3))
+    free = newton(
+        RowsObjective(replace(problem, ridge=1e-6), rows, np.zeros(3)),
+        np.zeros(3),
+        tolerance=1e-9,
+    ).point
+
+    def objective(point):
+        return sum_of_losses(loss, X, y, point) + ridge / 2 * float(point @ point)
+
+    slack = 2 * plan.minimiser.radius
+    steepness = 100 + 1000 * ridge  # of the objective, wherever these points lie
     for seed in range(12):
-        draws = RehearsalNoise(seed).gaussian(3, LINEAR_BITS).astype(np.float64)
-        b = (draws + 0.5) * math.ldexp(plan.scale, -LINEAR_BITS)
-        off = np.linalg.norm(plan.run(rows, RehearsalNoise(seed)) - exact)
-        mask = 16 * math.sqrt(3) * plan.mask.scale
-        assert off <= np.linalg.norm(b) / 5.0 + 2 * plan.minimiser.radius + mask
+        b = plan.term.draw(3, RehearsalNoise(seed))
+        point = plan.minimiser.solve(rows, b)
+        size = np.linalg.norm(b)
+        assert np.linalg.norm(point - best) <= size / ridge + slack
+        assert objective(point) - objective(best) <= size**2 / (2 * ridge) + steepness * slack
+        excess = sum_of_losses(loss, X, y, point) - sum_of_losses(loss, X, y, free)
+        allowed = size**2 / (2 * ridge) + ridge / 2 * float(free @ free)
+        assert excess <= allowed + steepness * slack
+        released = plan.run(rows, RehearsalNoise(seed))
+        assert np.linalg.norm(released - point) <= 40 * math.sqrt(3) * plan.mask.grid.scale
+    assert plan.mask.grid.scale < 1e-3 * plan.scale / ridge  # the mask is invisible
+
+
+def test_the_bound_on_the_harm_of_a_draw_is_attained_without_rows_of_weight():
+    # One row of zeros: the minimiser is -b/Lam itself.
+    problem = problem_of(Logistic(), ridge=5.0, p=3)
+    rows = open_rows(np.zeros((1, 3)), [1.0], bounds=problem.bounds)
+    for law in ("gaussian", "laplace", "radial"):
+        plan = ObjectivePerturbation(law).plan(problem, Budget(1.0, 1e-6), ADD)
+        b = plan.term.draw(3, RehearsalNoise(4))
+        np.testing.assert_allclose(
+            plan.minimiser.solve(rows, b), -b / 5.0, rtol=0, atol=plan.minimiser.radius
+        )
 
 
 def test_the_excess_of_a_ridge_regression_is_half_the_trace_of_the_inverse_hessian():
@@ -285,7 +326,7 @@ def test_silent_noise_gives_the_minimiser_up_to_the_radius_and_a_cell():
     exact = plan.minimiser.solve(rows, np.zeros(3))
     off = np.linalg.norm(plan.run(rows, SilentNoise()) - exact)
     half_cell = plan.minimiser.linear_error / problem.ridge
-    assert off <= 2 * plan.minimiser.radius + half_cell + plan.mask.spread_l2(3)
+    assert off <= 2 * plan.minimiser.radius + half_cell + plan.mask.grid.spread_l2(3)
 
 
 def test_labels_in_the_thousands_are_fitted():
@@ -316,7 +357,7 @@ def test_a_ball_of_coefficients_is_refused():
         MECHANISM.plan(problem_of(Squared(3.0), ridge=4.0, radius=1.0), Budget(1.0, 1e-6), ADD)
 
 
-def test_a_pure_budget_is_refused():
+def test_gaussian_noise_for_a_pure_budget_is_refused():
     with pytest.raises(CalibrationError, match="delta > 0"):
         MECHANISM.plan(problem_of(Logistic(), ridge=1.0), Budget(1.0), ADD)
 

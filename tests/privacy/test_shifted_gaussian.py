@@ -21,6 +21,7 @@ from discreet.privacy import (
     compose,
 )
 from discreet.privacy.concentrated import renyi_delta
+from discreet.privacy.shifted_gaussian import _mean_excess
 
 
 def logistic(margin, y):
@@ -326,3 +327,45 @@ def test_impossible_numbers_are_refused(changes):
 def test_other_types_are_refused(changes):
     with pytest.raises(InputTypeError, match=r"must be"):
         ShiftedGaussian(**({"mu": 1.0, "log_ratio": 0.1} | changes))
+
+
+@pytest.mark.parametrize("mu", [0.02, 0.3, 1.5])
+@pytest.mark.parametrize("floor", [0.0, 0.6, 3.0])
+def test_two_rows_of_any_angle_stay_below_the_mean_excess(mu, floor):
+    # The loss at the four corners of the slopes, integrated over the plane of the two rows.
+    profile = ShiftedGaussian(mu, log_ratio=floor * mu, joint=floor * mu, is_replace=True)
+    axis = np.linspace(-9, 9, 601)
+    first, other = np.meshgrid(axis, axis, indexing="ij")
+    weight = np.exp(-0.5 * (first**2 + other**2)) * (axis[1] - axis[0]) ** 2 / (2 * math.pi)
+    middle, joint = profile.rules[2], profile.rules[3]
+    k = floor * mu
+    for rho in (-1.0, -0.9, -0.5, 0.0, 0.4, 0.8, 0.97, 1.0):
+        second = rho * first + math.sqrt(1 - rho**2) * other
+        one, two = mu * first + mu**2 / 2, mu * second + mu**2 / 2
+        both = mu * (first + second) + (1 + rho) * mu**2
+        plain = k + np.maximum.reduce([np.zeros_like(one), one, two, both])
+        smooth = np.maximum.reduce([np.full_like(one, k), one, two + k, both])
+        for excess in (0.0, 0.3, 1.0, 2.0, 4.0, 7.0):
+            epsilon = k + excess * mu
+            for loss, rule in ((plain, middle), (smooth, joint)):
+                truth = (weight * -np.expm1(np.minimum(epsilon - loss, 0.0))).sum()
+                claimed = float(rule.bound(np.array([epsilon]))[0])
+                assert truth <= claimed * (1 + 1e-3) + 1e-12
+                if mu == 0.02 and floor == 0 and rho == 1:
+                    assert claimed <= truth * 1.03 + 1e-12
+
+
+@pytest.mark.parametrize(("mu", "floor"), [(0.01, 0.0), (0.3, 0.1), (0.3, 0.9), (2.0, 1.0)])
+def test_the_mean_excess_agrees_with_an_integral(mu, floor):
+    t = np.linspace(-12, 12, 480_001)
+    weight = np.exp(-0.5 * t**2) * (t[1] - t[0]) / math.sqrt(2 * math.pi)
+    total = np.maximum(floor, mu * t + mu**2 / 2) + np.maximum(0.0, mu * t + 1.5 * mu**2)
+    epsilons = floor + mu * np.array([0.0, 0.1, 0.7, 2.0, 5.0, 9.0])
+    truth = [(weight * np.maximum(total - epsilon, 0.0)).sum() for epsilon in epsilons]
+    np.testing.assert_allclose(_mean_excess(epsilons, mu, floor), truth, rtol=1e-6)
+
+
+def test_two_signed_losses_have_no_mean_excess_rule():
+    one = ShiftedGaussian(0.1, 0.1, joint=0.2, is_replace=True)
+    two = ShiftedGaussian(0.1, 0.1, joint=0.2, is_replace=True, is_one_signed=False)
+    assert len(one.rules) == len(two.rules) + 2

@@ -22,12 +22,14 @@ from discreet.mechanisms import (
     PrivateCount,
     SufficientStatistics,
 )
+from discreet.mechanisms._linear_term import LaplaceTerm, RadialTerm
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbationPlan
 from discreet.mechanisms.sufficient_statistics import SufficientStatisticsPlan
-from discreet.privacy import AddRemoveOne, Budget, ReplaceOne, Unit
+from discreet.privacy import AddRemoveOne, Budget, Gaussian, Laplace, ReplaceOne, Unit
 from discreet.problem import Problem
 from discreet.question import Question, RowCount, VectorMean, VectorSum
 from support.opened import open_rows
+from support.shifted_radial import ShiftedRadial
 from support.silent import SilentNoise
 
 
@@ -55,7 +57,7 @@ class Case:
     unit: Unit
     budget: Budget
     worst_pair: tuple[Data, Data]
-    distance: Callable[[Any], float]  # the norm that the mechanism's noise is made for
+    distance: Callable[[Any], float]  # the norm in which the plan declares its sensitivity
     random_row: Callable[[np.random.Generator], tuple[Any, Any]] = field(repr=False)
 
     def plan(self, budget=None):
@@ -77,11 +79,31 @@ class Case:
             plan = replace(plan, extra_ridge=0.0)
         return plan.run(data.open(self), SilentNoise())
 
+    def noise_norm(self, plan):
+        """The norm that the noise is made for: its density falls with it."""
+        if isinstance(plan, ObjectivePerturbationPlan):
+            return _l1 if isinstance(plan.term, LaplaceTerm) else _l2
+        return self.distance
+
     def shift(self, plan, apart):
         """How far apart two totals are, in units of the noise that hides them."""
+        length = self.noise_norm(plan)(apart)
         if isinstance(plan, ObjectivePerturbationPlan):
-            return self.distance(apart) * self.question.ridge / plan.scale
-        return self.distance(apart) / plan.grid.scale
+            return length * self.question.ridge / plan.scale
+        return length / (plan.scale if hasattr(plan, "term") else plan.grid.scale)
+
+    def true_profile(self, plan, apart):
+        """The profile of the noise alone, moved by what separates two totals.
+
+        Of objective perturbation too, where the loss is straight. Laplace noise is taken at its
+        worst: as if the totals differed along one axis.
+        """
+        shift = self.shift(plan, apart)
+        if isinstance(getattr(plan, "term", None), RadialTerm):
+            return ShiftedRadial(shift, apart.size)
+        if math.isfinite(plan.guarantee.profile.ideal.pure_epsilon):
+            return Laplace(shift)
+        return Gaussian(shift)
 
     def random_pair(self, generator):
         """Two neighbours of some twenty hostile rows."""
@@ -272,32 +294,42 @@ def _cases():
 
 
 def _learning_cases():
-    """Losses whose slope is at its bound near zero, so that the worst pairs attain it."""
+    """Losses whose slope is at its bound near zero, so that the worst pairs attain it.
+
+    The pairs of Laplace noise lie on the diagonal: there an l2 ball is longest in l1.
+    """
     add, swap = AddRemoveOne(), ReplaceOne()
     labelled = Bounds(L2Ball(1.0), 3, labels=LabelSet([-1, 1]), max_rows=2**20)
     ranged = Bounds(L2Ball(1.0), 3, labels=Interval(-60, 60), intercept=0.5, max_rows=2**20)
     steep = Problem(MarginLogistic(margin=40.0), labelled, ridge=4000.0)
     robust = Problem(PseudoHuber(threshold=0.5), ranged, ridge=4000.0)
     approximate, pure = Budget(1.0, 1e-6), Budget(1.0)
-    nothing, up = [[0.0, 0.0, 0.0]], [[5.0, 0.0, 0.0]]
+    nothing, axis, diagonal = [[0.0, 0.0, 0.0]], [[5.0, 0.0, 0.0]], [[5.0, 5.0, 5.0]]
     classes, numbers = _hostile_row(3, [-1, 1]), _hostile_row(3, [-60, 0, 60])
-    axis = ((nothing, [1]), (nothing + up, [1, 1]))
-    mirrored = ((nothing + up, [1, 1]), (nothing + up, [1, -1]))
-    for name, mechanism in (
-        ("output", OutputPerturbation()),
-        ("objective", ObjectivePerturbation()),
-    ):
-        for unit, (first, second) in ((add, axis), (swap, mirrored)):
-            yield Case(f"{name} perturbation, classes, {unit.name}", mechanism, steep, unit,
-                       approximate, (Data(*first), Data(*second)), _l2, classes)  # fmt: skip
-    far = (Data(up, [60.0]), Data(up, [-60.0]))
-    yield Case("output perturbation, numbers, replace", OutputPerturbation(), robust, swap,
-               approximate, far, _l2, numbers)  # fmt: skip
-    yield Case("objective perturbation, numbers, replace", ObjectivePerturbation(), robust, swap,
-               approximate, far, _l2, numbers)  # fmt: skip
-    diagonal = (Data(nothing, [1]), Data([*nothing, [5.0, 5.0, 5.0]], [1, 1]))
-    yield Case("pure output perturbation, classes, add_remove", OutputPerturbation(), steep, add,
-               pure, diagonal, _l1, classes)  # fmt: skip
+
+    def pair_of_classes(row, unit):
+        if unit is swap:
+            return Data(nothing + row, [1, 1]), Data(nothing + row, [1, -1])
+        return Data(nothing, [1]), Data(nothing + row, [1, 1])
+
+    for made in (OutputPerturbation, ObjectivePerturbation):
+        name = made().name.replace("_", " ")
+        for law, budget, row in (
+            ("gaussian", approximate, axis),
+            ("laplace", pure, diagonal),
+            ("radial", pure, axis),
+        ):
+            in_l1 = law == "laplace" and made is OutputPerturbation
+            distance = _l1 if in_l1 else _l2
+            for unit in (add, swap):
+                yield Case(f"{name}, {law}, classes, {unit.name}", made(law), steep, unit, budget,
+                           pair_of_classes(row, unit), distance, classes)  # fmt: skip
+            if in_l1:
+                continue  # made for a row on the diagonal, which the constant column leaves
+            yield Case(f"{name}, {law}, numbers, replace", made(law), robust, swap, budget,
+                       (Data(row, [60.0]), Data(row, [-60.0])), distance, numbers)  # fmt: skip
+        yield Case(f"{name}, any law, classes, replace", made(), steep, swap, approximate,
+                   pair_of_classes(axis, swap), _l2, classes)  # fmt: skip
 
 
 def _least_squares_cases():

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 from scipy.stats import beta, norm
 
-from discreet.privacy import Composition, Gaussian, Laplace
+from discreet.privacy import Composition
+from discreet.problem import Problem
 
 
 def check_sensitivity(case, plan, pairs):
@@ -21,16 +22,18 @@ def check_sensitivity(case, plan, pairs):
 def check_exact_audit(case, plan):
     """The worst pair's true profile stays below the declared one.
 
-    Along the line between two totals the released law is a shifted copy of the noise, so the true
-    profile is that of one Gaussian or Laplace coordinate with the shift that the totals have.
+    The released law is a copy of the noise, moved from one total to the other.
     """
     first, second = case.worst_pair
     apart = case.silent_total(plan, first) - case.silent_total(plan, second)
-    shift = case.shift(plan, apart)
-    profile = plan.guarantee.profile
-    true = Laplace(shift) if isinstance(profile.ideal, Laplace) else Gaussian(shift)
+    profile, true = plan.guarantee.profile, case.true_profile(plan, apart)
     for epsilon in np.linspace(0, 3, 31):
         assert true.delta(epsilon) <= profile.delta(epsilon) * (1 + 1e-6)
+
+
+def is_pure(plan):
+    """Whether the ideal mechanism has a pure epsilon."""
+    return math.isfinite(plan.guarantee.profile.ideal.pure_epsilon)
 
 
 def rates(first, second, *, events=40, confidence=0.999):
@@ -61,7 +64,7 @@ def rates(first, second, *, events=40, confidence=0.999):
 def certified_level(plan, first, second):
     """A lower bound on mu (for Gaussian guarantees) or on epsilon (for pure ones)."""
     low, high = rates(first, second)
-    if isinstance(plan.guarantee.profile.ideal, Laplace):
+    if is_pure(plan):
         return float(np.log(np.maximum(low, 1e-300) / high).max())
     return float(np.max(norm.ppf(low) - norm.ppf(high)))
 
@@ -69,7 +72,7 @@ def certified_level(plan, first, second):
 def claimed_level(plan):
     """What the guarantee claims, in the same currency as :func:`certified_level`."""
     ideal = plan.guarantee.profile.ideal
-    if isinstance(ideal, Laplace):
+    if is_pure(plan):
         return ideal.pure_epsilon
     # Objective perturbation, for a loss that is linear where it matters, is Gaussian too; under
     # replacement its profile counts one record's norm and the pair differs by two.
@@ -79,16 +82,23 @@ def claimed_level(plan):
 
 
 def scores(case, plan, noise, trials):
-    """Released values of the worst pair, projected on the line between their true totals."""
-    first, second = case.worst_pair
-    direction = case.silent_total(plan, second) - case.silent_total(plan, first)
-    watched = watch(plan)
+    """Released values of the worst pair, projected on the line between their true totals.
+
+    Coefficients with pure noise are scored by the ratio of their densities instead.
+    """
+    centres = [case.silent_total(plan, data) for data in case.worst_pair]
+    length, watched = case.noise_norm(plan), watch(plan)
+
+    def score(value):
+        if isinstance(case.question, Problem) and is_pure(plan):
+            return length(value - centres[0]) - length(value - centres[1])
+        return value @ (centres[1] - centres[0])
 
     def sample(data):
         opened = data.open(case)
-        return np.array([watched(opened, noise) @ direction for _ in range(trials)])
+        return np.array([score(watched(opened, noise)) for _ in range(trials)])
 
-    return sample(first), sample(second)
+    return sample(case.worst_pair[0]), sample(case.worst_pair[1])
 
 
 def watch(plan):

@@ -1,6 +1,6 @@
 """Private rows: sealed until paid for, clipped when opened, and summed block by block."""
 
-from discreet.data.block import Block
+from discreet.data.block import Block, SparseVector, margin_roundings
 from discreet.data.rows import Kernel, OpenRows, Rows
 from discreet.data.total import summation_error
 from discreet.declared import Bounds, Interval, Labels, LabelSet
@@ -14,5 +14,7 @@ __all__ = [
     "Labels",
     "OpenRows",
     "Rows",
+    "SparseVector",
+    "margin_roundings",
     "summation_error",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -36,8 +37,16 @@ class Block(ABC):
         """Return each row's inner product with the coefficients."""
 
     @abstractmethod
+    def careful_margins(self, coefficients: Vector) -> Vector:
+        """Return the margins with at most :func:`margin_roundings` roundings of each term."""
+
+    @abstractmethod
     def weighted_sum(self, weights: Vector) -> Vector:
         """Return the sum of the rows, each times its weight."""
+
+    def partial_sum(self, weights: Vector) -> Vector | SparseVector:
+        """Return the sum of the rows, each times its weight; sparse if the rows are."""
+        return self.weighted_sum(weights)
 
     @abstractmethod
     def gram(self, weights: Vector) -> Array:
@@ -50,6 +59,30 @@ class Block(ABC):
     @abstractmethod
     def integer_sum(self, rounding: Rounding) -> Integers:
         """Return the exact sum of the clipped rows, each entry rounded to an integer first."""
+
+
+LONGEST = 1024
+"""Terms of a margin that may be added in any order when rounding matters."""
+
+_SEGMENT = 256
+
+
+def margin_roundings(width: int) -> int:
+    """Bound how often a term of a careful margin is rounded, beside scaling and the intercept.
+
+    Dense rows are cut in halves until a piece is no longer than 1024. The entries of sparse rows
+    are added in segments of 256, then the segments, and so on: four times for up to 2**32 columns.
+    """
+    return min(width, LONGEST + 32)
+
+
+@dataclass(frozen=True, eq=False)
+class SparseVector:
+    """Values at some places of a long vector, zeros elsewhere; no place comes twice."""
+
+    places: Integers
+    values: Vector
+    size: int
 
 
 class MatrixBlock(Block):
@@ -93,6 +126,17 @@ class MatrixBlock(Block):
         products += self._intercept * coefficients[-1]
         return products
 
+    def careful_margins(self, coefficients: Vector) -> Vector:
+        if self._intercept is None:
+            return self._scaled(self._careful_product(coefficients))
+        products = self._scaled(self._careful_product(coefficients[:-1]))
+        products += self._intercept * coefficients[-1]
+        return products
+
+    @abstractmethod
+    def _careful_product(self, coefficients: Vector) -> Vector:
+        """Multiply before clipping, few terms at a time."""
+
     def weighted_sum(self, weights: Vector) -> Vector:
         total = np.asarray(self._transposed @ self._scaled(weights))
         if self._intercept is None:
@@ -122,6 +166,15 @@ class DenseBlock(MatrixBlock):
         total: Integers = rounding(self.rows(), _EVERY).sum(axis=0, dtype=np.int64)
         return total
 
+    def _careful_product(self, coefficients: Vector) -> Vector:
+        def product(start: int, stop: int) -> Vector:
+            if stop - start <= LONGEST:
+                return np.asarray(self._matrix[:, start:stop] @ coefficients[start:stop])
+            middle = (start + stop) // 2
+            return product(start, middle) + product(middle, stop)
+
+        return product(0, coefficients.size)
+
     @property
     def _transposed(self) -> Any:
         return self._matrix.T
@@ -150,6 +203,22 @@ class SparseBlock(MatrixBlock):
         constant = rounding(np.full(1, self._intercept), np.full(1, csr.shape[1]))
         return np.append(total, self.size * constant)
 
+    def _careful_product(self, coefficients: Vector) -> Vector:
+        csr = self._matrix
+        terms = csr.data * coefficients[csr.indices]
+        return _segmented_sums(terms, np.asarray(csr.indptr, dtype=np.int64))
+
+    def partial_sum(self, weights: Vector) -> Vector | SparseVector:
+        csr = self._matrix
+        places, which = np.unique(csr.indices, return_inverse=True)
+        terms = csr.data * np.repeat(self._scaled(weights), np.diff(csr.indptr))
+        values: Vector = np.bincount(which, weights=terms, minlength=places.size).astype(np.float64)
+        width = csr.shape[1]
+        if self._intercept is not None:
+            values = np.append(values, self._intercept * weights.sum())
+            places, width = np.append(places, width), width + 1
+        return SparseVector(places.astype(np.int64), values, width)
+
     @property
     def _transposed(self) -> Any:
         csr = self._matrix
@@ -163,3 +232,21 @@ class SparseBlock(MatrixBlock):
     def _inner(self, weights: Vector) -> Array:
         weighted = self._matrix.multiply(weights[:, None]).tocsr()
         return np.asarray((self._transposed @ weighted).toarray())
+
+
+def _segmented_sums(terms: Vector, starts: Integers) -> Vector:
+    """Sum terms from each start to the next, never more than a segment at a time."""
+    lengths = np.diff(starts)
+    while lengths.size and lengths.max() > _SEGMENT:
+        pieces = -(-lengths // _SEGMENT)
+        first = np.concatenate([[0], np.cumsum(pieces)])
+        # The k-th piece of a row begins k segments after the row does.
+        ranks = np.arange(first[-1]) - np.repeat(first[:-1], pieces)
+        cuts = np.repeat(starts[:-1], pieces) + _SEGMENT * ranks
+        terms, starts = np.add.reduceat(terms, cuts), first
+        lengths = pieces
+    sums = np.zeros(lengths.size)
+    filled = lengths > 0
+    if filled.any():
+        sums[filled] = np.add.reduceat(terms, starts[:-1][filled])
+    return sums

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from discreet import _checks
 from discreet._types import Booleans, Vector, Words
-from discreet.data.block import Block
+from discreet.data.block import Block, SparseVector
 from discreet.data.dense import ArraySource
 from discreet.data.source import Prepared, Source
 from discreet.data.sparse import SparseSource
@@ -175,7 +175,7 @@ class OpenRows(_Secret):
                 totals = [total_of(part) for part in parts]
                 continue
             for total, part in zip(totals, parts, strict=True):
-                total.add(np.asarray(part))
+                total.add(part if isinstance(part, SparseVector) else np.asarray(part))
         values = tuple(total.value() for total in totals)
         return values if is_tuple else values[0]
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from discreet._types import Array, Integers
+from discreet.data.block import SparseVector
 from discreet.declared import Bounds
 from discreet.errors import PrivacyError
 
@@ -40,6 +41,26 @@ class FloatTotal:
         return np.asarray(self._sum + self._correction)
 
 
+class SparseTotal:
+    """A running sum of sparse vectors, corrected where they are not zero."""
+
+    def __init__(self, first: SparseVector) -> None:
+        self._sum, self._correction = np.zeros(first.size), np.zeros(first.size)
+        self.add(first)
+
+    def add(self, term: SparseVector) -> None:
+        """Add one block's sum."""
+        before = self._sum[term.places]
+        total = before + term.values
+        shadow = total - before
+        self._correction[term.places] += (before - (total - shadow)) + (term.values - shadow)
+        self._sum[term.places] = total
+
+    def value(self) -> Array:
+        """Return the sum so far."""
+        return self._sum + self._correction
+
+
 class IntegerTotal:
     """A running sum of 64-bit integers; grids leave room so that it cannot overflow."""
 
@@ -57,8 +78,10 @@ class IntegerTotal:
         return np.asarray(self._sum)
 
 
-def total_of(first: Any) -> FloatTotal | IntegerTotal:
+def total_of(first: Any) -> FloatTotal | IntegerTotal | SparseTotal:
     """Start a total with the kind that the first block's answer needs."""
+    if isinstance(first, SparseVector):
+        return SparseTotal(first)
     values = np.asarray(first)
     return IntegerTotal(values) if values.dtype.kind in "iub" else FloatTotal(values)
 

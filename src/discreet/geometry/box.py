@@ -77,6 +77,13 @@ class Box(ConvexSet):
     def _project(self, rows: Array) -> Array:
         return np.clip(rows, *self._corners)
 
+    def _projection_error(self, size: float, dimension: int) -> float:
+        return 0.0
+
+    def _projection_derivative(self, point: Vector) -> Array:
+        lower, upper = self._corners
+        return np.diag(((lower < point) & (point < upper)).astype(np.float64))
+
     def _contains(self, rows: Array, tolerance: float) -> Booleans:
         lower, upper = self._corners
         slack = tolerance * self._farthest.max()

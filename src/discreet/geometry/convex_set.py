@@ -72,6 +72,42 @@ class ConvexSet(ABC):
         rows = self._as_rows("points", points)
         return self._project(rows).reshape(np.shape(points))
 
+    def projection_error(self, size: float, dimension: int) -> float:
+        """Bound, in Euclidean distance, the rounding error of projecting one point.
+
+        The bound holds for every float64 point of Euclidean norm at most ``size``; it is the
+        distance to the exact projection of that very point.
+
+        Examples
+        --------
+        >>> from discreet.geometry import LinfBall, L2Ball
+        >>> LinfBall(1.0).projection_error(size=100.0, dimension=10)
+        0.0
+        >>> L2Ball(1.0).projection_error(size=100.0, dimension=10) <= 1e-15
+        True
+        """
+        _checks.not_negative(size=size)
+        self._check_dimension(dimension)
+        return self._projection_error(size, dimension)
+
+    def projection_derivative(self, point: ArrayLike) -> Array:
+        """Return the Jacobian of :meth:`project` at one point, one of them where there are several.
+
+        It is symmetric with eigenvalues between 0 and 1: the identity well inside the set, and
+        zero along what the boundary holds fixed.
+
+        Examples
+        --------
+        >>> from discreet.geometry import Simplex
+        >>> Simplex().projection_derivative([0.5, 0.4])
+        array([[ 0.5, -0.5],
+               [-0.5,  0.5]])
+        """
+        rows = self._as_rows("point", point)
+        if np.ndim(point) != 1:
+            raise InputError(f"point must be one point, shape (p,); got shape {np.shape(point)}.")
+        return self._projection_derivative(rows[0])
+
     def contains(self, points: ArrayLike, tolerance: float = 1e-9) -> bool | Booleans:
         """Say whether points lie in the set, up to ``tolerance`` times the size of the set."""
         _checks.not_negative(tolerance=tolerance)
@@ -155,6 +191,12 @@ class ConvexSet(ABC):
 
     @abstractmethod
     def _project(self, rows: Array) -> Array: ...
+
+    @abstractmethod
+    def _projection_error(self, size: float, dimension: int) -> float: ...
+
+    @abstractmethod
+    def _projection_derivative(self, point: Vector) -> Array: ...
 
     @abstractmethod
     def _contains(self, rows: Array, tolerance: float) -> Booleans: ...

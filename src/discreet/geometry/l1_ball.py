@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,10 +10,15 @@ import numpy as np
 from discreet._types import Array, Booleans, Vector
 from discreet.geometry import limits
 from discreet.geometry.convex_set import ConvexSet, Uniforms
-from discreet.geometry.norms import absolute_sums, settled_absolute_sums, sparse_absolute_sums
+from discreet.geometry.norms import (
+    absolute_sums,
+    settled_absolute_sums,
+    sparse_absolute_sums,
+    sum_roundings,
+)
 from discreet.geometry.shapes import Csr
 from discreet.geometry.shrink import shrink_factors
-from discreet.geometry.simplex import nearest_in_simplex
+from discreet.geometry.simplex import face, nearest_in_simplex, projection_error
 
 
 @dataclass(frozen=True)
@@ -58,10 +64,27 @@ class L1Ball(ConvexSet):
 
     def _project(self, rows: Array) -> Array:
         projected = rows.copy()
-        outside = absolute_sums(rows) > self.radius
+        outside = settled_absolute_sums(rows) > self.radius
         signs, magnitudes = np.sign(rows[outside]), np.abs(rows[outside])
         projected[outside] = signs * nearest_in_simplex(magnitudes, self.radius)
         return projected
+
+    def _projection_error(self, size: float, dimension: int) -> float:
+        """Add to the error on the simplex what a wrong guess of inside or outside costs.
+
+        The computed norm errs by a relative u for each level of the sum; a point within that of
+        the boundary, taken for one of the other side, is moved by as much. Well inside nothing is
+        rounded, hence the minimum.
+        """
+        most = min(self.radius, math.sqrt(dimension) * size)
+        wrong_side = (sum_roundings(dimension) + 1) * limits.UNIT * most
+        return projection_error(most, dimension) + wrong_side
+
+    def _projection_derivative(self, point: Vector) -> Array:
+        projected = self.project(point)
+        if np.array_equal(projected, point):
+            return np.eye(point.size)
+        return face(np.sign(projected))
 
     def _contains(self, rows: Array, tolerance: float) -> Booleans:
         return absolute_sums(rows) <= self.radius * (1 + tolerance)

@@ -102,6 +102,14 @@ class L1L2Ball(ConvexSet):
         entries = (magnitudes / largest).tolist()
         return math.fsum(entries) * self.l2_radius > math.hypot(*entries) * self.l1_radius
 
+    def _projection_error(self, size: float, dimension: int) -> float:
+        return math.inf  # the threshold of the edge is found by halving, without a bound
+
+    def _projection_derivative(self, point: Vector) -> Array:
+        diamond, ball = self._balls
+        onto = diamond if ball.contains(diamond.project(point)) else ball
+        return onto.projection_derivative(point)  # of one ball where both edges meet
+
     def _contains(self, rows: Array, tolerance: float) -> Booleans:
         diamond, ball = self._balls
         return np.logical_and(diamond.contains(rows, tolerance), ball.contains(rows, tolerance))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
 from scipy.special import ndtri
 
 from discreet._types import Array, Booleans, Vector
@@ -12,12 +13,15 @@ from discreet.geometry import limits
 from discreet.geometry.convex_set import ConvexSet, Uniforms
 from discreet.geometry.norms import (
     euclidean_norms,
+    norm,
     settled_euclidean_norms,
     sparse_euclidean_norms,
     unit_rows,
 )
 from discreet.geometry.shapes import Csr
 from discreet.geometry.shrink import shrink_factors
+
+_HUGE = 2.0**600
 
 
 @dataclass(frozen=True)
@@ -59,9 +63,30 @@ class L2Ball(ConvexSet):
 
     def _project(self, rows: Array) -> Array:
         projected = rows.copy()
-        outside = euclidean_norms(rows) > self.radius
-        projected[outside] = self.radius * unit_rows(rows[outside])
+        for row in projected:
+            length, shrunk = _length(row)
+            if length * shrunk > self.radius:
+                row /= shrunk
+                row /= length
+                row *= self.radius
         return projected
+
+    def _projection_error(self, size: float, dimension: int) -> float:
+        """Four roundings scale the point; two more decide whether it is scaled at all.
+
+        The length errs by a relative 2u, the division and the product by u each. A point whose
+        length is within 2u of the radius may be scaled, or left, by mistake: that moves it by 2u
+        of the radius. Well inside nothing is rounded, hence the minimum.
+        """
+        return 8 * limits.UNIT * min(size, self.radius)
+
+    def _projection_derivative(self, point: Vector) -> Array:
+        length, shrunk = _length(point)
+        if length * shrunk <= self.radius:
+            return np.eye(point.size)
+        normal = point / shrunk / length
+        tangent: Array = np.eye(point.size) - np.outer(normal, normal)
+        return self.radius / shrunk / length * tangent
 
     def _contains(self, rows: Array, tolerance: float) -> Booleans:
         return euclidean_norms(rows) <= self.radius * (1 + tolerance)
@@ -88,3 +113,11 @@ class L2Ball(ConvexSet):
 
     def _clip_sparse(self, matrix: Csr) -> tuple[Csr, Vector]:
         return matrix, shrink_factors(matrix, self.radius, sparse_euclidean_norms)
+
+
+def _length(point: Vector) -> tuple[float, float]:
+    """Euclidean norm within two roundings, as a number and a power of two that multiplies it."""
+    length = norm(point, 2)
+    if math.isfinite(length):
+        return length, 1.0
+    return norm(point / _HUGE, 2), _HUGE

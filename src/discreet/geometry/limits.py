@@ -7,6 +7,9 @@ import math
 from discreet import _checks
 from discreet.errors import InputError
 
+UNIT = 2.0**-53
+"""The largest relative error of one rounding."""
+
 SMALLEST = 1e-100
 LARGEST = 1e100
 

@@ -53,6 +53,12 @@ class LinfBall(ConvexSet):
     def _project(self, rows: Array) -> Array:
         return np.clip(rows, -self.radius, self.radius)
 
+    def _projection_error(self, size: float, dimension: int) -> float:
+        return 0.0
+
+    def _projection_derivative(self, point: Vector) -> Array:
+        return np.diag((np.abs(point) < self.radius).astype(np.float64))
+
     def _contains(self, rows: Array, tolerance: float) -> Booleans:
         return largest_entries(rows) <= self.radius * (1 + tolerance)
 

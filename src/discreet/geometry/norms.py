@@ -45,6 +45,11 @@ def settled_sums(entries: Array) -> Vector:
     return entries[:, 0]
 
 
+def sum_roundings(width: int) -> int:
+    """How many additions an entry goes through in :func:`settled_sums`."""
+    return (width - 1).bit_length()
+
+
 def euclidean_norms(rows: Array) -> Vector:
     """Euclidean norm of each row."""
     with np.errstate(over="ignore"):

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from discreet._types import Array, Booleans
+from discreet._types import Array, Booleans, Vector
 from discreet.errors import InputError
 from discreet.geometry.convex_set import ConvexSet, Uniforms
 from discreet.geometry.shapes import Csr
@@ -36,6 +36,12 @@ class WholeSpace(ConvexSet):
 
     def _project(self, rows: Array) -> Array:
         return rows.copy()
+
+    def _projection_error(self, size: float, dimension: int) -> float:
+        return 0.0
+
+    def _projection_derivative(self, point: Vector) -> Array:
+        return np.eye(point.size)
 
     def _contains(self, rows: Array, tolerance: float) -> Booleans:
         finite: Booleans = np.all(np.isfinite(rows), axis=1)

@@ -16,6 +16,7 @@ from discreet.ledger import Ledger
 from discreet.linear_model._ridge import free_ridge
 from discreet.losses import Loss, Squared
 from discreet.mechanisms import (
+    AdaptiveRidge,
     EachAgainstTheRest,
     Learner,
     Mechanism,
@@ -37,6 +38,7 @@ MECHANISMS: dict[str, Callable[[], Mechanism]] = {
     "output_perturbation": OutputPerturbation,
     "sufficient_statistics": SufficientStatistics,
     "private_standardisation": PrivateStandardisation,
+    "adaptive_ridge": AdaptiveRidge,
 }
 
 

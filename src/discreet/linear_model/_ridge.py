@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from discreet.losses import Loss
-from discreet.privacy import Budget, Unit
+from discreet.privacy import Budget, Unit, gaussian_multiplier
 
 BEND_SHARE = 0.1
 """What one row may bend the objective by, in epsilons, if its loss is not jointly smooth."""
@@ -18,8 +18,10 @@ def free_ridge(
 
     For a jointly smooth loss :math:`\kappa R^2/\epsilon`, twice that if records are replaced and
     the budget is pure, three times if it is not; with a little room for the mask. For other losses
-    the ridge at which one row bends the objective by a tenth of epsilon. If several problems share
-    a budget, each has its part of epsilon. With an infinite budget, :math:`R^2`.
+    the ridge at which one row bends the objective by a tenth of epsilon. K problems that share a
+    budget have a K-th of epsilon each, or, if it is not pure, the larger share that Gaussian
+    noise leaves them: :math:`\mu/\sqrt K`, if the whole is :math:`\mu`-Gaussian private. With an
+    infinite budget, :math:`R^2`.
 
     Examples
     --------
@@ -36,6 +38,10 @@ def free_ridge(
         return loss.smoothness(math.inf) * squared / math.expm1(BEND_SHARE * epsilon)
     if budget.delta == 0:
         factor = 2.04 if unit.count_is_public else 1.02
-    else:
+        return factor * loss.joint_smoothness * squared / epsilon
+    if times == 1:
         factor = 3.0 if unit.count_is_public else 1.2
-    return factor * loss.joint_smoothness * squared / epsilon
+        return factor * loss.joint_smoothness * squared / epsilon
+    factor = 3.0 if unit.count_is_public else 2.0
+    share = max(epsilon, 1 / (gaussian_multiplier(budget) * math.sqrt(times)))
+    return factor * loss.joint_smoothness * squared / share

@@ -6,6 +6,7 @@ from discreet import _checks
 from discreet.geometry import ConvexSet
 from discreet.ledger import Ledger
 from discreet.linear_model._declared_columns import Columns, DeclaredColumns
+from discreet.linear_model._estimator import INTERCEPT_SHARE
 from discreet.linear_model._regressor import LinearRegressorBase
 from discreet.losses import Loss, PseudoHuber
 from discreet.privacy import Unit
@@ -139,3 +140,8 @@ class LinearRegressor(DeclaredColumns, LinearRegressorBase):
 
     def _kept_share(self) -> float:
         return NUMERIC_SHARE if self.columns is not None else 1.0
+
+    def _constant(self) -> float | None:
+        # Targets are counted from their middle, so the intercept is small, and so may its column.
+        constant = super()._constant()
+        return constant if constant is None or self.columns is None else INTERCEPT_SHARE

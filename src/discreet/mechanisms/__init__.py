@@ -1,5 +1,6 @@
 """The mechanisms: each a page of code beside a page of proof."""
 
+from discreet.mechanisms.adaptive_ridge import AdaptiveRidge
 from discreet.mechanisms.base import Learner, Mechanism, Plan, Verdict
 from discreet.mechanisms.gaussian_sum import GaussianSum
 from discreet.mechanisms.laplace_sum import LaplaceSum
@@ -18,12 +19,14 @@ REGISTRY: tuple[Mechanism, ...] = (
     ObjectivePerturbation(),
     EachAgainstTheRest(),
     PrivateStandardisation(),
+    AdaptiveRidge(),
     SufficientStatistics(),
 )
 """Every mechanism; the universal checks run over all of them."""
 
 __all__ = [
     "REGISTRY",
+    "AdaptiveRidge",
     "EachAgainstTheRest",
     "GaussianSum",
     "LaplaceSum",

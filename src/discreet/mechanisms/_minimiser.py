@@ -6,7 +6,7 @@ has norm at most tau. Write u = 2**-53, N for ``max_rows``, R for the row norm, 
 largest slope and curvature of the loss.
 
 *Margins.* A computed margin, minus its label in a regression, errs by at most
-:math:`\delta_z = u ((p + 6) R B + 2 Y)`, p the width.
+:math:`\delta_z = u ((p + 6) R B + 2 Y)`, p the width or 1056, whichever is smaller.
 
 *Everything else.* Rounding of slopes (16 u L each), of the sum in blocks of 256 rows, and of the
 last additions, errs by at most
@@ -38,24 +38,28 @@ masked point of norm above B/2. The mask is far smaller than B/2, so a minimiser
 been refused anyway.
 
 *Reachable.* Near the minimiser the gradient of neighbouring floats differs by at most
-:math:`u (N \beta R^2 + \Lambda) B \sqrt p`, which tau includes.
+:math:`u (N \beta R^2 + \Lambda) B`, since each coordinate is rounded in proportion to itself. Tau
+includes a sixteenth of it: enough unless there are nearly ``max_rows`` rows *and* coefficients
+nearly as far as B, where the release is refused.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from discreet._types import Vector
-from discreet.data import OpenRows
+from discreet.data import OpenRows, margin_roundings
 from discreet.errors import CalibrationError, PrivacyError
-from discreet.mechanisms._objective import CAREFUL_ROWS, RowsObjective
+from discreet.mechanisms._objective import CAREFUL_ROWS, DENSE_WIDTH, RowsObjective
 from discreet.problem import Problem
 from discreet.solvers import accelerated_gradient, iterations_needed, newton
 
 UNIT = 2.0**-53
+REACH_SHARE = 1 / 16
+"""Of the farthest coefficients and the most rows together; beyond, a certificate may not exist."""
 _UP = 1 + 2.0**-20
 
 
@@ -96,15 +100,16 @@ class Minimiser:
         """How far a computed margin can be from the true one."""
         problem = self.problem
         labels = 0.0 if problem.bounds.labels is None else problem.bounds.labels.magnitude
-        return UNIT * ((problem.bounds.width + 6) * problem.reach + 2 * labels) * _UP
+        terms = margin_roundings(problem.bounds.width) + 6
+        return UNIT * (terms * problem.reach + 2 * labels) * _UP
 
     @property
     def tolerance(self) -> float:
         """The gradient norm to be reached: as small as rounding lets anyone see."""
         problem = self.problem
         stiffness = problem.bounds.max_rows * problem.row_smoothness + problem.ridge
-        spacing = UNIT * stiffness * self.far * math.sqrt(problem.bounds.width)
-        return self.float_error + 2 * spacing
+        spacing = UNIT * stiffness * self.far
+        return self.float_error + 2 * REACH_SHARE * spacing
 
     @property
     def radius(self) -> float:
@@ -119,10 +124,17 @@ class Minimiser:
         spread = math.sqrt(1.32 * problem.smoothness * rows / (4 * problem.ridge))
         return min(plain, residual / problem.ridge + self.margin_error * spread) * _UP
 
-    def solve(self, rows: OpenRows, linear: Vector) -> Vector:
-        """Return a point within :attr:`radius` of the minimiser, or raise."""
-        objective = RowsObjective(self.problem, rows, linear)
+    def solve(self, rows: OpenRows, linear: Vector, *, ridge: float | None = None) -> Vector:
+        """Return a point within :attr:`radius` of the minimiser, or raise.
+
+        With another ``ridge`` than the problem's, rows and ridge together must still curve as much.
+        """
+        problem = self.problem if ridge is None else replace(self.problem, ridge=ridge)
+        objective = RowsObjective(problem, rows, linear)
         start = np.zeros_like(linear)
+        if linear.size > DENSE_WIDTH:
+            # Wide rows: only what rows touch has to move from where the linear term alone leads.
+            start -= linear / problem.ridge
         point = newton(objective, start, tolerance=0.5 * self.tolerance).point
         if not self._is_certified(objective, point):
             point = self._slowly(objective, point)
@@ -152,7 +164,8 @@ class Minimiser:
             most_steps=steps,
         ).point
 
-    def check_in_public(self, released: Vector) -> None:
-        """Refuse a released point that is farther out than a certified minimiser is expected."""
+    def finish(self, released: Vector) -> Vector:
+        """Refuse, in public, a point farther out than a certified minimiser is expected."""
         if not np.linalg.norm(released) <= 0.5 * self.far:
             raise PrivacyError("the coefficients are too large to be certified.")
+        return released

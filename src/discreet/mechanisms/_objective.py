@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from discreet._types import Array, Vector
-from discreet.data import Block, OpenRows
+from discreet.data import Block, OpenRows, SparseVector
 from discreet.errors import PrivacyError
 from discreet.problem import Problem
 from discreet.solvers import newton
@@ -60,9 +60,12 @@ class RowsObjective:
         """Return the gradient, summed in small blocks so that its rounding error is small."""
         loss = self._problem.loss
 
-        def kernel(block: Block) -> Vector:
-            slopes = loss.slope(_labels(block), block.margins(point))
-            return block.weighted_sum(_counted(block, slopes))
+        # Small blocks of wide sparse rows touch few columns each.
+        is_wide = self.dimension > DENSE_WIDTH
+
+        def kernel(block: Block) -> Vector | SparseVector:
+            slopes = _counted(block, loss.slope(_labels(block), block.careful_margins(point)))
+            return block.partial_sum(slopes) if is_wide else block.weighted_sum(slopes)
 
         gradient: Vector = self._rows.sum(kernel, block_rows=CAREFUL_ROWS)
         return self._weight * gradient + self._problem.ridge * point + self._linear
@@ -70,6 +73,10 @@ class RowsObjective:
     def full_inverse(self, point: Vector) -> Inverse:
         if self.dimension > DENSE_WIDTH:
             return self._iterative_inverse(point)
+        factor = cho_factor(self.hessian(point), check_finite=False)
+        return lambda gradient: np.asarray(cho_solve(factor, gradient, check_finite=False))
+
+    def hessian(self, point: Vector) -> Array:
         loss = self._problem.loss
 
         def kernel(block: Block) -> Array:
@@ -78,8 +85,7 @@ class RowsObjective:
 
         hessian = self._weight * self._rows.sum(kernel)
         hessian[np.diag_indices(self.dimension)] += self._problem.ridge
-        factor = cho_factor(hessian, check_finite=False)
-        return lambda gradient: np.asarray(cho_solve(factor, gradient, check_finite=False))
+        return np.asarray(hessian)
 
     def _iterative_inverse(self, point: Vector) -> Inverse:
         def multiply(vector: Vector) -> Vector:

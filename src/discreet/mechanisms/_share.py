@@ -31,7 +31,7 @@ class Share:
     @property
     def pure_epsilon(self) -> float:
         """The pure epsilon of one run."""
-        spent = 0.0 if self.beside is None else self.beside.pure_epsilon
+        spent = 0.0 if self.beside is None else self.beside.ideal.pure_epsilon
         left = (self.budget.epsilon - spent) * (1 - 1e-12)
         if not left > 0:
             raise CalibrationError("the first release leaves no pure epsilon for the second.")
@@ -50,14 +50,20 @@ class Share:
     def pure_guarantee(self, one: Profile, chance: float) -> Guarantee:
         """Return the guarantee of everything; without a delta, it says which chance it neglects."""
         if self.budget.delta > 0:
-            return self.guarantee(self.together(one, chance))
+            profile = self.together(one, chance)
+            if profile.delta(self.budget.epsilon) > self.budget.delta:
+                raise CalibrationError("delta is smaller than what drawing the noise leaves out.")
+            return self.guarantee(profile)
         return self.guarantee(self.together(one, 0.0), neglected(self.times * chance))
 
     def _allows(self, law: str) -> bool:
         """Say whether a law can keep the budget together with what is released already."""
         if law == "gaussian":
             return self.budget.delta > 0
-        return self.beside is None or math.isfinite(self.beside.pure_epsilon)
+        if self.beside is None:
+            return True
+        profile = self.beside.ideal if self.budget.delta > 0 else self.beside
+        return math.isfinite(profile.pure_epsilon)
 
     def smallest(
         self,
@@ -73,11 +79,20 @@ class Share:
         allowed = [name for name in plans if self._allows(name)]
         if law is not None:
             return plans[law](self, f"{law} noise, as asked for")
-        sizes = {name: size(self, name) for name in allowed}
-        chosen = min(sizes, key=lambda name: sizes[name])
-        others = [f"{name} {value:.3g}" for name, value in sizes.items() if name != chosen]
-        against = f" against {', '.join(others)}" if others else ""
-        return plans[chosen](self, f"{chosen} noise of size {sizes[chosen]:.3g}{against}")
+        sizes, refusal = {}, CalibrationError("no law of noise can keep this budget.")
+        for name in allowed:
+            try:
+                sizes[name] = size(self, name)
+            except CalibrationError as error:
+                refusal = error
+        for chosen in sorted(sizes, key=lambda name: sizes[name]):
+            others = [f"{name} {value:.3g}" for name, value in sizes.items() if name != chosen]
+            against = f" against {', '.join(others)}" if others else ""
+            try:
+                return plans[chosen](self, f"{chosen} noise of size {sizes[chosen]:.3g}{against}")
+            except CalibrationError as error:
+                refusal = error
+        raise refusal
 
 
 def far_margin(problem: Problem) -> float:

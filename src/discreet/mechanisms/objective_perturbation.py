@@ -21,6 +21,7 @@ from discreet.mechanisms._linear_term import (
 )
 from discreet.mechanisms._mask import Mask, gaussian_mask, laplace_mask
 from discreet.mechanisms._minimiser import Minimiser
+from discreet.mechanisms._penalised import PenalisedMinimiser, minimiser_of
 from discreet.mechanisms._pure_objective import largest_shift, pure_cost
 from discreet.mechanisms._share import LAWS, Share, far_margin
 from discreet.mechanisms._slopes import finite_slopes
@@ -52,7 +53,7 @@ PURE_MASK_SHARE = 0.002
 class ObjectivePerturbationPlan(Plan):
     """The linear term, how exactly to solve, and the mask."""
 
-    minimiser: Minimiser
+    minimiser: Minimiser | PenalisedMinimiser
     term: LinearTerm
     mask: Mask
     guarantee: Guarantee
@@ -71,18 +72,21 @@ class ObjectivePerturbationPlan(Plan):
         return apart + 2 * self.minimiser.radius + self.mask.grid.spread_l2(problem.bounds.width)
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
+        return self.run_with(rows, noise, self.minimiser.problem.ridge)
+
+    def run_with(self, rows: OpenRows, noise: Noise, ridge: float) -> Vector:
+        """Run with less ridge than planned, because the rows are known to make up for it."""
         width = self.minimiser.problem.bounds.width
-        point = self.minimiser.solve(rows, self.term.draw(width, noise))
+        point = self.minimiser.solve(rows, self.term.draw(width, noise), ridge=ridge)
         released = self.mask.hide(point, noise)
-        self.minimiser.check_in_public(released)
-        return released
+        return self.minimiser.finish(released)
 
 
 @dataclass(frozen=True, eq=False)
 class ExactMinimiser(Plan):
     """The minimiser itself, without noise: what an infinite budget buys."""
 
-    minimiser: Minimiser
+    minimiser: Minimiser | PenalisedMinimiser
     guarantee: Guarantee
     reason: str = "an infinite budget buys the minimiser itself"
 
@@ -240,11 +244,11 @@ def _check_ridge(problem: Problem, budget: Budget) -> None:
     )
 
 
-def _minimiser(problem: Problem, term: LinearTerm) -> Minimiser:
+def _minimiser(problem: Problem, term: LinearTerm) -> Minimiser | PenalisedMinimiser:
     """Fix how far coefficients may go, and the certificate, from public numbers."""
     width = problem.bounds.width
     linear_bound = term.bound(width)
     far = 2 * (linear_bound / problem.ridge + far_margin(problem) / problem.row_norm)
     largest = (problem.bounds.max_rows * problem.row_lipschitz + linear_bound) / problem.ridge
     bounded = replace(problem, radius=min(far, 4 * largest))
-    return Minimiser(bounded, linear_bound, term.error(width))
+    return minimiser_of(bounded, linear_bound, term.error(width))

@@ -21,6 +21,7 @@ from discreet.mechanisms._linear_term import (
 )
 from discreet.mechanisms._mask import Mask, laplace_mask
 from discreet.mechanisms._minimiser import Minimiser
+from discreet.mechanisms._penalised import PenalisedMinimiser, minimiser_of
 from discreet.mechanisms._share import LAWS, Share, far_margin
 from discreet.mechanisms._slopes import finite_slopes
 from discreet.mechanisms.base import Learner, Plan, Verdict
@@ -52,7 +53,7 @@ from discreet.question import Question
 class OutputPerturbationPlan(Plan):
     """How exactly to solve, and the grid of the noise."""
 
-    minimiser: Minimiser
+    minimiser: Minimiser | PenalisedMinimiser
     grid: Grid
     is_pure: bool
     sensitivity: float  # in l1 if pure, in l2 otherwise; solver and grid included
@@ -62,15 +63,14 @@ class OutputPerturbationPlan(Plan):
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         point = self.minimiser.solve(rows, np.zeros(self.minimiser.problem.bounds.width))
         released = (release_laplace if self.is_pure else release_gaussian)(point, self.grid, noise)
-        self.minimiser.check_in_public(released)
-        return released
+        return self.minimiser.finish(released)
 
 
 @dataclass(frozen=True, eq=False)
 class RadialOutputPlan(Plan):
     """How exactly to solve, the radial noise, and the mask of its rounding."""
 
-    minimiser: Minimiser
+    minimiser: Minimiser | PenalisedMinimiser
     term: RadialTerm
     mask: Mask
     guarantee: Guarantee
@@ -92,8 +92,7 @@ class RadialOutputPlan(Plan):
         width = self.minimiser.problem.bounds.width
         point = self.minimiser.solve(rows, np.zeros(width))
         released = self.mask.hide(point + self.term.draw(width, noise), noise)
-        self.minimiser.check_in_public(released)
-        return released
+        return self.minimiser.finish(released)
 
 
 @dataclass(frozen=True)
@@ -226,14 +225,15 @@ def _radial_plan(share: Share, reason: str) -> Plan:
 _PLANS = {"gaussian": _gaussian_plan, "laplace": _laplace_plan, "radial": _radial_plan}
 
 
-def _minimiser(problem: Problem, *, noise: float) -> Minimiser:
+def _minimiser(problem: Problem, *, noise: float) -> Minimiser | PenalisedMinimiser:
     """Fix how far coefficients may go, far beyond the noise, and the certificate."""
     largest = problem.bounds.max_rows * problem.row_lipschitz / problem.ridge
     far = min(far_margin(problem) / problem.row_norm, 2 * largest)
-    return Minimiser(replace(problem, radius=2 * far + 8 * noise))
+    return minimiser_of(replace(problem, radius=2 * far + 8 * noise))
 
 
-def _check_far(minimiser: Minimiser, noise: float) -> None:
+def _check_far(minimiser: Minimiser | PenalisedMinimiser, noise: float) -> None:
     """Refuse a plan whose noise could reach as far as minimisers that cannot be certified."""
-    if noise > 0.25 * minimiser.far:
+    is_free = math.isinf(minimiser.problem.domain_radius)
+    if is_free and noise > 0.25 * minimiser.far:
         raise CalibrationError("the solver's error would dominate the noise; use more ridge.")

@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 
 from discreet import _checks
-from discreet._types import Vector
+from discreet._types import Array, Vector
 from discreet.errors import InputTypeError
 
 
@@ -48,6 +48,42 @@ class Penalty(ABC):
         """Return the largest norm of coefficients with a finite penalty."""
         return math.inf
 
+    def nearest(self, w: Vector) -> Vector:
+        """Return the nearest coefficients with a finite penalty."""
+        return w
+
+    @abstractmethod
+    def prox_error(self, size: float, dimension: int, step_error: float = 0.0) -> float:
+        """Bound, in Euclidean distance, the rounding error of :meth:`prox`.
+
+        The bound holds for float64 coefficients of Euclidean norm at most ``size``, weights at
+        most 1e100 and steps between 1e-100 and 1e100. It is the distance to the exact prox of the
+        same coefficients, at a step that may differ from the one used by a relative
+        ``step_error``.
+
+        Examples
+        --------
+        >>> from discreet.penalties import L1
+        >>> L1(1.0).prox_error(size=1.0, dimension=10) == 3 * 2**-53
+        True
+        """
+
+    def prox_derivative(self, w: Vector, step: float) -> Array:
+        """Return the Jacobian of :meth:`prox`, one of them where there are several.
+
+        It is symmetric, with eigenvalues between 0 and 1.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from discreet.penalties import L1
+        >>> L1(1.0).prox_derivative(np.array([3.0, 0.5]), step=1.0)
+        array([[1., 0.],
+               [0., 0.]])
+        """
+        _checks.positive(step=step)
+        return self._prox_derivative(w, step)
+
     @property
     @abstractmethod
     def strong_convexity(self) -> float:
@@ -60,3 +96,6 @@ class Penalty(ABC):
 
     @abstractmethod
     def _prox(self, w: Vector, step: float) -> Vector: ...
+
+    @abstractmethod
+    def _prox_derivative(self, w: Vector, step: float) -> Array: ...

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from discreet import _checks
-from discreet._types import Vector
+from discreet._types import Array, Vector
 from discreet.penalties.base import Penalty
-from discreet.penalties.l1 import L1, soft_threshold
+from discreet.penalties.l1 import L1, is_kept, soft_threshold
 from discreet.penalties.l2 import L2
 
 
@@ -57,3 +59,14 @@ class ElasticNet(Penalty):
 
     def _prox(self, w: Vector, step: float) -> Vector:
         return soft_threshold(w, self.l1_weight * step) / (1 + self.l2_weight * step)
+
+    def _prox_derivative(self, w: Vector, step: float) -> Array:
+        kept = is_kept(w, self.l1_weight * step)
+        return np.diag(kept / (1 + self.l2_weight * step))
+
+    def prox_error(self, size: float, dimension: int, step_error: float = 0.0) -> float:
+        """Add the two parts: the division only shrinks the error of the threshold."""
+        lasso, ridge = L1(self.l1_weight), L2(self.l2_weight)
+        return lasso.prox_error(size, dimension, step_error) + ridge.prox_error(
+            size, dimension, step_error
+        )

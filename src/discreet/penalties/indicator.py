@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from discreet import _checks
-from discreet._types import Vector
+from discreet._types import Array, Vector
 from discreet.geometry import ConvexSet
 from discreet.penalties.base import Penalty
 
@@ -48,9 +48,18 @@ class Indicator(Penalty):
     def radius(self, dimension: int) -> float:
         return self.region.reach(dimension)
 
+    def nearest(self, w: Vector) -> Vector:
+        return self.region.project(w)
+
     @property
     def strong_convexity(self) -> float:
         return 0.0
 
     def _prox(self, w: Vector, step: float) -> Vector:
         return self.region.project(w)
+
+    def _prox_derivative(self, w: Vector, step: float) -> Array:
+        return self.region.projection_derivative(w)
+
+    def prox_error(self, size: float, dimension: int, step_error: float = 0.0) -> float:
+        return self.region.projection_error(size, dimension)

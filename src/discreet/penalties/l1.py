@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet import _checks
-from discreet._types import Vector
+from discreet._types import Array, Booleans, Vector
 from discreet.penalties.base import Penalty
+from discreet.penalties.rounding import UNIT, underflow
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,24 @@ class L1(Penalty):
     def _prox(self, w: Vector, step: float) -> Vector:
         return soft_threshold(w, self.weight * step)
 
+    def _prox_derivative(self, w: Vector, step: float) -> Array:
+        return np.diag(is_kept(w, self.weight * step).astype(np.float64))
+
+    def prox_error(self, size: float, dimension: int, step_error: float = 0.0) -> float:
+        """Count roundings: one in the distance, one in the difference, and underflow.
+
+        An entry that stays zero is exact; any other is at least as large as the distance, up to
+        its error, so the distance errs by at most a relative u of the entry.
+        """
+        return (3 * UNIT + 2 * step_error) * size + underflow(dimension)
+
 
 def soft_threshold(w: Vector, distance: float) -> Vector:
     """Move every entry towards zero by ``distance``, stopping at zero."""
     return w - np.clip(w, -distance, distance)
+
+
+def is_kept(w: Vector, distance: float) -> Booleans:
+    """Say which entries a soft threshold leaves different from zero."""
+    kept: Booleans = np.abs(w) > distance
+    return kept

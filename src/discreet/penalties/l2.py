@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet import _checks
-from discreet._types import Vector
+from discreet._types import Array, Vector
 from discreet.penalties.base import Penalty
+from discreet.penalties.rounding import UNIT, underflow
 
 
 @dataclass(frozen=True)
@@ -58,3 +59,13 @@ class L2(Penalty):
 
     def _prox(self, w: Vector, step: float) -> Vector:
         return w / (1 + self.weight * step)
+
+    def _prox_derivative(self, w: Vector, step: float) -> Array:
+        return np.eye(w.size) / (1 + self.weight * step)
+
+    def prox_error(self, size: float, dimension: int, step_error: float = 0.0) -> float:
+        """Count roundings: two in the divisor, one in the division, and underflow.
+
+        The divisor 1 + a step errs no more, relatively, than the step does.
+        """
+        return (4 * UNIT + 2 * step_error) * size + underflow(dimension)

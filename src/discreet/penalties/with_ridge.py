@@ -6,9 +6,10 @@ import math
 from dataclasses import dataclass
 
 from discreet import _checks
-from discreet._types import Vector
+from discreet._types import Array, Vector
 from discreet.penalties.base import Penalty
 from discreet.penalties.l2 import L2
+from discreet.penalties.rounding import UNIT
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,9 @@ class WithRidge(Penalty):
     def radius(self, dimension: int) -> float:
         return self.penalty.radius(dimension)
 
+    def nearest(self, w: Vector) -> Vector:
+        return self.penalty.nearest(w)
+
     @property
     def strong_convexity(self) -> float:
         own = self.penalty.strong_convexity
@@ -79,3 +83,16 @@ class WithRidge(Penalty):
     def _prox(self, w: Vector, step: float) -> Vector:
         shrink = 1 + self.weight * step
         return self.penalty.prox(w / shrink, step / shrink)
+
+    def _prox_derivative(self, w: Vector, step: float) -> Array:
+        shrink = 1 + self.weight * step
+        return self.penalty.prox_derivative(w / shrink, step / shrink) / shrink
+
+    def prox_error(self, size: float, dimension: int, step_error: float = 0.0) -> float:
+        """Add what happens to w/t, which Q's prox does not enlarge, to the error of Q's prox.
+
+        Both w/t and step/t err by three roundings, and no more than the step does besides.
+        """
+        before = self._ridge.prox_error(size, dimension, step_error)
+        after = self.penalty.prox_error(size + before, dimension, 4 * UNIT + 2 * step_error)
+        return before + after

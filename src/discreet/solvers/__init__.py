@@ -1,7 +1,21 @@
 """Solvers that know nothing of privacy; what they return carries a certificate."""
 
+from discreet.solvers.certificate import certify
 from discreet.solvers.gradient import accelerated_gradient, iterations_needed
 from discreet.solvers.newton import newton
-from discreet.solvers.objective import Objective, Solution
+from discreet.solvers.objective import DenseObjective, Objective, Smooth, Solution
+from discreet.solvers.proximal import accelerated_proximal_gradient
+from discreet.solvers.proximal_newton import proximal_newton
 
-__all__ = ["Objective", "Solution", "accelerated_gradient", "iterations_needed", "newton"]
+__all__ = [
+    "DenseObjective",
+    "Objective",
+    "Smooth",
+    "Solution",
+    "accelerated_gradient",
+    "accelerated_proximal_gradient",
+    "certify",
+    "iterations_needed",
+    "newton",
+    "proximal_newton",
+]

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from discreet._types import Vector
+from discreet._types import Array, Vector
 
 Inverse = Callable[[Vector], Vector]
 """Applies the inverse of a positive definite matrix."""
 
 
-class Objective(Protocol):
+class Smooth(Protocol):
     """A smooth, strongly convex function."""
 
     dimension: int
@@ -21,6 +21,10 @@ class Objective(Protocol):
     def value_and_gradient(self, point: Vector) -> tuple[float, Vector]:
         """Return the value and the gradient."""
         ...
+
+
+class Objective(Smooth, Protocol):
+    """A smooth function whose Hessian is only ever inverted, roughly or fully."""
 
     def rough_inverse(self, point: Vector) -> Inverse:
         """Return the inverse of an approximate Hessian: cheap, from some of the rows."""
@@ -35,13 +39,24 @@ class Objective(Protocol):
         ...
 
 
+class DenseObjective(Smooth, Protocol):
+    """A smooth function of moderate width, whose Hessian can be written down."""
+
+    def hessian(self, point: Vector) -> Array:
+        """Return the Hessian, a new array of shape (dimension, dimension)."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A point, and the norm of the gradient computed there."""
+    """A point, and the norm of the residual computed there.
+
+    The residual is the gradient; with a penalty, the gradient plus a subgradient of the penalty.
+    """
 
     point: Vector
-    gradient_norm: float
+    residual: float
 
     def is_within(self, tolerance: float) -> bool:
-        """Say whether the computed gradient is small enough."""
-        return self.gradient_norm <= tolerance
+        """Say whether the computed residual is small enough."""
+        return self.residual <= tolerance

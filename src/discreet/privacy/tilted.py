@@ -1,0 +1,204 @@
+r"""The delta of many composed losses, to a fixed share of itself however small it is.
+
+A loss on a grid is a vector of masses; composing convolves them. Fourier transforms round to a
+share of the *largest* mass, so a small delta would drown. Here every mass is first multiplied by
+:math:`e^{\theta\ell - \kappa(\theta)}`, with :math:`\kappa` the logarithm of the moment generating
+function: at the right tilt :math:`\theta` the composed masses are largest around epsilon, where
+delta is read. With G a Gaussian release composed on top (its delta is exact at every loss),
+
+.. math:: \delta(\epsilon) = e^{\kappa(\theta) - \theta\epsilon}
+    \sum_\ell q_\theta(\ell) \, e^{\theta(\epsilon - \ell)} \delta_G(\epsilon - \ell).
+
+Any tilt is sound. What Fourier transforms can round and what lies outside their window is bounded
+and added.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy import fft
+
+from discreet._types import Vector
+from discreet.privacy.gaussian import Gaussian
+from discreet.privacy.hull import lower_hull
+from discreet.privacy.profile import SMALLEST
+
+Spectrum: TypeAlias = npt.NDArray[np.complex128]
+
+_ROUNDING = 2.0**-50
+"""A Fourier transform of length n errs by at most this times log2(n) of its Euclidean norm."""
+
+_LOG_OUTSIDE = math.log(1e-15)
+"""The tilted mass that each side of the window may leave out."""
+
+_EXPONENT_ROUNDING = 1e-15
+"""The error of an exponent, as a share of its terms; a logarithm of a mass is below 1000."""
+
+_STEEPEST, _HALVINGS = 20.0, 10
+"""The largest tilt over one step of the grid, and how often the tilt is bisected."""
+
+
+@dataclass(frozen=True, eq=False)
+class GridLoss:
+    """A privacy loss on the multiples of ``step``, or infinite.
+
+    ``masses`` start at ``first`` times the step; ``beyond`` is the mass at infinity.
+    """
+
+    step: float
+    first: int
+    masses: Vector
+    beyond: float
+
+    @cached_property
+    def losses(self) -> Vector:
+        losses: Vector = self.step * (self.first + np.arange(self.masses.size, dtype=np.float64))
+        return losses
+
+    @cached_property
+    def _logs(self) -> Vector:
+        with np.errstate(divide="ignore"):
+            logs: Vector = np.log(self.masses)
+        return logs
+
+    def tilted(self, tilt: float) -> tuple[Vector, float]:
+        """Return the masses times exp(tilt * loss) over their sum, and the log of that sum."""
+        exponents = self._logs + tilt * self.losses
+        most = float(exponents.max())
+        masses = np.exp(exponents - most)
+        total = float(masses.sum())
+        return masses / total, most + math.log(total)
+
+
+def connect_the_dots(deltas: Callable[[Vector], Vector], reach: float, step: float) -> GridLoss:
+    """Return the loss whose delta is that of ``deltas`` on the grid, and straight in between.
+
+    Straight means in e**epsilon, and the dots are those of the convex hull, so the loss dominates
+    every pair that ``deltas`` bounds in both orders. Beyond ``reach`` it counts as infinite.
+
+    Examples
+    --------
+    >>> loss = connect_the_dots(Gaussian(1.0).deltas, 10.0, 0.1)
+    >>> above = np.maximum(-np.expm1(1.0 - loss.losses), 0.0)
+    >>> round(float(above @ loss.masses), 6), round(Gaussian(1.0).delta(1.0), 6)
+    (0.126937, 0.126937)
+    """
+    cells = max(1, math.ceil(reach / step))
+    epsilons = step * np.arange(-cells, cells + 1, dtype=np.float64)
+    bounds = np.minimum.accumulate(deltas(epsilons[cells:]))
+    dots = np.minimum.accumulate(lower_hull(epsilons[cells:], bounds)(epsilons))
+    falls = -np.diff(dots)
+    here = np.append(1 - dots[0], falls / -math.expm1(-step))
+    there = np.append(falls / math.expm1(min(step, 700.0)), 0.0)
+    return GridLoss(step, -cells, np.maximum(here - there, 0.0), float(dots[-1]))
+
+
+def composed_delta(parts: Sequence[tuple[GridLoss, int]], mu: float, epsilon: float) -> float:
+    """Return delta of losses on one grid, each so many times, and a Gaussian release of ``mu``.
+
+    A ``mu`` of zero stands for no Gaussian release.
+
+    Examples
+    --------
+    >>> loss = connect_the_dots(Gaussian(0.3).deltas, 4.0, 0.002)
+    >>> composed_delta([(loss, 16)], 0.5, 9.0) / Gaussian(1.3).delta(9.0) < 1.001
+    True
+    """
+    if any(loss.beyond >= 1 for loss, _ in parts):
+        return 1.0
+    infinite = -math.expm1(sum(times * math.log1p(-loss.beyond) for loss, times in parts))
+    tilt = _best_tilt(parts, mu, epsilon)
+    lowest, size = _window(parts, tilt)
+    transform = np.ones(size // 2 + 1, dtype=np.complex128)
+    exponent, roughness, span, start = -tilt * epsilon, 1.0, epsilon, 0
+    for loss, times in parts:
+        masses, log_sum = loss.tilted(tilt)
+        folded = _wrapped(masses, size)
+        transform = transform * _power(fft.rfft(folded), times)
+        exponent += times * log_sum
+        roughness += times * float(np.linalg.norm(folded))
+        span += times * float(np.abs(loss.losses).max())
+        start += times * loss.first
+    composed = np.roll(fft.irfft(transform, size), start - lowest)
+    composed = np.maximum(composed, 0.0) + _ROUNDING * math.log2(size) * roughness
+    distances = epsilon - parts[0][0].step * (lowest + np.arange(size, dtype=np.float64))
+    # Chernoff: exp(tilt * e) times the Gaussian's delta at e is at most exp(most).
+    most = mu**2 * tilt * (1 + tilt) / 2
+    with np.errstate(divide="ignore"):
+        rest = np.log(_gaussian_deltas(mu, distances))
+    weights = np.exp(np.minimum(rest + tilt * distances - most, 0.0))
+    total = float(composed @ weights) + 2 * math.exp(_LOG_OUTSIDE)
+    logarithms = 1000 * sum(times for _, times in parts)
+    exponent += most + _EXPONENT_ROUNDING * (logarithms + tilt * span + most)
+    return math.exp(min(exponent, 700.0)) * total + infinite + SMALLEST
+
+
+def _gaussian_deltas(mu: float, epsilons: Vector) -> Vector:
+    return Gaussian(mu).deltas(epsilons) if mu else -np.expm1(np.minimum(epsilons, 0.0))
+
+
+def _best_tilt(parts: Sequence[tuple[GridLoss, int]], mu: float, epsilon: float) -> float:
+    """Return roughly the tilt whose mean loss is epsilon, or zero if that would be negative."""
+
+    def is_too_much(tilt: float) -> bool:
+        mean = mu**2 * (0.5 + tilt)
+        for loss, times in parts:
+            mean += times * float(loss.tilted(tilt)[0] @ loss.losses)
+        return mean > epsilon
+
+    if is_too_much(0.0):
+        return 0.0
+    low, high = 0.0, 1.0
+    while high * parts[0][0].step < _STEEPEST and not is_too_much(high):
+        low, high = high, 2 * high
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if is_too_much(middle) else (middle, high)
+    return low
+
+
+def _window(parts: Sequence[tuple[GridLoss, int]], tilt: float) -> tuple[int, int]:
+    """Return the lowest multiple of the step to keep, and how many, by Chernoff's bound."""
+    step = parts[0][0].step
+    lowest = sum(times * loss.first for loss, times in parts)
+    highest = sum(times * (loss.first + loss.masses.size - 1) for loss, times in parts)
+    variance, now = 0.0, 0.0
+    for loss, times in parts:
+        masses, log_sum = loss.tilted(tilt)
+        variance += times * float(masses @ (loss.losses - masses @ loss.losses) ** 2)
+        now += times * log_sum
+    best = math.sqrt(-2 * _LOG_OUTSIDE / max(variance, step**2))
+    for further in (best / 2, best, 2 * best):
+        for sign in (1, -1):
+            there = sum(times * loss.tilted(tilt + sign * further)[1] for loss, times in parts)
+            edge = (there - now - _LOG_OUTSIDE) / (sign * further * step)
+            if sign > 0:
+                highest = min(highest, math.ceil(edge))
+            else:
+                lowest = max(lowest, math.floor(edge))
+    return lowest, fft.next_fast_len(max(highest - lowest + 1, 2), real=True)
+
+
+def _wrapped(masses: Vector, size: int) -> Vector:
+    """Add up the masses whose positions agree modulo ``size``."""
+    rows = -(-masses.size // size)
+    padded: Vector = np.pad(masses, (0, rows * size - masses.size))
+    folded: Vector = padded.reshape(rows, size).sum(axis=0)
+    return folded
+
+
+def _power(base: Spectrum, times: int) -> Spectrum:
+    """Multiply ``base`` with itself by repeated squaring: complex powers of numpy are slow."""
+    result = np.ones_like(base)
+    while times:
+        if times % 2:
+            result = result * base
+        base, times = base * base, times // 2
+    return result
