@@ -11,15 +11,15 @@ import sys
 
 import numpy as np
 import pytest
+
+from discreet.losses import Logistic
+from discreet.noise import RehearsalNoise
+from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from reproductions import bloated, inequalities, perturbation, trace
 from reproductions.__main__ import main
 from reproductions.many import minimisers, unit_terms
 from reproductions.perturbation import Setting
 from reproductions.sphere import WIDTH, separable, unseparable
-
-from discreet.losses import Logistic
-from discreet.noise import RehearsalNoise
-from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from support.opened import open_rows
 
 SIX_IN_A_MILLION = 4.5
