@@ -18,6 +18,8 @@ MOST_ROWS = 14_000
 ROWS = range(1000, MOST_ROWS + 1, 1000)
 WIDTHS = (9, 100, 1000, 10_000, 100_000, 1_000_000)
 MOST_WIDE_RUNS = 5
+SET_NAMES = {"made_up": "made-up data of Cod-RNA's shape", "cod_rna": "Cod-RNA"}
+LOSS_NAMES = {"svm": "support vectors", "logistic": "logistic regression"}
 EXCESSES = [
     trace.Setting(is_even, ridge, epsilon)
     for is_even in (True, False)
@@ -114,9 +116,9 @@ def _show_bloated(options: argparse.Namespace, data: str, split: bloated.Split, 
         real,
         options.output / f"bloated_{data}_{loss}.png",
         plain=plain,
-        title=f"Columns of zeros, {loss} (Jain and Thakurta 2014, figure 1c)",
-        note=f"{data.replace('_', '-')}, epsilon 5, delta 0.001, replace one. Circles: the library "
-        f"on p columns, up to {options.runs} runs ± sd; lines: the identity.",
+        title=f"Columns of zeros, {LOSS_NAMES[loss]} (Jain and Thakurta 2014, figure 1c)",
+        note=f"{SET_NAMES[data]}; epsilon 5, delta 0.001, one record replaced, "
+        f"up to {options.runs} runs",
     )
 
 

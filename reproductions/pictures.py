@@ -109,7 +109,8 @@ def accuracy_by_width(
             color=colour, fmt="o", markersize=5, capsize=3, linewidth=1.2,
         )  # fmt: skip
     axes.set_xscale("log")
-    axes.set_xlabel("columns p, all but nine of them zeros")
+    axes.set_xlabel("columns p, all but nine of them zeros (circles: the library's runs, with their "
+                    "standard deviation; lines: the identity)")  # fmt: skip
     axes.set_ylabel("test accuracy")
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     axes.legend(frameon=False, fontsize=9, loc="lower left")
@@ -168,10 +169,11 @@ def _error_panel(axes: Axes, curve: Sequence[perturbation.Errors], places: Seque
 
 
 def _panels(rows: int, columns: int) -> tuple[Figure, list[Axes]]:
-    figure = Figure(figsize=(1.5 + 5 * columns, 1.4 + 3.6 * rows), dpi=150, facecolor="white")
+    width = 8.5 if columns == 1 else 1.5 + 5 * columns
+    figure = Figure(figsize=(width, 1.4 + 3.6 * rows), dpi=150, facecolor="white")
     grid = figure.subplots(rows, columns, squeeze=False, sharey=columns > 1)
     height = 1.4 + 3.6 * rows
-    figure.subplots_adjust(left=0.09 if columns > 1 else 0.12, right=0.98, wspace=0.1, hspace=0.3,
+    figure.subplots_adjust(left=0.09, right=0.98, wspace=0.1, hspace=0.3,
                            top=1 - 1.0 / height, bottom=0.6 / height)  # fmt: skip
     panels = list(grid.flat)
     for axes in panels:
