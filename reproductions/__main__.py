@@ -117,8 +117,8 @@ def _show_bloated(options: argparse.Namespace, data: str, split: bloated.Split, 
         options.output / f"bloated_{data}_{loss}.png",
         plain=plain,
         title=f"Columns of zeros, {LOSS_NAMES[loss]} (Jain and Thakurta 2014, figure 1c)",
-        note=f"{SET_NAMES[data]}; epsilon 5, delta 0.001, one record replaced, "
-        f"up to {options.runs} runs",
+        note=f"{SET_NAMES[data]}; epsilon 5, delta 0.001, replace one. Circles: the library, "
+        f"{options.runs} runs ± sd; lines: the identity",
     )
 
 

@@ -109,8 +109,7 @@ def accuracy_by_width(
             color=colour, fmt="o", markersize=5, capsize=3, linewidth=1.2,
         )  # fmt: skip
     axes.set_xscale("log")
-    axes.set_xlabel("columns p, all but nine of them zeros (circles: the library's runs, with their "
-                    "standard deviation; lines: the identity)")  # fmt: skip
+    axes.set_xlabel("columns p, all but nine of them zeros")
     axes.set_ylabel("test accuracy")
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     axes.legend(frameon=False, fontsize=9, loc="lower left")
