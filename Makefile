@@ -4,9 +4,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-CODE := src tests benchmarks
+CODE := src tests benchmarks reproductions
 
-.PHONY: demo test format bench utility oracle goodness clean
+.PHONY: demo test format bench utility oracle goodness reproduce clean
 
 demo: $(READY)
 	@$(BIN)/python -m discreet.demo
@@ -28,6 +28,10 @@ bench: $(READY)
 utility: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'
 	$(BIN)/python benchmarks/utility.py
+
+reproduce: $(READY)
+	$(BIN)/python -m pip install --quiet --editable '.[dev,plot]'
+	$(BIN)/python -m reproductions
 
 goodness: $(READY)
 	$(BIN)/python benchmarks/goodness_of_fit.py --draws 1000000000 --law both

@@ -1,0 +1,190 @@
+"""Run all reproductions, or those named, print their numbers and save their pictures."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from reproductions import bloated, inequalities, perturbation, trace
+
+EPSILONS = (0.0018, 0.002, 0.003, 0.005, 0.007, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5, 1.0)
+CURVE_EPSILONS = (0.02, 0.1)
+MOST_ROWS = 14_000
+ROWS = range(1000, MOST_ROWS + 1, 1000)
+WIDTHS = (9, 100, 1000, 10_000, 100_000, 1_000_000)
+MOST_WIDE_RUNS = 5
+SET_NAMES = {"made_up": "made-up data of Cod-RNA's shape", "cod_rna": "Cod-RNA"}
+LOSS_NAMES = {"svm": "support vectors", "logistic": "logistic regression"}
+EXCESSES = [
+    trace.Setting(is_even, ridge, epsilon)
+    for is_even in (True, False)
+    for ridge in (30.0, 300.0)
+    for epsilon in (0.5, 1.0, 3.0)
+]
+
+
+def show_perturbation(options: argparse.Namespace) -> None:
+    """Figures 1 and 2 of Chaudhuri and Monteleoni (2008)."""
+    from reproductions import pictures
+
+    draws, workers = options.draws, options.workers
+    settings = [perturbation.Setting(MOST_ROWS, epsilon) for epsilon in EPSILONS]
+    curves = {
+        name: perturbation.errors(name, settings, draws=draws, workers=workers)
+        for name in perturbation.SETS
+    }
+    for name, curve in curves.items():
+        print(f"\n{name}: test error against epsilon, {MOST_ROWS:,} rows a fold, {draws} draws")
+        print_errors(curve, lambda point: f"{point.setting.epsilon:g}")
+        for method in ("output", "objective"):
+            printed = perturbation.PRINTED[name][method]
+            at = perturbation.epsilon_reaching(curve, method, printed)
+            print(f"  the paper's {printed} of {method} perturbation is reached at {at:.4f}")
+    note = (
+        f"17,500 points in five folds, {draws} draws of noise each. "
+        "Bars: standard deviation over folds; bands: over single releases."
+    )
+    pictures.errors_by_epsilon(curves, options.output / "perturbation_epsilon.png", note)
+    learning = {}
+    for epsilon in CURVE_EPSILONS:
+        for name in perturbation.SETS:
+            settings = [perturbation.Setting(n, epsilon) for n in ROWS]
+            curve = perturbation.errors(name, settings, draws=draws, workers=workers)
+            learning[epsilon, name] = curve
+            print(f"\n{name}: test error against rows, epsilon {epsilon:g}")
+            print_errors(curve, lambda point: f"{point.setting.rows:,}")
+    pictures.errors_by_rows(learning, options.output / "perturbation_rows.png", note)
+
+
+def print_errors(
+    curve: list[perturbation.Errors], label: Callable[[perturbation.Errors], str]
+) -> None:
+    """Print a table: mean, deviation over folds, deviation over draws."""
+    print(f"{'':>9}{'plain':>9}" + "".join(f"{name:>28}" for name in perturbation.METHODS))
+    for point in curve:
+        cells = [
+            f"{point.mean(name):.4f} ± {point.between_folds(name):.4f} "
+            f"({point.between_draws(name):.4f})"
+            for name in perturbation.METHODS
+        ]
+        print(
+            f"{label(point):>9}{point.mean('plain'):>9.4f}" + "".join(f"{c:>28}" for c in cells),
+            flush=True,
+        )
+
+
+def show_bloated(options: argparse.Namespace) -> None:
+    """Figure 1(c) of Jain and Thakurta (2014)."""
+    if options.data is None:
+        name, split = "made_up", bloated.made_up()
+    else:
+        name, split = "cod_rna", bloated.cod_rna(options.data)
+    for loss in options.losses or bloated.LOSSES:
+        _show_bloated(options, name, split, loss)
+
+
+def _show_bloated(options: argparse.Namespace, data: str, split: bloated.Split, loss: str) -> None:
+    from reproductions import pictures
+
+    plain = split.accuracy(bloated.plain(loss, split))
+    print(f"\n{data}, {loss}: test accuracy against columns; without privacy {plain:.4f}")
+    exact: dict[str, dict[int, np.ndarray]] = {name: {} for name in bloated.MECHANISMS}
+    real: dict[str, dict[int, np.ndarray]] = {name: {} for name in bloated.MECHANISMS}
+    for name in bloated.MECHANISMS:
+        for place, width in enumerate(WIDTHS):
+            seeds = range(1000 * place, 1000 * place + 2 * options.runs)
+            short = bloated.shortcut(name, loss, split, width, seeds=seeds)
+            start, wide = time.perf_counter(), width > 100_000
+            runs = seeds[: min(options.runs, MOST_WIDE_RUNS) if wide else options.runs]
+            found = [bloated.run(name, loss, split, width, seed=seed) for seed in runs]
+            took = (time.perf_counter() - start) / len(runs)
+            kept = [w[: split.X.shape[1]] for w in found if w is not None]
+            exact[name][width] = np.array([split.accuracy(w) for w in short])
+            real[name][width] = np.array([split.accuracy(w) for w in kept])
+            print(
+                f"  {name:<16}{width:>10,}  identity {_mean(exact[name][width])}  "
+                f"library {_mean(real[name][width])}  {took:.2f} s a run",
+                flush=True,
+            )
+    pictures.accuracy_by_width(
+        exact,
+        real,
+        options.output / f"bloated_{data}_{loss}.png",
+        plain=plain,
+        title=f"Columns of zeros, {LOSS_NAMES[loss]} (Jain and Thakurta 2014, figure 1c)",
+        note=f"{SET_NAMES[data]}; epsilon 5, delta 0.001, replace one. Circles: the library, "
+        f"{options.runs} runs ± sd; lines: the identity",
+    )
+
+
+def _mean(values: np.ndarray) -> str:
+    return (
+        f"{values.mean():.4f} ± {values.std(ddof=1):.4f}" if values.size > 1 else "refused         "
+    )
+
+
+def show_trace(options: argparse.Namespace) -> None:
+    """Theorem 4.3 of Thakurta's thesis (2013)."""
+    from reproductions import pictures
+
+    draws = 5 * options.draws
+    print(f"\nexcess of constrained least squares, {draws} draws by the {trace.best_solver()}")
+    found = []
+    for i, setting in enumerate(EXCESSES):
+        one = trace.excess(setting, seeds=range(i * draws, (i + 1) * draws))
+        found.append(one)
+        design = "even" if setting.is_even else "weak"
+        print(
+            f"  {design}  ridge {setting.ridge:>3g}  epsilon {setting.epsilon:g}  "
+            f"measured {one.measured.mean():8.4f}  theorem {one.mean:8.4f}  z {one.score:+.2f}",
+            flush=True,
+        )
+    note = f"{draws} draws a point by the {found[0].solver}; bars: 95 % of the Monte-Carlo error."
+    pictures.excess_against_theorem(found, options.output / "trace.png", note)
+
+
+def show_inequalities(options: argparse.Namespace) -> None:
+    """The deterministic inequalities of both perturbations."""
+    print(f"\nthe most of each bound that any of {options.draws} draws used (at most 1)")
+    for case in inequalities.CASES:
+        for law in inequalities.LAWS:
+            found = inequalities.ratios(case, law, seeds=range(options.draws)).largest
+            cells = "  ".join(f"{name} {value:.4f}" for name, value in found.items())
+            print(f"  {case.loss!r:<28}{case.rows:>6,} rows  {law:<9}{cells}", flush=True)
+
+
+SHOWS = {
+    "perturbation": show_perturbation,
+    "bloated": show_bloated,
+    "trace": show_trace,
+    "inequalities": show_inequalities,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m reproductions", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="name", help=f"any of {', '.join(SHOWS)}")
+    parser.add_argument("--output", type=Path, default=Path(__file__).parent / "output")
+    parser.add_argument("--draws", type=int, default=200, help="noise values a fold")
+    parser.add_argument("--runs", type=int, default=20, help="runs a number of columns")
+    parser.add_argument("--workers", type=int, default=os.cpu_count())
+    parser.add_argument("--data", type=Path, help="a folder with codrna/data.parquet, for bloated")
+    parser.add_argument("--losses", nargs="*", choices=bloated.LOSSES, help="for bloated")
+    options = parser.parse_args()
+    unknown = set(options.names) - set(SHOWS)
+    if unknown:
+        parser.error(f"no such reproduction: {', '.join(sorted(unknown))}")
+    options.output.mkdir(parents=True, exist_ok=True)
+    for name in options.names or SHOWS:
+        start = time.perf_counter()
+        SHOWS[name](options)
+        print(f"[{name}: {time.perf_counter() - start:.0f} s]", flush=True)
+
+
+if __name__ == "__main__":
+    main()
