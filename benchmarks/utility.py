@@ -64,8 +64,7 @@ def _matrix(table: tables.Declared) -> tables.Declared:
 
 def _logistic(epsilon: float, table: tables.Declared) -> LogisticRegression:
     delta = 1 / len(table.train) ** 2
-    has_constant = not sparse.issparse(table.X)
-    return LogisticRegression(epsilon, delta, fit_intercept=not has_constant, classes=[False, True])
+    return LogisticRegression(epsilon, delta, classes=[False, True])
 
 
 def _classifier(delta: float, unit: str = "add_remove") -> Callable[[float, tables.Declared], Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from discreet import _checks
@@ -120,8 +121,9 @@ class LogisticRegression(ProbabilisticClassifier):
     def _chosen(self, n_features: int) -> str | Mechanism:
         """Standardise if the penalty is left to us: its strength means another thing then."""
         can = self.fit_intercept and self.domain is None and n_features <= CENTRED_WIDTH
+        pays = self.C is None and self.delta > 0 and math.isfinite(self.epsilon)
         if self.mechanism == "private_standardisation" or (
-            self.mechanism == "auto" and can and self.C is None and self.delta > 0
+            self.mechanism == "auto" and can and pays
         ):
             return PrivateStandardisation()
         return self.mechanism
