@@ -29,7 +29,7 @@ from discreet.mechanisms import (
 from discreet.noise import Noise, RehearsalNoise, SystemNoise
 from discreet.one_vs_rest import OneVsRest
 from discreet.penalties import Indicator
-from discreet.privacy import Budget, Unit
+from discreet.privacy import Budget, Unit, gaussian_multiplier
 from discreet.problem import Problem
 from discreet.question import Question
 from discreet.release import Release, release
@@ -154,13 +154,29 @@ class Task:
             return self._at_least(bounds, times)
         if isinstance(self.loss, Squared) and self.domain is None:
             return bounds.row_norm() ** 2  # its statistics need none
-        # After a private standardisation rows have norm one.
-        standardised = isinstance(self.mechanism, PrivateStandardisation)
-        norm = 1.0 + 2.0**-19 if standardised else bounds.row_norm()
-        budget = self.mechanism.left(self.budget) if standardised else self.budget  # type: ignore[union-attr]
+        norm, budget = bounds.row_norm(), self.budget
+        if isinstance(self.mechanism, PrivateStandardisation):
+            norm, budget = 1.0 + 2.0**-19, self.mechanism.left(budget)  # rows have norm one then
+        elif (
+            budget.is_private
+            and budget.delta > 0
+            and times == 1
+            and self._pure_disturbs_less(bounds)
+        ):
+            budget = Budget(budget.epsilon)  # that law will be chosen, and needs less ridge
         return free_ridge(
             self.loss, norm, budget, self.unit, weight=bounds.largest_weight, times=times
         )
+
+    def _pure_disturbs_less(self, bounds: Bounds) -> bool:
+        """Say whether Laplace or radial noise is smaller than Gaussian, for objectives."""
+        norm = bounds.row_norm()
+        pure = min(math.sqrt(2) * bounds.row_norm(1), math.sqrt(bounds.width + 1) * norm)
+        sides = 1 if self.loss.is_one_signed else 2
+        gaussian = norm * gaussian_multiplier(
+            Budget(self.budget.epsilon, self.budget.delta / sides)
+        )
+        return self.budget.is_private and pure / self.budget.epsilon < gaussian
 
     def _at_least(self, bounds: Bounds, times: int) -> float:
         """Return the ridge asked for, or the least at which one row bends within the budget."""

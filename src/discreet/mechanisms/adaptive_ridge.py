@@ -113,6 +113,7 @@ def missing_ridge(problem: Problem, curvature: float) -> float:
     return max(problem.ridge - max(curvature, 0.0), LEAST_RIDGE * problem.ridge)
 
 
+@dataclass(frozen=True)
 class AdaptiveRidge(Mechanism):
     """Objective perturbation for the squared loss on a domain, with no more ridge than is missing.
 

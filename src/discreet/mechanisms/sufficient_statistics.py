@@ -98,6 +98,7 @@ class ExactRidge(Plan):
         return point
 
 
+@dataclass(frozen=True)
 class SufficientStatistics(Mechanism):
     """Noise on X'X and X'y: Gaussian, or Laplace if delta is zero; then any amount of algebra.
 
