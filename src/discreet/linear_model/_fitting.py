@@ -170,6 +170,8 @@ class Task:
 
     def _pure_disturbs_less(self, bounds: Bounds) -> bool:
         """Say whether Laplace or radial noise is smaller than Gaussian, for objectives."""
+        if self.budget.delta == 0 or not self.budget.is_private:
+            return False
         norm = bounds.row_norm()
         pure = min(math.sqrt(2) * bounds.row_norm(1), math.sqrt(bounds.width + 1) * norm)
         sides = 1 if self.loss.is_one_signed else 2
