@@ -27,6 +27,7 @@ from discreet.preprocessing import BoundedScaler
 EPSILONS = (0.1, 0.3, 1.0, 3.0)
 CLASSES = ("adult", "bank", "codrna", "a9a", "covtype", "acs_income", "kddcup99_10pct")
 NUMBERS = ("california_housing", "diamonds", "wine_quality", "abalone")
+MECHANISMS = ("auto", "objective_perturbation", "output_perturbation")
 REFERENCE = json.loads((Path(__file__).parent / "reference.json").read_text())
 
 
@@ -97,6 +98,40 @@ def scores(make: Callable[[], Any], table: tables.Declared, fits: int) -> np.nda
     return np.array([make().fit(train, y).score(test, truth) for _ in range(fits)])
 
 
+def compare(name: str, folder: Path, fits: int) -> list[bool]:
+    """Say, cell by cell, whether auto is within one standard error of the best mechanism."""
+    verdicts = []
+    for kind, grouped, delta in (
+        (LinearClassifier, False, 1e-9),
+        (LinearClassifier, True, 0.0),
+        (LogisticRegression, False, 1e-9),
+    ):
+        table = tables.classes(folder, grouped=grouped)
+        if kind is LogisticRegression:
+            table = _matrix(table)
+        for epsilon in EPSILONS:
+            means, errors = {}, {}
+            for mechanism in MECHANISMS:
+
+                def make(k=kind, e=epsilon, d=delta, m=mechanism, t=table):
+                    options = {"classes": [False, True], "mechanism": m}
+                    if k is LinearClassifier:
+                        options |= {"columns": t.columns, "data_norm": math.sqrt(14)}
+                    return k(e, d, **options)
+
+                cell = scores(make, table, fits)
+                means[mechanism] = cell.mean()
+                errors[mechanism] = cell.std(ddof=1) / math.sqrt(fits)
+            best = max(means, key=lambda m: means[m])
+            slack = math.hypot(errors["auto"], errors[best])
+            verdicts.append(bool(means["auto"] >= means[best] - slack))
+            told = "  ".join(f"{m} {mean:.4f}" for m, mean in means.items())
+            print(f"  {kind.__name__:<19} {delta:<6g} {epsilon:<4g} {told}", flush=True)
+    print(f"  {name}: auto is best, or within one standard error, in {sum(verdicts)} of", end=" ")
+    print(len(verdicts), flush=True)
+    return verdicts
+
+
 def report(name: str, method: str, cells: list[np.ndarray]) -> None:
     goals = REFERENCE.get(method, {}).get(name, [None] * len(cells))
     print(f"  {method:<40}", end="")
@@ -121,7 +156,13 @@ def main() -> None:
     parser.add_argument("--fits", type=int, default=20)
     parser.add_argument("--only", nargs="*", help="some of the data sets")
     parser.add_argument("--methods", nargs="*", help="some of the methods, by how they begin")
+    parser.add_argument("--compare", action="store_true", help="auto against each mechanism")
     options = parser.parse_args()
+    if options.compare:
+        chosen_names = options.only or CLASSES
+        cells = [v for n in chosen_names for v in compare(n, options.data / n, options.fits)]
+        print(f"auto: {sum(cells)} of {len(cells)} cells")
+        return
     print("+ reaches the goal, ~ within one standard error, - below. Columns: epsilon", *EPSILONS)
 
     def wanted(name: str) -> bool:

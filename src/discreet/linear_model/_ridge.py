@@ -16,8 +16,8 @@ def free_ridge(
 ) -> float:
     r"""Return a ridge from public facts: no number of rows is in it.
 
-    For a jointly smooth loss :math:`\kappa R^2/\epsilon`, twice that if records are replaced and
-    the budget is pure, three times if it is not; with a little room for the mask. For other losses
+    For a jointly smooth loss :math:`\kappa R^2/\epsilon`, twice that if records are replaced; with
+    some room, at which the noise is that of a Gaussian mechanism to 0.2 %. For other losses
     the ridge at which one row bends the objective by a tenth of epsilon. K problems that share a
     budget have a K-th of epsilon each, or, if it is not pure, the larger share that Gaussian
     noise leaves them: :math:`\mu/\sqrt K`, if the whole is :math:`\mu`-Gaussian private. With an
@@ -40,7 +40,7 @@ def free_ridge(
         factor = 2.04 if unit.count_is_public else 1.02
         return factor * loss.joint_smoothness * squared / epsilon
     if times == 1:
-        factor = 3.0 if unit.count_is_public else 1.2
+        factor = 2.4 if unit.count_is_public else 1.2
         return factor * loss.joint_smoothness * squared / epsilon
     factor = 3.0 if unit.count_is_public else 2.0
     share = max(epsilon, 1 / (gaussian_multiplier(budget) * math.sqrt(times)))
