@@ -150,8 +150,8 @@ def rehearse(
 ) -> Any:
     """Return what ``draws`` releases would have been, for studies; **nothing of it is private**.
 
-    Draw i is what :func:`release` gives with ``RehearsalNoise(seed + i)``, up to its error;
-    passes over the rows are shared where they can be.
+    One stream of rehearsal noise serves all draws, and passes over the rows are shared where they
+    can be.
 
     Examples
     --------
@@ -177,9 +177,9 @@ def rehearse(
     if rows.bounds != question.bounds:
         raise InputError("the question and the rows declare different bounds; declare them once.")
     plan = mechanism.plan(question, budget, rows.unit)
-    noises = [RehearsalNoise(seed + i) for i in range(draws)]
-    receipt = NoLedger().charge(_true_of(plan.guarantee, noises[0]), purpose="rehearsal")
-    return plan.run_many(rows.open(receipt), noises)
+    noise = RehearsalNoise(seed)
+    receipt = NoLedger().charge(_true_of(plan.guarantee, noise), purpose="rehearsal")
+    return plan.run_many(rows.open(receipt), noise, draws)
 
 
 def _true_of(guarantee: Guarantee, noise: Noise) -> Guarantee:

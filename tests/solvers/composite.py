@@ -12,6 +12,7 @@ class Counted:
 
     def __init__(self, dimension, strong_convexity, smoothness):
         self.dimension, self.strong_convexity = dimension, strong_convexity
+        self.passes_per_hessian = 2.0
         self.smoothness, self.gradients, self.hessians = smoothness, 0, 0
 
     @property

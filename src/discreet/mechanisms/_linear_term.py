@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet._types import Integers, Vector
+from discreet._types import Array, Integers, Vector
 from discreet.noise import Noise, distance_of_gaussian, distance_of_radial, radial
-from discreet.noise.radial import coupling_error
+from discreet.noise.radial import coupling_error, radials
 
 BITS = 46
 """Terms are drawn on a grid this much finer than their scale."""
@@ -34,6 +34,10 @@ class LinearTerm(ABC):
     def draw(self, width: int, noise: Noise) -> Vector:
         """Return a vector within :meth:`error` of an ideal one."""
 
+    def draw_many(self, width: int, count: int, noise: Noise) -> Array:
+        """Return ``count`` vectors, one a row."""
+        return np.array([self.draw(width, noise) for _ in range(count)])
+
     @abstractmethod
     def error(self, width: int) -> float:
         """Bound the distance between the vector drawn and an ideal one."""
@@ -54,6 +58,9 @@ class LinearTerm(ABC):
 class GaussianTerm(LinearTerm):
     """Independent Gaussians."""
 
+    def draw_many(self, width: int, count: int, noise: Noise) -> Array:
+        return self.draw(width * count, noise).reshape(count, width)
+
     def draw(self, width: int, noise: Noise) -> Vector:
         return _from_grid(noise.gaussian(width, BITS), self.scale)
 
@@ -72,6 +79,9 @@ class GaussianTerm(LinearTerm):
 
 class LaplaceTerm(LinearTerm):
     """Independent Laplace variables: density proportional to exp(-|b|_1 / scale)."""
+
+    def draw_many(self, width: int, count: int, noise: Noise) -> Array:
+        return self.draw(width * count, noise).reshape(count, width)
 
     def draw(self, width: int, noise: Noise) -> Vector:
         return _from_grid(noise.laplace(width, BITS), self.scale)
@@ -93,6 +103,9 @@ class LaplaceTerm(LinearTerm):
 
 class RadialTerm(LinearTerm):
     """A uniform direction and a Gamma length: density proportional to exp(-|b|_2 / scale)."""
+
+    def draw_many(self, width: int, count: int, noise: Noise) -> Array:
+        return radials(width, self.scale, count, noise)
 
     def draw(self, width: int, noise: Noise) -> Vector:
         return radial(width, self.scale, noise).vector

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
@@ -16,7 +18,8 @@ from discreet.problem import Problem
 WIDEST = 40
 """Beyond, one Hessian a term costs more than it saves."""
 
-MOST_STEPS = 12
+MOST_STEPS = 15
+GOOD_PROGRESS = 1e-3
 AT_ONCE = 64
 """Linear terms worked on together: their slopes at a block of rows stay in a near cache."""
 
@@ -26,17 +29,18 @@ def solve_many(minimiser: Minimiser, rows: OpenRows, linears: Array, threads: in
 
     Those that Newton's method does not bring there in a few steps are solved one by one.
     """
-    problem = minimiser.problem
-    first = minimiser.solve(rows, np.zeros(problem.bounds.width))
-    batch = _Batch(problem, rows)
-    _, bend = batch.slopes_and_curvatures(first[None], np.zeros((1, first.size)))
-    starts = first - np.linalg.solve(bend[0], linears.T).T
+    batch = _Batch(minimiser.problem, rows)
     pieces = [slice(k, k + AT_ONCE) for k in range(0, len(linears), AT_ONCE)]
+    # Each thread's products are small: a pool of threads below them would only get in the way.
+    with threadpool_limits(1), ThreadPoolExecutor(threads) as pool:
+        nothing = np.zeros((1, linears.shape[1]))
+        (first,), _ = batch.minimise(nothing, nothing, 1e-3 * minimiser.problem.ridge)
+        _, bend = batch.slopes_and_curvatures(first[None], nothing)
+        starts = first - np.linalg.solve(bend[0], linears.T).T
 
-    def solve(piece: slice) -> tuple[Array, Array]:
-        return batch.minimise(starts[piece], linears[piece], minimiser.tolerance)
+        def solve(piece: slice) -> tuple[Array, Vector]:
+            return batch.minimise(starts[piece], linears[piece], minimiser.tolerance)
 
-    with ThreadPoolExecutor(threads) as pool:
         solved = list(pool.map(solve, pieces))
     points = np.concatenate([points for points, _ in solved])
     norms = np.concatenate([norms for _, norms in solved])
@@ -54,37 +58,53 @@ class _Batch:
         self._problem, self._labels = problem, np.asarray(labels)[:, None]
         self._rows = np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
         self._first, self._second = np.triu_indices(self._rows.shape[1])
+        self._products = self._rows[:, self._first] * self._rows[:, self._second]
 
-    def minimise(self, points: Array, linears: Array, tolerance: float) -> tuple[Array, Array]:
+    def minimise(self, points: Array, linears: Array, tolerance: float) -> tuple[Array, Vector]:
         """Return points and the norms of their gradients."""
         points = points.copy()
         norms = np.full(len(points), np.inf)
         left = np.arange(len(points))
+        gradients, hessians = self.slopes_and_curvatures(points, linears)
         for _ in range(MOST_STEPS):
-            gradients, hessians = self.slopes_and_curvatures(points[left], linears[left])
+            before = norms[left]
             norms[left] = np.linalg.norm(gradients, axis=1)
             is_left = norms[left] > tolerance
+            progress = float((norms[left] / before).max())
             left, gradients, hessians = left[is_left], gradients[is_left], hessians[is_left]
             if not left.size:
                 break
             points[left] -= np.linalg.solve(hessians, gradients[:, :, None])[:, :, 0]
+            if progress < GOOD_PROGRESS:  # the curvature has settled
+                gradients = self.slopes(points[left], linears[left])
+            else:
+                gradients, hessians = self.slopes_and_curvatures(points[left], linears[left])
         return points, norms
+
+    def slopes(self, points: Array, linears: Array) -> Array:
+        """Return the gradient at each point, summed a few rows at a time."""
+        slopes = FloatTotal(np.zeros(points.shape))
+        for block, labels, _ in self._blocks():
+            slopes.add(self._problem.loss.slope(labels, block @ points.T).T @ block)
+        return slopes.value() + self._problem.ridge * points + linears
 
     def slopes_and_curvatures(self, points: Array, linears: Array) -> tuple[Array, Array]:
         """Return the gradient and the Hessian at each point, summed a few rows at a time."""
         loss, width = self._problem.loss, self._rows.shape[1]
-        slopes = FloatTotal(np.zeros((len(points), width)))
+        slopes = FloatTotal(np.zeros(points.shape))
         bends = np.zeros((len(points), self._first.size))
-        for start in range(0, len(self._rows), CAREFUL_ROWS):
-            block = self._rows[start : start + CAREFUL_ROWS]
-            labels = self._labels[start : start + CAREFUL_ROWS]
+        for block, labels, products in self._blocks():
             slope, curvature = loss.slope_and_curvature(labels, block @ points.T)
             slopes.add(slope.T @ block)
-            bends += curvature.T @ (block[:, self._first] * block[:, self._second])
+            bends += curvature.T @ products
         hessians = np.empty((len(points), width, width))
         hessians[:, self._first, self._second] = bends
         hessians[:, self._second, self._first] = bends
         ridge = self._problem.ridge
         hessians[:, np.arange(width), np.arange(width)] += ridge
-        gradients: Vector = slopes.value() + ridge * points + linears
-        return gradients, hessians
+        return slopes.value() + ridge * points + linears, hessians
+
+    def _blocks(self) -> Iterator[tuple[Array, Array, Array]]:
+        for start in range(0, len(self._rows), CAREFUL_ROWS):
+            rows = slice(start, start + CAREFUL_ROWS)
+            yield self._rows[rows], self._labels[rows], self._products[rows]

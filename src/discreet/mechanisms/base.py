@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,9 +41,9 @@ class Plan(ABC):
     def run(self, rows: OpenRows, noise: Noise) -> Any:
         """Compute the release: the private part. What it returns is public."""
 
-    def run_many(self, rows: OpenRows, noises: Sequence[Noise]) -> Any:
-        """Run with each noise in turn, for studies of a mechanism; work may be shared."""
-        return np.array([self.run(rows, noise) for noise in noises])
+    def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Any:
+        """Run several times over, for studies of a mechanism; work may be shared."""
+        return np.array([self.run(rows, noise) for _ in range(draws)])
 
 
 class Mechanism(ABC):

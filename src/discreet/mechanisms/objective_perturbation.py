@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
@@ -83,14 +83,13 @@ class ObjectivePerturbationPlan(Plan):
         released = self.mask.hide(point, noise)
         return self.minimiser.finish(released)
 
-    def run_many(self, rows: OpenRows, noises: Sequence[Noise]) -> Any:
+    def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Any:
         minimiser, width = self.minimiser, self.minimiser.problem.bounds.width
         is_weighted = minimiser.problem.bounds.max_weight is not None
         if isinstance(minimiser, PenalisedMinimiser) or width > WIDEST or is_weighted:
-            return super().run_many(rows, noises)
-        linears = np.array([self.term.draw(width, noise) for noise in noises])
-        points = solve_many(minimiser, rows, linears)
-        hidden = [self.mask.hide(point, noise) for point, noise in zip(points, noises, strict=True)]
+            return super().run_many(rows, noise, draws)
+        points = solve_many(minimiser, rows, self.term.draw_many(width, draws, noise))
+        hidden = self.mask.hide(points.ravel(), noise).reshape(points.shape)
         return np.array([minimiser.finish(released) for released in hidden])
 
 

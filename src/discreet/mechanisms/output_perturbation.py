@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -65,9 +64,9 @@ class OutputPerturbationPlan(Plan):
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         return self._hide(self._solve(rows), noise)
 
-    def run_many(self, rows: OpenRows, noises: Sequence[Noise]) -> Any:
+    def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Any:
         point = self._solve(rows)
-        return np.array([self._hide(point, noise) for noise in noises])
+        return np.array([self._hide(point, noise) for _ in range(draws)])
 
     def _solve(self, rows: OpenRows) -> Vector:
         return self.minimiser.solve(rows, np.zeros(self.minimiser.problem.bounds.width))
@@ -102,9 +101,9 @@ class RadialOutputPlan(Plan):
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         return self._hide(self._solve(rows), noise)
 
-    def run_many(self, rows: OpenRows, noises: Sequence[Noise]) -> Any:
+    def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Any:
         point = self._solve(rows)
-        return np.array([self._hide(point, noise) for noise in noises])
+        return np.array([self._hide(point, noise) for _ in range(draws)])
 
     def _solve(self, rows: OpenRows) -> Vector:
         return self.minimiser.solve(rows, np.zeros(self.minimiser.problem.bounds.width))

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet import _checks
-from discreet._types import Integers, Vector
+from discreet._types import Array, Integers, Vector
 from discreet.errors import CalibrationError
 from discreet.noise.noise import Noise
 
@@ -56,6 +56,17 @@ def radial(dimension: int, scale: float, noise: Noise) -> RadialDraw:
     vector = _standard(noise.gaussian(dimension, BITS))
     vector *= scale * length
     return RadialDraw(vector, coupling_error(dimension, scale))
+
+
+def radials(dimension: int, scale: float, count: int, noise: Noise) -> Array:
+    """Draw several such vectors, one a row, each within the same error of an ideal one."""
+    if dimension >= _BLOCK:  # a sum of squares would need more than one block
+        return np.array([radial(dimension, scale, noise).vector for _ in range(count)])
+    lengths = _standard(noise.gaussian((dimension + 1) * count, BITS)).reshape(count, -1)
+    vectors = _standard(noise.gaussian(dimension * count, BITS)).reshape(count, -1)
+    sizes = np.sqrt(np.einsum("ij,ij->i", lengths, lengths))
+    drawn: Array = vectors * (scale * sizes)[:, None]
+    return drawn
 
 
 def _standard(units: Integers) -> Vector:
