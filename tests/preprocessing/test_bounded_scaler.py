@@ -528,3 +528,13 @@ def test_types_no_declaration_speaks_of_are_refused(dtype):
 def test_columns_cannot_be_abstract():
     with pytest.raises(TypeError):
         Column()
+
+
+def test_the_quick_way_through_plain_cells_is_the_slow_one():
+    cells = np.array([1, 2.5, None, True, -0.0, float("nan"), float("inf"), 10**30], dtype=object)
+    column = Numeric(-5, 5, fill=2)
+    whole = column.encode(cells, centred=True)
+    odd = column.encode(np.append(cells, "x"), centred=True)[:-1]  # one cell that is no number
+    huge = column.encode(np.append(cells, 10**400), centred=True)[:-1]  # one beyond all floats
+    np.testing.assert_array_equal(whole, odd)
+    np.testing.assert_array_equal(whole, huge)
