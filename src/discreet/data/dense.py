@@ -13,6 +13,7 @@ from discreet.data.labels import (
     NUMERIC_KINDS,
     accept_labels,
     accept_weights,
+    as_floats,
     clean_labels,
     clean_weights,
 )
@@ -69,7 +70,7 @@ class ArraySource(Source):
         shrinks = bounds.features.shrinks_rows
         for start in range(0, self.count, step):
             rows = slice(start, start + step)
-            block = np.asarray(self.matrix[rows], dtype=np.float64)
+            block = as_floats(self.matrix[rows])
             spoilt[rows] |= _not_finite(block)
             if shrinks:
                 sound = _replaced(block, spoilt[rows], bounds)
@@ -80,7 +81,7 @@ class ArraySource(Source):
             bounds=bounds,
             matrix=self.matrix,
             labels=labels,
-            weights=clean_weights(self.weights, bounds),
+            weights=clean_weights(self.weights, self.count, bounds),
             scale=scale if shrinks and (scale != 1).any() else None,
             spoilt=spoilt if spoilt.any() else None,
             shrinks=shrinks,
@@ -105,7 +106,7 @@ class PreparedArray(Prepared):
 
     def block(self, start: int, stop: int) -> DenseBlock:
         rows = slice(start, stop)
-        matrix = np.asarray(self.matrix[rows], dtype=np.float64)
+        matrix = as_floats(self.matrix[rows])
         if self.spoilt is not None:
             matrix = _replaced(matrix, self.spoilt[rows], self.bounds)
         if not self.shrinks:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet._types import Booleans, Vector
+from discreet._types import Array, Booleans, Vector
 from discreet.declared import Bounds
 from discreet.errors import InputError, InputTypeError
 
@@ -33,12 +33,21 @@ def accept_weights(weights: Any, count: int, bounds: Bounds) -> Any:
     return None if weights is None else _column("weights", "weight", weights, count)
 
 
-def clean_weights(column: Any, bounds: Bounds) -> Vector | None:
-    """Return weights between zero and the declared largest; NaN counts as zero."""
+def clean_weights(column: Any, count: int, bounds: Bounds) -> Vector | None:
+    """Return weights between zero and the declared largest; NaN counts as zero.
+
+    Rows without weights count once each, or as often as the declared largest if that is less.
+    """
+    largest = float(bounds.largest_weight)
     if column is None:
-        return None
-    weights = np.nan_to_num(np.asarray(column, dtype=np.float64), nan=0.0)
-    return np.clip(weights, 0.0, bounds.largest_weight)
+        return None if largest >= 1 else np.full(count, largest)
+    return np.clip(np.nan_to_num(as_floats(column), nan=0.0), 0.0, largest)
+
+
+def as_floats(values: Any) -> Array:
+    """Return numbers of any type as float64; too large ones become infinite, without a word."""
+    with np.errstate(all="ignore"):
+        return np.asarray(values, dtype=np.float64)
 
 
 def _column(name: str, entry: str, values: Any, count: int) -> Any:
@@ -59,4 +68,4 @@ def clean_labels(column: Any, bounds: Bounds) -> tuple[Vector | None, Booleans |
     """Return labels within the declaration, and the records to replace as a whole."""
     if bounds.labels is None:
         return None, None
-    return bounds.labels.clean(np.asarray(column, dtype=np.float64))
+    return bounds.labels.clean(as_floats(column))

@@ -82,7 +82,7 @@ class SparseSource(Source):
             bounds=bounds,
             matrix=matrix,
             labels=labels,
-            weights=clean_weights(self.weights, bounds),
+            weights=clean_weights(self.weights, self.count, bounds),
             scale=scale if (scale != 1).any() else None,
         )
 
@@ -138,7 +138,8 @@ def _canonical(matrix: Any) -> Any:
     An entry stored in two pieces would have its norm understated. The flags that SciPy caches
     are not trusted: whoever edited the indices may not have reset them.
     """
-    csr = sparse.csr_array(matrix, dtype=np.float64)
+    with np.errstate(all="ignore"):  # what overflows is not finite, and its row is replaced
+        csr = sparse.csr_array(matrix, dtype=np.float64)
     csr = sparse.csr_array((csr.data, csr.indices, csr.indptr), shape=csr.shape)
     csr.check_format(full_check=True)
     if not csr.has_canonical_format:

@@ -44,8 +44,8 @@ def solve_many(minimiser: Minimiser, rows: OpenRows, linears: Array, threads: in
         solved = list(pool.map(solve, pieces))
     points = np.concatenate([points for points, _ in solved])
     norms = np.concatenate([norms for _, norms in solved])
-    is_far = np.linalg.norm(points, axis=1) > minimiser.far
-    for k in np.flatnonzero((norms > minimiser.tolerance) | is_far):
+    is_near = np.linalg.norm(points, axis=1) <= minimiser.far
+    for k in np.flatnonzero(~(is_near & (norms <= minimiser.tolerance))):
         points[k] = minimiser.solve(rows, linears[k])
     return points
 
@@ -69,7 +69,7 @@ class _Batch:
         for _ in range(MOST_STEPS):
             before = norms[left]
             norms[left] = np.linalg.norm(gradients, axis=1)
-            is_left = norms[left] > tolerance
+            is_left = ~(norms[left] <= tolerance)
             progress = float((norms[left] / before).max())
             left, gradients, hessians = left[is_left], gradients[is_left], hessians[is_left]
             if not left.size:

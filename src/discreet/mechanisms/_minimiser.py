@@ -60,6 +60,8 @@ from discreet.solvers import accelerated_gradient, iterations_needed, newton
 UNIT = 2.0**-53
 REACH_SHARE = 1 / 16
 """Of the farthest coefficients and the most rows together; beyond, a certificate may not exist."""
+SMALLEST = 2.0**-450
+"""The least gradient norm that counts: squares of much smaller ones vanish."""
 _UP = 1 + 2.0**-20
 
 
@@ -79,6 +81,10 @@ class Minimiser:
         if not math.isfinite(self.far):
             raise CalibrationError(
                 "a problem needs a finite radius to be solved with a certificate."
+            )
+        if not self.tolerance >= SMALLEST:
+            raise CalibrationError(
+                "gradients this small cannot be told from zero; rescale to ordinary magnitudes."
             )
 
     @property
