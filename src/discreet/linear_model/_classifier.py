@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 
+from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.data import LabelSet
 from discreet.errors import InputError
@@ -20,10 +21,17 @@ from discreet.losses import ProbabilisticLoss
 class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
     """Two classes by one problem, more by one problem each, within one budget."""
 
+    C: float | None
     classes: Any
     coef_: Array
     intercept_: Vector
     classes_: Any
+
+    def _ridge(self) -> float | None:
+        if self.C is None:
+            return None
+        _checks.positive(C=self.C)
+        return 1 / self.C
 
     def _fit(self, X: Any, y: Any, weights: Any) -> Self:
         assumed = () if self.classes is not None else ("the classes found in the labels",)

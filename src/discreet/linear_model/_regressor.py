@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from discreet import _checks
 from discreet._types import Vector
 from discreet.data import Interval
 from discreet.errors import InputError, InputTypeError
@@ -19,9 +20,15 @@ class LinearRegressorBase(RegressorMixin, LinearEstimator):  # type: ignore[misc
     # scikit-learn tries any alpha on a regressor; one that is too weak for the budget is raised.
     _raises_ridge = True
 
+    alpha: float | None
     target_range: tuple[float, float]
     coef_: Vector
     intercept_: Any
+
+    def _ridge(self) -> float | None:
+        if self.alpha is not None:
+            _checks.positive(alpha=self.alpha)
+        return self.alpha
 
     def _range(self) -> Interval:
         try:

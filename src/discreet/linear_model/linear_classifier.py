@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from discreet import _checks
 from discreet.geometry import ConvexSet
 from discreet.ledger import Ledger
 from discreet.linear_model._classifier import ProbabilisticClassifier
@@ -130,12 +129,6 @@ class LinearClassifier(DeclaredColumns, ProbabilisticClassifier):
 
     def _loss(self) -> Loss:
         return MarginLogistic(self.margin)
-
-    def _ridge(self) -> float | None:
-        if self.C is None:
-            return None
-        _checks.positive(C=self.C)
-        return 1 / self.C
 
     def _centres(self) -> bool:
         return self.delta > 0

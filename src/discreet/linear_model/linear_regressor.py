@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from discreet import _checks
 from discreet.geometry import ConvexSet
 from discreet.ledger import Ledger
 from discreet.linear_model._declared_columns import Columns, DeclaredColumns
@@ -130,11 +129,6 @@ class LinearRegressor(DeclaredColumns, LinearRegressorBase):
         interval = self._range()
         usual = (interval.high - interval.low) / 8
         return PseudoHuber(usual if self.threshold is None else self.threshold)
-
-    def _ridge(self) -> float | None:
-        if self.alpha is not None:
-            _checks.positive(alpha=self.alpha)
-        return self.alpha
 
     def _centres(self) -> bool:
         return False

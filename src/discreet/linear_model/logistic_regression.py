@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from discreet import _checks
 from discreet.geometry import ConvexSet
 from discreet.ledger import Ledger
 from discreet.linear_model._classifier import ProbabilisticClassifier
@@ -111,12 +110,6 @@ class LogisticRegression(ProbabilisticClassifier):
 
     def _loss(self) -> Loss:
         return Logistic()
-
-    def _ridge(self) -> float | None:
-        if self.C is None:
-            return None
-        _checks.positive(C=self.C)
-        return 1 / self.C
 
     def _chosen(self, n_features: int) -> str | Mechanism:
         """Standardise if the penalty is left to us: its strength means another thing then."""

@@ -111,11 +111,6 @@ class PoissonRegressor(LinearRegressorBase):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _ridge(self) -> float | None:
-        if self.alpha is not None:
-            _checks.positive(alpha=self.alpha)
-        return self.alpha
-
     def _loss(self) -> Loss:
         return Poisson(self.max_count, self.max_margin)
 

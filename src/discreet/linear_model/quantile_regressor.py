@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from discreet import _checks
 from discreet.geometry import ConvexSet
 from discreet.ledger import Ledger
 from discreet.linear_model._regressor import LinearRegressorBase
@@ -107,11 +106,6 @@ class QuantileRegressor(LinearRegressorBase):
         self.mechanism = mechanism
         self.random_state = random_state
         self.verbose = verbose
-
-    def _ridge(self) -> float | None:
-        if self.alpha is not None:
-            _checks.positive(alpha=self.alpha)
-        return self.alpha
 
     def _loss(self) -> Loss:
         interval = self._range()

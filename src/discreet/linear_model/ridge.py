@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from discreet import _checks
 from discreet.geometry import ConvexSet
 from discreet.ledger import Ledger
 from discreet.linear_model._regressor import LinearRegressorBase
@@ -102,11 +101,6 @@ class Ridge(LinearRegressorBase):
         self.mechanism = mechanism
         self.random_state = random_state
         self.verbose = verbose
-
-    def _ridge(self) -> float | None:
-        if self.alpha is not None:
-            _checks.positive(alpha=self.alpha)
-        return self.alpha
 
     def _loss(self) -> Loss:
         return Squared(self._labels().magnitude)

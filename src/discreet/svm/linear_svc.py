@@ -115,9 +115,3 @@ class LinearSVC(LinearClassifierBase):
     def _loss(self) -> Loss:
         _checks.one_of(tuple(LOSSES), loss=self.loss)
         return LOSSES[self.loss]()
-
-    def _ridge(self) -> float | None:
-        if self.C is None:
-            return None
-        _checks.positive(C=self.C)
-        return 1 / self.C
