@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -89,7 +90,7 @@ def test_segments_begin_and_end_with_their_rows(lengths, long_indices):
     kind = np.int64 if long_indices else np.int32
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(kind)
     terms = (np.arange(starts[-1]) % 1009 + 1).astype(np.float64)
-    expected = [terms[a:b].sum() for a, b in zip(starts[:-1], starts[1:], strict=True)]
+    expected = [terms[a:b].sum() for a, b in itertools.pairwise(starts)]
     np.testing.assert_array_equal(_segmented_sums(terms, starts), expected)
 
 

@@ -1,4 +1,4 @@
-"""No weight, whatever it is, lets a record count more than declared; weights stay with their rows."""
+"""No weight lets a record count more than declared, and weights stay with their rows."""
 
 from __future__ import annotations
 
