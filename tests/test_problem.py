@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from discreet.data import Bounds, Interval, LabelSet
@@ -113,3 +114,12 @@ def test_a_ridge_that_is_not_a_positive_number_is_refused(ridge):
 def test_labels_that_the_loss_is_not_made_for_are_refused(loss, labels, reason):
     with pytest.raises(InputError, match=reason):
         Problem(loss, replace(NUMBERS, labels=labels), ridge=1.0)
+
+
+def test_numbers_of_coarser_types_do_not_round_a_constant_down():
+    coarse = replace(CLASSES, intercept=np.float16(0.1), max_weight=np.float16(0.1))
+    fine = replace(CLASSES, intercept=float(np.float16(0.1)), max_weight=float(np.float16(0.1)))
+    problem = Problem(Logistic(), coarse, ridge=np.float32(2.0))
+    assert problem.row_lipschitz == Problem(Logistic(), fine, ridge=2.0).row_lipschitz
+    assert type(problem.row_lipschitz) is float
+    assert type(problem.log_ratio) is float

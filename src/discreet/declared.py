@@ -12,7 +12,7 @@ import numpy as np
 from discreet import _checks
 from discreet._types import Booleans, Vector
 from discreet.errors import InputError
-from discreet.geometry import ConvexSet
+from discreet.geometry import ConvexSet, limits
 
 CLIPPING_SLACK = 1 + 2.0**-20
 """Rounding lets a clipped norm exceed its bound by (p + 3) 2**-53; the bounds allow this much."""
@@ -143,8 +143,9 @@ class Bounds:
             _checks.instance(Labels, labels=self.labels)
         if self.intercept is not None:
             _checks.positive(intercept=self.intercept)
+            object.__setattr__(self, "intercept", float(self.intercept))
         if self.max_weight is not None:
-            _checks.positive(max_weight=self.max_weight)
+            object.__setattr__(self, "max_weight", limits.size(max_weight=self.max_weight))
         if not math.isfinite(self.features.reach(self.n_features)):
             raise InputError("rows need a bounded set; declare a ball or a box for the features.")
 

@@ -60,6 +60,7 @@ class Problem(Question):
         _checks.instance(Loss, loss=self.loss)
         _checks.instance(Bounds, bounds=self.bounds)
         _checks.positive(ridge=self.ridge)
+        object.__setattr__(self, "ridge", float(self.ridge))  # sizes of other types round sums
         if self.penalty is not None:
             _checks.instance(Penalty, penalty=self.penalty)
         if math.isnan(self.radius) or self.radius <= 0:

@@ -15,7 +15,9 @@ from discreet.geometry import L2Ball
 from discreet.losses import HuberHinge, Logistic
 from discreet.mechanisms import GaussianSum, ObjectivePerturbation, OutputPerturbation
 from discreet.mechanisms._linear_term import GaussianTerm, LaplaceTerm, RadialTerm
-from discreet.mechanisms._many import solve_many
+from discreet.mechanisms._many import _Batch, solve_many
+from discreet.mechanisms._minimiser import Minimiser
+from discreet.mechanisms._objective import RowsObjective
 from discreet.problem import Problem
 from discreet.question import VectorSum
 from support.opened import open_rows
@@ -101,3 +103,54 @@ def test_without_a_budget_every_draw_is_the_minimiser():
         ObjectivePerturbation(), problem, rows_of(np.asarray), budget=Budget(math.inf), draws=2
     )
     np.testing.assert_array_equal(drawn[0], drawn[1])
+
+
+LINEARS = 20 * GENERATOR.standard_normal((70, 5))
+
+
+def check_certificates(minimiser, rows, linears, points):
+    """The careful gradient of a single solve agrees, within the rounding of the two sums."""
+    problem = minimiser.problem
+    through_margins = (
+        problem.bounds.max_rows * problem.row_norm * problem.smoothness * minimiser.margin_error
+    )
+    allowed = minimiser.tolerance + 2 * (minimiser.float_error + through_margins)
+    for linear, point in zip(linears, points, strict=True):
+        gradient = RowsObjective(problem, rows, linear).careful_gradient(point)
+        assert np.linalg.norm(gradient) <= allowed
+        assert np.linalg.norm(point) <= minimiser.far
+
+
+@pytest.mark.parametrize("engine", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("loss", [Logistic(), HuberHinge()], ids=repr)
+@pytest.mark.parametrize("ridge", [0.01, 3.0])
+def test_each_of_many_points_has_the_certificate_of_one(engine, loss, ridge):
+    minimiser = Minimiser(Problem(loss, BOUNDS, ridge=ridge, radius=2e4), linear_bound=200.0)
+    rows = open_rows(engine(X), Y, bounds=BOUNDS)
+    points = solve_many(minimiser, rows, LINEARS)
+    check_certificates(minimiser, rows, LINEARS, points)
+    alone = minimiser.solve(rows, LINEARS[66])
+    assert np.linalg.norm(points[66] - alone) <= 2 * minimiser.radius
+
+
+@pytest.mark.parametrize("fault", ["point", "norm", "both", "far"])
+def test_what_is_not_a_certificate_is_solved_again(fault, monkeypatch):
+    honest = _Batch.minimise
+
+    def broken(self, *arguments):
+        points, norms = honest(self, *arguments)
+        if len(points) == 1:  # where all start from, not one of the draws
+            return points, norms
+        if fault in ("point", "both"):
+            points[3] = np.nan
+        if fault in ("norm", "both"):
+            norms[3] = np.nan
+        if fault == "far":
+            points[3] = 1e9
+        return points, norms
+
+    monkeypatch.setattr(_Batch, "minimise", broken)
+    minimiser = Minimiser(Problem(Logistic(), BOUNDS, ridge=3.0, radius=1e3), linear_bound=200.0)
+    rows = open_rows(X, Y, bounds=BOUNDS)
+    points = solve_many(minimiser, rows, LINEARS[:5])
+    np.testing.assert_array_equal(points[3], minimiser.solve(rows, LINEARS[3]))

@@ -310,3 +310,45 @@ def test_wide_sparse_rows_have_the_minimiser_of_the_columns_they_touch():
     expected[places] = alone.solve(open_rows(X, y, bounds=close), linear[places])
     assert np.linalg.norm(found - expected) <= spread.radius + alone.radius
     assert spread.radius + alone.radius < 1e-8
+
+
+@pytest.mark.parametrize("share", [8, 4])
+@pytest.mark.parametrize(
+    "exact", [e for e in LOSSES if e.loss != Squared(2.0)], ids=lambda e: repr(e.loss)
+)
+def test_all_rows_there_may_be_and_a_minimiser_far_out_are_still_certified(exact, share):
+    problem, X, y = made(exact, ridge=0.01, rows=1500, max_rows=1500, p=4)
+    rows = open_rows(X, y, bounds=problem.bounds)
+    free = Minimiser(problem).solve(rows, np.zeros(4))
+    near = Minimiser(replace(problem, radius=share * float(np.linalg.norm(free))))
+    point = near.solve(rows, np.zeros(4))
+    assert np.linalg.norm(point - free) <= near.radius + Minimiser(problem).radius
+
+
+@pytest.mark.parametrize("largest", [1e-140, 1e-200, 1e-300])
+def test_gradients_whose_squares_vanish_are_no_certificate(largest):
+    # Norms of such gradients come out as zero, wherever the point is.
+    problem, X, y = made(LOSSES[0], ridge=1.0)
+    tiny = replace(problem, bounds=replace(problem.bounds, max_weight=largest), ridge=largest)
+    with pytest.raises(CalibrationError, match="rescale"):
+        Minimiser(tiny)
+    small = replace(problem, bounds=replace(problem.bounds, max_weight=1e-100), ridge=1e-100)
+    rows = open_rows(X, y, weights=np.ones(len(X)), bounds=small.bounds)
+    point = Minimiser(small).solve(rows, np.zeros(3))
+    usual = Minimiser(problem).solve(open_rows(X, y, bounds=problem.bounds), np.zeros(3))
+    assert np.linalg.norm(point - usual) <= Minimiser(small).radius + Minimiser(problem).radius
+
+
+def test_a_linear_term_that_leads_too_far_is_refused():
+    # Wide rows start where the linear term leads: beyond the radius nothing can be certified.
+    wide = 1600
+    bounds = Bounds(L2Ball(1.0), wide, labels=LabelSet([-1, 1]), max_rows=100)
+    minimiser = Minimiser(Problem(Logistic(), bounds, ridge=1.0, radius=10.0))
+    X = sparse.random_array((20, wide), density=0.01, rng=np.random.default_rng(1), format="csr")
+    rows = open_rows(X, np.ones(20), bounds=bounds)
+    linear = np.zeros(wide)
+    linear[7] = 40.0
+    with pytest.raises(PrivacyError, match="certified"):
+        minimiser.solve(rows, linear)
+    linear[7] = 2.0
+    assert np.linalg.norm(minimiser.solve(rows, linear)) <= 10.0
