@@ -17,13 +17,13 @@ LARGEST = 1e100
 def size(**numbers: float) -> float:
     """Return the one number given, refusing it unless its square is safe to compute with."""
     _checks.positive(**numbers)
-    ((name, value),) = numbers.items()
+    name, value = next((name, float(number)) for name, number in numbers.items())
     if not SMALLEST <= value <= LARGEST:
         raise InputError(
             f"{name} must lie between {SMALLEST:g} and {LARGEST:g}, "
             f"so that squares neither overflow nor vanish; got {value}."
         )
-    return float(value)
+    return value
 
 
 def rounded_up(measure: float) -> float:
