@@ -53,7 +53,7 @@ HOSTILE = {
 
 @ENGINES
 @pytest.mark.parametrize("name", HOSTILE)
-@pytest.mark.parametrize("largest", [0.25, 1.0, 3, 1e-300])
+@pytest.mark.parametrize("largest", [0.25, 1.0, 3, 1e-100])
 def test_every_weight_ends_between_zero_and_the_largest(engine, name, largest):
     rows = open_rows(
         engine(np.ones((2, 2))), np.ones(2), weights=HOSTILE[name], bounds=bounds_for(largest)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -131,6 +132,16 @@ class PreparedArray(Prepared):
 
     def relabelled(self, labels: Vector) -> PreparedArray:
         return replace(self, labels=labels)
+
+    def transformed(self, transform: Callable[[Any], Any]) -> Any:
+        # A few rows at a time, so that there is never more than one copy of all.
+        whole: Array | None = None
+        for start in range(0, self.count, MOST_ROWS):
+            part = transform(self.block(start, start + MOST_ROWS).rows())
+            if whole is None:
+                whole = np.empty((self.count, part.shape[1]))
+            whole[start : start + MOST_ROWS] = part
+        return whole
 
     def gather(self) -> tuple[Array, Vector | None]:
         block = self.block(0, self.count)

@@ -227,11 +227,11 @@ class OpenRows(_Secret):
     def mapped(self, transform: Callable[[Any], Any], bounds: Bounds) -> OpenRows:
         """Return new rows: ``transform`` of the clipped rows, each by itself, then clipped again.
 
-        ``transform`` gets all rows as one new array, dense or sparse, the intercept's column last,
-        and may overwrite it.
+        ``transform`` gets rows as a new array, all or some, dense or sparse, the intercept's column
+        last, and may overwrite it.
         """
-        matrix, labels = self._prepared.gather()
-        source = _source(transform(matrix), labels, self._prepared.weights, bounds)
+        prepared = self._prepared
+        source = _source(prepared.transformed(transform), prepared.labels, prepared.weights, bounds)
         return OpenRows(lambda: source.prepare(bounds), source.block_rows(), self._threads)
 
     def _like(self, prepared: Prepared) -> OpenRows:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,10 @@ class Prepared(ABC):
     @abstractmethod
     def relabelled(self, labels: Vector) -> Prepared:
         """Return the same rows with other labels."""
+
+    def transformed(self, transform: Callable[[Any], Any]) -> Any:
+        """Return what ``transform`` makes of the clipped rows, each by itself."""
+        return transform(self.gather()[0])
 
     @abstractmethod
     def gather(self) -> tuple[Any, Vector | None]:
