@@ -26,6 +26,7 @@ from discreet.linear_model import (
 from discreet.preprocessing import Category, Numeric
 from linear_model.estimators import (
     CLASSIFIERS,
+    EVERY,
     REGRESSORS,
     SIGNAL,
     TWO,
@@ -347,11 +348,11 @@ def test_what_is_no_table_of_numbers_is_refused_and_not_quoted(model, table):
         caught = caught.__context__
 
 
-@every_estimator
-@pytest.mark.parametrize("with_columns", [False, True])
+@pytest.mark.parametrize(
+    ("model", "with_columns"),
+    [*((model, False) for model in EVERY), *((model, True) for model in WITH_COLUMNS)],
+)
 def test_labels_that_are_no_labels_are_refused_and_not_quoted(model, with_columns):
-    if with_columns and model not in WITH_COLUMNS:
-        pytest.skip("it takes no columns")
     columns = {"columns": [Numeric(-1, 1)] * 3} if with_columns else {}
     text = [] if model in CLASSIFIERS else [np.full(200, f"{SECRET}x")]
     for labels in (np.full(200, SECRET + 1j), np.full((200, 2), SECRET), *text):

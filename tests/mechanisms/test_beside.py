@@ -53,8 +53,6 @@ def check_delta_is_used(plan, budget):
 @MECHANISMS
 @pytest.mark.parametrize("beside", [None, Gaussian(SMALL), Pure(0.1)], ids=repr)
 def test_gaussian_noise_uses_up_the_delta_that_others_leave(made, unit, beside):
-    if made is ObjectivePerturbation and unit is SWAP and isinstance(beside, Pure):
-        pytest.skip("half a minute of calibration; add/remove takes the same path")
     plan = made("gaussian").plan_beside(PROBLEM, APPROXIMATE, unit, beside=beside)
     check_delta_is_used(plan, APPROXIMATE)
     alone = made("gaussian").plan(PROBLEM, APPROXIMATE, unit)

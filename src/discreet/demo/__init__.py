@@ -66,6 +66,8 @@ def _declaration(column: Column) -> str:
 def _fit_once(train: Table, test: Table, ledger: Ledger) -> None:
     title("1. A private model  (epsilon = 0.5)")
     say(
+        "Epsilon is what a result may tell about any one patient: near 0 almost nothing, and the "
+        "larger it is, the more. Delta is the tiny chance that it tells more than that. "
         "The owner of the table allows a total of epsilon = 1 at delta = 1e-6. Half of it buys a "
         f"logistic regression on {len(train.y):,} of the patients:"
     )

@@ -83,8 +83,9 @@ class ProbabilisticClassifier(LinearClassifierBase):
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class for each row."""
         loss = self._loss()
-        assert_probabilistic(loss)
-        chances = np.asarray(loss.probability(self._margins(X)))  # type: ignore[attr-defined]
+        if not isinstance(loss, ProbabilisticLoss):
+            raise InputError(f"{loss!r} gives no probabilities; use decision_function.")
+        chances = np.asarray(loss.probability(self._margins(X)))
         if self.classes_.size == 2:
             return np.column_stack([1 - chances[:, 0], chances[:, 0]])
         total = chances.sum(axis=1, keepdims=True)
@@ -96,12 +97,6 @@ class ProbabilisticClassifier(LinearClassifierBase):
         """Return the logarithm of the probability of each class for each row."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
-
-
-def assert_probabilistic(loss: object) -> None:
-    """Refuse a loss without probabilities."""
-    if not isinstance(loss, ProbabilisticLoss):
-        raise InputError(f"{loss!r} gives no probabilities; use decision_function.")
 
 
 def _codes(y: Any, classes: Any) -> Vector:
