@@ -10,8 +10,9 @@ import sys
 import pytest
 
 import discreet.demo
+from discreet._progress import Progress
 from discreet.demo.curve import Curve, Spread, spread
-from discreet.demo.terminal import Progress, strip, title
+from discreet.demo.terminal import strip, title
 
 SMALL = {"patients": 1000, "epsilons": (0.1, 0.3), "repeats": 2}
 
@@ -140,7 +141,7 @@ def test_nothing_is_printed_that_the_terminal_cannot_show(monkeypatch, encoding)
     terminal = Terminal(encoding)
     monkeypatch.setattr(sys, "stdout", terminal)
     title("A heading")
-    with Progress(1) as progress:
+    with Progress(1, "fits") as progress:
         progress.step()
         progress.line(strip(Spread(0.1, 0.2, 0.3), start=0.0, stop=1.0, marks=(0.5,)))
     assert "A heading" in terminal.text

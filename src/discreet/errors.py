@@ -58,3 +58,7 @@ class EntropyError(PrivacyError):
 
 class ReleaseFailed(PrivacyError):
     """The private part stopped before a release; the charge stands."""
+
+
+class AuditError(DiscreetError):
+    """An audit could not be carried out; nothing was certified."""

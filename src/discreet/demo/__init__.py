@@ -6,11 +6,12 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
+from discreet._progress import Progress, bar
 from discreet.datasets import Table, hospital
 from discreet.demo.curve import Curve, spread
 from discreet.demo.model import DELTA, guarantee_of, make_model
 from discreet.demo.picture import save
-from discreet.demo.terminal import Progress, bar, say, strip, title
+from discreet.demo.terminal import say, strip, title
 from discreet.errors import BudgetExceeded
 from discreet.ledger import Ledger, MemoryLedger
 from discreet.preprocessing import Category, Column, Numeric
@@ -97,7 +98,7 @@ def _measure(train: Table, test: Table, epsilons: Sequence[float], repeats: int)
     scale = f"{start:<15.0%}{stop:>15.0%}"
     print(f"\n    {'epsilon':>7}   {'median':>7}   {'10-90% of fits':<15}   {scale}", flush=True)
     accuracies = []
-    with Progress(len(epsilons) * repeats) as progress:
+    with Progress(len(epsilons) * repeats, "fits") as progress:
         for epsilon in epsilons:
             fits = []
             for _ in range(repeats):

@@ -1,0 +1,142 @@
+"""Many runs of what is audited, reproducible and in parallel."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from discreet._progress import Progress
+from discreet._types import Vector
+from discreet.audit.outputs import matrix_of, numbers_of
+from discreet.audit.pair import Pair
+from discreet.audit.scores.base import Matrix
+from discreet.errors import AuditError
+from discreet.noise import RehearsalNoise, SystemNoise
+
+_SEEDS = 1 << 32
+_CHUNKS = 16
+
+
+class Run(ABC):
+    """Something that can be run many times on a data set."""
+
+    takes_seed = True
+
+    @abstractmethod
+    def many(self, data: Any, seeds: list[int]) -> list[Vector]:
+        """Run once for each seed, and return the numbers released."""
+
+
+@dataclass(frozen=True, eq=False)
+class Function(Run):
+    """A function of a data set, and of a ``seed`` if it has such an argument."""
+
+    function: Callable[..., Any]
+
+    @property
+    def takes_seed(self) -> bool:  # type: ignore[override]
+        try:
+            return "seed" in inspect.signature(self.function).parameters
+        except (TypeError, ValueError):
+            return False
+
+    def many(self, data: Any, seeds: list[int]) -> list[Vector]:
+        if self.takes_seed:
+            return [numbers_of(self.function(data, seed=seed)) for seed in seeds]
+        return [numbers_of(self.function(data)) for _ in seeds]
+
+
+@dataclass(frozen=True, eq=False)
+class Estimator(Run):
+    """A copy of an estimator, fitted to the data; its ``random_state``, if any, is the seed."""
+
+    estimator: Any
+
+    @property
+    def takes_seed(self) -> bool:  # type: ignore[override]
+        return "random_state" in self.estimator.get_params()
+
+    def many(self, data: Any, seeds: list[int]) -> list[Vector]:
+        return [numbers_of(self._fit(data, seed)) for seed in seeds]
+
+    def _fit(self, data: Any, seed: int) -> Any:
+        model = copy.deepcopy(self.estimator)
+        if self.takes_seed:
+            model.set_params(random_state=seed)
+        return model.fit(*data) if isinstance(data, tuple) else model.fit(data)
+
+
+@dataclass(frozen=True, eq=False)
+class Vectorised(Run):
+    """An object whose ``many(data, count, seed)`` makes many releases at once."""
+
+    source: Any
+
+    def many(self, data: Any, seeds: list[int]) -> list[Vector]:
+        released = self.source.many(data, len(seeds), seeds[0])
+        if len(released) != len(seeds):
+            raise AuditError(
+                f"many() was asked for {len(seeds)} releases and returned {len(released)}."
+            )
+        return list(np.asarray(released, dtype=np.float64).reshape(len(seeds), -1))
+
+
+def as_run(subject: Any) -> Run:
+    """Return what runs a function, an estimator, or an object with a method ``many``."""
+    if isinstance(subject, Run):
+        return subject
+    if hasattr(subject, "many"):
+        return Vectorised(subject)
+    if hasattr(subject, "fit") and hasattr(subject, "get_params"):
+        return Estimator(subject)
+    if callable(subject):
+        return Function(subject)
+    raise AuditError(
+        "run must be a function of a data set, an estimator, or an object with many(data, count, "
+        f"seed); got a value of type {type(subject).__name__}."
+    )
+
+
+def outputs(
+    run: Run, pair: Pair, trials: int, *, seed: int | None, n_jobs: int, verbose: int
+) -> tuple[Matrix, Matrix]:
+    """Run ``trials`` times on each data set."""
+    noise = SystemNoise() if seed is None else RehearsalNoise(seed)
+    start = int(noise.below(_SEEDS, 1)[0])
+    jobs = []
+    for which, data in enumerate((pair.first, pair.second)):
+        edges = np.linspace(0, trials, min(_CHUNKS, trials) + 1).astype(int).tolist()
+        for low, high in zip(edges[:-1], edges[1:], strict=True):
+            seeds = [(start + which * trials + k) % _SEEDS for k in range(low, high)]
+            jobs.append((which, data, seeds))
+    released: tuple[list[Vector], list[Vector]] = ([], [])
+    results = Parallel(n_jobs=n_jobs, return_as="generator")(
+        delayed(_several)(run, which, data, seeds) for which, data, seeds in jobs
+    )
+    with Progress(len(jobs), "parts", is_shown=verbose > 0) as progress:
+        for (which, _, _), values in zip(jobs, results, strict=True):
+            released[which].extend(values)
+            progress.step()
+    return matrix_of(released[0], "first"), matrix_of(released[1], "second")
+
+
+def _several(run: Run, which: int, data: Any, seeds: list[int]) -> list[Vector]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return run.many(data, seeds)
+        except AuditError:
+            raise
+        except Exception as error:
+            name = ("first", "second")[which]
+            raise AuditError(
+                f"run raised {type(error).__name__} on the {name} data set: {error}"
+            ) from error
