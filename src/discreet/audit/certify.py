@@ -42,7 +42,9 @@ def chance_at_most(hits: ArrayLike, trials: int, tail: float) -> Vector:
     >>> float(chance_at_most(0, 10, 0.5).round(4))
     0.067
     """
-    return 1 - chance_at_least(trials - np.asarray(hits, dtype=np.float64), trials, tail)
+    others = trials - np.asarray(hits, dtype=np.float64)
+    bound: Vector = 1 - chance_at_least(others, trials, tail)
+    return bound
 
 
 def epsilon_bound(low: ArrayLike, high: ArrayLike, delta: float) -> Vector:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from scipy.special import ndtr
@@ -18,6 +20,8 @@ from discreet.audit.certify import (
     mu_bound,
 )
 from discreet.privacy import Gaussian, Guarantee
+
+Bound: TypeAlias = Callable[..., Vector]
 
 _THRESHOLDS = 60
 _QUANTILES = 41
@@ -48,24 +52,20 @@ class Reach:
         """
         if math.isfinite(guarantee.profile.pure_epsilon):
             claimed = guarantee.profile.pure_epsilon
-            hit, miss = _laplace(2 * claimed)
-            found = [
-                self._chance(p, q, claimed, _log_ratio) for p, q in zip(hit, miss, strict=True)
-            ]
+            chances, bound = _laplace(2 * claimed), _log_ratio
         else:
             claimed = equivalent_mu(guarantee)
-            hit, miss = _gaussian(2 * claimed)
-            found = [self._chance(p, q, claimed, mu_bound) for p, q in zip(hit, miss, strict=True)]
-        return max(found)
+            chances, bound = _gaussian(2 * claimed), mu_bound
+        return max(self._chance(p, q, claimed, bound) for p, q in zip(*chances, strict=True))
 
-    def _chance(self, hit: float, miss: float, claimed: float, bound: object) -> float:
+    def _chance(self, hit: float, miss: float, claimed: float, bound: Bound) -> float:
         """Return the chance that both counts together certify more than is claimed."""
         levels = (np.arange(_QUANTILES) + 0.5) / _QUANTILES
         misses = binom.ppf(levels, self.trials, miss)
         highs = chance_at_most(misses, self.trials, self.tail)
         hits = np.unique(binom.ppf(np.linspace(1e-4, 1 - 1e-4, 400), self.trials, hit))
         lows = chance_at_least(hits, self.trials, self.tail)
-        caught = bound(lows[:, None], highs[None, :]) > claimed  # type: ignore[operator]
+        caught = bound(lows[:, None], highs[None, :]) > claimed
         enough = np.where(caught.any(axis=0), caught.argmax(axis=0), -1)
         chances = np.where(
             enough < 0, 0.0, binom.sf(hits[np.maximum(enough, 0)] - 1, self.trials, hit)

@@ -61,9 +61,9 @@ class AuditResult:
     @property
     def lower_bound_if_gaussian(self) -> float:
         """The epsilon of the weakest Gaussian profile that is not refuted."""
-        return (
-            Gaussian(self.lower_mu).epsilon(self.delta) if self.lower_mu > 0 < self.delta else 0.0
-        )
+        if self.delta == 0 or self.lower_mu == 0:
+            return self.lower_bound
+        return Gaussian(self.lower_mu).epsilon(self.delta)
 
     def sentence(self) -> str:
         """Say what was found."""
@@ -124,8 +124,8 @@ class AuditResult:
         if document.pop("format") != FORMAT:
             raise InputError(f"this version reads results of format {FORMAT}.")
         evidence = tuple(Evidence(**seen) for seen in document.pop("evidence"))
-        numbers = {name: math.inf if v == "inf" else v for name, v in document.items()}
-        return cls(evidence=evidence, **numbers)
+        parts: Json = {name: math.inf if v == "inf" else v for name, v in document.items()}
+        return cls(evidence=evidence, **parts)
 
 
 def _finite(value: object) -> object:

@@ -8,6 +8,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -114,7 +115,7 @@ def outputs(
     jobs = []
     for which, data in enumerate((pair.first, pair.second)):
         edges = np.linspace(0, trials, min(_CHUNKS, trials) + 1).astype(int).tolist()
-        for low, high in zip(edges[:-1], edges[1:], strict=True):
+        for low, high in pairwise(edges):
             seeds = [(start + which * trials + k) % _SEEDS for k in range(low, high)]
             jobs.append((which, data, seeds))
     released: tuple[list[Vector], list[Vector]] = ([], [])

@@ -25,10 +25,7 @@ class Histogram(Score):
     name: str = "histogram"
 
     def learn(self, first: Matrix, second: Matrix) -> Scorer:
-        if first.shape[1] == 1:
-            direction = np.ones(1)
-        else:
-            direction = discriminant(first, second)
+        direction = np.ones(1) if first.shape[1] == 1 else discriminant(first, second)
         one, other = first @ direction, second @ direction
         together = np.concatenate([one, other])
         distinct = np.unique(together)
@@ -39,7 +36,8 @@ class Histogram(Score):
 
         def masses(scores: Vector) -> Vector:
             cells = np.bincount(np.searchsorted(edges, scores), minlength=edges.size + 1)
-            return (cells + 0.5) / (scores.size + 0.5 * (edges.size + 1))
+            shares: Vector = (cells + 0.5) / (scores.size + 0.5 * (edges.size + 1))
+            return shares
 
         ratio = np.log(masses(other)) - np.log(masses(one))
         return lambda values: ratio[np.searchsorted(edges, values @ direction)]

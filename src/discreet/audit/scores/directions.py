@@ -75,7 +75,8 @@ def discriminant(first: Matrix, second: Matrix) -> Vector:
     variances = centred.var(axis=0)
     spread = np.sqrt(np.where(variances > 0, variances, 1.0))
     if gap.size > WIDEST or gap.size > len(centred) // 4:
-        return gap / spread**2
+        weighted: Vector = gap / spread**2
+        return weighted
     scaled = centred / spread
     covariance = scaled.T @ scaled / len(scaled) + 1e-6 * np.eye(gap.size)
     whitened: Vector = np.linalg.solve(covariance, gap / spread) / spread
