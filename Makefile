@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CODE := src tests benchmarks reproductions
 
-.PHONY: demo test format bench utility oracle goodness reproduce clean
+.PHONY: demo test format bench utility oracle goodness reproduce peers clean
 
 demo: $(READY)
 	@$(BIN)/python -m discreet.demo
@@ -41,6 +41,9 @@ oracle: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,oracle]'
 	$(BIN)/pytest -q -m oracle tests
 
+peers: $(READY)
+	$(BIN)/python benchmarks/peers/audit_diffprivlib.py
+
 $(READY): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Setting up $(VENV) (a minute, once)..."
@@ -48,4 +51,4 @@ $(READY): pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis discreet-demo.png
+	rm -rf $(VENV) benchmarks/peers/.venv .mypy_cache .pytest_cache .ruff_cache .hypothesis discreet-demo.png

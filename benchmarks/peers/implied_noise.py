@@ -31,7 +31,7 @@ class Objective:
     --------
     >>> plan = Objective.planned(1.0, data_norm=1.0, C=1.0, classes=1, fit_intercept=False)
     >>> plan.penalty, plan.ridge, round(plan.scale, 3)
-    (1.0, 0.0, 3.614)
+    (1.0, 0.0, 3.612)
     """
 
     penalty: float
