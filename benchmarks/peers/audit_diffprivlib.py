@@ -79,6 +79,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--trials", type=int, default=4000, help="fits on each data set")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--quick", action="store_true", help="a tenth of the trials")
+    parser.add_argument("--only", default="", help="audit the settings whose name contains this")
     parser.add_argument("--json", type=Path, help="write what was found to this file")
     options = parser.parse_args(arguments)
     if not is_inside(ENVIRONMENT):
@@ -93,7 +94,10 @@ def main(arguments: Sequence[str]) -> None:
     versions = {name: version(name) for name in PACKAGES}
     print(", ".join(f"{name} {number}" for name, number in versions.items()))
     trials = options.trials // 10 if options.quick else options.trials
-    found = audited(settings(), trials=trials, seed=options.seed)
+    chosen = [setting for setting in settings() if options.only in setting.name]
+    if not chosen:
+        parser.error(f"no setting's name contains {options.only!r}")
+    found = audited(chosen, trials=trials, seed=options.seed)
     print()
     document = {
         "python": sys.version.split()[0],

@@ -58,9 +58,9 @@ def settings(module: str = "diffprivlib.models") -> list[Setting]:
     """Return every audit, of the estimators of ``module``."""
     return [
         _margin(module, data_norm=1.0),
-        _margin(module, data_norm=12.0, C=0.15, effort=4.0),
-        _margin(module, data_norm=30.0, effort=2.0),
-        _margin(module, data_norm=100.0),
+        _margin(module, data_norm=5.0),
+        _margin(module, data_norm=20.0, C=0.08, effort=3.0),
+        _margin(module, data_norm=100.0, effort=2.0),
         _opposite(module, data_norm=1.0, effort=2.0),
         _margin(module, data_norm=30.0, fit_intercept=True, effort=2.5),
         _three_classes(module, n_jobs=1),
@@ -87,7 +87,7 @@ def _margin(
     return _logistic(module, pair, effort, data_norm=data_norm, C=C, fit_intercept=fit_intercept)
 
 
-def _opposite(module: str, *, data_norm: float, effort: float = 1.0) -> Setting:
+def _opposite(module: str, *, data_norm: float, effort: float) -> Setting:
     """One record opposite to all others, or among them: curvature in the intercept."""
     y = np.array([0, 0, 1])
     pair = _pair(([-data_norm] * 3, y), ([data_norm, -data_norm, -data_norm], y))
@@ -101,7 +101,7 @@ def _three_classes(module: str, *, n_jobs: int, effort: float = 1.0) -> Setting:
     return _logistic(module, pair, effort, data_norm=1.0, C=1.0, fit_intercept=False, n_jobs=n_jobs)
 
 
-def _lost_class(module: str, *, effort: float = 1.0) -> Setting:
+def _lost_class(module: str, *, effort: float) -> Setting:
     """The only record of a third class, or none."""
     X = [0.0, 0.0, 0.0]
     pair = _pair((X, np.array([0, 1, 2])), (X, np.array([0, 1, 1])))
