@@ -10,10 +10,10 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
 from discreet._types import Vector
-from discreet.audit.certify import Evidence
+from discreet.audit.certify import Evidence, allowed_by_profile
 from discreet.privacy import Gaussian, Guarantee
 
-_THRESHOLDS = 25
+_THRESHOLDS = 100
 _STEPS = 11
 
 
@@ -49,13 +49,13 @@ class Reach:
     def _most_telling(
         self, chances: tuple[Vector, Vector], guarantee: Guarantee
     ) -> tuple[float, float]:
-        """Return the event whose expected counts certify most."""
-
-        def share(hit: float, miss: float) -> float:
-            counts = round(hit * self.trials), round(miss * self.trials)
-            return Evidence("", *counts, self.trials, self.level).share(guarantee.profile)
-
-        return max(zip(*chances, strict=True), key=lambda pair: share(*pair))
+        """Return the event that is furthest, in standard errors, from what is allowed."""
+        hit, miss = chances
+        allowed = allowed_by_profile(guarantee.profile, largest=float(np.log(hit / miss).max()) + 1)
+        apart = hit - allowed(miss)
+        errors = np.sqrt(hit * (1 - hit) / self.trials) + np.sqrt(miss * (1 - miss) / self.trials)
+        best = int(np.argmax(apart / errors))
+        return float(hit[best]), float(miss[best])
 
     def _chance(self, hit: float, miss: float, guarantee: Guarantee) -> float:
         """Return, over quantiles of one count, the chance that the other refutes the claim."""
