@@ -4,6 +4,7 @@ from discreet.audit.scores.base import Score
 from discreet.audit.scores.bits import (
     CoarsestBit,
     FinestBit,
+    FloatShape,
     LowestBit,
     TrailingBits,
     bit_scores,
@@ -25,6 +26,7 @@ __all__ = [
     "CoarsestBit",
     "EvenSteps",
     "FinestBit",
+    "FloatShape",
     "GridAlignment",
     "ImpliedNoise",
     "Lattice",
