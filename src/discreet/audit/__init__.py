@@ -1,0 +1,1 @@
+"""Try to break a guarantee: attacks that certify how much a release gives away."""
