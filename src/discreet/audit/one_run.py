@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from numbers import Integral
 from typing import Any
 
@@ -31,6 +32,15 @@ SHARE_OF_GUESSES = 3
 
 SAFETY = 1 + 1e-9
 """P-values are raised by this, far above the error of SciPy's binomial tails."""
+
+PRECISION = 1e-9
+"""How far a certified epsilon may lie below the best one, relatively."""
+
+ENOUGH_GUESSES = 64
+"""If so many more guesses do not help, delta is in the way: 2**-64 is below any level."""
+
+SMALLEST = 1e-290
+"""Chances below this may underflow; they count as this much."""
 
 MOST_CANARIES = 10**7
 
@@ -62,16 +72,19 @@ def one_run_p_value(
         return 1.0
     wrong, slip = guesses - correct, float(expit(-epsilon))
     tail = float(binom.cdf(wrong, guesses, slip))
-    lift = canaries * delta * (1 - tail) * _tail_over_chance(wrong, guesses, slip) / correct
-    return min(1.0, (tail + lift + 1e-300) * SAFETY)
+    lift = 0.0
+    if delta > 0:
+        lift = canaries * delta * (1 - tail) / correct
+        lift *= _tail_over_chance(tail, wrong, guesses, slip)
+    return min(1.0, (tail + lift + SMALLEST) * SAFETY)
 
 
-def _tail_over_chance(wrong: int, guesses: int, slip: float) -> float:
+def _tail_over_chance(tail: float, wrong: int, guesses: int, slip: float) -> float:
     """Return P[at most ``wrong`` slips] / P[exactly ``wrong``], or a bound above it."""
     exactly = float(binom.pmf(wrong, guesses, slip))
-    if exactly > 1e-290:
-        return float(binom.cdf(wrong, guesses, slip)) / exactly
-    shrink = (1 - slip) / max(slip, 1e-300) * wrong / (guesses - wrong + 1)
+    if exactly > SMALLEST:
+        return tail / exactly
+    shrink = (1 - slip) / max(slip, SMALLEST) * wrong / (guesses - wrong + 1)
     return 1 / (1 - shrink) if shrink < 1 else math.inf
 
 
@@ -88,13 +101,17 @@ def epsilon_certified(
     0.0
     """
     _checks_confidence(confidence)
-    level = 1 - confidence
+    return _certified(correct, guesses, canaries, delta, 1 - confidence)
+
+
+@lru_cache(maxsize=1024)
+def _certified(correct: int, guesses: int, canaries: int, delta: float, level: float) -> float:
     if one_run_p_value(correct, guesses, canaries, 0.0, delta) > level:
         return 0.0
     low, high = 0.0, 1.0
     while one_run_p_value(correct, guesses, canaries, high, delta) <= level:
         low, high = high, 2 * high
-    while high - low > 1e-12 * high:
+    while high - low > PRECISION * high:
         middle = 0.5 * (low + high)
         refuted = one_run_p_value(correct, guesses, canaries, middle, delta) <= level
         low, high = (middle, high) if refuted else (low, middle)
@@ -290,8 +307,7 @@ def audit_in_one_run(
     always = None if base is None else _Rows.of(base, "base").fitting(planted, "base")
     instead = _stand_ins(alternatives, planted, guarantee)
     tries = _numbers_of_guesses(guesses, planted.count)
-    level = (1 - confidence) / len(tries)
-    rule = _Rule(planted.count, delta, 1 - level)
+    rule = _Rule(planted.count, delta, (1 - confidence) / len(tries))
     ceiling = max(rule.certified(number, number) for number in tries)
     if ceiling == 0:
         raise InputError(rule.shortage(max(tries), chosen=guesses is not None))
@@ -434,36 +450,39 @@ class _Rule:
 
     canaries: int
     delta: float
-    confidence: float
+    level: float
 
     def certified(self, correct: int, guesses: int) -> float:
-        return epsilon_certified(
-            correct, guesses, self.canaries, self.delta, confidence=self.confidence
-        )
+        return _certified(correct, guesses, self.canaries, self.delta, self.level)
+
+    def refuted(self, epsilon: float, correct: int, guesses: int) -> bool:
+        chance = one_run_p_value(correct, guesses, self.canaries, epsilon, self.delta)
+        return chance <= self.level
 
     def power(self, guesses: int, claimed: float) -> float:
         """Return the chance that randomised response of twice the epsilon is flagged."""
-        if self.certified(guesses, guesses) <= claimed:
+        if not self.refuted(claimed, guesses, guesses):
             return 0.0
         low, high = 0, guesses  # refuted by ``high`` correct guesses, not by ``low``
         while high - low > 1:
             middle = (low + high) // 2
-            refuted = self.certified(middle, guesses) > claimed
-            low, high = (low, middle) if refuted else (middle, high)
+            enough = self.refuted(claimed, middle, guesses)
+            low, high = (low, middle) if enough else (middle, high)
         return float(binom.cdf(guesses - high, guesses, expit(-2 * claimed)))
 
     def shortage(self, guesses: int, *, chosen: bool) -> str:
         """Say how many canaries would do."""
-        for number in range(guesses, 10_000):
+        for number in range(guesses, guesses + ENOUGH_GUESSES):
             planted = max(self.canaries, number) if chosen else SHARE_OF_GUESSES * number
-            if one_run_p_value(number, number, planted, 0.0, self.delta) <= 1 - self.confidence:
+            if one_run_p_value(number, number, planted, 0.0, self.delta) <= self.level:
                 return (
                     f"{guesses} guesses about {self.canaries} canaries cannot certify anything, "
                     f"even without a mistake. {number} guesses about {planted} canaries could."
                 )
         return (
-            f"with delta = {self.delta:g} and this confidence, no number of canaries can certify "
-            "anything; audit a guarantee with a smaller delta."
+            f"with delta = {self.delta:g} and this confidence, so few guesses about "
+            f"{self.canaries} canaries cannot certify anything. Guess a larger share of them, or "
+            "audit a guarantee with a smaller delta."
         )
 
 
