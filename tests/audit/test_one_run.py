@@ -246,13 +246,13 @@ def test_several_numbers_of_guesses_share_the_error():
     assert three.lower_bound < one.lower_bound
 
 
-CANARIES = 1000
+CANARIES = 900
 rehearsal = pytest.mark.filterwarnings("ignore::discreet.release.RehearsalWarning")
 
 
 def estimator(seed):
     return LogisticRegression(
-        epsilon=1.0, delta=1e-6, C=0.1, fit_intercept=False, classes=[-1, 1], random_state=seed
+        epsilon=2.0, delta=1e-6, C=0.1, fit_intercept=False, classes=[-1, 1], random_state=seed
     )
 
 
@@ -267,7 +267,7 @@ def test_private_logistic_regression_is_not_flagged(seed, promise):
     result = audit_in_one_run(estimator(seed), orthogonal_canaries(CANARIES), promise, seed=seed)
     assert not result.violated
     assert result.power > 0.99
-    assert result.claimed <= 1.0
+    assert result.claimed <= 2.0
 
 
 class QuietNoise(RehearsalNoise):
@@ -281,9 +281,7 @@ class QuietNoise(RehearsalNoise):
 @pytest.mark.parametrize("seed", [1, 2])
 def test_an_estimator_with_an_eighth_of_the_noise_is_flagged(seed, promise, monkeypatch):
     monkeypatch.setattr(_estimator, "noise_from", QuietNoise)
-    result = audit_in_one_run(
-        estimator(seed), orthogonal_canaries(CANARIES), promise, guesses=CANARIES // 10, seed=seed
-    )
+    result = audit_in_one_run(estimator(seed), orthogonal_canaries(CANARIES), promise, seed=seed)
     assert result.violated
     assert result.sentence().startswith("Violated")
 
