@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 
@@ -256,18 +257,19 @@ def estimator(seed):
     )
 
 
-@pytest.fixture(scope="module")
-def promise():
-    return estimator(None).fit(*orthogonal_canaries(CANARIES)).privacy_
+PROMISE = claim(2.0, 1e-6)
+
+
+def test_the_estimator_promises_what_is_audited():
+    assert estimator(None).fit(*orthogonal_canaries(20)).privacy_.epsilon(1e-6) <= 2.0
 
 
 @rehearsal
-@pytest.mark.parametrize("seed", range(3))
-def test_private_logistic_regression_is_not_flagged(seed, promise):
-    result = audit_in_one_run(estimator(seed), orthogonal_canaries(CANARIES), promise, seed=seed)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_private_logistic_regression_is_not_flagged(seed):
+    result = audit_in_one_run(estimator(seed), orthogonal_canaries(CANARIES), PROMISE, seed=seed)
     assert not result.violated
     assert result.power > 0.99
-    assert result.claimed <= 2.0
 
 
 class QuietNoise(RehearsalNoise):
@@ -278,17 +280,16 @@ class QuietNoise(RehearsalNoise):
 
 
 @rehearsal
-@pytest.mark.parametrize("seed", [1, 2])
-def test_an_estimator_with_an_eighth_of_the_noise_is_flagged(seed, promise, monkeypatch):
+def test_an_estimator_with_an_eighth_of_the_noise_is_flagged(monkeypatch):
     monkeypatch.setattr(_estimator, "noise_from", QuietNoise)
-    result = audit_in_one_run(estimator(seed), orthogonal_canaries(CANARIES), promise, seed=seed)
+    result = audit_in_one_run(estimator(1), orthogonal_canaries(CANARIES), PROMISE, seed=1)
     assert result.violated
     assert result.sentence().startswith("Violated")
 
 
-def test_a_classifier_without_privacy_is_flagged(promise):
+def test_a_classifier_without_privacy_is_flagged():
     model = WithoutPrivacy(fit_intercept=False)
-    result = audit_in_one_run(model, orthogonal_canaries(CANARIES), promise, seed=2)
+    result = audit_in_one_run(model, orthogonal_canaries(CANARIES), PROMISE, seed=2)
     assert result.correct == result.guesses
     assert math.isclose(result.lower_bound, result.ceiling)
     assert not hasattr(model, "coef_")
@@ -300,7 +301,7 @@ def test_a_regressor_without_privacy_is_flagged():
     assert result.violated
 
 
-def test_replaced_canaries_are_told_from_their_alternatives(promise):
+def test_replaced_canaries_are_told_from_their_alternatives():
     X, y = orthogonal_canaries(300)
     seen = []
 
@@ -366,6 +367,9 @@ def test_results_survive_json_and_say_what_they_are():
     assert result.sentence().startswith("Not violated") == (not result.violated)
     assert "| lower bound |" in result.table()
     assert str(result) == result.sentence()
+    nearly = dataclasses.replace(result, lower_bound=0.9999999)
+    assert "| lower bound | 0.999 |" in nearly.table()
+    assert "at least 0.999 " in nearly.sentence()
     for broken in ("{", "[]", "{}", result.to_json().replace('"format": 1', '"format": 9')):
         with pytest.raises((InputError, InputTypeError)):
             OneRunResult.from_json(broken)

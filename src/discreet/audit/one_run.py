@@ -42,6 +42,7 @@ ENOUGH_GUESSES = 64
 SMALLEST = 1e-290
 """Chances below this may underflow; they count as this much."""
 
+ROUNDED_DOWN = ("lower_bound", "power", "ceiling")
 MOST_CANARIES = 10**7
 
 
@@ -206,7 +207,7 @@ class OneRunResult:
         lines = ["| quantity | value |", "|---|---|", f"| violated | {self.violated} |"]
         for field in fields(self):
             value = getattr(self, field.name)
-            text = f"{value:.6g}" if isinstance(value, float) else str(value)
+            text = _down(value) if field.name in ROUNDED_DOWN else str(value)
             lines.append(f"| {field.name.replace('_', ' ')} | {text} |")
         return "\n".join(lines)
 
