@@ -1,0 +1,1 @@
+"""Try to break every guarantee, ours first."""
