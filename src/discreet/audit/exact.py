@@ -20,7 +20,8 @@ NEGLIGIBLE = 1e-12
 """A declared delta below this says nothing about tightness."""
 
 LARGEST_EPSILON = 500.0
-POINTS = 40
+TINIEST = 1e-300
+POINTS = 30
 UNRESOLVED = 0.02
 """A total mass this far from one: the grid of a quadrature has missed the law."""
 
@@ -78,18 +79,22 @@ class ExactResult:
         return float((self.true[matters] / self.declared[matters]).max())
 
     @property
-    def severity(self) -> float:
-        """The largest log ratio of what is surely true to what is declared, small deltas levelled.
+    def _log_ratios(self) -> Vector:
+        # A declared delta counts as no smaller than what is negligible.
+        ratios: Vector = np.log(np.maximum(self._surely, TINIEST)) - np.log(
+            self.declared + NEGLIGIBLE
+        )
+        return ratios
 
-        It is what a search maximises.
-        """
-        return float((np.log(self._surely + NEGLIGIBLE) - np.log(self.declared + NEGLIGIBLE)).max())
+    @property
+    def severity(self) -> float:
+        """The largest log ratio of what is surely true to what is declared: for searches."""
+        return float(self._log_ratios.max())
 
     @property
     def worst(self) -> int:
         """The place in the grid where the true delta is largest against the declared one."""
-        ratio = np.log(self._surely + NEGLIGIBLE) - np.log(self.declared + NEGLIGIBLE)
-        return int(np.argmax(ratio))
+        return int(np.argmax(self._log_ratios))
 
     def sentence(self) -> str:
         """Say what was found."""
@@ -204,12 +209,21 @@ def default_epsilons(guarantee: Guarantee) -> Vector:
     _checks.instance(Guarantee, guarantee=guarantee)
     top = min(guarantee.profile.pure_epsilon, LARGEST_EPSILON)
     if top == LARGEST_EPSILON:
-        candidates = np.geomspace(1e-4, LARGEST_EPSILON, 300)
-        deltas = guarantee.profile.deltas(candidates)
-        least = max(1e-9, 2 * float(deltas.min()))
-        top = float(candidates[deltas <= least][0]) if least < 1 else 10.0
+        top = _end_of(guarantee)
     steps = np.linspace(0, 1, POINTS + 1)
     return np.union1d(top * steps, top * steps[1] * np.array([0.01, 0.1, 0.3]))
+
+
+def _end_of(guarantee: Guarantee) -> float:
+    """Return, to a few percent, where the declared delta is down to 1e-9 or to its floor."""
+    low, high = 1e-4, LARGEST_EPSILON
+    least = max(1e-9, 2 * guarantee.delta(high))
+    if least >= 1:
+        return 10.0
+    while high > 1.05 * low:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if guarantee.delta(middle) <= least else (middle, high)
+    return high
 
 
 def _cells(first: Law, second: Law) -> Cells:
