@@ -83,6 +83,16 @@ class SmallObjective:
         slopes, bends = self.problem.loss.slope_and_curvature(self.labels, points @ self.rows.T)
         return (slopes * self.times) @ self.rows + self.problem.ridge * points, bends * self.times
 
+    @property
+    def bends(self) -> Vector:
+        """Coefficients, on a line, around which the losses bend: margins near zero or the label."""
+        near = np.linspace(-6, 6, 97)[:, None]
+        moves = self.rows[:, 0] != 0
+        rows, labels = self.rows[moves, 0], self.labels[moves]
+        with np.errstate(over="ignore"):
+            found = np.concatenate([(near + 0 * labels) / rows, (near + labels) / rows])
+        return found.ravel()
+
     def rounding(self, points: Vector) -> Vector:
         """Bound the rounding error of the gradient on a line."""
         rows, margins = self.rows[:, 0], points[:, None] * self.rows[:, 0]

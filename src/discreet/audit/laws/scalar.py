@@ -148,7 +148,8 @@ class ScalarMinimiser(ScalarLaw):
             table = np.maximum.accumulate(self._gradient(points))
             found = np.interp(np.linspace(-reach, reach, count + 1), table, points)
             points = np.union1d(points, found)
-        return points
+        bends = self._objective.bends
+        return np.union1d(points, bends[np.abs(bends) <= far])
 
     def masses(self, edges: Vector) -> tuple[Vector, Vector]:
         scale = self.term.scale
