@@ -25,15 +25,15 @@ class Cells:
     first_error, second_error
         Bounds on the rounding error of each mass.
     coarser
-        The same laws on fewer cells, where a mass is a quadrature and not exact: what the profile
-        changes between the two is the estimate of its error. None if masses are exact.
+        The same laws on fewer cells, where a mass is a quadrature and not exact: how much the
+        profile changes is the estimate of its error. None of them if masses are exact.
     """
 
     first: Vector
     second: Vector
     first_error: Vector
     second_error: Vector
-    coarser: Cells | None = None
+    coarser: tuple[Cells, ...] = ()
 
 
 class Law(ABC):

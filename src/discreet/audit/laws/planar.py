@@ -19,6 +19,10 @@ from discreet.errors import InputError
 from discreet.mechanisms._linear_term import LinearTerm
 from discreet.problem import Problem
 
+COARSER = (1.47, 2.1)
+"""How much longer cells are on the grids that tell the error of a quadrature."""
+
+MOST_REFINED = 4
 _DIRECTIONS = 64
 _STEPS = 60
 _HALVINGS = 30
@@ -27,8 +31,8 @@ _HALVINGS = 30
 class PlanarLaw(Law):
     """The law of two numbers, by its density at the middles of the cells of a grid.
 
-    A mass is a quadrature. The profile on a grid of a quarter of the cells says how far off it is,
-    and what lies outside the grid is left out, which can only lower the profile.
+    A mass is a quadrature. Profiles on coarser grids say how far off it is, and what lies outside
+    the grid is left out, which can only lower the profile.
 
     Examples
     --------
@@ -51,24 +55,23 @@ class PlanarLaw(Law):
     def beside(self, other: Law) -> Cells:
         if not isinstance(other, PlanarLaw):
             raise different_kinds(self, other)
-        axes = [
-            np.union1d(ours, theirs) for ours, theirs in zip(_axes(self), _axes(other), strict=True)
-        ]
-        return _on_grid(self, other, axes, _on_grid(self, other, [_thinned(axis) for axis in axes]))
+        coarser = tuple(_on_grid(self, other, factor, ()) for factor in COARSER)
+        return _on_grid(self, other, 1.0, coarser)
 
 
-def _axes(law: PlanarLaw) -> list[Vector]:
-    low, high = law.box
-    return [np.linspace(*ends, law.cells + 1) for ends in zip(low, high, strict=True)]
-
-
-def _thinned(edges: Vector) -> Vector:
-    return np.union1d(edges[::2], edges[-1:])
+def _edges(first: PlanarLaw, second: PlanarLaw, axis: int, factor: float) -> Vector:
+    """Return evenly spaced edges that cover both boxes, as near as the finer law asks for."""
+    boxes = [(law.box[0][axis], law.box[1][axis], law.cells) for law in (first, second)]
+    low, high = min(box[0] for box in boxes), max(box[1] for box in boxes)
+    step = factor * min((box[1] - box[0]) / box[2] for box in boxes)
+    most = int(MOST_REFINED * max(first.cells, second.cells) / factor)
+    return np.linspace(low, high, min(math.ceil((high - low) / step), most) + 1)
 
 
 def _on_grid(
-    first: PlanarLaw, second: PlanarLaw, axes: list[Vector], coarser: Cells | None = None
+    first: PlanarLaw, second: PlanarLaw, factor: float, coarser: tuple[Cells, ...]
 ) -> Cells:
+    axes = [_edges(first, second, axis, factor) for axis in (0, 1)]
     middles = np.meshgrid(*[(edges[1:] + edges[:-1]) / 2 for edges in axes], indexing="ij")
     areas = np.outer(*[np.diff(edges) for edges in axes]).ravel()
     points = np.stack([middle.ravel() for middle in middles], axis=1)

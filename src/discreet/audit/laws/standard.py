@@ -73,7 +73,7 @@ class _Gaussian(StandardNoise):
 
 class _Laplace(StandardNoise):
     reach = 40.0
-    planar_reach = 24.0
+    planar_reach = 14.0
 
     def below(self, z: Vector) -> Vector:
         half = np.exp(-np.abs(z)) / 2
