@@ -71,7 +71,8 @@ def search(
     """Maximise the true against the declared delta over pairs, from random starts.
 
     Half of the tries are random; the other half climb from the best of them by the method of
-    Nelder and Mead. The search is not exhaustive: a violation is a proof, its absence is not.
+    Nelder and Mead. The search is not exhaustive: a violation is a proof, its absence is not. With
+    a single epsilon it looks for the pair that is worst there.
 
     Parameters
     ----------
@@ -243,8 +244,7 @@ class ProblemPairs:
         differing = [self._own(part) for part in values[:cut].reshape(self._differing, own)]
         shared = [self._shared(part) for part in values[cut:].reshape(self.commons, self._size)]
         common = [record for record in shared if record.times > 0]
-        first = [*common, differing[1]] if self._differing == 2 else common
-        return [*common, differing[0]], first
+        return [*common, differing[0]], [*common, *differing[1:]]
 
     def __call__(self, parameters: Vector) -> tuple[Law, Law]:
         """Return the laws of both data sets."""
