@@ -220,13 +220,12 @@ def _one_vs_rest(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
         pair = Pair(
             (np.array([nothing]), np.zeros(1)), (np.array([nothing, row]), np.zeros(2)), unit
         )
-        is_tight, remark = True, ""
     else:
-        pair = Pair((np.array([row]), np.zeros(1)), (np.array([-np.array(row)]), np.zeros(1)), unit)
-        is_tight, remark = True, ""
+        one, other = np.array([[1.0]]), np.array([[-1.0]])
+        pair = Pair((one, np.zeros(1)), (other, np.zeros(1)), unit)
     for law, spent in (("gaussian", budget), ("radial", pure)):
         yield Case(f"one against the rest, {law}", EachAgainstTheRest(ObjectivePerturbation(law)),
-                   question, spent, pair, is_tight=is_tight, remark=remark, effort=300.0)  # fmt: skip
+                   question, spent, pair, effort=300.0)  # fmt: skip
 
 
 def _private_standardisation(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:

@@ -119,19 +119,46 @@ def allowed_by_mu(mu: float) -> Allowed:
     return allowed
 
 
-def allowed_by_profile(profile: Profile, *, largest: float, share: float = 1.0) -> Allowed:
-    """Return what a profile allows, its privacy loss scaled by ``share``; any epsilon may serve."""
-    epsilons = np.linspace(0, largest, _EPSILONS)
-    deltas = profile.deltas(epsilons / share)
-    factors = np.exp(epsilons)[:, None]
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """A profile at some epsilons, computed once: any of them may serve to refute it.
 
-    def allowed(chance: Vector) -> Vector:
-        direct = factors * chance + deltas[:, None]
-        reverse = 1 - (1 - chance - deltas[:, None]) / factors
-        best: Vector = np.minimum(direct, reverse).min(axis=0)
-        return best
+    Examples
+    --------
+    >>> from discreet.privacy import Pure
+    >>> claim = Claim.of(Pure(1.0))
+    >>> float(claim.allows()(np.array([0.2]))[0].round(3))
+    0.544
+    """
 
-    return allowed
+    epsilons: Vector
+    deltas: Vector
+
+    @classmethod
+    def of(cls, profile: Profile, *, near: float = 1.0, far: float = 12.0) -> Claim:
+        """Look at a profile, closely up to three times ``near`` and up to ``far``."""
+        epsilons = np.unique(
+            np.concatenate(
+                [np.linspace(0, 3 * near, _EPSILONS), np.linspace(0, far, _EPSILONS // 3)]
+            )
+        )
+        exact = [profile.pure_epsilon] if math.isfinite(profile.pure_epsilon) else []
+        epsilons = np.unique(np.concatenate([epsilons, exact]))
+        return cls(epsilons, profile.deltas(epsilons))
+
+    def allows(self, share: float = 1.0) -> Allowed:
+        """Return what the profile allows if its privacy loss is scaled by ``share``."""
+        useful = self.deltas < 1
+        factors = np.exp(np.minimum(share * self.epsilons[useful], 700.0))[:, None]
+        deltas = self.deltas[useful][:, None]
+
+        def allowed(chance: Vector) -> Vector:
+            direct = factors * chance + deltas
+            reverse = 1 - (1 - chance - deltas) / factors
+            best: Vector = np.minimum(direct, reverse).min(axis=0, initial=1.0)
+            return best
+
+        return allowed
 
 
 @dataclass(frozen=True)
@@ -142,12 +169,12 @@ class Evidence:
 
     Examples
     --------
-    >>> from discreet.privacy import Gaussian, Pure
+    >>> from discreet.privacy import Pure
     >>> seen = Evidence("threshold", hits=6000, misses=2000, trials=10_000, level=1e-6)
     >>> round(seen.epsilon(0.0), 3), round(seen.mu, 3)
     (0.992, 1.0)
-    >>> seen.refutes(Pure(0.9)), seen.refutes(Pure(1.0)), seen.refutes(Gaussian(0.9))
-    (True, False, True)
+    >>> seen.refutes(Claim.of(Pure(0.9))), seen.refutes(Claim.of(Pure(1.0)))
+    (True, False)
     """
 
     event: str
@@ -165,16 +192,13 @@ class Evidence:
         """Bound from below the mu of any Gaussian profile that could be true."""
         return _largest(lambda mu: self._is_refuted(allowed_by_mu(mu)), 1.0)
 
-    def refutes(self, profile: Profile, *, share: float = 1.0) -> bool:
-        """Say whether the profile, with its privacy loss scaled by ``share``, cannot be true."""
-        largest = math.log((self.hits + 1) / (self.misses + 1)) + 1.0
-        reverse = math.log((self.trials - self.misses + 1) / (self.trials - self.hits + 1)) + 1.0
-        reach = max(largest, reverse, 0.1)
-        return self._is_refuted(allowed_by_profile(profile, largest=reach, share=share))
+    def refutes(self, claim: Claim, *, share: float = 1.0) -> bool:
+        """Say whether a claim, with its privacy loss scaled by ``share``, cannot be true."""
+        return self._is_refuted(claim.allows(share))
 
-    def share(self, profile: Profile) -> float:
-        """Return how much of the profile's privacy loss is certified; above one it is refuted."""
-        return _largest(lambda share: self.refutes(profile, share=max(share, 1e-9)), 1.0)
+    def share(self, claim: Claim) -> float:
+        """Return how much of the claimed privacy loss is certified; above one it is refuted."""
+        return _largest(lambda share: self.refutes(claim, share=share), 1.0)
 
     def _is_refuted(self, allowed: Allowed) -> bool:
         return p_value(self.hits, self.misses, self.trials, allowed) <= self.level

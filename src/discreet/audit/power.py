@@ -10,7 +10,7 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
 from discreet._types import Vector
-from discreet.audit.certify import Evidence, allowed_by_profile
+from discreet.audit.certify import Claim, Evidence
 from discreet.privacy import Gaussian, Guarantee
 
 _THRESHOLDS = 100
@@ -33,7 +33,7 @@ class Reach:
         """Return the largest epsilon that can be certified at all."""
         return self.open_book.epsilon(delta)
 
-    def power(self, guarantee: Guarantee) -> float:
+    def power(self, guarantee: Guarantee, claim: Claim) -> float:
         """Return the chance to catch a mechanism with twice the privacy loss that is claimed.
 
         It is Laplace's if the claim is pure and Gaussian otherwise, and the best threshold is
@@ -43,21 +43,18 @@ class Reach:
             chances = _laplace(2 * guarantee.profile.pure_epsilon)
         else:
             chances = _gaussian(2 * equivalent_mu(guarantee))
-        hit, miss = self._most_telling(chances, guarantee)
-        return self._chance(hit, miss, guarantee)
+        hit, miss = self._most_telling(chances, claim)
+        return self._chance(hit, miss, claim)
 
-    def _most_telling(
-        self, chances: tuple[Vector, Vector], guarantee: Guarantee
-    ) -> tuple[float, float]:
+    def _most_telling(self, chances: tuple[Vector, Vector], claim: Claim) -> tuple[float, float]:
         """Return the event that is furthest, in standard errors, from what is allowed."""
         hit, miss = chances
-        allowed = allowed_by_profile(guarantee.profile, largest=float(np.log(hit / miss).max()) + 1)
-        apart = hit - allowed(miss)
+        apart = hit - claim.allows()(miss)
         errors = np.sqrt(hit * (1 - hit) / self.trials) + np.sqrt(miss * (1 - miss) / self.trials)
         best = int(np.argmax(apart / errors))
         return float(hit[best]), float(miss[best])
 
-    def _chance(self, hit: float, miss: float, guarantee: Guarantee) -> float:
+    def _chance(self, hit: float, miss: float, claim: Claim) -> float:
         """Return, over quantiles of one count, the chance that the other refutes the claim."""
         total = 0.0
         for level in (np.arange(_STEPS) + 0.5) / _STEPS:
@@ -66,7 +63,7 @@ class Reach:
             while high - low > 1:
                 middle = (low + high) // 2
                 seen = Evidence("", middle, misses, self.trials, self.level)
-                low, high = (low, middle) if seen.refutes(guarantee.profile) else (middle, high)
+                low, high = (low, middle) if seen.refutes(claim) else (middle, high)
             total += float(binom.sf(high - 1, self.trials, hit))
         return total / _STEPS
 

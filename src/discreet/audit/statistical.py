@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,7 +11,7 @@ from scipy.special import ndtri
 
 from discreet import _checks
 from discreet._types import Vector
-from discreet.audit.certify import Evidence, chance_at_least, chance_at_most
+from discreet.audit.certify import Claim, Evidence, chance_at_least, chance_at_most
 from discreet.audit.outputs import check_comparable
 from discreet.audit.pair import Pair
 from discreet.audit.power import Reach, equivalent_mu
@@ -119,7 +120,8 @@ def audit(
     pair = _as_pair(pair, guarantee)
     tested = trials // 2
     reach = Reach(tested, (1 - confidence) / _TESTED)
-    _check_trials(reach, guarantee)
+    claim = _claim(guarantee, reach)
+    _check_trials(reach, guarantee, claim)
     runner = as_run(run)
     first, second = outputs(runner, pair, trials, seed=seed, n_jobs=n_jobs, verbose=verbose)
     check_comparable(first, second)
@@ -135,9 +137,9 @@ def audit(
         lower_bound=max(seen.epsilon(delta) for seen in evidence),
         claimed_mu=equivalent_mu(guarantee),
         lower_mu=max(seen.mu for seen in evidence),
-        share=max(seen.share(guarantee.profile) for seen in evidence),
-        violated=any(seen.refutes(guarantee.profile) for seen in evidence),
-        power=reach.power(guarantee),
+        share=max(seen.share(claim) for seen in evidence),
+        violated=any(seen.refutes(claim) for seen in evidence),
+        power=reach.power(guarantee, claim),
         ceiling=reach.ceiling(delta),
         trials=trials,
         confidence=confidence,
@@ -160,14 +162,20 @@ def _as_pair(pair: Pair | tuple[Any, Any], guarantee: Guarantee) -> Pair:
     return pair
 
 
-def _check_trials(reach: Reach, guarantee: Guarantee) -> None:
+def _claim(guarantee: Guarantee, reach: Reach) -> Claim:
+    epsilon = guarantee.epsilon()
+    near = epsilon if 0 < epsilon < math.inf else 1.0
+    return Claim.of(guarantee.profile, near=near, far=reach.ceiling(0.0) + 1)
+
+
+def _check_trials(reach: Reach, guarantee: Guarantee, claim: Claim) -> None:
     """Refuse an audit that could not refute the claim whatever it saw."""
-    if reach.open_book.refutes(guarantee.profile):
+    if reach.open_book.refutes(claim):
         return
-    enough = reach.trials
-    while enough < 2**40 and not Reach(enough, reach.level).open_book.refutes(guarantee.profile):
+    enough, most = reach.trials, 2**40
+    while enough < most and not Reach(enough, reach.level).open_book.refutes(claim):
         enough *= 2
-    need = f"use at least {2 * enough:,} trials" if enough < 2**40 else "none would be enough"
+    need = f"use at least {2 * enough:,}" if enough < most else "no number of trials would do"
     raise InputError(
         f"{2 * reach.trials:,} trials cannot refute epsilon = {guarantee.epsilon():.3g} even if "
         f"every run gave the data set away; {need}."
