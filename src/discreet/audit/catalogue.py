@@ -225,7 +225,7 @@ def _one_vs_rest(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
         pair = Pair((one, np.zeros(1)), (other, np.zeros(1)), unit)
     for law, spent in (("gaussian", budget), ("radial", pure)):
         yield Case(f"one against the rest, {law}", EachAgainstTheRest(ObjectivePerturbation(law)),
-                   question, spent, pair, effort=300.0)  # fmt: skip
+                   question, spent, pair, effort=10.0)  # fmt: skip
 
 
 def _private_standardisation(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:

@@ -137,13 +137,10 @@ class Claim:
     @classmethod
     def of(cls, profile: Profile, *, near: float = 1.0, far: float = 12.0) -> Claim:
         """Look at a profile, closely up to three times ``near`` and up to ``far``."""
-        epsilons = np.unique(
-            np.concatenate(
-                [np.linspace(0, 3 * near, _EPSILONS), np.linspace(0, far, _EPSILONS // 3)]
-            )
-        )
-        exact = [profile.pure_epsilon] if math.isfinite(profile.pure_epsilon) else []
-        epsilons = np.unique(np.concatenate([epsilons, exact]))
+        grids = [np.linspace(0, 3 * near, _EPSILONS), np.linspace(0, far, _EPSILONS // 3)]
+        if math.isfinite(profile.pure_epsilon):
+            grids.append(np.array([profile.pure_epsilon]))
+        epsilons = np.unique(np.concatenate(grids))
         return cls(epsilons, profile.deltas(epsilons))
 
     def allows(self, share: float = 1.0) -> Allowed:
