@@ -1,8 +1,29 @@
 """Attack a guarantee: what can be proved against it, and with how much power."""
 
-from discreet.audit.certify import Evidence
+from discreet.audit.certify import Claim, Evidence
+from discreet.audit.exact import ExactResult, exact_audit, true_deltas
+from discreet.audit.one_run import OneRunResult, audit_in_one_run, orthogonal_canaries
 from discreet.audit.pair import Pair
+from discreet.audit.picture import draw
 from discreet.audit.result import AuditResult
+from discreet.audit.search import SearchResult, problem_pairs, search
 from discreet.audit.statistical import STANDARD_SCORES, audit
 
-__all__ = ["STANDARD_SCORES", "AuditResult", "Evidence", "Pair", "audit"]
+__all__ = [
+    "STANDARD_SCORES",
+    "AuditResult",
+    "Claim",
+    "Evidence",
+    "ExactResult",
+    "OneRunResult",
+    "Pair",
+    "SearchResult",
+    "audit",
+    "audit_in_one_run",
+    "draw",
+    "exact_audit",
+    "orthogonal_canaries",
+    "problem_pairs",
+    "search",
+    "true_deltas",
+]

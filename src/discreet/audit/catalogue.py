@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from discreet.mechanisms import (
     PrivateStandardisation,
     SufficientStatistics,
 )
+from discreet.mechanisms.objective_perturbation import ObjectivePerturbationPlan
 from discreet.noise import RehearsalNoise
 from discreet.one_vs_rest import OneVsRest
 from discreet.penalties import Indicator
@@ -178,39 +179,56 @@ def _objective_perturbation(unit: Unit, budget: Budget, pure: Budget) -> Iterato
     yield _logistic(unit, budget)
 
 
-def _logistic(unit: Unit, budget: Budget) -> Case:
+@dataclass(frozen=True)
+class LogisticPair:
     """Logistic loss where its slope is near one: many weak rows hold the coefficients far away.
 
     With coefficients near (far, 0), rows (-c, s) and (-c, -s) of class one are misclassified by
-    far c, and their gradients are nearly 2 s apart.
+    far times c, and their gradients are nearly 2 s apart. ``reach`` is how many standard
+    deviations of the coefficients this lasts.
     """
-    ridge = 2.0 / budget.epsilon
-    bounds = Bounds(L2Ball(1.0), 2, labels=LabelSet([-1, 1]), max_rows=2**20)
-    problem = Problem(Logistic(), bounds, ridge=ridge)
-    scale = _plan_scale(problem, budget, unit)
-    far = 3.0 + 2.0 * scale / ridge
-    if isinstance(unit, AddRemoveOne):
-        cosine = 1.0
-    else:
-        cosine, far = 0.5, 2 * far
-    weak = 1.0 / far
-    count = math.ceil(ridge * far / (weak / (1 + math.e)))
-    rows = np.tile([[weak, 0.0]], (count, 1))
-    sine = math.sqrt(1 - cosine**2)
-    one, other = [[-cosine, sine]], [[-cosine, -sine]]
-    y = np.ones(count)
-    if isinstance(unit, AddRemoveOne):
-        pair = Pair((rows, y), (np.vstack([rows, one]), np.append(y, 1.0)), unit)
-    else:
-        y = np.append(y, 1.0)
-        pair = Pair((np.vstack([rows, one]), y), (np.vstack([rows, other]), y), unit)
+
+    unit: Unit
+    budget: Budget
+    cosine: float
+    reach: float
+
+    @property
+    def problem(self) -> Problem:
+        bounds = Bounds(L2Ball(1.0), 2, labels=LabelSet([-1, 1]), max_rows=2**20)
+        return Problem(Logistic(), bounds, ridge=2.0 / self.budget.epsilon)
+
+    def plan(self) -> ObjectivePerturbationPlan:
+        plan = ObjectivePerturbation("gaussian").plan(self.problem, self.budget, self.unit)
+        _checks.instance(ObjectivePerturbationPlan, plan=plan)
+        return cast(ObjectivePerturbationPlan, plan)
+
+    def common(self) -> tuple[float, int]:
+        """Return the length of the weak rows, which lie on the first axis, and how many."""
+        ridge = self.problem.ridge
+        far = (3.0 + self.reach * self.plan().scale / ridge) / self.cosine
+        return 1 / far, math.ceil(ridge * far**2 * (1 + math.e))
+
+    def differing(self) -> list[tuple[float, float]]:
+        """Return the rows that differ: there or not, or the one for the other."""
+        sine = math.sqrt(1 - self.cosine**2)
+        rows = [(-self.cosine, sine), (-self.cosine, -sine)]
+        return rows[:1] if isinstance(self.unit, AddRemoveOne) else rows
+
+    def pair(self) -> Pair:
+        weak, count = self.common()
+        rows, (one, *other) = np.tile([[weak, 0.0]], (count, 1)), self.differing()
+        first = np.vstack([rows, [one]])
+        second = np.vstack([rows, *([row] for row in other)])
+        return Pair((first, np.ones(len(first))), (second, np.ones(len(second))), self.unit)
+
+
+def _logistic(unit: Unit, budget: Budget) -> Case:
+    cosine = 1.0 if isinstance(unit, AddRemoveOne) else 0.5
+    worst = LogisticPair(unit, budget, cosine, reach=2.0)
+    effort = 3.0 + worst.common()[1] / 125
     return Case("objective perturbation, gaussian, logistic", ObjectivePerturbation("gaussian"),
-                problem, budget, pair, effort=3.0 + count / 50)  # fmt: skip
-
-
-def _plan_scale(problem: Problem, budget: Budget, unit: Unit) -> float:
-    plan: Any = ObjectivePerturbation("gaussian").plan(problem, budget, unit)
-    return float(plan.scale)
+                worst.problem, budget, worst.pair(), effort=effort)  # fmt: skip
 
 
 def _one_vs_rest(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
@@ -225,7 +243,7 @@ def _one_vs_rest(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
         pair = Pair((one, np.zeros(1)), (other, np.zeros(1)), unit)
     for law, spent in (("gaussian", budget), ("radial", pure)):
         yield Case(f"one against the rest, {law}", EachAgainstTheRest(ObjectivePerturbation(law)),
-                   question, spent, pair, effort=10.0)  # fmt: skip
+                   question, spent, pair, effort=6.0)  # fmt: skip
 
 
 def _private_standardisation(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
@@ -236,7 +254,7 @@ def _private_standardisation(unit: Unit, budget: Budget, pure: Budget) -> Iterat
         problem = Problem(MarginLogistic(margin=40.0), bounds, ridge=4000.0)
         law = "gaussian" if spent.delta > 0 else "pure"
         yield Case(f"private standardisation, {law}", PrivateStandardisation(), problem, spent,
-                   _classes(unit, [1.0]), is_tight=False, effort=500.0,
+                   _classes(unit, [1.0]), is_tight=False, effort=300.0,
                    remark="only coefficients are released, and the frame is seen through them"
                    )  # fmt: skip
 
@@ -260,7 +278,7 @@ def _numbers(unit: Unit) -> Pair:
 
 def _adaptive_ridge(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
     yield Case("adaptive ridge", AdaptiveRidge(), _squares(domain=1.0, ridge=40.0 / budget.epsilon),
-               budget, _numbers(unit), is_tight=False, effort=500.0,
+               budget, _numbers(unit), is_tight=False, effort=260.0,
                remark="the bound on slopes holds at the edge of the domain, and a tenth of the "
                "budget buys an eigenvalue that shows little")  # fmt: skip
 
@@ -269,7 +287,7 @@ def _sufficient_statistics(unit: Unit, budget: Budget, pure: Budget) -> Iterator
     for spent in (budget, pure):
         law = "gaussian" if spent.delta > 0 else "laplace"
         yield Case(f"sufficient statistics, {law}", SufficientStatistics(), _squares(), spent,
-                   _numbers(unit), is_tight=False, effort=150.0,
+                   _numbers(unit), is_tight=False, effort=60.0,
                    remark="moments are not released themselves, and this pair moves only some"
                    )  # fmt: skip
 

@@ -1,0 +1,1 @@
+"""Audits at full strength: every mechanism, every mutant; what ``make audit`` runs."""

@@ -1,0 +1,70 @@
+"""``discreet audit``: attack a mechanism of the library and print what is certain about it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from discreet.audit.catalogue import NAMES, cases
+from discreet.audit.picture import draw
+from discreet.errors import DiscreetError
+
+VIOLATED = 1
+"""The exit code if a claim is refuted."""
+
+WRONG_INPUT = 2
+
+
+def audit(
+    mechanism: Annotated[
+        str, typer.Argument(help=f"One of {', '.join(NAMES)}.", metavar="MECHANISM")
+    ],
+    epsilon: Annotated[float, typer.Option(help="What the mechanism is asked to promise.")] = 1.0,
+    delta: Annotated[float, typer.Option(help="Of mechanisms that are not pure.")] = 1e-6,
+    unit: Annotated[
+        str, typer.Option(help="Neighbours: add_remove or replace one record.")
+    ] = "add_remove",
+    trials: Annotated[int, typer.Option(help="Releases on each of the two data sets.")] = 20_000,
+    confidence: Annotated[
+        float, typer.Option(help="That a true claim is not called violated.")
+    ] = 0.999,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same audit.")] = 0,
+    jobs: Annotated[int, typer.Option(help="Processes.")] = 1,
+    events: Annotated[bool, typer.Option("--events", help="Print the events tested.")] = False,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write all numbers to this file.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw claimed and certified epsilons to this file.")
+    ] = None,
+) -> None:
+    """Attack a mechanism on its worst known pair of neighbouring data sets.
+
+    Runs the mechanism many times on two data sets that differ in one record, learns to tell them
+    apart, and certifies, with exact confidence bounds, how large epsilon is at least. A certified
+    bound above the claim is a bug. Exits with 1 if a claim is refuted.
+
+    Example: discreet audit gaussian_sum --epsilon 1 --trials 100000
+    """
+    try:
+        found = [
+            case.audit(trials=trials, confidence=confidence, seed=seed, n_jobs=jobs, verbose=1)
+            for case in cases(mechanism, unit, epsilon, delta)
+        ]
+        if plot is not None:
+            draw(found, plot)
+        if json_file is not None:
+            written = json.dumps([json.loads(result.to_json()) for result in found], indent=2)
+            json_file.write_text(written + "\n", encoding="utf-8")
+    except (DiscreetError, OSError) as error:
+        typer.echo(f"discreet audit: {error}", err=True)
+        raise typer.Exit(WRONG_INPUT) from None
+    for result in found:
+        typer.echo(str(result))
+        if events:
+            typer.echo(result.table())
+    if any(result.violated for result in found):
+        raise typer.Exit(VIOLATED)
