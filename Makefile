@@ -4,9 +4,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-CODE := src tests benchmarks reproductions
+CODE := src tests benchmarks reproductions audits
 
-.PHONY: demo test format bench utility oracle goodness reproduce peers clean
+.PHONY: audit demo test format bench utility oracle goodness reproduce peers clean
 
 demo: $(READY)
 	@$(BIN)/python -m discreet.demo
@@ -33,6 +33,9 @@ utility: $(READY)
 reproduce: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,plot]'
 	$(BIN)/python -m reproductions
+
+audit: $(READY)
+	$(BIN)/python -m audits
 
 goodness: $(READY)
 	$(BIN)/python benchmarks/goodness_of_fit.py --draws 1000000000 --law both
