@@ -73,13 +73,13 @@ def _mechanisms(cells: Sequence[Cell]) -> str:
         "",
         f"{len(cells)} audits, of which {violated} refute a claim. All verdicts together are wrong "
         f'with a chance of at most {100 * FAMILY_ERROR:g} %. "At least" is certain of epsilon '
-        f"whatever the mechanism; mu, where delta = {DELTA:g}, refutes Gaussian profiles. Part: the "
-        f"certified part of epsilon if the claim is pure, of mu otherwise; where the analysis is "
+        f"whatever the mechanism; mu, where delta = {DELTA:g}, refutes Gaussian profiles. Part: "
+        f"the certified part of epsilon if the claim is pure, of mu otherwise; where the analysis is "
         f"tight on the pair it reaches {100 * GOAL:.0f} % in {reached} of {len(tight)} audits. "
         "Power: the chance to catch twice the claimed privacy loss. Picture: `audit.png`.",
         "",
-        "| mechanism | unit | claimed | at least | mu claimed | mu at least | part | trials | power "
-        "| verdict |",
+        "| mechanism | unit | claimed | at least | mu claimed | mu at least | part | trials "
+        "| power | verdict |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     lines += [_mechanism(cell) for cell in cells]
@@ -100,8 +100,8 @@ def _exact(exact: Sequence[Tightness]) -> str:
     lines = [
         "## The logistic loss, by quadrature",
         "",
-        "Gaussian objective perturbation on a pair where the slope of the logistic loss is near its "
-        "bound for eight standard deviations: the true delta at the epsilon asked, against the "
+        "Gaussian objective perturbation on a pair where the slope of the logistic loss is near "
+        "its bound for eight standard deviations: the true delta at the epsilon asked, against the "
         "declared one. On a line it is a lower bound of the truth; in the plane (replace) an "
         "estimate by quadrature.",
         "",
