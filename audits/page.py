@@ -74,8 +74,8 @@ def _mechanisms(cells: Sequence[Cell]) -> str:
         f"{len(cells)} audits, of which {violated} refute a claim. All verdicts together are wrong "
         f'with a chance of at most {100 * FAMILY_ERROR:g} %. "At least" is certain of epsilon '
         f"whatever the mechanism; mu, where delta = {DELTA:g}, refutes Gaussian profiles. Part: "
-        f"the certified part of epsilon if the claim is pure, of mu otherwise; where the analysis is "
-        f"tight on the pair it reaches {100 * GOAL:.0f} % in {reached} of {len(tight)} audits. "
+        f"the certified part of epsilon if the claim is pure, of mu otherwise; where the analysis "
+        f"is tight on the pair it reaches {100 * GOAL:.0f} % in {reached} of {len(tight)} audits. "
         "Power: the chance to catch twice the claimed privacy loss. Picture: `audit.png`.",
         "",
         "| mechanism | unit | claimed | at least | mu claimed | mu at least | part | trials "
