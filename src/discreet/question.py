@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from discreet import _checks
 from discreet.declared import Bounds
 from discreet.errors import InputError
+from discreet.geometry import Box
 
 
 class Question(ABC):
@@ -75,3 +76,40 @@ class RowCount(Question):
             _checks.finite(label=self.label)
             if self.bounds.labels is None:
                 raise InputError("the bounds declare no labels to count.")
+
+
+MOST_STEPS = 2**32
+
+
+@dataclass(frozen=True)
+class ColumnQuantiles(Question):
+    """The q-quantile of each column, on a public grid of ``steps`` steps between its limits.
+
+    Examples
+    --------
+    >>> ages = Bounds(Box([0], [120]), n_features=1)
+    >>> ColumnQuantiles(ages, q=0.9, steps=120).q
+    0.9
+    >>> ColumnQuantiles(ages, q=90)
+    Traceback (most recent call last):
+        ...
+    discreet.errors.InputError: q must lie strictly between 0 and 1; got 90.
+    """
+
+    bounds: Bounds
+    q: float = 0.5
+    steps: int = 2**20
+
+    def __post_init__(self) -> None:
+        _checks.instance(Bounds, bounds=self.bounds)
+        _checks.finite(q=self.q)
+        if not 0 < self.q < 1:
+            raise InputError(f"q must lie strictly between 0 and 1; got {self.q}.")
+        _checks.whole(steps=self.steps, at_least=1, at_most=MOST_STEPS)
+        features = self.bounds.features
+        if not isinstance(features, Box):
+            raise InputError("quantiles need an interval for each column; declare a Box.")
+        if not all(low < high for low, high in zip(features.lower, features.upper, strict=True)):
+            raise InputError("quantiles need a lower limit below the upper one in every column.")
+        if self.bounds.intercept is not None or self.bounds.max_weight is not None:
+            raise InputError("quantiles are of plain columns; declare no intercept and no weights.")

@@ -25,9 +25,12 @@ from support.checks import (
     claimed_level,
     scores,
 )
+from support.selections import SELECTIONS
 from support.two_stage import STAGED, StagedCase
 
-every_case = pytest.mark.parametrize("case", [*CASES, *STAGED], ids=lambda case: case.label)
+every_case = pytest.mark.parametrize(
+    "case", [*CASES, *STAGED, *SELECTIONS], ids=lambda case: case.label
+)
 every_single_release = pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
 
 CANARY = 7654321.0625
@@ -35,7 +38,7 @@ CANARY_LABEL = 8765432.125
 
 
 def test_every_registered_mechanism_has_a_worst_pair():
-    assert {case.mechanism.name for case in (*CASES, *STAGED)} == {
+    assert {case.mechanism.name for case in (*CASES, *STAGED, *SELECTIONS)} == {
         mechanism.name for mechanism in REGISTRY
     }
 

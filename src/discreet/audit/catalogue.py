@@ -24,6 +24,7 @@ from discreet.mechanisms import (
     REGISTRY,
     AdaptiveRidge,
     EachAgainstTheRest,
+    ExponentialSampling,
     GaussianSum,
     LaplaceSum,
     Mechanism,
@@ -40,7 +41,7 @@ from discreet.one_vs_rest import OneVsRest
 from discreet.penalties import Indicator
 from discreet.privacy import AddRemoveOne, Budget, NoPrivacy, Unit, unit_named
 from discreet.problem import Problem
-from discreet.question import Question, RowCount, VectorSum
+from discreet.question import ColumnQuantiles, Question, RowCount, VectorSum
 
 NAMES = tuple(mechanism.name for mechanism in REGISTRY)
 
@@ -292,6 +293,24 @@ def _sufficient_statistics(unit: Unit, budget: Budget, pure: Budget) -> Iterator
                    )  # fmt: skip
 
 
+def _exponential_sampling(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    """Nearly all grid points become worse by a rank's worth, and a few better.
+
+    The few are drawn one time in five where they are better: the rarer they are, the nearer the
+    log ratio is to epsilon, and the harder to count.
+    """
+    is_added = isinstance(unit, AddRemoveOne)
+    odds = 0.25 * math.exp(-pure.epsilon if is_added else -pure.epsilon / 2)
+    edge = 1 / (1 + odds)
+    if is_added:
+        pair = Pair(np.array([[1.0]]), np.array([[1.0], [edge]]), unit)
+    else:
+        pair = Pair(np.array([[0.0], [edge], [edge]]), np.array([[1.0], [edge], [edge]]), unit)
+    question = ColumnQuantiles(Bounds(Box([0.0], [1.0]), 1), steps=2**16)
+    yield Case("exponential sampling, median", ExponentialSampling(), question, pure, pair,
+               remark="log ratios near epsilon belong to rare draws")  # fmt: skip
+
+
 _MAKERS: dict[str, Maker] = {
     "gaussian_sum": _gaussian_sum,
     "laplace_sum": _laplace_sum,
@@ -302,4 +321,5 @@ _MAKERS: dict[str, Maker] = {
     "private_standardisation": _private_standardisation,
     "adaptive_ridge": _adaptive_ridge,
     "sufficient_statistics": _sufficient_statistics,
+    "exponential_sampling": _exponential_sampling,
 }

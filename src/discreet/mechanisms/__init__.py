@@ -2,6 +2,7 @@
 
 from discreet.mechanisms.adaptive_ridge import AdaptiveRidge
 from discreet.mechanisms.base import Learner, Mechanism, Plan, Verdict
+from discreet.mechanisms.exponential_sampling import ExponentialSampling
 from discreet.mechanisms.gaussian_sum import GaussianSum
 from discreet.mechanisms.laplace_sum import LaplaceSum
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
@@ -21,6 +22,7 @@ REGISTRY: tuple[Mechanism, ...] = (
     PrivateStandardisation(),
     AdaptiveRidge(),
     SufficientStatistics(),
+    ExponentialSampling(),
 )
 """Every mechanism; the universal checks run over all of them."""
 
@@ -28,6 +30,7 @@ __all__ = [
     "REGISTRY",
     "AdaptiveRidge",
     "EachAgainstTheRest",
+    "ExponentialSampling",
     "GaussianSum",
     "LaplaceSum",
     "Learner",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from abc import ABC, abstractmethod
+from fractions import Fraction
 from typing import NoReturn
 
 import numpy as np
@@ -17,7 +18,7 @@ from discreet import _checks
 from discreet._types import Booleans, Integers
 from discreet._types import Words as WordArray
 from discreet.errors import InputError, InputTypeError, SealedError
-from discreet.noise import coin, law
+from discreet.noise import coin, law, selection, uniform
 from discreet.noise.words import CipherWords, WordSupply, check_cipher, fresh_words
 
 ALL_ROWS = 1 << 64
@@ -59,15 +60,7 @@ class Noise(ABC):
         """Return ``count`` uniform integers among 0, 1, ..., bound - 1."""
         _checks.whole(bound=bound, at_least=1, at_most=1 << 64)
         _checks.whole(count=count, at_least=0)
-        words, bound = self.words(), int(bound)
-        if bound == 1:
-            return np.zeros(count, dtype=np.uint64)
-        shift = np.uint64(64 - (bound - 1).bit_length())
-        kept = np.empty(0, dtype=np.uint64)
-        while kept.size < count:
-            proposal = words.take(2 * (count - kept.size) + 8) >> shift
-            kept = np.concatenate([kept, proposal[proposal <= np.uint64(bound - 1)]])
-        return kept[:count]
+        return uniform.below(self.words(), int(bound), count)
 
     def coins(self, numerators: Integers, denominator: int) -> Booleans:
         """Flip one coin of chance exp(-numerator/denominator) for each numerator.
@@ -84,6 +77,31 @@ class Noise(ABC):
         if numerators.size and numerators.max() > coin.MOST:
             raise InputError("numerators must be below 2**63; use a coarser grid for scores.")
         return coin.flip(self.words(), numerators.astype(np.int64), int(denominator))
+
+    def candidates(
+        self, counts: Integers, scores: Integers, rate: Fraction, draws: int = 1
+    ) -> tuple[Integers, Integers]:
+        """Draw candidates with chance proportional to exp(-score * rate): exponential mechanism.
+
+        Candidates come in groups of equal score. Returns the group of each of ``draws`` candidates,
+        drawn independently, and its place among the ``counts[group]`` of its group.
+        """
+        _checks.instance(Fraction, rate=rate)
+        _checks.whole(draws=draws, at_least=0)
+        counts, scores = np.asarray(counts), np.asarray(scores)
+        if counts.dtype.kind not in "iu" or scores.dtype.kind not in "iu":
+            raise InputTypeError("counts and scores must be integers; snap scores to a grid first.")
+        if rate <= 0:
+            raise InputError("rate must be positive.")
+        if counts.ndim != 1 or counts.shape != scores.shape or counts.size == 0:
+            raise InputError("counts and scores must be of one length, along one axis.")
+        most = selection.MOST_CANDIDATES
+        if counts.min() < 1 or counts.sum(dtype=np.float64) > most:
+            raise InputError("a group needs a candidate, and all have at most 2**40 together.")
+        if scores.min() < 0 or scores.max() > selection.MOST_SCORE:
+            raise InputError("scores must lie between 0 and 2**62; use a coarser grid for them.")
+        counts, scores = counts.astype(np.int64), scores.astype(np.int64)
+        return selection.choose(self.words(), counts, scores, rate, int(draws))
 
     def subset(self, population: int, threshold: int) -> Booleans:
         """Keep each of ``population`` rows with chance exactly threshold / 2**64."""

@@ -1,0 +1,35 @@
+"""Exact uniform integers below a bound, by rejection."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet._types import Integers
+from discreet._types import Words as WordArray
+from discreet.noise.words import WordSupply
+
+
+def below(words: WordSupply, bound: int, count: int) -> WordArray:
+    """Return ``count`` uniform integers among 0, 1, ..., bound - 1."""
+    if bound == 1:
+        return np.zeros(count, dtype=np.uint64)
+    shift = np.uint64(64 - (bound - 1).bit_length())
+    kept = np.empty(0, dtype=np.uint64)
+    while kept.size < count:
+        proposal = words.take(2 * (count - kept.size) + 8) >> shift
+        kept = np.concatenate([kept, proposal[proposal <= np.uint64(bound - 1)]])
+    return kept[:count]
+
+
+def below_each(words: WordSupply, bounds: Integers) -> Integers:
+    """Return a uniform integer below each bound; bounds lie between 1 and 2**62."""
+    most = (bounds - 1).astype(np.uint64)
+    mask = most.copy()
+    for shift in (1, 2, 4, 8, 16, 32):
+        mask |= mask >> np.uint64(shift)
+    drawn = np.zeros(bounds.size, dtype=np.uint64)
+    missing = np.flatnonzero(bounds > 1)
+    while missing.size:
+        drawn[missing] = words.take(missing.size) & mask[missing]
+        missing = missing[drawn[missing] > most[missing]]
+    return drawn.astype(np.int64)

@@ -1,0 +1,91 @@
+"""Mechanisms that draw an answer instead of adding noise to one: their laws are finite."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.audit.laws.finite import exponential_selection
+from discreet.data import Bounds
+from discreet.geometry import Box
+from discreet.mechanisms import ExponentialSampling
+from discreet.mechanisms.exponential_sampling import SHARES
+from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
+from discreet.question import ColumnQuantiles
+from support.cases import Case, Data, _hostile_row
+
+
+@dataclass(frozen=True)
+class SelectionCase(Case):
+    """A draw of quantiles on a grid."""
+
+    def silent_answer(self, plan, data):
+        values = _clipped(self, data)
+        return np.quantile(values, self.question.q, axis=0, method="averaged_inverted_cdf")
+
+
+def _clipped(case, data):
+    box = case.question.bounds.features
+    return np.clip(np.asarray(data.X, dtype=np.float64), box.lower, box.upper)
+
+
+def rank_scores(places, steps, q):
+    """Count, point by point, by how many ranks the quantile misses each grid point."""
+    n = len(places)
+    return np.array(
+        [
+            max((places < t).sum() - q * n, q * n - (places <= t).sum(), 0.0)
+            for t in range(steps + 1)
+        ]
+    )
+
+
+def law_of(places, steps, q, rate):
+    """The exact law of a draw, from its definition; ``rate`` is for each rank."""
+    return exponential_selection(-rank_scores(np.asarray(places), steps, q), rate)
+
+
+def laws_of(case, plan, pair=None):
+    """The laws of the first column under two data sets."""
+    rate = float(plan.rate * SHARES)
+    return tuple(
+        law_of(
+            plan.places(0, _clipped(case, data)[:, 0]), plan.question.steps, plan.question.q, rate
+        )
+        for data in pair or case.worst_pair
+    )
+
+
+def frequencies(values, plan):
+    """How often each grid point was drawn."""
+    places = plan.places(0, np.asarray(values))
+    return np.bincount(places, minlength=plan.question.steps + 1)
+
+
+def _cases():
+    add, swap = AddRemoveOne(), ReplaceOne()
+    pure, approximate = Budget(1.0), Budget(1.0, 1e-6)
+
+    def case(label, unit, budget, first, second, q=0.5, columns=1, steps=400):
+        bounds = Bounds(Box([0.0] * columns, [1.0] * columns), columns)
+        pair = tuple(Data(np.tile(np.array(rows)[:, None], columns)) for rows in (first, second))
+        return SelectionCase(f"exponential sampling, {label}, {unit.name}", ExponentialSampling(),
+                             ColumnQuantiles(bounds, q, steps), unit, budget, pair, None,
+                             _hostile_row(columns))  # fmt: skip
+
+    added, removed = [1.0, 0.97], [1.0]
+    yield case("median", add, pure, removed, added)
+    yield case("median", swap, pure, [0.0, 0.97, 0.97], [1.0, 0.97, 0.97])
+    # Below a quartile a record more is worth three quarters of a rank, and so it is above.
+    yield case("quartile", add, pure, [0.03] * 3, [0.0] + [0.03] * 3, q=0.25)
+    yield case(
+        "upper quartile", swap, pure, [0.0] * 2 + [0.97] * 4, [1.0, 0.0] + [0.97] * 4, q=0.75
+    )
+    yield case("two columns", add, pure, removed, added, columns=2)
+    yield case(
+        "thirty columns", swap, approximate, [0.0, 0.97, 0.97], [1.0, 0.97, 0.97], columns=30
+    )
+
+
+SELECTIONS = tuple(_cases())
