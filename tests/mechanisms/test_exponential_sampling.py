@@ -17,7 +17,7 @@ from discreet.data import Bounds, Interval
 from discreet.errors import InputError, NotAccepted
 from discreet.geometry import Box, L2Ball
 from discreet.mechanisms import ExponentialSampling, GaussianSum
-from discreet.mechanisms.exponential_sampling import SHARES, Runs, score_range, share_of
+from discreet.mechanisms.exponential_sampling import Runs, level_of, rank_range
 from discreet.noise import RehearsalNoise, selection
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.question import ColumnQuantiles, VectorSum
@@ -43,7 +43,7 @@ def test_scores_of_runs_are_those_counted_point_by_point(q):
     generator = np.random.default_rng(4)
     for size in (1, 2, 7, 40):
         places = generator.integers(0, 13, size)
-        runs = Runs.of(places, 12, share_of(q))
+        runs = Runs.of(places, 12, level_of(q))
         points = np.repeat(runs.scores, runs.counts)
         np.testing.assert_array_equal(
             np.concatenate(
@@ -52,20 +52,20 @@ def test_scores_of_runs_are_those_counted_point_by_point(q):
             np.arange(13),
         )
         np.testing.assert_allclose(
-            points / SHARES, rank_scores(places, 12, q), atol=size * 2.0**-32
+            points / level_of(q).denominator, rank_scores(places, 12, q), rtol=1e-12, atol=1e-12
         )
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
 @pytest.mark.parametrize("q", [0.5, 0.25, 0.9])
 def test_the_claimed_range_holds_for_all_small_neighbours_and_is_attained(unit, q):
-    steps, share = 4, share_of(q)
+    steps, level = 4, level_of(q)
 
     def scores(places):
-        runs = Runs.of(np.array(places), steps, share)
+        runs = Runs.of(np.array(places), steps, level)
         return np.repeat(runs.scores, runs.counts)
 
-    widest = 0
+    widest, limit = 0, rank_range(level, unit) * level.denominator
     for size in (1, 2, 3, 4, 5):
         for rest in itertools.combinations_with_replacement(range(steps + 1), size):
             if unit.count_is_public:
@@ -76,9 +76,9 @@ def test_the_claimed_range_holds_for_all_small_neighbours_and_is_attained(unit, 
                 pairs = [(rest, (*rest, x)) for x in range(steps + 1)]
             for first, second in pairs:
                 widest = max(widest, int(np.ptp(scores(first) - scores(second))))
-    assert widest <= score_range(share, unit)
+    assert widest <= limit
     if q != 0.9:  # a high quantile needs more records than these
-        assert widest == score_range(share, unit)
+        assert widest == limit
 
 
 @every_case
@@ -99,7 +99,7 @@ def test_no_pair_of_random_neighbours_refutes_the_claim(unit, q):
         other = places[1:]
         if unit.count_is_public:
             other = np.append(other, generator.integers(0, 21))
-        rate = float(plan.rate * SHARES)
+        rate = float(plan.rate)
         laws = (law_of(one, 20, q, rate) for one in (places, other))
         assert not exact_audit(*laws, plan.guarantee).violated
 
@@ -169,7 +169,7 @@ def test_many_columns_use_delta_if_it_buys_anything():
             ColumnQuantiles(bounds), Budget(1.0, delta), AddRemoveOne()
         )
         assert plan.guarantee.delta(1.0) <= delta
-        return float(plan.rate * SHARES)
+        return float(plan.rate)
 
     assert span(1, 0.0) == span(1, 1e-3) == 1.0
     assert 0.4999 < span(2, 0.0) <= 0.5
@@ -210,8 +210,20 @@ def test_other_questions_and_too_many_rows_are_refused():
 
 
 def test_scores_of_the_most_rows_fit():
-    runs = Runs.of(np.zeros(4, np.int64), 1, share_of(0.999))
+    level = level_of(1 - 2.0**-32)
+    runs = Runs.of(np.zeros(4, np.int64), 1, level)
+    assert level.denominator == 2**32
     assert int(runs.scores.max()) * (2**29 // 4) < 2**62
+
+
+def test_a_quantile_is_the_fraction_that_was_meant():
+    assert [level_of(q) for q in (0.05, 0.5, 1 / 3)] == [
+        Fraction(1, 20),
+        Fraction(1, 2),
+        Fraction(1, 3),
+    ]
+    assert 0 < level_of(1e-300) < level_of(1 - 2.0**-53) < 1
+    assert abs(float(level_of(math.sqrt(0.5))) - math.sqrt(0.5)) < 2.0**-50
     assert ColumnQuantiles(unit_interval(labels=Interval(0, 1))).q == 0.5
 
 
@@ -228,7 +240,7 @@ def test_half_the_range_is_caught(case):
 def test_the_range_of_a_median_used_for_a_quartile_is_caught():
     (case,) = (case for case in ONE_COLUMN if "quartile, add" in case.label)
     plan = case.plan()
-    mutant = replace(plan, rate=Fraction(1, SHARES))
+    mutant = replace(plan, rate=Fraction(1))
     assert exact_audit(*laws_of(case, mutant), plan.guarantee).violated
 
 
@@ -236,7 +248,7 @@ def test_the_range_of_add_remove_used_for_replacement_is_caught():
     case = ONE_COLUMN[1]
     assert case.unit == ReplaceOne()
     plan = case.plan()
-    mutant = replace(plan, rate=Fraction(1, SHARES))
+    mutant = replace(plan, rate=Fraction(1))
     assert exact_audit(*laws_of(case, mutant), plan.guarantee).violated
 
 

@@ -10,7 +10,6 @@ from discreet.audit.laws.finite import exponential_selection
 from discreet.data import Bounds
 from discreet.geometry import Box
 from discreet.mechanisms import ExponentialSampling
-from discreet.mechanisms.exponential_sampling import SHARES
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.question import ColumnQuantiles
 from support.cases import Case, Data, _hostile_row
@@ -48,7 +47,7 @@ def law_of(places, steps, q, rate):
 
 def laws_of(case, plan, pair=None):
     """The laws of the first column under two data sets."""
-    rate = float(plan.rate * SHARES)
+    rate = float(plan.rate)
     return tuple(
         law_of(
             plan.places(0, _clipped(case, data)[:, 0]), plan.question.steps, plan.question.q, rate

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any, cast
 
 import numpy as np
@@ -27,8 +28,8 @@ from discreet.privacy import (
 )
 from discreet.question import ColumnQuantiles, Question
 
-SHARES = 2**32
-"""A rank is worth so many units of score, and the quantile is a multiple of one part of them."""
+FINEST = 2**32
+"""A quantile is taken as a fraction with no larger denominator: 0.05 as one in twenty."""
 
 MOST_ROWS = 2**29
 """With more rows than this a score may not fit 64 bits."""
@@ -38,8 +39,8 @@ MOST_ROWS = 2**29
 class Runs:
     """Grid points in runs of equal score, from left to right.
 
-    With l records below a point, g above it and n in all, its score is the number of ranks, in
-    units of one part of ``SHARES``, by which q n lies outside of [l, n - g].
+    With l records below a point, g above it and n in all, its score is the number of ranks
+    by which q n lies outside of [l, n - g], times the denominator of q.
     """
 
     starts: Integers
@@ -47,22 +48,21 @@ class Runs:
     scores: Integers
 
     @classmethod
-    def of(cls, places: Integers, steps: int, share: int) -> Runs:
+    def of(cls, places: Integers, steps: int, level: Fraction) -> Runs:
         """Cut the grid points 0, ..., ``steps`` where a record lies."""
         taken, tally = np.unique(places, return_counts=True)
         upto = np.cumsum(tally)
         before = np.concatenate([[0], upto])
         # A gap, a record's own place, the next gap, ..., the last gap.
-        starts, counts, below, level = (np.zeros(2 * taken.size + 1, np.int64) for _ in range(4))
+        starts, counts, below, here = (np.zeros(2 * taken.size + 1, np.int64) for _ in range(4))
         starts[0::2], starts[1::2] = np.concatenate([[0], taken + 1]), taken
         counts[0::2] = np.concatenate([taken, [steps + 1]]) - starts[0::2]
         counts[1::2] = 1
         below[0::2], below[1::2] = before, before[:-1]
-        level[1::2] = tally
-        n = places.size
-        lowest = (SHARES - share) * below - share * (n - below)
-        too_low = -(lowest + SHARES * level)
-        scores = np.maximum(np.maximum(lowest, too_low), 0)
+        here[1::2] = tally
+        too_high = level.denominator * below - level.numerator * places.size
+        too_low = -(too_high + level.denominator * here)
+        scores = np.maximum(np.maximum(too_high, too_low), 0)
         filled = counts > 0
         return cls(starts[filled], counts[filled], scores[filled])
 
@@ -80,7 +80,10 @@ class Runs:
 
 @dataclass(frozen=True, eq=False)
 class ExponentialSamplingPlan(Plan):
-    """A grid for each column and a rate, or none if nothing is to be hidden."""
+    """A grid for each column, and how fast chances fall with each rank.
+
+    There is no rate if nothing is to be hidden.
+    """
 
     question: ColumnQuantiles
     rate: Fraction | None
@@ -88,9 +91,9 @@ class ExponentialSamplingPlan(Plan):
     reason: str = ""
 
     @property
-    def share(self) -> int:
-        """The quantile, in parts of ``SHARES``."""
-        return share_of(self.question.q)
+    def level(self) -> Fraction:
+        """The quantile, as a fraction."""
+        return level_of(self.question.q)
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         answers: Vector = self.run_many(rows, noise, 1)[0]
@@ -103,10 +106,12 @@ class ExponentialSamplingPlan(Plan):
         )
 
     def _answers(self, j: int, column: Vector, noise: Noise, draws: int) -> Vector:
-        runs = Runs.of(self.places(j, column), self.question.steps, self.share)
+        runs = Runs.of(self.places(j, column), self.question.steps, self.level)
         if self.rate is None:
             return np.full(draws, self._value(j, np.array(runs.best())))
-        return self._value(j, runs.draw(self.rate, noise, draws).astype(np.float64))
+        return self._value(
+            j, runs.draw(self.rate / self.level.denominator, noise, draws).astype(np.float64)
+        )
 
     def places(self, j: int, values: Vector) -> Integers:
         """Return the nearest grid point of each value, seen by itself."""
@@ -133,7 +138,7 @@ class ExponentialSampling(Mechanism):
     >>> from discreet.privacy import AddRemoveOne
     >>> median = ColumnQuantiles(Bounds(Box([0], [120]), n_features=1))
     >>> plan = ExponentialSampling().plan(median, Budget(0.5), AddRemoveOne())
-    >>> plan.guarantee.epsilon(0.0), float(plan.rate * SHARES)  # a factor of exp(0.5) for each rank
+    >>> plan.guarantee.epsilon(0.0), float(plan.rate)  # a factor of exp(0.5) for each rank
     (0.5, 0.5)
     """
 
@@ -155,7 +160,7 @@ class ExponentialSampling(Mechanism):
         if not budget.is_private:
             return ExponentialSamplingPlan(question, None, Guarantee(NoPrivacy(), unit))
         span, profile, reason = _span(budget, question.bounds.n_features)
-        rate = Fraction(span) / score_range(share_of(question.q), unit)
+        rate = Fraction(span) / rank_range(level_of(question.q), unit)
         guarantee = Guarantee(
             profile, unit, public_facts(question.bounds, unit), budget.delta or 1e-9
         )
@@ -167,14 +172,15 @@ def _dense(column: Any) -> Vector:
     return np.asarray(column.toarray() if hasattr(column, "toarray") else column)[:, 0]
 
 
-def share_of(q: float) -> int:
-    """Return the quantile as a number of parts of ``SHARES``."""
-    return min(max(round(q * SHARES), 1), SHARES - 1)
+def level_of(q: float) -> Fraction:
+    """Return the quantile as a fraction strictly between zero and one."""
+    least = Fraction(1, FINEST)
+    return min(max(Fraction(q).limit_denominator(FINEST), least), 1 - least)
 
 
-def score_range(share: int, unit: Unit) -> int:
-    """Bound how much more the score may change at one grid point than at another."""
-    return 2 * SHARES if unit.count_is_public else 2 * max(share, SHARES - share)
+def rank_range(level: Fraction, unit: Unit) -> Fraction:
+    """Bound how many ranks more the score may change at one grid point than at another."""
+    return Fraction(2) if unit.count_is_public else 2 * max(level, 1 - level)
 
 
 def _span(budget: Budget, columns: int) -> tuple[float, Profile, str]:
@@ -182,12 +188,17 @@ def _span(budget: Budget, columns: int) -> tuple[float, Profile, str]:
     if columns == 1:
         return budget.epsilon, BoundedRange(budget.epsilon), "one draw is pure; delta is not used"
     span = math.nextafter(budget.epsilon / columns, 0.0) * (1 - 2.0**-50)
-    if budget.delta > 0:
-        wide = 1 / calibrate(lambda noise: _concentrated(1 / noise, columns), budget)
-        if wide > span:
-            reason = f"{columns} draws cost less as zCDP than as pure epsilon"
-            return wide, _concentrated(wide, columns), reason
+    if budget.delta > 0 and _concentrated(span, columns).delta(budget.epsilon) < budget.delta:
+        wide = _widest(budget, columns)
+        reason = f"{columns} draws cost less as zCDP than as pure epsilon"
+        return wide, _concentrated(wide, columns), reason
     return span, compose([BoundedRange(span)] * columns), f"{columns} draws share a pure epsilon"
+
+
+@cache
+def _widest(budget: Budget, columns: int) -> float:
+    """Return the widest range of each column at which all of them together meet the budget."""
+    return 1 / calibrate(lambda noise: _concentrated(1 / noise, columns), budget)
 
 
 def _concentrated(span: float, columns: int) -> Profile:
