@@ -1,0 +1,147 @@
+"""Broken objective perturbation: a random linear term in the loss."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from audits.mutants.attacks import Nearness
+from audits.mutants.base import Mutant
+from audits.mutants.runs import Sampled, of_plan, opened
+from discreet._types import Array
+from discreet.audit import Pair
+from discreet.audit.scores import ObjectiveLikelihood
+from discreet.data import Bounds, LabelSet, OpenRows
+from discreet.geometry import L2Ball
+from discreet.losses import HuberHinge, MarginLogistic
+from discreet.mechanisms import ObjectivePerturbation
+from discreet.noise import Noise, RehearsalNoise
+from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
+from discreet.problem import Problem
+
+ADD, SWAP = AddRemoveOne(), ReplaceOne()
+BOUNDS = Bounds(L2Ball(1.0), 2, labels=LabelSet([-1, 1]), max_rows=2**20)
+STEEP = Problem(MarginLogistic(margin=40.0), BOUNDS, ridge=4000.0)
+"""Its slope is one wherever coefficients are small, so that worst pairs attain the sensitivity."""
+
+NOTHING, AXIS = [0.0, 0.0], [1.0, 0.0]
+EXCHANGED = Pair((np.array([NOTHING, AXIS]), np.array([1, 1])),
+                 (np.array([NOTHING, AXIS]), np.array([1, -1])), SWAP)  # fmt: skip
+
+
+def moves_once() -> Mutant:
+    plan: Any = ObjectivePerturbation("radial").plan(STEEP, Budget(1.0), SWAP)
+    return Mutant(
+        name="a replaced record tilts the objective once",
+        breaks="The linear term is for adding a record; replacing one tilts it twice as much.",
+        mechanism="objective_perturbation",
+        guarantee=plan.guarantee,
+        pair=EXCHANGED,
+        run=of_plan(replace(plan, term=replace(plan.term, scale=plan.scale / 2)), BOUNDS),
+        original=of_plan(plan, BOUNDS),
+        trials=16000,
+        scores=(
+            ObjectiveLikelihood(STEEP, EXCHANGED.first, EXCHANGED.second, plan.scale / 2, "radial"),
+        ),
+    )
+
+
+def not_clipped() -> Mutant:
+    plan: Any = ObjectivePerturbation("radial").plan(STEEP, Budget(1.0), ADD)
+    wide = replace(BOUNDS, features=L2Ball(100.0))
+    long = (np.array([NOTHING, [5.0, 0.0]]), np.array([1, 1]))
+    unclipped = replace(
+        plan, minimiser=replace(plan.minimiser, problem=replace(plan.minimiser.problem, bounds=wide))
+    )
+    return Mutant(
+        name="clipping forgotten in learning",
+        breaks="Rows are used as they come; one of length 5 tilts the objective five times more.",
+        mechanism="objective_perturbation",
+        guarantee=plan.guarantee,
+        pair=Pair((np.array([NOTHING]), np.array([1])), long, ADD),
+        run=of_plan(unclipped, wide),
+        original=of_plan(plan, BOUNDS),
+        trials=2000,
+    )
+
+
+HINGED = Problem(HuberHinge(0.5), replace(BOUNDS, n_features=1, intercept=1.0), ridge=20.0)
+ALMOST_NOTHING = 1e-6
+FARTHEST = 1e8
+
+
+class _FreeIntercept:
+    """Objective perturbation without ridge on the intercept, for rows of zeros.
+
+    The two coefficients do not meet then: the first is that of the linear term alone, and the
+    intercept is where a slope that rises is zero. A trace of ridge makes it exist.
+    """
+
+    def __init__(self, plan: Any) -> None:
+        self._plan = plan
+
+    def many(self, data: Any, count: int, seed: int) -> Array:
+        noise = RehearsalNoise(seed)
+        rows, labels = opened(data, HINGED.bounds, ADD).gather()
+        if rows[:, :-1].any():
+            raise ValueError("rows must be zero but for the intercept.")
+        linears = self._plan.term.draw_many(2, count, noise)
+        slope = linears[:, 0] / HINGED.ridge
+        points = np.column_stack([-slope, self._intercepts(np.asarray(labels), linears[:, 1])])
+        near = np.clip(points, -self._plan.mask.grid.bound, self._plan.mask.grid.bound)
+        return np.asarray(self._plan.mask.hide(near.ravel(), noise).reshape(count, 2))
+
+    @staticmethod
+    def _intercepts(labels: Array, tilts: Array) -> Array:
+        low, high = np.full(tilts.size, -FARTHEST), np.full(tilts.size, FARTHEST)
+        for _ in range(80):
+            middle = (low + high) / 2
+            slopes = HINGED.loss.slope(labels[:, None], middle[None, :]).sum(axis=0)
+            is_right = slopes + ALMOST_NOTHING * middle + tilts > 0
+            low, high = np.where(is_right, low, middle), np.where(is_right, middle, high)
+        return (low + high) / 2
+
+
+def free_intercept() -> Mutant:
+    plan: Any = ObjectivePerturbation("radial").plan(HINGED, Budget(1.0), ADD)
+    zero = np.zeros((2, 1))
+    return Mutant(
+        name="the intercept is not penalised",
+        breaks="Nothing bounds what one record does to the curvature: two classes give an "
+        "intercept that exists, one class gives none.",
+        mechanism="objective_perturbation",
+        guarantee=plan.guarantee,
+        pair=Pair((zero[:1], np.array([1])), (zero, np.array([1, -1])), ADD),
+        run=_FreeIntercept(plan),
+        original=of_plan(plan, HINGED.bounds),
+        trials=8000,
+        scores=(Nearness([0.0, -1.0]),),
+    )
+
+
+def stopped_early() -> Mutant:
+    plan: Any = ObjectivePerturbation("radial").plan(STEEP, Budget(1.0), ADD)
+    problem, width = plan.minimiser.problem, BOUNDS.width
+
+    def few_steps(rows: OpenRows, noise: Noise, count: int) -> Array:
+        start = plan.minimiser.solve(rows, np.zeros(width))
+        linears = plan.term.draw_many(width, count, noise)
+        # The gradient at the start is the linear term; each step goes a third of the way.
+        return start - 0.3 * linears / problem.ridge
+
+    return Mutant(
+        name="a solver started warm and stopped early, without a mask",
+        breaks="The solver begins at the minimiser without noise and stops while it is near it.",
+        mechanism="objective_perturbation",
+        guarantee=plan.guarantee,
+        pair=Pair((np.array([NOTHING]), np.array([1])),
+                  (np.array([NOTHING, AXIS]), np.array([1, 1])), ADD),
+        run=Sampled(BOUNDS, ADD, few_steps),
+        original=of_plan(plan, BOUNDS),
+        trials=8000,
+    )  # fmt: skip
+
+
+MUTANTS = (moves_once(), not_clipped(), free_intercept(), stopped_early())
