@@ -1,0 +1,1 @@
+"""Attacks on every guarantee of the library, and on mechanisms broken on purpose."""

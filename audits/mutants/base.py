@@ -8,15 +8,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from scipy.special import ndtr
+from threadpoolctl import threadpool_limits
 
 from discreet._types import Array
 from discreet.audit import AuditResult, Evidence, Pair, audit
 from discreet.audit.certify import chance_at_least, chance_at_most
 from discreet.audit.scores import Score
-from discreet.privacy import Guarantee
+from discreet.privacy import Approximate, Guarantee
 
 CONFIDENCE = 1 - 1e-8
 """Of one audit: a hundred of them raise a false alarm with a chance below one in a million."""
@@ -35,28 +36,32 @@ class Run(Protocol):
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of the table: what was claimed, what is certain, and how surely it is found."""
+    """One line of the table: what was claimed, what is certain, and how surely it is found.
+
+    ``measure`` says of what: epsilon at the claimed delta, mu of a Gaussian profile, or delta at
+    the claimed epsilon. ``power`` is the least chance that another such attack finds it too.
+    """
 
     name: str
     mechanism: str
+    measure: str
     claimed: float
     found: float
-    share: float
     violated: bool
     trials: int
     seconds: float
     power: float
 
-    HEADER = (
-        f"{'mutant':<58} {'mechanism':<24} {'claimed':>8} {'certified':>9} {'share':>7} "
+    HEADER: ClassVar[str] = (
+        f"{'mutant':<61} {'mechanism':<23} {'measure':<7} {'claimed':>8} {'at least':>8} "
         f"{'trials':>8} {'seconds':>7} {'power':>8}"
     )
 
     def __str__(self) -> str:
         trials = f"{self.trials:,}" if self.trials else "exact"
         return (
-            f"{self.name:<58} {self.mechanism:<24} {self.claimed:>8.3g} {self.found:>9.3g} "
-            f"{self.share:>7.3g} {trials:>8} {self.seconds:>7.2f} {100 * self.power:>7.2f}%"
+            f"{self.name:<61} {self.mechanism:<23} {self.measure:<7} {self.claimed:>8.3g} "
+            f"{self.found:>8.3g} {trials:>8} {self.seconds:>7.2f} {100 * self.power:>7.2f}%"
         )
 
 
@@ -80,8 +85,8 @@ class Broken(ABC):
 class Mutant(Broken):
     """A broken mechanism that an audit by sampling refutes.
 
-    ``original`` is its sound counterpart with the same claim on the same pair, or on
-    ``original_pair`` where it refuses that one. ``many`` of a run makes many releases at once.
+    ``original`` is its sound counterpart, with the same claim on the same pair; it is attacked with
+    the same scores unless it needs its own.
     """
 
     name: str
@@ -107,16 +112,17 @@ class Mutant(Broken):
     def _audit(
         self, run: Run, scores: tuple[Score, ...], trials: int | None, seed: int
     ) -> AuditResult:
-        return audit(
-            run,
-            self.pair,
-            self.guarantee,
-            trials=trials or self.trials,
-            confidence=CONFIDENCE,
-            scores=scores,
-            seed=seed,
-            subject=self.name,
-        )
+        with threadpool_limits(1):  # products are small: threads would only get in the way
+            return audit(
+                run,
+                self.pair,
+                self.guarantee,
+                trials=trials or self.trials,
+                confidence=CONFIDENCE,
+                scores=scores,
+                seed=seed,
+                subject=self.name,
+            )
 
     def find(self, *, seed: int = 0) -> Finding:
         return self._finding(self.audit, seed)
@@ -128,12 +134,13 @@ class Mutant(Broken):
         start = time.perf_counter()
         found = attack(seed=seed)
         seconds = time.perf_counter() - start
+        is_gaussian = found.delta > 0 and not isinstance(self.guarantee.profile, Approximate)
         return Finding(
             self.name,
             self.mechanism,
-            found.claimed,
-            found.lower_bound,
-            found.share,
+            "mu" if is_gaussian else "epsilon",
+            found.claimed_mu if is_gaussian else found.claimed,
+            found.lower_mu if is_gaussian else found.lower_bound,
             found.violated,
             found.trials,
             seconds,
@@ -152,6 +159,7 @@ class BoundMutant(Broken):
     name: str
     breaks: str
     mechanism: str
+    measure: str
     claimed: float
     reached: Callable[[], float]
     reached_by_original: Callable[[], float]
@@ -167,9 +175,17 @@ class BoundMutant(Broken):
         reached = number()
         seconds = time.perf_counter() - start
         exceeds = reached > self.claimed
-        share = reached / self.claimed
-        return Finding(self.name, self.mechanism, self.claimed, reached, share, exceeds, 0, seconds,
-                       float(exceeds))  # fmt: skip
+        return Finding(
+            self.name,
+            self.mechanism,
+            self.measure,
+            self.claimed,
+            reached,
+            exceeds,
+            trials=0,
+            seconds=seconds,
+            power=float(exceeds),
+        )
 
 
 def power_of(found: AuditResult, guarantee: Guarantee) -> float:

@@ -15,7 +15,7 @@ from discreet.audit import Pair
 from discreet.audit.scores import ObjectiveLikelihood
 from discreet.data import Bounds, LabelSet, OpenRows
 from discreet.geometry import L2Ball
-from discreet.losses import HuberHinge, MarginLogistic
+from discreet.losses import HuberHinge, Logistic, MarginLogistic
 from discreet.mechanisms import ObjectivePerturbation
 from discreet.noise import Noise, RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
@@ -27,6 +27,8 @@ STEEP = Problem(MarginLogistic(margin=40.0), BOUNDS, ridge=4000.0)
 """Its slope is one wherever coefficients are small, so that worst pairs attain the sensitivity."""
 
 NOTHING, AXIS = [0.0, 0.0], [1.0, 0.0]
+ONE_MORE = Pair((np.array([NOTHING]), np.array([1])), (np.array([NOTHING, AXIS]), np.array([1, 1])),
+                ADD)  # fmt: skip
 EXCHANGED = Pair((np.array([NOTHING, AXIS]), np.array([1, 1])),
                  (np.array([NOTHING, AXIS]), np.array([1, -1])), SWAP)  # fmt: skip
 
@@ -53,7 +55,8 @@ def not_clipped() -> Mutant:
     wide = replace(BOUNDS, features=L2Ball(100.0))
     long = (np.array([NOTHING, [5.0, 0.0]]), np.array([1, 1]))
     unclipped = replace(
-        plan, minimiser=replace(plan.minimiser, problem=replace(plan.minimiser.problem, bounds=wide))
+        plan,
+        minimiser=replace(plan.minimiser, problem=replace(plan.minimiser.problem, bounds=wide)),
     )
     return Mutant(
         name="clipping forgotten in learning",
@@ -136,12 +139,37 @@ def stopped_early() -> Mutant:
         breaks="The solver begins at the minimiser without noise and stops while it is near it.",
         mechanism="objective_perturbation",
         guarantee=plan.guarantee,
-        pair=Pair((np.array([NOTHING]), np.array([1])),
-                  (np.array([NOTHING, AXIS]), np.array([1, 1])), ADD),
+        pair=ONE_MORE,
         run=Sampled(BOUNDS, ADD, few_steps),
         original=of_plan(plan, BOUNDS),
         trials=8000,
-    )  # fmt: skip
+    )
+
+
+def one_step_from_zero() -> Mutant:
+    problem = replace(STEEP, loss=Logistic(), ridge=2.0)
+    plan: Any = ObjectivePerturbation("radial").plan(problem, Budget(1.0), ADD)
+
+    def one_step(rows: OpenRows, noise: Noise, count: int) -> Array:
+        matrix, labels = rows.gather()
+        slope = problem.loss.slope(np.asarray(labels), np.zeros(len(labels))) @ matrix
+        points = -(slope + plan.term.draw_many(BOUNDS.width, count, noise)) / problem.ridge
+        return np.asarray(plan.mask.hide(points.ravel(), noise))
+
+    return Mutant(
+        name="one step of gradient descent from zero",
+        breaks="Nothing: the gradient at zero, a public point, moves by at most the largest slope "
+        "when a record comes or goes, and the linear term is noise for exactly that. The step is "
+        "a function of the noisy gradient alone, so the curvature costs nothing at all, and the "
+        "mask hides the rounding as before.",
+        mechanism="objective_perturbation",
+        guarantee=plan.guarantee,
+        pair=ONE_MORE,
+        run=Sampled(BOUNDS, ADD, one_step),
+        original=of_plan(plan, BOUNDS),
+        trials=8000,
+    )
 
 
 MUTANTS = (moves_once(), not_clipped(), free_intercept(), stopped_early())
+SURVIVORS = (one_step_from_zero(),)

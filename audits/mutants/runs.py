@@ -45,7 +45,9 @@ def of_sum(plan: Any, bounds: Bounds) -> Sampled:
     """Run the plan of a sum: noisy totals, which are public; all else is made of them."""
 
     def totals(rows: OpenRows, noise: Noise, count: int) -> Array:
-        return on_grid(plan.totals.units(rows, plan.grid), plan.grid, noise, count, is_laplace(plan))
+        return on_grid(
+            plan.totals.units(rows, plan.grid), plan.grid, noise, count, is_laplace(plan)
+        )
 
     return Sampled(bounds, plan.guarantee.unit, totals)
 

@@ -36,7 +36,7 @@ def same_noise_for_every_class() -> Mutant:
         name="the same noise for every class",
         breaks="The difference of two classes' coefficients has no noise left.",
         mechanism="one_vs_rest",
-        guarantee=plan.guarantee,
+        guarantee=Guarantee(Pure(1.0), ADD),
         pair=ONE_MORE,
         run=of_classes(plan, CLASSES.bounds, reuse=True),
         original=of_classes(plan, CLASSES.bounds),
