@@ -44,7 +44,8 @@ def no_snap() -> Mutant:
 
     def unsnapped(rows: OpenRows, noise: Noise, count: int) -> Array:
         nothing = np.zeros(1, dtype=np.int64)
-        return plan.totals.exact(rows) + on_grid(nothing, plan.grid, noise, count, laplace=True)
+        noisy = on_grid(nothing, plan.grid, noise, count, laplace=True)
+        return np.asarray(plan.totals.exact(rows) + noisy)
 
     return Mutant(
         name="noise on a grid, values off it",

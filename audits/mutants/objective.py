@@ -9,6 +9,7 @@ import numpy as np
 
 from audits.mutants.attacks import Nearness
 from audits.mutants.base import Mutant
+from audits.mutants.line import minimisers
 from audits.mutants.runs import Sampled, of_plan, opened
 from discreet._types import Array
 from discreet.audit import Pair
@@ -72,7 +73,6 @@ def not_clipped() -> Mutant:
 
 HINGED = Problem(HuberHinge(0.5), replace(BOUNDS, n_features=1, intercept=1.0), ridge=20.0)
 ALMOST_NOTHING = 1e-6
-FARTHEST = 1e8
 
 
 class _FreeIntercept:
@@ -91,20 +91,12 @@ class _FreeIntercept:
         if rows[:, :-1].any():
             raise ValueError("rows must be zero but for the intercept.")
         linears = self._plan.term.draw_many(2, count, noise)
-        slope = linears[:, 0] / HINGED.ridge
-        points = np.column_stack([-slope, self._intercepts(np.asarray(labels), linears[:, 1])])
+        intercepts = minimisers(
+            HINGED.loss, rows[:, -1], np.asarray(labels), ALMOST_NOTHING, linears[:, 1]
+        )
+        points = np.column_stack([-linears[:, 0] / HINGED.ridge, intercepts])
         near = np.clip(points, -self._plan.mask.grid.bound, self._plan.mask.grid.bound)
         return np.asarray(self._plan.mask.hide(near.ravel(), noise).reshape(count, 2))
-
-    @staticmethod
-    def _intercepts(labels: Array, tilts: Array) -> Array:
-        low, high = np.full(tilts.size, -FARTHEST), np.full(tilts.size, FARTHEST)
-        for _ in range(80):
-            middle = (low + high) / 2
-            slopes = HINGED.loss.slope(labels[:, None], middle[None, :]).sum(axis=0)
-            is_right = slopes + ALMOST_NOTHING * middle + tilts > 0
-            low, high = np.where(is_right, low, middle), np.where(is_right, middle, high)
-        return (low + high) / 2
 
 
 def free_intercept() -> Mutant:
@@ -132,7 +124,7 @@ def stopped_early() -> Mutant:
         start = plan.minimiser.solve(rows, np.zeros(width))
         linears = plan.term.draw_many(width, count, noise)
         # The gradient at the start is the linear term; each step goes a third of the way.
-        return start - 0.3 * linears / problem.ridge
+        return np.asarray(start - 0.3 * linears / problem.ridge)
 
     return Mutant(
         name="a solver started warm and stopped early, without a mask",
@@ -152,7 +144,7 @@ def one_step_from_zero() -> Mutant:
 
     def one_step(rows: OpenRows, noise: Noise, count: int) -> Array:
         matrix, labels = rows.gather()
-        slope = problem.loss.slope(np.asarray(labels), np.zeros(len(labels))) @ matrix
+        slope = problem.loss.slope(np.asarray(labels), np.zeros(len(matrix))) @ matrix
         points = -(slope + plan.term.draw_many(BOUNDS.width, count, noise)) / problem.ridge
         return np.asarray(plan.mask.hide(points.ravel(), noise))
 

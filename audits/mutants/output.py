@@ -66,7 +66,7 @@ class ShortTerm(RadialTerm):
         lengths = np.linalg.norm(radials(width - 1, self.scale, count, noise), axis=1)
         directions = radials(width, 1.0, count, noise)
         directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-        return directions * lengths[:, None]
+        return np.asarray(directions * lengths[:, None])
 
 
 def wrong_shape() -> Mutant:

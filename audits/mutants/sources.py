@@ -10,7 +10,7 @@ import numpy as np
 from audits.mutants.attacks import SeenBefore
 from audits.mutants.base import Mutant
 from audits.mutants.runs import of_classes, of_sum, on_grid, opened
-from discreet._types import Array
+from discreet._types import Array, Integers
 from discreet.audit import Pair
 from discreet.data import Bounds, LabelSet
 from discreet.geometry import L2Ball
@@ -82,7 +82,7 @@ BALL = Bounds(L2Ball(1.0), 2)
 
 
 @cache
-def _drawn(seed: int, size: int, bits: int) -> Array:
+def _drawn(seed: int, size: int, bits: int) -> Integers:
     return RehearsalNoise(seed).gaussian(size, bits)
 
 
@@ -97,7 +97,7 @@ class _OneByte:
         units = self._plan.totals.units(opened(data, BALL, ADD), grid)
         seeds = RehearsalNoise(seed).below(256, count).tolist()
         drawn = np.array([_drawn(byte, units.size, grid.bits) for byte in seeds])
-        return grid.values(units + drawn)
+        return np.asarray(grid.values(units + drawn))
 
 
 def one_byte_of_seed() -> Mutant:
