@@ -42,7 +42,7 @@ from discreet.noise.radial import radials
 from discreet.penalties import L1
 from discreet.privacy import ReplaceOne
 from discreet.problem import Problem
-from support.confidence import certify_distance, certify_epsilon
+from support.confidence import certify_distance, certify_epsilon, lower_bound, upper_bound
 from support.minimisers import minimisers
 from support.opened import open_rows
 
@@ -54,12 +54,15 @@ def event_counts(score, first, second):
     """Learn the score and its best threshold on one half; count the event on the other."""
     half = len(first) // 2
     measure = score.learn(first[:half], second[:half])
-    here, there = measure(first[:half]), measure(second[:half])
-    levels = np.unique(np.quantile(np.concatenate([here, there]), np.linspace(0, 1, 101)))
-    hits = [np.count_nonzero(here >= level) for level in levels]
-    other_hits = [np.count_nonzero(there >= level) for level in levels]
-    gains = [certify_epsilon(h, o, half) for h, o in zip(hits, other_hits, strict=True)]
-    threshold = levels[int(np.argmax(gains))]
+    learned = [np.sort(measure(values[:half])) for values in (first, second)]
+    levels = np.unique(np.quantile(np.concatenate(learned), np.linspace(0, 1, 101)))
+    below = [np.searchsorted(values, levels) for values in learned]
+    above = [half - counts for counts in below]
+    gains = [
+        lower_bound(one, half, 1e-4) / upper_bound(other, half, 1e-4)
+        for one, other in (below, below[::-1], above, above[::-1])
+    ]
+    threshold = levels[np.argmax(np.max(gains, axis=0))]
     return [np.count_nonzero(measure(values[half:]) >= threshold) for values in (first, second)]
 
 

@@ -13,6 +13,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from discreet.audit.scores import (
+    EvenSteps,
+    GridAlignment,
+    ImpliedNoise,
+    lowest_bit,
+    reachable,
+    trailing_bit,
+)
+from discreet.data import Bounds, LabelSet
+from discreet.geometry import L2Ball
+from discreet.losses import Logistic
 from discreet.noise import (
     Grid,
     RehearsalNoise,
@@ -20,6 +31,8 @@ from discreet.noise import (
     release_gaussian,
     release_laplace,
 )
+from discreet.problem import Problem
+from support.minimisers import minimisers
 
 TRIALS = 1_000_000
 
@@ -42,15 +55,9 @@ def epsilon_delta(epsilon, distance):
 # The precision of the addition (Haney et al. 2022): which low bits of the sum can be set.
 
 
-def off_the_fine_lattice(released):
-    """Say which outputs are not integer multiples of 2**-53."""
-    scaled = released * 2.0**53
-    return scaled != np.rint(scaled)
-
-
 def precision_attack(release, grid, sources, certified):
     hits = [
-        np.count_nonzero(off_the_fine_lattice(release(np.full(TRIALS, value), grid, source)))
+        np.count_nonzero(lowest_bit(release(np.full(TRIALS, value), grid, source)) < -53)
         for value, source in zip((0.0, 1.0), sources, strict=True)
     ]
     return certified(*hits, TRIALS)
@@ -89,18 +96,6 @@ def test_low_bits_of_a_gaussian_release_say_no_more_than_promised(scale, bits, c
 # The holes (Mironov 2012): a logarithm of a 53-bit uniform number leaves most floats unreached.
 
 
-def reachable(released, centre):
-    """Say which outputs are centre +- log(j / 2**52) for an integer j, as floats compute it."""
-    distance = released - centre
-    nearest = np.rint(np.exp(-np.abs(distance)) * 2.0**52)
-    sign = np.where(distance < 0, 1.0, -1.0)
-    found = np.zeros(released.size, dtype=bool)
-    for shift in (-2, -1, 0, 1, 2):
-        logarithm = np.array([math.log(j) for j in np.maximum(nearest + shift, 1.0) * 2.0**-52])
-        found |= centre + sign * logarithm == released
-    return found
-
-
 def hole_gap(released):
     """Return how much more often outputs are reachable from their true centre than from afar."""
     return reachable(released, 0.0).mean() - reachable(released, 2.0**-10).mean()
@@ -130,9 +125,9 @@ def battery(released):
     Their complements are audited too: 72 in all.
     """
     thresholds = [np.count_nonzero(released < t) for t in np.arange(-5, 7) / 2]
-    divisible = [np.count_nonzero(np.modf(released * 2.0**j)[0] == 0) for j in range(42, 54)]
-    pattern = released.view(np.uint64)
-    bits = [np.count_nonzero(pattern >> np.uint64(j) & np.uint64(1)) for j in range(12)]
+    lowest = lowest_bit(released)
+    divisible = [np.count_nonzero(lowest >= -j) for j in range(42, 54)]
+    bits = [np.count_nonzero(trailing_bit(released, j)) for j in range(12)]
     return np.array([*thresholds, *divisible, *bits])
 
 
@@ -203,32 +198,9 @@ def test_the_audit_refutes_naive_gaussian_noise(chance_bounds):
 ROWS, FEATURES, CONVEXITY = 500, 10, 0.01
 NOISE_GRID = Grid(scale=5.0, bits=32, bound=1.0)
 ATTACKS = 1500
-
-
-def gradient(weights, features, labels):
-    slopes = -labels / (1 + np.exp(labels * (features @ weights)))
-    return features.T @ slopes / ROWS + CONVEXITY * weights
-
-
-def minimise(features, labels, linear):
-    """Minimise the mean logistic loss plus ridge plus linear . w / n, to machine precision."""
-    weights = np.zeros(FEATURES)
-    for _ in range(30):
-        chance = 1 / (1 + np.exp(-(features @ weights)))
-        hessian = (features.T * (chance * (1 - chance))) @ features / ROWS
-        hessian += CONVEXITY * np.eye(FEATURES)
-        slope = gradient(weights, features, labels) + linear / ROWS
-        step = np.linalg.solve(hessian, slope)
-        weights = weights - step / max(1.0, np.linalg.norm(step) / 5)
-        if np.linalg.norm(step) < 1e-15 * (1 + np.linalg.norm(weights)):
-            break
-    return weights
-
-
-def off_grid(weights, features, labels):
-    """Return how far the noise that this dataset implies lies from the noise's grid."""
-    implied = -ROWS * gradient(weights, features, labels) / NOISE_GRID.step - 0.5
-    return np.abs(implied - np.rint(implied)).mean()
+PROBLEM = Problem(
+    Logistic(), Bounds(L2Ball(2.0), FEATURES, labels=LabelSet([-1, 1])), ridge=ROWS * CONVEXITY
+)
 
 
 @pytest.fixture(scope="module")
@@ -242,16 +214,17 @@ def perturbed_models():
     neighbour[0] *= -0.5
     datasets = [(features, labels), (neighbour, labels)]
     truths, noise = rng.integers(0, 2, ATTACKS), RehearsalNoise(12)
-    minimisers = [
-        minimise(*datasets[truth], NOISE_GRID.values(noise.gaussian(FEATURES, NOISE_GRID.bits)))
-        for truth in truths
-    ]
-    return datasets, truths, minimisers
+    linears = NOISE_GRID.values(noise.gaussian(ATTACKS * FEATURES, NOISE_GRID.bits))
+    linears = linears.reshape(ATTACKS, FEATURES)
+    models = [minimisers(*data, PROBLEM.ridge, linears) for data in datasets]
+    return datasets, truths, np.where(truths[:, None] == 1, models[1], models[0])
 
 
 def guesses(datasets, models):
     """Name the dataset whose implied noise lies closer to the grid."""
-    return np.array([int(off_grid(w, *datasets[1]) < off_grid(w, *datasets[0])) for w in models])
+    first, second = (ImpliedNoise(PROBLEM, *data) for data in datasets)
+    alignment = GridAlignment(EvenSteps(NOISE_GRID.step), first, second)
+    return alignment.learn(models, models)(models) > 0
 
 
 def mask_grid():
@@ -266,14 +239,14 @@ def mask_grid():
 
 
 def test_without_the_mask_the_grid_names_the_dataset(perturbed_models):
-    datasets, truths, minimisers = perturbed_models
-    assert np.mean(guesses(datasets, minimisers) == truths) >= 0.95
+    datasets, truths, models = perturbed_models
+    assert np.mean(guesses(datasets, models) == truths) >= 0.95
 
 
 def test_with_the_mask_the_grid_names_the_dataset_no_better_than_chance(perturbed_models):
-    datasets, truths, minimisers = perturbed_models
+    datasets, truths, models = perturbed_models
     grid, noise = mask_grid(), RehearsalNoise(13)
-    masked = [release_gaussian(w, grid, noise) for w in minimisers]
-    assert grid.scale < 1e-3 * np.std(minimisers)  # the mask is far below the noise that matters
+    masked = release_gaussian(models.ravel(), grid, noise).reshape(models.shape)
+    assert grid.scale < 1e-3 * np.std(models)  # the mask is far below the noise that matters
     right = np.mean(guesses(datasets, masked) == truths)
     assert abs(right - 0.5) <= 4 * 0.5 / math.sqrt(ATTACKS)

@@ -13,6 +13,7 @@ import pytest
 from mpmath import mp, mpf
 from scipy import stats
 
+from discreet.audit.scores import EvenSteps, lowest_bit
 from discreet.noise import (
     Grid,
     RehearsalNoise,
@@ -39,8 +40,8 @@ def certify_alignment(release, certified_epsilon):
     grid, trials = Grid(scale=1.0, bits=30, bound=10.0), 100_000
     hits = []
     for seed, value in enumerate((0.0, 0.3)):
-        units = release(np.full(trials, value), grid, RehearsalNoise(seed)) / grid.step - 0.5
-        hits.append(np.count_nonzero(units == np.rint(units)))
+        released = release(np.full(trials, value), grid, RehearsalNoise(seed))
+        hits.append(np.count_nonzero(EvenSteps(grid.step).distance(released) == 0))
     return certified_epsilon(*hits, trials)
 
 
@@ -136,8 +137,8 @@ def certify_low_bits(release, certified_epsilon):
     hits = []
     for seed, value in enumerate((0.0, 1.0)):
         noise = RehearsalNoise(seed)
-        released = np.array([release(value, grid, noise)[0] for _ in range(trials)]) * 2.0**53
-        hits.append(np.count_nonzero(released != np.rint(released)))
+        released = np.array([release(value, grid, noise)[0] for _ in range(trials)])
+        hits.append(np.count_nonzero(lowest_bit(released) < -53))
     return certified_epsilon(*hits, trials)
 
 

@@ -1,24 +1,40 @@
-"""What counts of events prove about a privacy guarantee.
+r"""What counts of an event prove about a privacy guarantee.
 
-If a release has profile delta(.), then for every event E, every epsilon, and both orders of the
-pair, P(E) <= e**epsilon Q(E) + delta(epsilon). A lower bound on P(E) and an upper bound on Q(E)
-that break this inequality for one epsilon refute the profile.
+Let an event have chance p on one data set and q on the other. A profile delta(.), which holds in
+both orders, allows only
+
+.. math:: p \le h(q) = \min_\epsilon \min\{ e^\epsilon q + \delta(\epsilon),
+          1 - e^{-\epsilon} (1 - q - \delta(\epsilon)) \},
+
+the second bound being the first for the complement with the data sets exchanged. In n trials each,
+let the event happen a and b times. For a given q the chances of at least a hits, when p is h(q),
+and of at most b hits are two independent p-values; by Fisher the chance that their product is at
+most t is at most t (1 - ln t). The guarantee is refuted at level alpha if this is at most alpha
+for *every* q. On a grid of q the first grows and the second falls with q, so that the product of
+the first at the right end and the second at the left end of a cell bounds it within the cell.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv, ndtri
+from scipy.special import betainc, betaincinv, ndtr, ndtri
 
 from discreet._types import Vector
 from discreet.privacy import Profile
 
-_GRID = 400
-_SHARES = 60
+Allowed: TypeAlias = Callable[[Vector], Vector]
+"""The largest chance on one data set, given the chance on the other."""
+
+_CELLS = 600
+_EPSILONS = 300
+_SPREAD = 9.0
+_EXACT = 1e-9
 
 
 def chance_at_least(hits: ArrayLike, trials: int, tail: float) -> Vector:
@@ -43,76 +59,158 @@ def chance_at_most(hits: ArrayLike, trials: int, tail: float) -> Vector:
     0.067
     """
     others = trials - np.asarray(hits, dtype=np.float64)
-    bound: Vector = 1 - chance_at_least(others, trials, tail)
+    bound: Vector = np.asarray(1 - chance_at_least(others, trials, tail))
     return bound
 
 
-def epsilon_bound(low: ArrayLike, high: ArrayLike, delta: float) -> Vector:
-    """Return the smallest epsilon that (epsilon, delta) allows for chances >= low and <= high."""
-    excess = np.asarray(low, dtype=np.float64) - delta
-    with np.errstate(divide="ignore"):
-        bound = np.log(np.maximum(excess, 0.0)) - np.log(np.asarray(high, dtype=np.float64))
-    return np.maximum(bound, 0.0)
+def p_value(hits: int, misses: int, trials: int, allowed: Allowed) -> float:
+    """Bound the chance of counts as telling as these if the guarantee is true.
 
+    Examples
+    --------
+    Ninety hits against ten: what twice the chance, at most, says about that.
 
-def mu_bound(low: ArrayLike, high: ArrayLike) -> Vector:
-    """Return the smallest mu that Gaussian privacy allows for chances >= low and <= high.
-
-    A threshold is the best test between two Gaussians that are mu apart, and its chances satisfy
-    ndtri(P) - ndtri(Q) = mu.
+    >>> p_value(90, 10, 100, lambda q: np.minimum(1.0, 2 * q)) < 1e-9
+    True
+    >>> p_value(20, 10, 100, lambda q: np.minimum(1.0, 2 * q)) > 0.1
+    True
     """
-    bound = ndtri(np.asarray(low, dtype=np.float64)) - ndtri(np.asarray(high, dtype=np.float64))
-    return np.where(np.isnan(bound), 0.0, np.maximum(bound, 0.0))
+    centre = (misses + 1) / (trials + 2)
+    width = _SPREAD * math.sqrt(centre * (1 - centre) / trials) + _SPREAD**2 / trials
+    inner = np.linspace(max(0.0, centre - width), min(1.0, centre + width), _CELLS)
+    edges = np.unique(np.concatenate([[0.0], inner, [1.0]]))
+    at_least = _at_least(hits, trials, np.clip(allowed(edges[1:]), 0.0, 1.0))
+    at_most = _at_most(misses, trials, edges[:-1])
+    product = float(np.max(at_least * at_most))
+    if product <= 0.0:
+        return 0.0
+    return min(1.0, product * (1 - math.log(product)) * (1 + _EXACT))
+
+
+def _at_least(hits: int, trials: int, chance: Vector) -> Vector:
+    """Return the chance of so many hits or more."""
+    return betainc(hits, trials - hits + 1, chance) if hits > 0 else np.ones(chance.shape)
+
+
+def _at_most(hits: int, trials: int, chance: Vector) -> Vector:
+    """Return the chance of so many hits or fewer."""
+    if hits >= trials:
+        return np.ones(chance.shape)
+    return betainc(trials - hits, hits + 1, 1 - chance)
+
+
+def allowed_by_epsilon(epsilon: float, delta: float) -> Allowed:
+    """Return what (epsilon, delta) allows."""
+    factor = math.exp(min(epsilon, 700.0))
+
+    def allowed(chance: Vector) -> Vector:
+        return np.minimum(factor * chance + delta, 1 - (1 - chance - delta) / factor)
+
+    return allowed
+
+
+def allowed_by_mu(mu: float) -> Allowed:
+    """Return what Gaussian privacy of parameter mu allows."""
+
+    def allowed(chance: Vector) -> Vector:
+        largest: Vector = ndtr(ndtri(chance) + mu)
+        return largest
+
+    return allowed
+
+
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """A profile at some epsilons, computed once: any of them may serve to refute it.
+
+    Examples
+    --------
+    >>> from discreet.privacy import Pure
+    >>> claim = Claim.of(Pure(1.0))
+    >>> float(claim.allows()(np.array([0.2]))[0].round(3))
+    0.544
+    """
+
+    epsilons: Vector
+    deltas: Vector
+
+    @classmethod
+    def of(cls, profile: Profile, *, near: float = 1.0, far: float = 12.0) -> Claim:
+        """Look at a profile, closely up to three times ``near`` and up to ``far``."""
+        grids = [np.linspace(0, 3 * near, _EPSILONS), np.linspace(0, far, _EPSILONS // 3)]
+        if math.isfinite(profile.pure_epsilon):
+            grids.append(np.array([profile.pure_epsilon]))
+        epsilons = np.unique(np.concatenate(grids))
+        return cls(epsilons, profile.deltas(epsilons))
+
+    def allows(self, share: float = 1.0) -> Allowed:
+        """Return what the profile allows if its privacy loss is scaled by ``share``."""
+        useful = self.deltas < 1
+        factors = np.exp(np.minimum(share * self.epsilons[useful], 700.0))[:, None]
+        deltas = self.deltas[useful][:, None]
+
+        def allowed(chance: Vector) -> Vector:
+            direct = factors * chance + deltas
+            reverse = 1 - (1 - chance - deltas) / factors
+            best: Vector = np.minimum(direct, reverse).min(axis=0, initial=1.0)
+            return best
+
+        return allowed
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """An event that is at least so likely on one data set and at most so likely on the other.
+    """An event that happened so often in as many trials on each data set.
+
+    ``level`` is the chance that one may be wrong about it.
 
     Examples
     --------
-    >>> from discreet.privacy import Gaussian, Pure
-    >>> seen = Evidence("threshold", low=0.6, high=0.2)
+    >>> from discreet.privacy import Pure
+    >>> seen = Evidence("threshold", hits=6000, misses=2000, trials=10_000, level=1e-6)
     >>> round(seen.epsilon(0.0), 3), round(seen.mu, 3)
-    (1.099, 1.095)
-    >>> seen.refutes(Pure(1.0)), seen.refutes(Pure(1.1)), seen.refutes(Gaussian(1.0))
-    (True, False, True)
+    (0.992, 1.0)
+    >>> seen.refutes(Claim.of(Pure(0.9))), seen.refutes(Claim.of(Pure(1.0)))
+    (True, False)
     """
 
     event: str
-    low: float
-    high: float
+    hits: int
+    misses: int
+    trials: int
+    level: float
 
     def epsilon(self, delta: float) -> float:
         """Bound epsilon at delta from below, whatever the mechanism."""
-        return float(epsilon_bound(self.low, self.high, delta))
+        return _largest(lambda e: self._is_refuted(allowed_by_epsilon(e, delta)), 1.0)
 
     @property
     def mu(self) -> float:
         """Bound from below the mu of any Gaussian profile that could be true."""
-        return float(mu_bound(self.low, self.high))
+        return _largest(lambda mu: self._is_refuted(allowed_by_mu(mu)), 1.0)
 
-    def refutes(self, profile: Profile, *, share: float = 1.0) -> bool:
-        """Say whether the profile, with its privacy loss scaled by ``share``, cannot be true."""
-        largest = self.epsilon(0.0)
-        if largest <= 0:
-            return False
-        epsilons = largest * np.linspace(0, 1, _GRID)
-        deltas = profile.deltas(epsilons / share)
-        return bool(np.any(self.low > np.exp(epsilons) * self.high * (1 + 1e-12) + deltas))
+    def refutes(self, claim: Claim, *, share: float = 1.0) -> bool:
+        """Say whether a claim, with its privacy loss scaled by ``share``, cannot be true."""
+        return self._is_refuted(claim.allows(share))
 
-    def share(self, profile: Profile) -> float:
-        """Return how much of the profile's privacy loss is certified; above one it is refuted."""
-        if not profile.is_private or not self.refutes(profile, share=2.0**-20):
-            return 0.0
-        low, high = 2.0**-20, 1.0
-        while self.refutes(profile, share=high):
-            low, high = high, 2 * high
-            if high > 2.0**20:
-                return math.inf
-        for _ in range(_SHARES):
-            middle = math.sqrt(low * high)
-            low, high = (middle, high) if self.refutes(profile, share=middle) else (low, middle)
-            if high / low < 1 + 1e-6:
-                break
-        return low
+    def share(self, claim: Claim) -> float:
+        """Return how much of the claimed privacy loss is certified; above one it is refuted."""
+        return _largest(lambda share: self.refutes(claim, share=share), 1.0)
+
+    def _is_refuted(self, allowed: Allowed) -> bool:
+        return p_value(self.hits, self.misses, self.trials, allowed) <= self.level
+
+
+def _largest(is_refuted: Callable[[float], bool], start: float) -> float:
+    """Return, to six digits and from below, the largest level that is refuted; zero if none is."""
+    if not is_refuted(0.0):
+        return 0.0
+    low, high = 0.0, start
+    while is_refuted(high):
+        low, high = high, 2 * high
+        if high > 1e6:
+            return low
+    while high - low > 1e-6 * high + 1e-9:
+        middle = (low + high) / 2
+        low, high = (middle, high) if is_refuted(middle) else (low, middle)
+    return low

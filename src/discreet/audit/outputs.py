@@ -72,15 +72,20 @@ def _of_estimator(fitted: Any) -> Vector:
     return np.concatenate(kept)
 
 
-def matrix_of(released: list[Vector], which: str) -> Matrix:
-    """Stack released values, one a row, after checking that they can be compared."""
+def rows_of(released: list[Vector]) -> Matrix:
+    """Stack released values, one a row."""
     sizes = {values.size for values in released}
     if len(sizes) > 1:
-        raise AuditError(
-            f"run returned values of different sizes on the {which} data set: "
-            f"{', '.join(map(str, sorted(sizes)))} numbers. Return a fixed shape."
-        )
-    matrix = np.array(released, dtype=np.float64).reshape(len(released), -1)
+        raise AuditError(_unequal(sizes))
+    return np.array(released, dtype=np.float64).reshape(len(released), -1)
+
+
+def matrix_of(parts: list[Matrix], which: str) -> Matrix:
+    """Put parts together after checking that their values can be compared."""
+    sizes = {part.shape[1] for part in parts}
+    if len(sizes) > 1:
+        raise AuditError(_unequal(sizes))
+    matrix = np.concatenate(parts)
     if not np.isfinite(matrix).all():
         raise AuditError(
             f"run returned values that are not finite on the {which} data set in "
@@ -88,6 +93,11 @@ def matrix_of(released: list[Vector], which: str) -> Matrix:
             "Map them to numbers of your choice, so that they can be compared."
         )
     return matrix
+
+
+def _unequal(sizes: set[int]) -> str:
+    told = ", ".join(map(str, sorted(sizes)))
+    return f"run returned values of different sizes: {told} numbers. Return a fixed shape."
 
 
 def check_comparable(first: Matrix, second: Matrix) -> None:

@@ -3,74 +3,69 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
 from discreet._types import Vector
-from discreet.audit.certify import (
-    Evidence,
-    chance_at_least,
-    chance_at_most,
-    epsilon_bound,
-    mu_bound,
-)
+from discreet.audit.certify import Claim, Evidence
 from discreet.privacy import Gaussian, Guarantee
 
-Bound: TypeAlias = Callable[..., Vector]
-
-_THRESHOLDS = 60
-_QUANTILES = 41
+_THRESHOLDS = 100
+_STEPS = 11
 
 
 @dataclass(frozen=True)
 class Reach:
-    """What ``trials`` tested runs on each data set can certify, at ``tail`` for each bound."""
+    """What ``trials`` tested runs on each data set can certify, at ``level`` for each event."""
 
     trials: int
-    tail: float
+    level: float
 
     @property
     def open_book(self) -> Evidence:
         """The strongest evidence: an event that always happens on one data set, never on other."""
-        low = float(chance_at_least(self.trials, self.trials, self.tail))
-        return Evidence("open book", low, float(chance_at_most(0, self.trials, self.tail)))
+        return Evidence("open book", self.trials, 0, self.trials, self.level)
 
     def ceiling(self, delta: float) -> float:
         """Return the largest epsilon that can be certified at all."""
         return self.open_book.epsilon(delta)
 
-    def power(self, guarantee: Guarantee) -> float:
+    def power(self, guarantee: Guarantee, claim: Claim) -> float:
         """Return the chance to catch a mechanism with twice the privacy loss that is claimed.
 
         It is Laplace's if the claim is pure and Gaussian otherwise, and the best threshold is
         known.
         """
         if math.isfinite(guarantee.profile.pure_epsilon):
-            claimed = guarantee.profile.pure_epsilon
-            chances, bound = _laplace(2 * claimed), _log_ratio
+            chances = _laplace(2 * guarantee.profile.pure_epsilon)
         else:
-            claimed = equivalent_mu(guarantee)
-            chances, bound = _gaussian(2 * claimed), mu_bound
-        return max(self._chance(p, q, claimed, bound) for p, q in zip(*chances, strict=True))
+            chances = _gaussian(2 * equivalent_mu(guarantee))
+        hit, miss = self._most_telling(chances, claim)
+        return self._chance(hit, miss, claim)
 
-    def _chance(self, hit: float, miss: float, claimed: float, bound: Bound) -> float:
-        """Return the chance that both counts together certify more than is claimed."""
-        levels = (np.arange(_QUANTILES) + 0.5) / _QUANTILES
-        misses = binom.ppf(levels, self.trials, miss)
-        highs = chance_at_most(misses, self.trials, self.tail)
-        hits = np.unique(binom.ppf(np.linspace(1e-4, 1 - 1e-4, 400), self.trials, hit))
-        lows = chance_at_least(hits, self.trials, self.tail)
-        caught = bound(lows[:, None], highs[None, :]) > claimed
-        enough = np.where(caught.any(axis=0), caught.argmax(axis=0), -1)
-        chances = np.where(
-            enough < 0, 0.0, binom.sf(hits[np.maximum(enough, 0)] - 1, self.trials, hit)
-        )
-        return float(chances.mean())
+    def _most_telling(self, chances: tuple[Vector, Vector], claim: Claim) -> tuple[float, float]:
+        """Return the event that is furthest, in standard errors, from what is allowed."""
+        hit, miss = chances
+        apart = hit - claim.allows()(miss)
+        errors = np.sqrt(hit * (1 - hit) / self.trials) + np.sqrt(miss * (1 - miss) / self.trials)
+        best = int(np.argmax(apart / errors))
+        return float(hit[best]), float(miss[best])
+
+    def _chance(self, hit: float, miss: float, claim: Claim) -> float:
+        """Return, over quantiles of one count, the chance that the other refutes the claim."""
+        total = 0.0
+        for level in (np.arange(_STEPS) + 0.5) / _STEPS:
+            misses = int(binom.ppf(level, self.trials, miss))
+            low, high = misses, self.trials + 1  # the fewest hits that refute lie in (low, high]
+            while high - low > 1:
+                middle = (low + high) // 2
+                seen = Evidence("", middle, misses, self.trials, self.level)
+                low, high = (low, middle) if seen.refutes(claim) else (middle, high)
+            total += float(binom.sf(high - 1, self.trials, hit))
+        return total / _STEPS
 
 
 def equivalent_mu(guarantee: Guarantee) -> float:
@@ -87,8 +82,9 @@ def equivalent_mu(guarantee: Guarantee) -> float:
     if isinstance(ideal, Gaussian):
         return ideal.mu
     delta, epsilon = guarantee.quoted_delta, guarantee.epsilon()
-    if delta == 0 or not math.isfinite(epsilon):
-        return math.inf
+    if delta == 0:
+        # The two Gaussians that a threshold at the middle tells apart as well.
+        return float(2 * ndtri(1 / (1 + math.exp(-epsilon))))
     low, high = 0.0, 1.0
     while Gaussian(high).delta(epsilon) < delta:
         low, high = high, 2 * high
@@ -98,16 +94,12 @@ def equivalent_mu(guarantee: Guarantee) -> float:
     return high
 
 
-def _log_ratio(low: Vector, high: Vector) -> Vector:
-    return epsilon_bound(low, high, 0.0)
-
-
 def _laplace(epsilon: float) -> tuple[Vector, Vector]:
     """Chances, on either data set, to be above a threshold at or beyond the second's centre."""
-    beyond = np.linspace(0, 8, _THRESHOLDS)
+    beyond = np.linspace(0, 5, _THRESHOLDS)
     return 0.5 * np.exp(-beyond), 0.5 * np.exp(-beyond - epsilon)
 
 
 def _gaussian(mu: float) -> tuple[Vector, Vector]:
-    thresholds = np.linspace(-4, 4, _THRESHOLDS) + mu / 2
+    thresholds = np.linspace(-3, 3, _THRESHOLDS) + mu / 2
     return ndtr(mu - thresholds), ndtr(-thresholds)

@@ -33,7 +33,7 @@ class AuditResult:
     ...     subject="count", unit="add_remove", claimed=1.0, delta=0.0, lower_bound=0.91,
     ...     claimed_mu=math.inf, lower_mu=0.7, share=0.91, violated=False, power=0.99, ceiling=7.0,
     ...     trials=100_000, confidence=0.999, seed=1, is_pair_checked=True,
-    ...     evidence=(Evidence("direction", 0.5, 0.2),),
+    ...     evidence=(Evidence("direction", 500, 200, 1000, 1e-3),),
     ... )
     >>> print(found)
     count: epsilon is at least 0.91, with confidence 99.9 %; 1 is claimed: not refuted. An audit...
@@ -90,11 +90,11 @@ class AuditResult:
         return self.sentence()
 
     def table(self) -> str:
-        """Return every event tested, with the bounds on its chances."""
+        """Return every event tested, its counts on the two data sets, and what they prove."""
         wide = max(len("event"), *(len(seen.event) for seen in self.evidence))
-        lines = [f"{'event':<{wide}}  {'at least':>9}  {'at most':>9}  {'epsilon':>7}  {'mu':>6}"]
+        lines = [f"{'event':<{wide}}  {'hits':>9}  {'misses':>9}  {'epsilon':>7}  {'mu':>6}"]
         lines += [
-            f"{seen.event:<{wide}}  {seen.low:>9.3g}  {seen.high:>9.3g}  "
+            f"{seen.event:<{wide}}  {seen.hits:>9,}  {seen.misses:>9,}  "
             f"{seen.epsilon(self.delta):>7.3f}  {seen.mu:>6.3f}"
             for seen in self.evidence
         ]

@@ -15,8 +15,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from discreet._progress import Progress
-from discreet._types import Vector
-from discreet.audit.outputs import matrix_of, numbers_of
+from discreet.audit.outputs import matrix_of, numbers_of, rows_of
 from discreet.audit.pair import Pair
 from discreet.audit.scores.base import Matrix
 from discreet.errors import AuditError
@@ -32,7 +31,7 @@ class Run(ABC):
     takes_seed = True
 
     @abstractmethod
-    def many(self, data: Any, seeds: list[int]) -> list[Vector]:
+    def many(self, data: Any, seeds: range) -> Matrix:
         """Run once for each seed, and return the numbers released."""
 
 
@@ -49,10 +48,10 @@ class Function(Run):
         except (TypeError, ValueError):
             return False
 
-    def many(self, data: Any, seeds: list[int]) -> list[Vector]:
+    def many(self, data: Any, seeds: range) -> Matrix:
         if self.takes_seed:
-            return [numbers_of(self.function(data, seed=seed)) for seed in seeds]
-        return [numbers_of(self.function(data)) for _ in seeds]
+            return rows_of([numbers_of(self.function(data, seed=seed)) for seed in seeds])
+        return rows_of([numbers_of(self.function(data)) for _ in seeds])
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +64,8 @@ class Estimator(Run):
     def takes_seed(self) -> bool:  # type: ignore[override]
         return "random_state" in self.estimator.get_params()
 
-    def many(self, data: Any, seeds: list[int]) -> list[Vector]:
-        return [numbers_of(self._fit(data, seed)) for seed in seeds]
+    def many(self, data: Any, seeds: range) -> Matrix:
+        return rows_of([numbers_of(self._fit(data, seed)) for seed in seeds])
 
     def _fit(self, data: Any, seed: int) -> Any:
         model = copy.deepcopy(self.estimator)
@@ -81,13 +80,13 @@ class Vectorised(Run):
 
     source: Any
 
-    def many(self, data: Any, seeds: list[int]) -> list[Vector]:
+    def many(self, data: Any, seeds: range) -> Matrix:
         released = self.source.many(data, len(seeds), seeds[0])
         if len(released) != len(seeds):
             raise AuditError(
                 f"many() was asked for {len(seeds)} releases and returned {len(released)}."
             )
-        return list(np.asarray(released, dtype=np.float64).reshape(len(seeds), -1))
+        return np.asarray(released, dtype=np.float64).reshape(len(seeds), -1)
 
 
 def as_run(subject: Any) -> Run:
@@ -111,25 +110,26 @@ def outputs(
 ) -> tuple[Matrix, Matrix]:
     """Run ``trials`` times on each data set."""
     noise = SystemNoise() if seed is None else RehearsalNoise(seed)
-    start = int(noise.below(_SEEDS, 1)[0])
-    jobs = []
-    for which, data in enumerate((pair.first, pair.second)):
-        edges = np.linspace(0, trials, min(_CHUNKS, trials) + 1).astype(int).tolist()
-        for low, high in pairwise(edges):
-            seeds = [(start + which * trials + k) % _SEEDS for k in range(low, high)]
-            jobs.append((which, data, seeds))
-    released: tuple[list[Vector], list[Vector]] = ([], [])
+    start = int(noise.below(_SEEDS - 2 * trials, 1)[0])
+    edges = np.linspace(0, trials, min(_CHUNKS, trials) + 1).astype(int).tolist()
+    jobs = [
+        (which, range(start + which * trials + low, start + which * trials + high))
+        for which in (0, 1)
+        for low, high in pairwise(edges)
+    ]
+    data = pair.first, pair.second
+    parts: tuple[list[Matrix], list[Matrix]] = ([], [])
     results = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_several)(run, which, data, seeds) for which, data, seeds in jobs
+        delayed(_several)(run, which, data[which], seeds) for which, seeds in jobs
     )
     with Progress(len(jobs), "parts", is_shown=verbose > 0) as progress:
-        for (which, _, _), values in zip(jobs, results, strict=True):
-            released[which].extend(values)
+        for (which, _), values in zip(jobs, results, strict=True):
+            parts[which].append(values)
             progress.step()
-    return matrix_of(released[0], "first"), matrix_of(released[1], "second")
+    return matrix_of(parts[0], "first"), matrix_of(parts[1], "second")
 
 
-def _several(run: Run, which: int, data: Any, seeds: list[int]) -> list[Vector]:
+def _several(run: Run, which: int, data: Any, seeds: range) -> Matrix:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

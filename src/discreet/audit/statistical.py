@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri
 
 from discreet import _checks
 from discreet._types import Vector
-from discreet.audit.certify import (
-    Evidence,
-    chance_at_least,
-    chance_at_most,
-    epsilon_bound,
-    mu_bound,
-)
+from discreet.audit.certify import Claim, Evidence, chance_at_least, chance_at_most
 from discreet.audit.outputs import check_comparable
 from discreet.audit.pair import Pair
 from discreet.audit.power import Reach, equivalent_mu
@@ -49,6 +45,12 @@ _TESTED = 4
 """At most as many events are tested: the best for epsilon and for mu, in both orders."""
 
 _CANDIDATES = 200
+
+_DOUBT = 1e-4
+"""How careful the choice of events is; the test has a level of its own."""
+
+_TAUGHT = 50_000
+"""At most as many values teach the scores; the others choose."""
 
 
 def audit(
@@ -117,13 +119,14 @@ def audit(
         raise InputError("the guarantee promises nothing, so there is nothing to refute.")
     pair = _as_pair(pair, guarantee)
     tested = trials // 2
-    reach = Reach(tested, (1 - confidence) / (2 * _TESTED))
-    _check_trials(reach, guarantee)
+    reach = Reach(tested, (1 - confidence) / _TESTED)
+    claim = _claim(guarantee, reach)
+    _check_trials(reach, guarantee, claim)
     runner = as_run(run)
     first, second = outputs(runner, pair, trials, seed=seed, n_jobs=n_jobs, verbose=verbose)
     check_comparable(first, second)
-    events = _chosen(first[:-tested], second[:-tested], (*scores, *STANDARD_SCORES), reach,
-                     guarantee.quoted_delta)  # fmt: skip
+    rest = slice(None, trials - tested)
+    events = _chosen(first[rest], second[rest], (*scores, *STANDARD_SCORES), guarantee.quoted_delta)
     evidence = tuple(_test(event, first[-tested:], second[-tested:], reach) for event in events)
     delta = guarantee.quoted_delta
     return AuditResult(
@@ -134,9 +137,9 @@ def audit(
         lower_bound=max(seen.epsilon(delta) for seen in evidence),
         claimed_mu=equivalent_mu(guarantee),
         lower_mu=max(seen.mu for seen in evidence),
-        share=max(seen.share(guarantee.profile) for seen in evidence),
-        violated=any(seen.refutes(guarantee.profile) for seen in evidence),
-        power=reach.power(guarantee),
+        share=max(seen.share(claim) for seen in evidence),
+        violated=any(seen.refutes(claim) for seen in evidence),
+        power=reach.power(guarantee, claim),
         ceiling=reach.ceiling(delta),
         trials=trials,
         confidence=confidence,
@@ -159,14 +162,20 @@ def _as_pair(pair: Pair | tuple[Any, Any], guarantee: Guarantee) -> Pair:
     return pair
 
 
-def _check_trials(reach: Reach, guarantee: Guarantee) -> None:
+def _claim(guarantee: Guarantee, reach: Reach) -> Claim:
+    epsilon = guarantee.epsilon()
+    near = epsilon if 0 < epsilon < math.inf else 1.0
+    return Claim.of(guarantee.profile, near=near, far=reach.ceiling(0.0) + 1)
+
+
+def _check_trials(reach: Reach, guarantee: Guarantee, claim: Claim) -> None:
     """Refuse an audit that could not refute the claim whatever it saw."""
-    if reach.open_book.refutes(guarantee.profile):
+    if reach.open_book.refutes(claim):
         return
-    enough = reach.trials
-    while enough < 2**40 and not Reach(enough, reach.tail).open_book.refutes(guarantee.profile):
+    enough, most = reach.trials, 2**40
+    while enough < most and not Reach(enough, reach.level).open_book.refutes(claim):
         enough *= 2
-    need = f"use at least {2 * enough:,} trials" if enough < 2**40 else "no number of trials is"
+    need = f"use at least {2 * enough:,}" if enough < most else "no number of trials would do"
     raise InputError(
         f"{2 * reach.trials:,} trials cannot refute epsilon = {guarantee.epsilon():.3g} even if "
         f"every run gave the data set away; {need}."
@@ -185,11 +194,9 @@ class _Event:
         return int(np.count_nonzero(sign * self._scorer(values) >= self._threshold))
 
 
-def _chosen(
-    first: Matrix, second: Matrix, scores: Iterable[Score], reach: Reach, delta: float
-) -> list[_Event]:
+def _chosen(first: Matrix, second: Matrix, scores: Iterable[Score], delta: float) -> list[_Event]:
     """Learn every score on one part of the values, and choose events on the other."""
-    taught = len(first) // 2
+    taught = min(len(first) // 2, _TAUGHT)
     best: dict[tuple[int, str], tuple[float, _Event]] = {}
     for score in scores:
         with np.errstate(all="ignore"):
@@ -199,11 +206,7 @@ def _chosen(
             continue
         for likelier, (hit, miss) in ((1, (other, one)), (0, (-one, -other))):
             thresholds = _thresholds(hit, miss)
-            low, high = _rates(hit, miss, thresholds, reach)
-            for kind, values in (
-                ("epsilon", epsilon_bound(low, high, delta)),
-                ("mu", mu_bound(low, high)),
-            ):
+            for kind, values in _promise(hit, miss, thresholds, delta).items():
                 place = int(np.argmax(values))
                 found = (
                     float(values[place]),
@@ -222,25 +225,26 @@ def _thresholds(hit: Vector, miss: Vector) -> Vector:
     return np.unique(np.quantile(np.concatenate([hit, miss]), levels, method="nearest"))
 
 
-def _rates(hit: Vector, miss: Vector, thresholds: Vector, reach: Reach) -> tuple[Vector, Vector]:
-    """Bound chances as if the values for choosing were those for testing."""
+def _promise(hit: Vector, miss: Vector, thresholds: Vector, delta: float) -> dict[str, Vector]:
+    """Say what each threshold promises to certify: a lower bound on epsilon, and one on mu."""
     hits, misses = (
         sample.size - np.searchsorted(np.sort(sample), thresholds, side="left")
         for sample in (hit, miss)
     )
-    return (
-        chance_at_least(hits, hit.size, reach.tail),
-        chance_at_most(misses, miss.size, reach.tail),
-    )
+    low = chance_at_least(hits, hit.size, _DOUBT)
+    high = chance_at_most(misses, miss.size, _DOUBT)
+    with np.errstate(all="ignore"):
+        epsilon = np.log(np.maximum(low - delta, 0.0)) - np.log(high)
+        mu = np.nan_to_num(ndtri(low) - ndtri(high), nan=-np.inf)
+    return {"epsilon": epsilon, "mu": mu}
 
 
 def _test(event: _Event, first: Matrix, second: Matrix, reach: Reach) -> Evidence:
     hit, miss = (second, first) if event.likelier == 1 else (first, second)
-    with np.errstate(all="ignore"):
-        low = chance_at_least(event.hits(hit), len(hit), reach.tail)
-        high = chance_at_most(event.hits(miss), len(miss), reach.tail)
     order = "second" if event.likelier == 1 else "first"
-    return Evidence(f"{event.name}, for the {order}", float(low), float(high))
+    with np.errstate(all="ignore"):
+        counts = event.hits(hit), event.hits(miss)
+    return Evidence(f"{event.name}, for the {order}", *counts, len(hit), reach.level)
 
 
 def _name(run: Any) -> str:

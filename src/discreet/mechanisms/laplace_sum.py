@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from discreet._types import Vector
+import numpy as np
+
+from discreet._types import Array, Vector
 from discreet.data import OpenRows
 from discreet.mechanisms._exact_sum import ExactSum
 from discreet.mechanisms._totals import INTEGER_ROOM, Totals, is_total
@@ -31,6 +33,11 @@ class LaplaceSumPlan(Plan):
         units = self.totals.units(rows, self.grid)
         units += noise.laplace(units.size, self.grid.bits)
         return self.totals.answer(self.grid.values(units), rows)
+
+    def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Array:
+        units = self.totals.units(rows, self.grid)
+        noisy = units + noise.laplace(draws * units.size, self.grid.bits).reshape(draws, -1)
+        return np.array([self.totals.answer(total, rows) for total in self.grid.values(noisy)])
 
 
 class LaplaceSum(Mechanism):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -26,15 +28,19 @@ class OneVsRestPlan(Plan):
     reason: str
 
     def run(self, rows: OpenRows, noise: Noise) -> Array:
-        def against_rest(number: int) -> OpenRows:
-            def relabel(labels: Vector) -> Vector:
-                return np.where(labels == number, 1.0, -1.0)
+        return np.array([self.one.run(each, noise) for each in self._against_rest(rows)])
 
-            return rows.relabelled(relabel)
+    def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Array:
+        runs = [self.one.run_many(each, noise, draws) for each in self._against_rest(rows)]
+        return np.stack(runs, axis=1)
 
-        return np.array(
-            [self.one.run(against_rest(number), noise) for number in range(self.classes)]
-        )
+    def _against_rest(self, rows: OpenRows) -> Iterator[OpenRows]:
+        for number in range(self.classes):
+            yield rows.relabelled(partial(_one_class, number))
+
+
+def _one_class(number: int, labels: Vector) -> Vector:
+    return np.where(labels == number, 1.0, -1.0)
 
 
 @dataclass(frozen=True)

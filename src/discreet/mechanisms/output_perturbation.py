@@ -62,18 +62,18 @@ class OutputPerturbationPlan(Plan):
     reason: str
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
-        return self._hide(self._solve(rows), noise)
+        return self.minimiser.finish(self._noisy(self._solve(rows), noise))
 
     def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Any:
-        point = self._solve(rows)
-        return np.array([self._hide(point, noise) for _ in range(draws)])
+        points = np.tile(self._solve(rows), draws)
+        noisy = self._noisy(points, noise).reshape(draws, -1)
+        return np.array([self.minimiser.finish(released) for released in noisy])
 
     def _solve(self, rows: OpenRows) -> Vector:
         return self.minimiser.solve(rows, np.zeros(self.minimiser.problem.bounds.width))
 
-    def _hide(self, point: Vector, noise: Noise) -> Vector:
-        released = (release_laplace if self.is_pure else release_gaussian)(point, self.grid, noise)
-        return self.minimiser.finish(released)
+    def _noisy(self, points: Vector, noise: Noise) -> Vector:
+        return (release_laplace if self.is_pure else release_gaussian)(points, self.grid, noise)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,9 @@ class RadialOutputPlan(Plan):
 
     def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Any:
         point = self._solve(rows)
-        return np.array([self._hide(point, noise) for _ in range(draws)])
+        moved = point + self.term.draw_many(point.size, draws, noise)
+        hidden = self.mask.hide(moved.ravel(), noise).reshape(moved.shape)
+        return np.array([self.minimiser.finish(released) for released in hidden])
 
     def _solve(self, rows: OpenRows) -> Vector:
         return self.minimiser.solve(rows, np.zeros(self.minimiser.problem.bounds.width))

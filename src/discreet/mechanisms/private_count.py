@@ -34,6 +34,13 @@ class PrivateCountPlan(Plan):
         noisy = release_laplace([float(count)], self.grid, noise)
         return max(0, round(float(noisy[0])))
 
+    def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Integers:
+        count = int(rows.sum(self._matching))
+        if self.grid is None:
+            return np.full(draws, count)
+        noisy = release_laplace(np.full(draws, float(count)), self.grid, noise)
+        return np.maximum(0, np.rint(noisy)).astype(np.int64)
+
     def _matching(self, block: Block) -> Integers:
         if self.question.label is None or block.labels is None:
             return np.array(block.size, dtype=np.int64)

@@ -1,0 +1,287 @@
+"""Every registered mechanism with a pair of data sets that it can tell apart well."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from discreet import _checks
+from discreet._types import Array
+from discreet.audit.pair import Pair
+from discreet.audit.result import AuditResult
+from discreet.audit.scores import Score
+from discreet.audit.statistical import audit
+from discreet.data import Rows
+from discreet.declared import Bounds, Interval, LabelSet
+from discreet.geometry import Box, L1Ball, L2Ball
+from discreet.ledger import NoLedger
+from discreet.losses import Logistic, MarginLogistic, Squared
+from discreet.mechanisms import (
+    REGISTRY,
+    AdaptiveRidge,
+    EachAgainstTheRest,
+    GaussianSum,
+    LaplaceSum,
+    Mechanism,
+    ObjectivePerturbation,
+    OutputPerturbation,
+    Plan,
+    PrivateCount,
+    PrivateStandardisation,
+    SufficientStatistics,
+)
+from discreet.noise import RehearsalNoise
+from discreet.one_vs_rest import OneVsRest
+from discreet.penalties import Indicator
+from discreet.privacy import AddRemoveOne, Budget, NoPrivacy, Unit, unit_named
+from discreet.problem import Problem
+from discreet.question import Question, RowCount, VectorSum
+
+NAMES = tuple(mechanism.name for mechanism in REGISTRY)
+
+
+@dataclass(frozen=True, eq=False)
+class MechanismRun:
+    """Many releases of a planned mechanism, with rehearsal noise, from data sets (X, y)."""
+
+    plan: Plan
+    bounds: Bounds
+    unit: Unit
+
+    def many(self, data: Any, count: int, seed: int) -> Array:
+        X, y = data if isinstance(data, tuple) else (data, None)
+        rows = Rows(X, y, bounds=self.bounds, unit=self.unit)
+        nothing = replace(self.plan.guarantee, profile=NoPrivacy())
+        receipt = NoLedger().charge(nothing, purpose="audit")
+        released: Array = self.plan.run_many(rows.open(receipt), RehearsalNoise(seed), count)
+        return np.asarray(released, dtype=np.float64).reshape(count, -1)
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A mechanism, a question, a budget, and two neighbouring data sets.
+
+    ``effort`` is how long a release takes, in units of a fast one; fewer are made of slow ones.
+    ``is_tight`` claims that the analysis is tight on this pair, so that a good attack comes near
+    it; otherwise ``remark`` says what is loose.
+    """
+
+    label: str
+    mechanism: Mechanism
+    question: Question
+    budget: Budget
+    pair: Pair
+    is_tight: bool = True
+    remark: str = ""
+    effort: float = 1.0
+    scores: tuple[Score, ...] = ()
+
+    @property
+    def subject(self) -> str:
+        """What is audited, in a line."""
+        return f"{self.label}, {self.pair.unit.name}, epsilon {self.budget.epsilon:g}"
+
+    def plan(self) -> Plan:
+        return self.mechanism.plan(self.question, self.budget, self.pair.unit)
+
+    def audit(self, **options: Any) -> AuditResult:
+        """Audit the mechanism; options are those of :func:`discreet.audit.audit`."""
+        plan = self.plan()
+        run = MechanismRun(plan, self.question.bounds, self.pair.unit)
+        return audit(
+            run, self.pair, plan.guarantee, scores=self.scores, subject=self.subject, **options
+        )
+
+
+Maker = Callable[[Unit, Budget, Budget], Iterator[Case]]
+"""Makes cases for a unit, a budget with delta and a pure one."""
+
+
+def cases(name: str, unit: str | Unit, epsilon: float, delta: float = 1e-6) -> tuple[Case, ...]:
+    """Return what there is to audit about a registered mechanism.
+
+    Examples
+    --------
+    >>> [case.label for case in cases("output_perturbation", "replace", 1.0)]
+    ['output perturbation, gaussian', 'output perturbation, laplace', 'output perturbation, radial']
+    """
+    _checks.one_of(NAMES, mechanism=name)
+    _checks.epsilon(epsilon=epsilon)
+    return tuple(_MAKERS[name](unit_named(unit), Budget(epsilon, delta), Budget(epsilon)))
+
+
+_EDGE, _NOTHING = [[1.0]], [[0.0]]
+
+
+def _moved(unit: Unit) -> Pair:
+    """One row as far out as it may be: there or not, or on one side or the other."""
+    if isinstance(unit, AddRemoveOne):
+        return Pair(np.array(_NOTHING), np.array(_NOTHING + _EDGE), unit)
+    return Pair(np.array(_EDGE), -np.array(_EDGE), unit)
+
+
+def _gaussian_sum(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    question = VectorSum(Bounds(L2Ball(1.0), 1))
+    yield Case("gaussian sum", GaussianSum(), question, budget, _moved(unit))
+
+
+def _laplace_sum(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    question = VectorSum(Bounds(L1Ball(1.0), 1))
+    yield Case("laplace sum", LaplaceSum(), question, pure, _moved(unit))
+
+
+def _private_count(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    bounds = Bounds(L2Ball(1.0), 1, labels=LabelSet([-1, 1]))
+    # Far from zero, where the count is cut off.
+    X, y = np.zeros((400, 1)), np.ones(400)
+    if isinstance(unit, AddRemoveOne):
+        pair = Pair((X, y), (X[1:], y[1:]), unit)
+    else:
+        pair = Pair((X, y), (X, np.where(np.arange(400) == 0, -1.0, y)), unit)
+    yield Case("private count", PrivateCount(), RowCount(bounds, 1), pure, pair)
+
+
+def _steep(width: int = 1, ridge: float = 4000.0) -> Problem:
+    """A loss whose slope is at its bound wherever the coefficients can be."""
+    bounds = Bounds(L2Ball(1.0), width, labels=LabelSet([-1, 1]), max_rows=2**20)
+    return Problem(MarginLogistic(margin=40.0), bounds, ridge=ridge)
+
+
+def _classes(unit: Unit, row: list[float]) -> Pair:
+    """A row of one class: there or not, or of one class or the other."""
+    nothing = [0.0] * len(row)
+    if isinstance(unit, AddRemoveOne):
+        return Pair((np.array([nothing]), np.ones(1)), (np.array([nothing, row]), np.ones(2)), unit)
+    return Pair((np.array([row]), np.ones(1)), (np.array([row]), -np.ones(1)), unit)
+
+
+_LAWS = ("gaussian", "laplace", "radial")
+
+
+def _output_perturbation(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    for law in _LAWS:
+        spent = budget if law == "gaussian" else pure
+        yield Case(f"output perturbation, {law}", OutputPerturbation(law), _steep(), spent,
+                   _classes(unit, [1.0]))  # fmt: skip
+
+
+def _objective_perturbation(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    for law in _LAWS:
+        spent = budget if law == "gaussian" else pure
+        remark = "" if law == "gaussian" else "a pure proof pays for curvature, which is zero here"
+        yield Case(f"objective perturbation, {law}", ObjectivePerturbation(law), _steep(), spent,
+                   _classes(unit, [1.0]), remark=remark, effort=3.0)  # fmt: skip
+    yield _logistic(unit, budget)
+
+
+def _logistic(unit: Unit, budget: Budget) -> Case:
+    """Logistic loss where its slope is near one: many weak rows hold the coefficients far away.
+
+    With coefficients near (far, 0), rows (-c, s) and (-c, -s) of class one are misclassified by
+    far c, and their gradients are nearly 2 s apart.
+    """
+    ridge = 2.0 / budget.epsilon
+    bounds = Bounds(L2Ball(1.0), 2, labels=LabelSet([-1, 1]), max_rows=2**20)
+    problem = Problem(Logistic(), bounds, ridge=ridge)
+    scale = _plan_scale(problem, budget, unit)
+    far = 3.0 + 2.0 * scale / ridge
+    if isinstance(unit, AddRemoveOne):
+        cosine = 1.0
+    else:
+        cosine, far = 0.5, 2 * far
+    weak = 1.0 / far
+    count = math.ceil(ridge * far / (weak / (1 + math.e)))
+    rows = np.tile([[weak, 0.0]], (count, 1))
+    sine = math.sqrt(1 - cosine**2)
+    one, other = [[-cosine, sine]], [[-cosine, -sine]]
+    y = np.ones(count)
+    if isinstance(unit, AddRemoveOne):
+        pair = Pair((rows, y), (np.vstack([rows, one]), np.append(y, 1.0)), unit)
+    else:
+        y = np.append(y, 1.0)
+        pair = Pair((np.vstack([rows, one]), y), (np.vstack([rows, other]), y), unit)
+    return Case("objective perturbation, gaussian, logistic", ObjectivePerturbation("gaussian"),
+                problem, budget, pair, effort=3.0 + count / 50)  # fmt: skip
+
+
+def _plan_scale(problem: Problem, budget: Budget, unit: Unit) -> float:
+    plan: Any = ObjectivePerturbation("gaussian").plan(problem, budget, unit)
+    return float(plan.scale)
+
+
+def _one_vs_rest(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    question = OneVsRest(_steep(), classes=3)
+    nothing, row = [0.0], [1.0]
+    if isinstance(unit, AddRemoveOne):
+        pair = Pair(
+            (np.array([nothing]), np.zeros(1)), (np.array([nothing, row]), np.zeros(2)), unit
+        )
+    else:
+        one, other = np.array([[1.0]]), np.array([[-1.0]])
+        pair = Pair((one, np.zeros(1)), (other, np.zeros(1)), unit)
+    for law, spent in (("gaussian", budget), ("radial", pure)):
+        yield Case(f"one against the rest, {law}", EachAgainstTheRest(ObjectivePerturbation(law)),
+                   question, spent, pair, effort=10.0)  # fmt: skip
+
+
+def _private_standardisation(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    for spent in (budget, pure):
+        bounds = Bounds(
+            Box([-1.0], [1.0]), 1, labels=LabelSet([-1, 1]), intercept=1.0, max_rows=2**16
+        )
+        problem = Problem(MarginLogistic(margin=40.0), bounds, ridge=4000.0)
+        law = "gaussian" if spent.delta > 0 else "pure"
+        yield Case(f"private standardisation, {law}", PrivateStandardisation(), problem, spent,
+                   _classes(unit, [1.0]), is_tight=False, effort=500.0,
+                   remark="only coefficients are released, and the frame is seen through them"
+                   )  # fmt: skip
+
+
+def _squares(domain: float | None = None, ridge: float = 20.0) -> Problem:
+    bounds = Bounds(L2Ball(1.0), 1, labels=Interval(-1, 1), max_rows=2**16)
+    penalty = None if domain is None else Indicator(L2Ball(domain))
+    return Problem(Squared(1.0), bounds, ridge=ridge, penalty=penalty)
+
+
+def _numbers(unit: Unit) -> Pair:
+    """A row with the largest label: there or not, or with the opposite one."""
+    if isinstance(unit, AddRemoveOne):
+        return Pair(
+            (np.array(_NOTHING), np.zeros(1)),
+            (np.array(_NOTHING + _EDGE), np.array([0.0, 1.0])),
+            unit,
+        )
+    return Pair((np.array(_EDGE), np.ones(1)), (np.array(_EDGE), -np.ones(1)), unit)
+
+
+def _adaptive_ridge(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    yield Case("adaptive ridge", AdaptiveRidge(), _squares(domain=1.0, ridge=40.0 / budget.epsilon),
+               budget, _numbers(unit), is_tight=False, effort=500.0,
+               remark="the bound on slopes holds at the edge of the domain, and a tenth of the "
+               "budget buys an eigenvalue that shows little")  # fmt: skip
+
+
+def _sufficient_statistics(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    for spent in (budget, pure):
+        law = "gaussian" if spent.delta > 0 else "laplace"
+        yield Case(f"sufficient statistics, {law}", SufficientStatistics(), _squares(), spent,
+                   _numbers(unit), is_tight=False, effort=150.0,
+                   remark="moments are not released themselves, and this pair moves only some"
+                   )  # fmt: skip
+
+
+_MAKERS: dict[str, Maker] = {
+    "gaussian_sum": _gaussian_sum,
+    "laplace_sum": _laplace_sum,
+    "private_count": _private_count,
+    "output_perturbation": _output_perturbation,
+    "objective_perturbation": _objective_perturbation,
+    "one_vs_rest": _one_vs_rest,
+    "private_standardisation": _private_standardisation,
+    "adaptive_ridge": _adaptive_ridge,
+    "sufficient_statistics": _sufficient_statistics,
+}
