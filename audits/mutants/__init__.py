@@ -17,7 +17,7 @@ MUTANTS: tuple[Broken, ...] = (
     *stages.MUTANTS,
 )
 
-SURVIVORS: tuple[Mutant, ...] = objective.SURVIVORS
+SURVIVORS: tuple[Mutant, ...] = (*objective.SURVIVORS, *stages.SURVIVORS)
 """What looks broken and is not: ``breaks`` has the proof."""
 
 __all__ = ["MUTANTS", "SURVIVORS", "BoundMutant", "Broken", "Finding", "Mutant"]

@@ -6,8 +6,7 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
 from scipy.special import ndtr
@@ -15,15 +14,15 @@ from threadpoolctl import threadpool_limits
 
 from discreet._types import Array
 from discreet.audit import AuditResult, Evidence, Pair, audit
-from discreet.audit.certify import chance_at_least, chance_at_most
+from discreet.audit.certify import Claim
 from discreet.audit.scores import Score
 from discreet.privacy import Approximate, Guarantee
 
 CONFIDENCE = 1 - 1e-8
 """Of one audit: a hundred of them raise a false alarm with a chance below one in a million."""
 
-EVENTS = 4
-"""The most events that an audit tests; each has a bound from below and one from above."""
+LARGEST_MARGIN = 8.0
+"""In standard deviations: beyond, the normal approximation says nothing."""
 
 
 class Run(Protocol):
@@ -195,68 +194,28 @@ def power_of(found: AuditResult, guarantee: Guarantee) -> float:
     both. If both counts may be worse by z deviations at once and the claim is still refuted, it is
     refuted but with a chance of 2 ndtr(-z). The best of the events tested counts.
     """
-    return max(_Margin(seen, found, guarantee).power for seen in found.evidence)
+    claim = Claim.of(guarantee.profile, near=found.claimed, far=found.ceiling + 1)
+    return max(_power(seen, claim) for seen in found.evidence)
 
 
-@dataclass(frozen=True)
-class _Margin:
-    """How much worse the counts behind one event may be."""
-
-    seen: Evidence
-    found: AuditResult
-    guarantee: Guarantee
-
-    @property
-    def power(self) -> float:
-        if not self._holds(0.0):
-            return 0.0
-        low, high = 0.0, 8.0
-        if self._holds(high):
-            return float(1 - 2 * ndtr(-high))
-        for _ in range(16):
-            middle = (low + high) / 2
-            low, high = (middle, high) if self._holds(middle) else (low, middle)
-        return max(0.0, float(1 - 2 * ndtr(-low)))
-
-    def _holds(self, deviations: float) -> bool:
-        trials, tail = self._tested, self._tail
-        hits = self._hits - deviations * _deviation(self._hits, trials)
-        misses = self._misses + deviations * _deviation(self._misses, trials)
-        if hits < 0 or misses > trials:
+def _power(seen: Evidence, claim: Claim) -> float:
+    def holds(deviations: float) -> bool:
+        hits = math.floor(seen.hits - deviations * _deviation(seen.hits, seen.trials))
+        misses = math.ceil(seen.misses + deviations * _deviation(seen.misses, seen.trials))
+        if hits < 0 or misses > seen.trials:
             return False
-        low = float(chance_at_least(math.floor(hits), trials, tail))
-        high = float(chance_at_most(math.ceil(misses), trials, tail))
-        return Evidence(self.seen.event, low, high).refutes(self.guarantee.profile)
+        return replace(seen, hits=hits, misses=misses).refutes(claim)
 
-    @property
-    def _tested(self) -> int:
-        return self.found.trials // 2
-
-    @property
-    def _tail(self) -> float:
-        return (1 - self.found.confidence) / (2 * EVENTS)
-
-    @cached_property
-    def _hits(self) -> int:
-        return _count(lambda hits: float(chance_at_least(hits, self._tested, self._tail)),
-                      self.seen.low, self._tested)  # fmt: skip
-
-    @cached_property
-    def _misses(self) -> int:
-        return _count(lambda hits: float(chance_at_most(hits, self._tested, self._tail)),
-                      self.seen.high, self._tested)  # fmt: skip
+    low, high = 0.0, LARGEST_MARGIN
+    if holds(high):
+        low = high
+    while high - low > 1e-3:
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return float(1 - 2 * ndtr(-low))
 
 
 def _deviation(hits: int, trials: int) -> float:
     """Return the deviation of the difference of two such counts; never zero."""
     chance = (hits + 1) / (trials + 2)
     return math.sqrt(2 * trials * chance * (1 - chance))
-
-
-def _count(bound: Callable[[int], float], value: float, trials: int) -> int:
-    """Return the count that has this bound."""
-    low, high = 0, trials
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if bound(middle) >= value * (1 - 1e-9) else (middle + 1, high)
-    return low

@@ -9,7 +9,7 @@ import numpy as np
 
 from audits.mutants.base import BoundMutant, Mutant
 from audits.mutants.output import BOUNDS, ONE_MORE, STEEP, of_radial
-from audits.mutants.runs import Sampled, of_plan, of_sum, on_grid, opened
+from audits.mutants.runs import Sampled, of_plan, on_grid, opened
 from discreet._types import Array
 from discreet.audit import Pair
 from discreet.audit.scores import (
@@ -54,7 +54,7 @@ def no_snap() -> Mutant:
         guarantee=plan.guarantee,
         pair=Pair(np.array([[0.0]]), np.array([[0.0], [0.3]]), ADD),
         run=Sampled(bounds, ADD, unsnapped),
-        original=of_sum(plan, bounds),
+        original=of_plan(plan, bounds),
         trials=1000,
         scores=(OutputAlignment(EvenSteps(plan.grid.step)),),
     )
@@ -135,7 +135,7 @@ def single_precision() -> Mutant:
         guarantee=plan.guarantee,
         pair=Pair(np.concatenate([large, small]), np.concatenate([[[1.0]], large, small]), ADD),
         run=_SinglePrecision(plan, bounds),
-        original=of_sum(plan, bounds),
+        original=of_plan(plan, bounds),
         trials=2000,
     )
 

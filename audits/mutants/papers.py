@@ -173,7 +173,7 @@ def approximate_minima() -> Mutant:
         pair=_pair(ONE, OTHER),
         run=ApproximateMinima(epsilon, delta, apart=1.0),
         original=ApproximateMinima(epsilon, delta, apart=2.0),
-        trials=320_000,
+        trials=400_000,
     )
 
 

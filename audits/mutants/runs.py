@@ -41,17 +41,6 @@ def of_plan(plan: Plan, bounds: Bounds) -> Sampled:
     return Sampled(bounds, plan.guarantee.unit, plan.run_many)
 
 
-def of_sum(plan: Any, bounds: Bounds) -> Sampled:
-    """Run the plan of a sum: noisy totals, which are public; all else is made of them."""
-
-    def totals(rows: OpenRows, noise: Noise, count: int) -> Array:
-        return on_grid(
-            plan.totals.units(rows, plan.grid), plan.grid, noise, count, is_laplace(plan)
-        )
-
-    return Sampled(bounds, plan.guarantee.unit, totals)
-
-
 def on_grid(units: Any, grid: Grid, noise: Noise, count: int, laplace: bool) -> Array:
     """Add noise to grid units ``count`` times."""
     draw = noise.laplace if laplace else noise.gaussian
@@ -59,24 +48,10 @@ def on_grid(units: Any, grid: Grid, noise: Noise, count: int, laplace: bool) -> 
     return grid.values(drawn + units)
 
 
-def of_point(plan: Any, bounds: Bounds) -> Sampled:
-    """Run a plan that adds noise to one point: the point is found once."""
-
-    def released(rows: OpenRows, noise: Noise, count: int) -> Array:
-        return hidden(plan._solve(rows), plan.grid, noise, count, plan.is_pure)
-
-    return Sampled(bounds, plan.guarantee.unit, released)
-
-
 def hidden(point: Vector, grid: Grid, noise: Noise, count: int, laplace: bool) -> Array:
     """Snap a point, and add noise to it ``count`` times."""
     release = release_laplace if laplace else release_gaussian
     return release(np.tile(point, count), grid, noise).reshape(count, -1)
-
-
-def is_laplace(plan: Any) -> bool:
-    """Say whether a plan's noise is Laplace's: then its guarantee is pure."""
-    return bool(np.isfinite(plan.guarantee.profile.pure_epsilon))
 
 
 def rescaled(grid: Grid, factor: float) -> Grid:

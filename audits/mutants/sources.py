@@ -9,7 +9,7 @@ import numpy as np
 
 from audits.mutants.attacks import SeenBefore
 from audits.mutants.base import Mutant
-from audits.mutants.runs import of_classes, of_sum, on_grid, opened
+from audits.mutants.runs import of_classes, of_plan, on_grid, opened
 from discreet._types import Array, Integers
 from discreet.audit import Pair
 from discreet.data import Bounds, LabelSet
@@ -109,7 +109,7 @@ def one_byte_of_seed() -> Mutant:
         guarantee=plan.guarantee,
         pair=Pair(np.array([[0.1, 0.2]]), np.array([[0.1, 0.2], [1.0, 0.0]]), ADD),
         run=_OneByte(plan),
-        original=of_sum(plan, BALL),
+        original=of_plan(plan, BALL),
         trials=8000,
         scores=(SeenBefore(),),
     )

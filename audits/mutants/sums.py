@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from audits.mutants.base import Mutant
-from audits.mutants.runs import Sampled, hidden, of_sum, on_grid, opened, rescaled
+from audits.mutants.runs import hidden, of_plan, opened, rescaled
 from discreet._types import Array
 from discreet.audit import Pair
-from discreet.data import Bounds, LabelSet, OpenRows
+from discreet.data import Bounds, LabelSet
 from discreet.geometry import L1Ball, L2Ball
 from discreet.mechanisms import GaussianSum, LaplaceSum, PrivateCount
-from discreet.noise import Noise, RehearsalNoise, laplace_grid
+from discreet.noise import RehearsalNoise, laplace_grid
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne, Unit
 from discreet.question import RowCount, VectorMean, VectorSum
 
@@ -45,8 +45,8 @@ def moves_once_gaussian() -> Mutant:
         mechanism="gaussian_sum",
         guarantee=plan.guarantee,
         pair=EXCHANGED,
-        run=of_sum(replace(plan, grid=rescaled(plan.grid, 0.5)), BALL),
-        original=of_sum(plan, BALL),
+        run=of_plan(replace(plan, grid=rescaled(plan.grid, 0.5)), BALL),
+        original=of_plan(plan, BALL),
         trials=8000,
     )
 
@@ -59,8 +59,8 @@ def moves_once_laplace() -> Mutant:
         mechanism="laplace_sum",
         guarantee=plan.guarantee,
         pair=EXCHANGED,
-        run=of_sum(replace(plan, grid=rescaled(plan.grid, 0.5)), DIAMOND),
-        original=of_sum(plan, DIAMOND),
+        run=of_plan(replace(plan, grid=rescaled(plan.grid, 0.5)), DIAMOND),
+        original=of_plan(plan, DIAMOND),
         trials=8000,
     )
 
@@ -74,8 +74,8 @@ def not_clipped() -> Mutant:
         mechanism="gaussian_sum",
         guarantee=plan.guarantee,
         pair=Pair(np.array([REST]), np.array([REST, [5.0, 0.0]]), ADD),
-        run=of_sum(unbounded, wide),
-        original=of_sum(plan, BALL),
+        run=of_plan(unbounded, wide),
+        original=of_plan(plan, BALL),
         trials=2000,
     )
 
@@ -86,7 +86,7 @@ class _Measured:
     def many(self, data: Array, count: int, seed: int) -> Array:
         longest = float(np.linalg.norm(data, axis=1).max())
         measured = replace(BALL, features=L2Ball(longest))
-        return of_sum(gaussian_sum(ADD, measured), measured).many(data, count, seed)
+        return of_plan(gaussian_sum(ADD, measured), measured).many(data, count, seed)
 
 
 def measured_bound() -> Mutant:
@@ -98,7 +98,7 @@ def measured_bound() -> Mutant:
         guarantee=plan.guarantee,
         pair=ONE_MORE,
         run=_Measured(),
-        original=of_sum(plan, BALL),
+        original=of_plan(plan, BALL),
         trials=4000,
     )
 
@@ -112,8 +112,8 @@ def intercept_outside_the_norm() -> Mutant:
         mechanism="gaussian_sum",
         guarantee=plan.guarantee,
         pair=ONE_MORE,
-        run=of_sum(replace(plan, grid=rescaled(plan.grid, math.sqrt(0.5))), bounds),
-        original=of_sum(plan, bounds),
+        run=of_plan(replace(plan, grid=rescaled(plan.grid, math.sqrt(0.5))), bounds),
+        original=of_plan(plan, bounds),
         trials=24000,
     )
 
@@ -126,8 +126,8 @@ def deviation_for_scale() -> Mutant:
         mechanism="laplace_sum",
         guarantee=plan.guarantee,
         pair=ONE_MORE,
-        run=of_sum(replace(plan, grid=rescaled(plan.grid, math.sqrt(0.5))), DIAMOND),
-        original=of_sum(plan, DIAMOND),
+        run=of_plan(replace(plan, grid=rescaled(plan.grid, math.sqrt(0.5))), DIAMOND),
+        original=of_plan(plan, DIAMOND),
         trials=16000,
     )
 
@@ -156,7 +156,7 @@ def true_count() -> Mutant:
         guarantee=plan.guarantee,
         pair=Pair(rows, np.concatenate([rows, [DOWN]]), ADD),
         run=_TrueCount(PURE.epsilon),
-        original=of_sum(plan, DIAMOND),
+        original=of_plan(plan, DIAMOND),
         trials=8000,
     )
 
@@ -164,14 +164,6 @@ def true_count() -> Mutant:
 def count_with_half_the_noise() -> Mutant:
     labelled = Bounds(L2Ball(1.0), 1, labels=LabelSet([-1, 1]))
     plan: Any = PrivateCount().plan(RowCount(labelled, 1), Budget(2.0), SWAP)
-
-    def counts(grid: Any) -> Sampled:
-        def noisy(rows: OpenRows, noise: Noise, draws: int) -> Array:
-            total = np.array([float(rows.sum(plan._matching))])
-            return on_grid(grid.snap(total), grid, noise, draws, laplace=True)
-
-        return Sampled(labelled, SWAP, noisy)
-
     X = np.zeros((3, 1))
     return Mutant(
         name="a count with the standard deviation for the scale",
@@ -179,8 +171,8 @@ def count_with_half_the_noise() -> Mutant:
         mechanism="private_count",
         guarantee=plan.guarantee,
         pair=Pair((X, np.array([1, 1, 1])), (X, np.array([1, 1, -1])), SWAP),
-        run=counts(rescaled(plan.grid, math.sqrt(0.5))),
-        original=counts(plan.grid),
+        run=of_plan(replace(plan, grid=rescaled(plan.grid, math.sqrt(0.5))), labelled),
+        original=of_plan(plan, labelled),
         trials=16000,
     )
 
