@@ -21,8 +21,8 @@ from discreet.privacy import Approximate, Guarantee
 CONFIDENCE = 1 - 1e-8
 """Of one audit: a hundred of them raise a false alarm with a chance below one in a million."""
 
-LARGEST_MARGIN = 8.0
-"""In standard deviations: beyond, the normal approximation says nothing."""
+LARGEST_MARGIN = 5.0
+"""In standard deviations: beyond, the normal approximation says little."""
 
 
 class Run(Protocol):
@@ -194,8 +194,10 @@ def power_of(found: AuditResult, guarantee: Guarantee) -> float:
     both. If both counts may be worse by z deviations at once and the claim is still refuted, it is
     refuted but with a chance of 2 ndtr(-z). The best of the events tested counts.
     """
+    if not found.violated:
+        return 0.0
     claim = Claim.of(guarantee.profile, near=found.claimed, far=found.ceiling + 1)
-    return max(_power(seen, claim) for seen in found.evidence)
+    return max(_power(seen, claim) for seen in set(found.evidence))
 
 
 def _power(seen: Evidence, claim: Claim) -> float:
@@ -209,7 +211,7 @@ def _power(seen: Evidence, claim: Claim) -> float:
     low, high = 0.0, LARGEST_MARGIN
     if holds(high):
         low = high
-    while high - low > 1e-3:
+    while high - low > 1e-2:
         middle = (low + high) / 2
         low, high = (middle, high) if holds(middle) else (low, middle)
     return float(1 - 2 * ndtr(-low))

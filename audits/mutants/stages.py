@@ -125,7 +125,7 @@ def exact_eigenvalue_kept_secret() -> Mutant:
 
     return Mutant(
         name="the exact eigenvalue of one column, kept secret",
-        breaks="Nothing, for one column: when a record x comes, the ridge falls by at most x**2, so "
+        breaks="Nothing, for one column: when a record x comes the ridge falls by at most x**2, so "
         "the slope at w changes by c w - x y with 0 <= c <= x**2, no more than the record alone "
         "may change it, and the curvature stays above the one aimed at and grows by at most "
         "x**2. Those are all that the proof of objective perturbation asks for. With more columns "
