@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from audits.mutants.base import Mutant
-from audits.mutants.runs import hidden, of_plan, opened, rescaled
+from audits.mutants.runs import Sampled, hidden, of_plan, on_grid, opened, rescaled
 from discreet._types import Array
 from discreet.audit import Pair
-from discreet.data import Bounds, LabelSet
+from discreet.data import Bounds, LabelSet, OpenRows
 from discreet.geometry import L1Ball, L2Ball
 from discreet.mechanisms import GaussianSum, LaplaceSum, PrivateCount
-from discreet.noise import RehearsalNoise, laplace_grid
+from discreet.noise import Noise, RehearsalNoise, laplace_grid
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne, Unit
 from discreet.question import RowCount, VectorMean, VectorSum
 
@@ -148,6 +148,11 @@ class _TrueCount:
 
 def true_count() -> Mutant:
     plan: Any = LaplaceSum().plan(VectorMean(DIAMOND), PURE, ADD)
+
+    def totals(rows: OpenRows, noise: Noise, count: int) -> Array:
+        """Release what the mean is made of: its projection would take long."""
+        return on_grid(plan.totals.units(rows, plan.grid), plan.grid, noise, count, laplace=True)
+
     rows = np.array([UP] * 40)
     return Mutant(
         name="the true number of rows in the scale of a mean",
@@ -156,7 +161,7 @@ def true_count() -> Mutant:
         guarantee=plan.guarantee,
         pair=Pair(rows, np.concatenate([rows, [DOWN]]), ADD),
         run=_TrueCount(PURE.epsilon),
-        original=of_plan(plan, DIAMOND),
+        original=Sampled(DIAMOND, ADD, totals),
         trials=8000,
     )
 
