@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincinv, ndtr, ndtri
 
-from discreet._types import Vector
+from discreet._types import Array, Integers, Vector
 from discreet.privacy import Profile
 
 Allowed: TypeAlias = Callable[[Vector], Vector]
@@ -34,7 +34,9 @@ Allowed: TypeAlias = Callable[[Vector], Vector]
 _CELLS = 600
 _EPSILONS = 300
 _SPREAD = 9.0
+_SPARSE = 25
 _EXACT = 1e-9
+_PRECISION = 1e-5
 
 
 def chance_at_least(hits: ArrayLike, trials: int, tail: float) -> Vector:
@@ -149,11 +151,18 @@ class Claim:
         factors = np.exp(np.minimum(share * self.epsilons[useful], 700.0))[:, None]
         deltas = self.deltas[useful][:, None]
 
+        def lines(chance: Vector, kept: Integers | slice) -> Array:
+            direct = factors[kept] * chance + deltas[kept]
+            reverse = 1 - (1 - chance - deltas[kept]) / factors[kept]
+            both: Array = np.minimum(direct, reverse)
+            return both
+
         def allowed(chance: Vector) -> Vector:
-            direct = factors * chance + deltas
-            reverse = 1 - (1 - chance - deltas) / factors
-            best: Vector = np.minimum(direct, reverse).min(axis=0, initial=1.0)
-            return best
+            # Epsilons that are best nowhere near may be left out: that only allows more.
+            best = np.unique(lines(chance[::_SPARSE], slice(None)).argmin(axis=0))
+            around = np.unique(np.clip(best[:, None] + [-1, 0, 1], 0, len(deltas) - 1))
+            least: Vector = lines(chance, around).min(axis=0, initial=1.0)
+            return least
 
         return allowed
 
@@ -202,7 +211,7 @@ class Evidence:
 
 
 def _largest(is_refuted: Callable[[float], bool], start: float) -> float:
-    """Return, to six digits and from below, the largest level that is refuted; zero if none is."""
+    """Return, to five digits and from below, the largest level that is refuted; zero if none is."""
     if not is_refuted(0.0):
         return 0.0
     low, high = 0.0, start
@@ -210,7 +219,7 @@ def _largest(is_refuted: Callable[[float], bool], start: float) -> float:
         low, high = high, 2 * high
         if high > 1e6:
             return low
-    while high - low > 1e-6 * high + 1e-9:
+    while high - low > _PRECISION * high + 1e-9:
         middle = (low + high) / 2
         low, high = (middle, high) if is_refuted(middle) else (low, middle)
     return low

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
+from threadpoolctl import threadpool_limits
 
 from discreet import _checks
 from discreet._types import Vector
@@ -126,7 +127,10 @@ def audit(
     first, second = outputs(runner, pair, trials, seed=seed, n_jobs=n_jobs, verbose=verbose)
     check_comparable(first, second)
     rest = slice(None, trials - tested)
-    events = _chosen(first[rest], second[rest], (*scores, *STANDARD_SCORES), guarantee.quoted_delta)
+    with threadpool_limits(1):  # products are small: threads would only get in the way
+        events = _chosen(
+            first[rest], second[rest], (*scores, *STANDARD_SCORES), guarantee.quoted_delta
+        )
     evidence = tuple(_test(event, first[-tested:], second[-tested:], reach) for event in events)
     delta = guarantee.quoted_delta
     return AuditResult(
