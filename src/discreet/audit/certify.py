@@ -84,7 +84,9 @@ def p_value(hits: int, misses: int, trials: int, allowed: Allowed) -> float:
     product = float(np.max(at_least * at_most))
     if product <= 0.0:
         return 0.0
-    return min(1.0, product * (1 - math.log(product)) * (1 + _EXACT))
+    # An error of a few units in the last place of a chance counts as often as there are trials.
+    rounding = 1 + _EXACT + 1e-14 * trials
+    return min(1.0, product * (1 - math.log(product)) * rounding)
 
 
 def _at_least(hits: int, trials: int, chance: Vector) -> Vector:
@@ -136,8 +138,12 @@ class Claim:
 
     @classmethod
     def of(cls, profile: Profile, *, near: float = 1.0, far: float = 12.0) -> Claim:
-        """Look at a profile, closely up to three times ``near`` and up to ``far``."""
-        grids = [np.linspace(0, 3 * near, _EPSILONS), np.linspace(0, far, _EPSILONS // 3)]
+        """Look at a profile at ``near``, closely up to three times that, and up to ``far``."""
+        grids = [
+            np.array([near]),
+            np.linspace(0, 3 * near, _EPSILONS),
+            np.linspace(0, far, _EPSILONS // 3),
+        ]
         if math.isfinite(profile.pure_epsilon):
             grids.append(np.array([profile.pure_epsilon]))
         epsilons = np.unique(np.concatenate(grids))

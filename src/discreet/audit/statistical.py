@@ -115,6 +115,9 @@ def audit(
         raise InputError(f"confidence must be at least 0.5 and below 1; got {confidence}.")
     if seed is not None:
         _checks.whole(seed=seed, at_least=0)
+    scores = (*scores, *STANDARD_SCORES)
+    for score in scores:
+        _checks.instance(Score, score=score)
     if not guarantee.is_private:
         raise InputError("the guarantee promises nothing, so there is nothing to refute.")
     pair = _as_pair(pair, guarantee)
@@ -126,7 +129,7 @@ def audit(
     first, second = outputs(runner, pair, trials, seed=seed, n_jobs=n_jobs, verbose=verbose)
     check_comparable(first, second)
     rest = slice(None, trials - tested)
-    events = _chosen(first[rest], second[rest], (*scores, *STANDARD_SCORES), guarantee.quoted_delta)
+    events = _chosen(first[rest], second[rest], scores, guarantee.quoted_delta)
     evidence = tuple(_test(event, first[-tested:], second[-tested:], reach) for event in events)
     delta = guarantee.quoted_delta
     return AuditResult(
@@ -141,9 +144,9 @@ def audit(
         violated=any(seen.refutes(claim) for seen in evidence),
         power=reach.power(guarantee, claim),
         ceiling=reach.ceiling(delta),
-        trials=trials,
-        confidence=confidence,
-        seed=seed if runner.takes_seed else None,
+        trials=int(trials),
+        confidence=float(confidence),
+        seed=int(seed) if seed is not None and runner.takes_seed else None,
         is_pair_checked=pair.is_checked,
         evidence=evidence,
     )
@@ -202,6 +205,8 @@ def _chosen(first: Matrix, second: Matrix, scores: Iterable[Score], delta: float
         with np.errstate(all="ignore"):
             scorer = score.learn(first[:taught], second[:taught])
             one, other = scorer(first[taught:]), scorer(second[taught:])
+        if np.shape(one) != (len(first) - taught,) or np.shape(other) != (len(second) - taught,):
+            raise AuditError(f"score {score.name!r} must give one number for each released value.")
         if not (np.isfinite(one).all() and np.isfinite(other).all()):
             continue
         for likelier, (hit, miss) in ((1, (other, one)), (0, (-one, -other))):
