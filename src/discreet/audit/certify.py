@@ -152,16 +152,41 @@ class Claim:
     def allows(self, share: float = 1.0) -> Allowed:
         """Return what the profile allows if its privacy loss is scaled by ``share``."""
         useful = self.deltas < 1
-        factors = np.exp(np.minimum(share * self.epsilons[useful], 700.0))[:, None]
-        deltas = self.deltas[useful][:, None]
+        factors = np.exp(np.minimum(share * self.epsilons[useful], 700.0))
+        deltas = self.deltas[useful]
+        slopes = np.concatenate([[0.0], factors, 1 / factors])
+        offsets = np.concatenate([[1.0], deltas, 1 - (1 - deltas) / factors])
+        slopes, offsets, corners = _lowest(slopes, offsets)
 
         def allowed(chance: Vector) -> Vector:
-            direct = factors * chance + deltas
-            reverse = 1 - (1 - chance - deltas) / factors
-            best: Vector = np.minimum(direct, reverse).min(axis=0, initial=1.0)
+            line = np.searchsorted(corners, chance)
+            best: Vector = slopes[line] * chance + offsets[line]
             return best
 
         return allowed
+
+
+def _lowest(slopes: Vector, offsets: Vector) -> tuple[Vector, Vector, Vector]:
+    """Return, of lines, those that are the lowest somewhere, steepest first, and where they meet.
+
+    Every line is a bound, so an error of rounding in where they meet makes none wrong.
+    """
+    order = np.lexsort((offsets, -slopes))
+    kept: list[tuple[float, float]] = []
+    corners: list[float] = []
+    for slope, offset in zip(slopes[order].tolist(), offsets[order].tolist(), strict=True):
+        if kept and slope == kept[-1][0]:
+            continue
+        while kept:
+            corner = (offset - kept[-1][1]) / (kept[-1][0] - slope)
+            if not corners or corner > corners[-1]:
+                corners.append(corner)
+                break
+            kept.pop()
+            corners.pop()
+        kept.append((slope, offset))
+    lines = np.array(kept)
+    return lines[:, 0], lines[:, 1], np.array(corners)
 
 
 @dataclass(frozen=True)
