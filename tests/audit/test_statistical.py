@@ -12,7 +12,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from sklearn.linear_model import LogisticRegression as Unprotected
+from sklearn.linear_model import Ridge
 
 from discreet.audit import Pair, audit
 from discreet.audit.scores import Direction
@@ -128,13 +128,13 @@ def test_randomised_response_in_words_reaches_its_epsilon():
 
 
 def test_true_promises_are_hardly_ever_called_violated():
-    """With confidence 1/2, of forty audits of noise that is just enough, at most ten say so."""
+    """With confidence 1/2, of twenty-four audits of noise that is just enough, few say so."""
     promise = Guarantee(Laplace(1.0), ADD)
     found = [
         audit(laplace_count(1.0), PAIR, promise, trials=200, confidence=0.5, seed=seed).violated
-        for seed in range(40)
+        for seed in range(24)
     ]
-    assert sum(found) <= 10
+    assert sum(found) <= 6
 
 
 def test_a_promise_of_another_kind_at_the_same_epsilon_is_not_violated():
@@ -202,8 +202,8 @@ def labelled(rows):
 
 def test_a_private_estimator_is_audited_as_it_is_and_keeps_its_promise():
     X, y = labelled(30)
-    model = LogisticRegression(epsilon=1.0, delta=1e-6, classes=[-1, 1])
-    found = audit(model, ((X, y), (X[1:], y[1:])), model.fit(X, y).privacy_, trials=300, seed=1)
+    model = LogisticRegression(epsilon=1.0, delta=0.0, classes=[-1, 1])
+    found = audit(model, ((X, y), (X[1:], y[1:])), model.fit(X, y).privacy_, trials=150, seed=1)
     assert not found.violated
     assert found.subject == "LogisticRegression"
     assert found.seed == 1
@@ -211,7 +211,7 @@ def test_a_private_estimator_is_audited_as_it_is_and_keeps_its_promise():
 
 def test_an_estimator_without_noise_is_violated():
     X, y = labelled(30)
-    found = audit(Unprotected(), ((X, y), (X[1:], y[1:])), PURE, trials=300, seed=1)
+    found = audit(Ridge(), ((X, y), (X[1:], y[1:])), PURE, trials=150, seed=1)
     assert found.violated
     assert found.lower_bound == pytest.approx(found.ceiling)
 
