@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from sklearn.linear_model import Ridge
 
 from discreet.audit import Pair, audit
+from discreet.audit.runs import as_run, outputs
 from discreet.audit.scores import Direction
 from discreet.audit.scores.base import Score
 from discreet.errors import AuditError, DiscreetError, InputError, InputTypeError, UnitMismatch
@@ -241,22 +242,29 @@ def test_numbers_of_numpy_are_as_good_as_any():
     assert type(found).from_json(found.to_json()) == found
 
 
-def test_events_are_chosen_without_a_look_at_the_values_that_test_them():
-    """Whatever the last half of the trials released, the same events are tested."""
-    drawn = audit(laplace_count(1.0), PAIR, PURE, trials=800, seed=1)
+def test_events_are_learned_and_chosen_on_the_first_half_and_tested_on_the_second():
+    class Spy(Score):
+        name = "spy"
+        seen: list[np.ndarray]
 
-    class Spoilt:
-        calls = 0
+        def learn(self, first, second):
+            self.seen = [first, second]
 
-        def many(self, data, count, seed):
-            values = laplace_count(1.0).many(data, count, seed)
-            is_test = self.calls % 16 >= 8
-            self.calls += 1
-            return -values if is_test else values
+            def score(values):
+                self.seen.append(values)
+                return values[:, 0]
 
-    spoilt = audit(Spoilt(), PAIR, PURE, trials=800, seed=1)
-    assert [seen.event for seen in spoilt.evidence] == [seen.event for seen in drawn.evidence]
-    assert [seen.hits for seen in spoilt.evidence] != [seen.hits for seen in drawn.evidence]
+            return score
+
+    spy, run, trials = Spy(), laplace_count(2.0), 800
+    first, second = outputs(as_run(run), PAIR, trials, seed=1, n_jobs=1, verbose=0)
+    audit(run, PAIR, PURE, trials=trials, seed=1, scores=[spy])
+    np.testing.assert_array_equal(np.concatenate(spy.seen[0:4:2]), first[:400])
+    np.testing.assert_array_equal(np.concatenate(spy.seen[1:4:2]), second[:400])
+    tested = spy.seen[4:]
+    assert tested
+    for values in tested:
+        assert np.array_equal(values, first[400:]) or np.array_equal(values, second[400:])
 
 
 def test_the_level_is_divided_among_all_events_that_may_be_tested():

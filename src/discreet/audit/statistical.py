@@ -123,7 +123,8 @@ def audit(
     pair = _as_pair(pair, guarantee)
     tested = trials // 2
     reach = Reach(tested, (1 - confidence) / _TESTED)
-    claim = _claim(guarantee, reach)
+    epsilon = guarantee.epsilon()
+    claim = _claim(guarantee, epsilon, reach)
     _check_trials(reach, guarantee, claim)
     runner = as_run(run)
     first, second = outputs(runner, pair, trials, seed=seed, n_jobs=n_jobs, verbose=verbose)
@@ -135,7 +136,7 @@ def audit(
     return AuditResult(
         subject=subject or _name(run),
         unit=guarantee.unit.name,
-        claimed=guarantee.epsilon(),
+        claimed=epsilon,
         delta=delta,
         lower_bound=max(seen.epsilon(delta) for seen in evidence),
         claimed_mu=equivalent_mu(guarantee),
@@ -165,8 +166,7 @@ def _as_pair(pair: Pair | tuple[Any, Any], guarantee: Guarantee) -> Pair:
     return pair
 
 
-def _claim(guarantee: Guarantee, reach: Reach) -> Claim:
-    epsilon = guarantee.epsilon()
+def _claim(guarantee: Guarantee, epsilon: float, reach: Reach) -> Claim:
     near = epsilon if 0 < epsilon < math.inf else 1.0
     return Claim.of(guarantee.profile, near=near, far=reach.ceiling(0.0) + 1)
 
