@@ -1,4 +1,4 @@
-r"""What counts of an event prove about a privacy guarantee.
+r"""What counts of an event prove about a privacy guarantee (proof: ``docs/audit_method.md``).
 
 Let an event have chance p on one data set and q on the other. A profile delta(.), which holds in
 both orders, allows only
@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincinv, ndtr, ndtri
 
-from discreet._types import Array, Integers, Vector
+from discreet._types import Vector
 from discreet.privacy import Profile
 
 Allowed: TypeAlias = Callable[[Vector], Vector]
@@ -34,9 +34,7 @@ Allowed: TypeAlias = Callable[[Vector], Vector]
 _CELLS = 600
 _EPSILONS = 300
 _SPREAD = 9.0
-_SPARSE = 25
 _EXACT = 1e-9
-_PRECISION = 1e-5
 
 
 def chance_at_least(hits: ArrayLike, trials: int, tail: float) -> Vector:
@@ -86,7 +84,9 @@ def p_value(hits: int, misses: int, trials: int, allowed: Allowed) -> float:
     product = float(np.max(at_least * at_most))
     if product <= 0.0:
         return 0.0
-    return min(1.0, product * (1 - math.log(product)) * (1 + _EXACT))
+    # An error of a few units in the last place of a chance counts as often as there are trials.
+    rounding = 1 + _EXACT + 1e-14 * trials
+    return min(1.0, product * (1 - math.log(product)) * rounding)
 
 
 def _at_least(hits: int, trials: int, chance: Vector) -> Vector:
@@ -138,8 +138,12 @@ class Claim:
 
     @classmethod
     def of(cls, profile: Profile, *, near: float = 1.0, far: float = 12.0) -> Claim:
-        """Look at a profile, closely up to three times ``near`` and up to ``far``."""
-        grids = [np.linspace(0, 3 * near, _EPSILONS), np.linspace(0, far, _EPSILONS // 3)]
+        """Look at a profile at ``near``, closely up to three times that, and up to ``far``."""
+        grids = [
+            np.array([near]),
+            np.linspace(0, 3 * near, _EPSILONS),
+            np.linspace(0, far, _EPSILONS // 3),
+        ]
         if math.isfinite(profile.pure_epsilon):
             grids.append(np.array([profile.pure_epsilon]))
         epsilons = np.unique(np.concatenate(grids))
@@ -148,23 +152,41 @@ class Claim:
     def allows(self, share: float = 1.0) -> Allowed:
         """Return what the profile allows if its privacy loss is scaled by ``share``."""
         useful = self.deltas < 1
-        factors = np.exp(np.minimum(share * self.epsilons[useful], 700.0))[:, None]
-        deltas = self.deltas[useful][:, None]
-
-        def lines(chance: Vector, kept: Integers | slice) -> Array:
-            direct = factors[kept] * chance + deltas[kept]
-            reverse = 1 - (1 - chance - deltas[kept]) / factors[kept]
-            both: Array = np.minimum(direct, reverse)
-            return both
+        factors = np.exp(np.minimum(share * self.epsilons[useful], 700.0))
+        deltas = self.deltas[useful]
+        slopes = np.concatenate([[0.0], factors, 1 / factors])
+        offsets = np.concatenate([[1.0], deltas, 1 - (1 - deltas) / factors])
+        slopes, offsets, corners = _lowest(slopes, offsets)
 
         def allowed(chance: Vector) -> Vector:
-            # Epsilons that are best nowhere near may be left out: that only allows more.
-            best = np.unique(lines(chance[::_SPARSE], slice(None)).argmin(axis=0))
-            around = np.unique(np.clip(best[:, None] + [-1, 0, 1], 0, len(deltas) - 1))
-            least: Vector = lines(chance, around).min(axis=0, initial=1.0)
-            return least
+            line = np.searchsorted(corners, chance)
+            best: Vector = slopes[line] * chance + offsets[line]
+            return best
 
         return allowed
+
+
+def _lowest(slopes: Vector, offsets: Vector) -> tuple[Vector, Vector, Vector]:
+    """Return, of lines, those that are the lowest somewhere, steepest first, and where they meet.
+
+    Every line is a bound, so an error of rounding in where they meet makes none wrong.
+    """
+    order = np.lexsort((offsets, -slopes))
+    kept: list[tuple[float, float]] = []
+    corners: list[float] = []
+    for slope, offset in zip(slopes[order].tolist(), offsets[order].tolist(), strict=True):
+        if kept and slope == kept[-1][0]:
+            continue
+        while kept:
+            corner = (offset - kept[-1][1]) / (kept[-1][0] - slope)
+            if not corners or corner > corners[-1]:
+                corners.append(corner)
+                break
+            kept.pop()
+            corners.pop()
+        kept.append((slope, offset))
+    lines = np.array(kept)
+    return lines[:, 0], lines[:, 1], np.array(corners)
 
 
 @dataclass(frozen=True)
@@ -211,7 +233,7 @@ class Evidence:
 
 
 def _largest(is_refuted: Callable[[float], bool], start: float) -> float:
-    """Return, to five digits and from below, the largest level that is refuted; zero if none is."""
+    """Return, to six digits and from below, the largest level that is refuted; zero if none is."""
     if not is_refuted(0.0):
         return 0.0
     low, high = 0.0, start
@@ -219,7 +241,7 @@ def _largest(is_refuted: Callable[[float], bool], start: float) -> float:
         low, high = high, 2 * high
         if high > 1e6:
             return low
-    while high - low > _PRECISION * high + 1e-9:
+    while high - low > 1e-6 * high + 1e-9:
         middle = (low + high) / 2
         low, high = (middle, high) if is_refuted(middle) else (low, middle)
     return low
