@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from discreet import _checks
 from discreet._types import Booleans
 from discreet.audit.one_run.p_value import check_confidence
+from discreet.audit.one_run.profile import claim_of
 from discreet.audit.one_run.result import OneRunResult
 from discreet.audit.one_run.rows import Rows, stand_ins
 from discreet.audit.one_run.rule import SHARE_OF_GUESSES, Rule
@@ -100,9 +101,10 @@ def audit_in_one_run(
     always = None if base is None else Rows.of(base, "base").fitting(planted, "base")
     instead = stand_ins(alternatives, planted, guarantee)
     tries = _numbers_of_guesses(guesses, planted.count)
-    rule = Rule(planted.count, delta, (1 - confidence) / len(tries))
+    level = (1 - confidence) / len(tries)
+    rule = Rule(planted.count, delta, level, claim_of(guarantee, level))
     ceiling = max(rule.certified(number, number) for number in tries)
-    if ceiling == 0:
+    if ceiling == 0 and not any(rule.refuted(number, number, share=0.0) for number in tries):
         raise InputError(rule.shortage(max(tries), chosen=guesses is not None))
 
     coins = _coins(_coin_noise(seed), planted.count)
@@ -110,9 +112,12 @@ def audit_in_one_run(
     scores = scores_of(score or default_score, model, planted)
 
     right = {number: count_correct(scores, coins, number) for number in tries}
-    best = max(tries, key=lambda number: rule.certified(right[number], number))
+    shares = {number: rule.share(right[number], number) for number in tries}
+    certified = {number: rule.certified(right[number], number) for number in tries}
+    best = max(tries, key=lambda number: (shares[number], certified[number]))
     return OneRunResult(
-        lower_bound=rule.certified(right[best], best),
+        lower_bound=certified[best],
+        share=shares[best],
         claimed=float(claimed),
         delta=float(delta),
         unit=guarantee.unit.name,

@@ -12,7 +12,7 @@ from discreet.audit.one_run.p_value import check_confidence
 from discreet.errors import InputError, InputTypeError
 
 FORMAT = 1
-ROUNDED_DOWN = ("lower_bound", "power", "ceiling")
+ROUNDED_DOWN = ("lower_bound", "share", "power", "ceiling")
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,9 @@ class OneRunResult:
     lower_bound
         With the stated confidence, the mechanism is not (epsilon, ``delta``)-private for any
         epsilon below this.
+    share
+        How much of the claimed privacy loss is certified: with the same confidence, it is not true
+        that delta(epsilon / share) holds for all epsilon, where delta is the claimed profile.
     claimed
         The epsilon promised at ``delta``, for the unit called ``unit``.
     correct, guesses, canaries
@@ -39,12 +42,13 @@ class OneRunResult:
 
     Examples
     --------
-    >>> result = OneRunResult(1.83, 1.0, 1e-9, "add_remove", 95, 100, 300, 1, 0.999, 0.6, 3.0)
+    >>> result = OneRunResult(1.6, 1.7, 1.0, 1e-9, "replace", 95, 100, 300, 1, 0.999, 0.6, 3.0)
     >>> result.violated, OneRunResult.from_json(result.to_json()) == result
     (True, True)
     """
 
     lower_bound: float
+    share: float
     claimed: float
     delta: float
     unit: str
@@ -58,7 +62,7 @@ class OneRunResult:
 
     def __post_init__(self) -> None:
         _checks.not_negative(lower_bound=self.lower_bound, ceiling=self.ceiling)
-        _checks.not_negative(claimed=self.claimed)
+        _checks.not_negative(share=self.share, claimed=self.claimed)
         _checks.delta(delta=self.delta)
         _checks.one_of(("add_remove", "replace"), unit=self.unit)
         _checks.whole(canaries=self.canaries, looks=self.looks, at_least=1)
@@ -70,28 +74,29 @@ class OneRunResult:
     @property
     def violated(self) -> bool:
         """Whether the claim is refuted, at the stated confidence."""
-        return self.lower_bound > self.claimed
+        return self.share >= 1
 
     def sentence(self) -> str:
         """Say what was found, and how hard the audit tried."""
         found = (
             f"{self.correct} of {self.guesses} guesses about {self.canaries} canaries were right"
         )
-        bound = (
-            f"with confidence {self.confidence:g}, epsilon is at least {_down(self.lower_bound)} "
-            f"at delta = {self.delta:g}"
-        )
+        sure = f"with confidence {self.confidence:g}"
+        bound = f"epsilon is at least {_down(self.lower_bound)} at delta = {self.delta:g}"
         if self.violated:
-            return f"Violated: {found}; {bound}, and {self.claimed:.6g} was claimed."
-        if self.ceiling <= self.claimed:
+            return (
+                f"Violated: {found}; {sure}, the privacy loss is at least {_down(self.share)} "
+                f"times the claimed one, and {bound}, where {self.claimed:.6g} was claimed."
+            )
+        if self.ceiling <= self.claimed and self.power == 0:
             return (
                 f"Nothing can be said about the claim: {found}, but even guesses without a mistake "
                 f"would certify no more than epsilon = {_down(self.ceiling)}, and "
                 f"{self.claimed:.6g} was claimed. Plant more canaries."
             )
         return (
-            f"Not violated: {found}; {bound}, and {self.claimed:.6g} was claimed. Twice that "
-            f"epsilon, were it all visible in the scores, would be flagged with probability "
+            f"Not violated: {found}; {sure}, {bound}, and {self.claimed:.6g} was claimed. Twice "
+            f"that epsilon, were it all visible in the scores, would be flagged with probability "
             f"{_down(self.power)}."
         )
 
