@@ -111,7 +111,8 @@ def certificate(
     losses = (guesses - right) * (np.exp(claim.epsilons) @ np.hstack([tests, none]))
     rest = (right >= correct) - gains + losses + ROUNDING * (1 + gains + losses)
     bound = canaries * float(weights @ claim.deltas) + float(rest.max())
-    return min(1.0, max(0.0, bound) * (1 + ROUNDING))
+    bound *= 1 + ROUNDING
+    return bound if 0 < bound < 1 else 1.0  # not a number counts as one
 
 
 def proposed(correct: int, guesses: int, canaries: int, claim: Claim) -> Proposal | None:

@@ -71,10 +71,10 @@ class Rule:
         """Return the chance that randomised response of twice the epsilon is flagged."""
         if not self.refuted(guesses, guesses):
             return 0.0
-        enough = self._enough(guesses)
+        enough = self.enough(guesses)
         return float(binom.cdf(guesses - enough, guesses, expit(-2 * claimed)))
 
-    def _enough(self, guesses: int) -> int:
+    def enough(self, guesses: int) -> int:
         """Return a number of correct guesses that refutes the claim, the least but for rounding."""
         low, high = 0, guesses
         while high - low > 1:
