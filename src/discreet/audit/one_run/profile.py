@@ -7,6 +7,7 @@ a proposal, from which :func:`certificate` computes a bound that holds; the proo
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -53,14 +54,14 @@ def claim_of(guarantee: Guarantee, level: float) -> Claim:
     >>> from discreet.privacy import AddRemoveOne, Gaussian
     >>> claim = claim_of(Guarantee(Gaussian(0.2), AddRemoveOne(), quoted_delta=1e-6), 0.001)
     >>> claim.epsilons.round(2).tolist()
-    [0.26, 0.38, 0.48, 0.56, 0.64, 0.71, 0.77, 0.83]
+    [0.26, 0.34, 0.43, 0.51, 0.59, 0.67, 0.75, 0.83]
     """
     quoted = guarantee.epsilon()
     if guarantee.quoted_delta == 0:
         return Claim(np.array([quoted]), np.array([0.0]))
-    deltas = np.geomspace(min(NEAREST * level, 0.5), level / FARTHEST, POINTS)
-    epsilons = np.unique([quoted, *(guarantee.epsilon(float(delta)) for delta in deltas)])
-    epsilons = epsilons[np.isfinite(epsilons)]
+    ends = (guarantee.epsilon(delta) for delta in (min(NEAREST * level, 0.5), level / FARTHEST))
+    near, far = (end if math.isfinite(end) else quoted for end in ends)
+    epsilons = np.unique([quoted, *np.linspace(near, far, POINTS)])
     return Claim(epsilons, guarantee.profile.deltas(epsilons))
 
 
@@ -85,7 +86,7 @@ def profile_p_value(correct: int, guesses: int, canaries: int, claim: Claim) -> 
     >>> quoted = one_run_p_value(75, 100, 300, claim.epsilons[-1], 1e-6)
     >>> single = best_point(75, 100, 300, claim)
     >>> [round(p, 4) for p in (quoted, single, profile_p_value(75, 100, 300, claim))]
-    [0.1489, 0.0093, 0.0041]
+    [0.1489, 0.0091, 0.004]
     """
     _checks.instance(Claim, claim=claim)
     smallest = best_point(correct, guesses, canaries, claim)
