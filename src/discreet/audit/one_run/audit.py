@@ -36,7 +36,7 @@ def audit_in_one_run(
     confidence: float = 0.999,
     seed: int | None = None,
 ) -> OneRunResult:
-    """Fit once on canaries planted by fair coins, guess the coins, and certify an epsilon.
+    """Fit once on canaries planted by fair coins, guess the coins, and test a guarantee.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def audit_in_one_run(
     canaries
         A pair (X, y), or X alone. They are public; each is planted by a fair coin of its own.
     guarantee
-        What is claimed. Its unit decides what the coin does.
+        What is claimed: its whole profile is tested. Its unit decides what the coin does.
     score
         A function of (model, X, y) that returns one number for each canary, larger for those more
         likely planted. It sees all canaries and no coin. By default the margin on the side of the
