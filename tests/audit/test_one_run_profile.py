@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -114,6 +115,45 @@ def test_a_bad_proposal_makes_a_weak_bound_not_a_wrong_one():
         proposal = Proposal(np.full(4, broken), np.full((4, 3), broken))
         with np.errstate(invalid="ignore"):
             assert certificate(correct, guesses, canaries, claim, proposal) == 1
+
+
+def stated_by_the_proof(correct, guesses, canaries, claim, proposal):
+    """The right-hand side of (4) in docs/one_run_audits.md, in rational numbers."""
+    weights = [max(Fraction(0), Fraction(float(weight))) for weight in proposal.weights]
+    factors = [Fraction(math.exp(epsilon)) for epsilon in claim.epsilons]
+    kinds = range(len(weights))
+
+    def test(k, c):
+        if not 1 <= c <= guesses:
+            return Fraction(0)
+        return min(max(Fraction(float(proposal.tests[k, c - 1])), Fraction(0)), weights[k])
+
+    largest = max(
+        int(c >= correct)
+        - c * sum(test(k, c) for k in kinds)
+        + (guesses - c) * sum(factors[k] * test(k, c + 1) for k in kinds)
+        for c in range(guesses + 1)
+    )
+    paid = sum(weights[k] * Fraction(float(claim.deltas[k])) for k in kinds)
+    return canaries * paid + largest
+
+
+@pytest.mark.parametrize("claim", PROFILES)
+def test_the_certificate_is_the_bound_of_the_proof_for_every_proposal(claim):
+    kinds, guesses = len(claim.epsilons), 6
+    draws = RehearsalNoise(7).below(2**20, 60 * kinds * 7).reshape(60, kinds, 7) / 2**20
+    places = set()
+    for number, draw in enumerate(draws):
+        correct = 1 + number % guesses
+        proposal = Proposal(0.15 * draw[:, 0], 0.2 * draw[:, 1:] * np.arange(6) / 5 - 0.02)
+        exact = stated_by_the_proof(correct, guesses, 9, claim, proposal)
+        stated = certificate(correct, guesses, 9, claim, proposal)
+        if exact >= 1:
+            assert stated == 1
+        else:
+            assert exact < stated <= exact * (1 + Fraction(1, 10**9))
+        places.add(stated < 1)
+    assert places == {True, False}
 
 
 def test_a_solver_that_gives_up_leaves_the_best_point(monkeypatch):
