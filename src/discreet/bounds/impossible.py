@@ -108,22 +108,26 @@ _SOMEWHERE = Need(
 )
 _ENOUGH = Need(
     "p large enough for the packing at this epsilon and delta",
-    lambda setting: _packing(setting) > 0,
+    lambda setting: _SOMEWHERE.holds(setting) and _ROOM.holds(setting) and _packing(setting) > 0,
+)
+_HIDDEN = Need(
+    "epsilon and delta that hide one row",
+    lambda setting: _SOMEWHERE.holds(setting) and _ROOM.holds(setting) and _two_points(setting) > 0,
 )
 
 IMPOSSIBLE = (
     Bound(
         name="two points",
-        theorem="section 'Two points' of docs/bounds.md",
+        theorem="Two points in docs/bounds.md",
         kind="lower",
         privacy="approximate",
         formula="t (2gk - m t) (1 - delta_j)/(e^(j eps) + 1), k <= n best",
         evaluate=_two_points,
-        needs=(needs.ANY_MARGIN, _SOMEWHERE, _ROOM),
+        needs=(needs.ANY_MARGIN, _SOMEWHERE, _ROOM, _HIDDEN),
     ),
     Bound(
         name="packing",
-        theorem="section 'Packing' of docs/bounds.md",
+        theorem="Packing in docs/bounds.md",
         kind="lower",
         privacy="approximate",
         formula="g k t (1 - rho)/4 (1 - e^(k eps - p rho^2/2) - delta_k), k <= n and rho best",

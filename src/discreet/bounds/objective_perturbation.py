@@ -64,7 +64,7 @@ def _solution(setting: Setting, square: float) -> tuple[float, float]:
 OBJECTIVE_PERTURBATION = (
     Bound(
         name="objective perturbation, radial",
-        theorem="CM08 Lemma 4, Thesis Lemma 3.19; ERM-2",
+        theorem="CM08 Lemma 4, Thesis Lemma 3.19",
         kind="upper",
         privacy="pure",
         formula="p(p+1) (a G/(0.9 eps))^2/(2(n Delta + s)) + (s - Lam) B^2/2, "
@@ -76,7 +76,7 @@ OBJECTIVE_PERTURBATION = (
     ),
     Bound(
         name="objective perturbation, gaussian",
-        theorem="Thesis Theorem 3.20(2); ERM-3",
+        theorem="Thesis Theorem 3.20(2)",
         kind="upper",
         privacy="approximate",
         formula="p sigma^2/(2(n Delta + s)) + (s - Lam) B^2/2, s >= beta/(e^(eps/10) - 1) best",

@@ -121,7 +121,7 @@ _MARGINS = (needs.WHOLE_SPACE, needs.MARGINS)
 OUTPUT_PERTURBATION = (
     _bound(
         "on a set",
-        "BST14 section I-A; ERM-1",
+        "BST14 section I-A, Localization",
         "radial",
         _on_a_set,
         "(nG + Lam D) p a G/(s eps)",
@@ -129,7 +129,7 @@ OUTPUT_PERTURBATION = (
     ),
     _bound(
         "on a set",
-        "BST14 section I-A; ERM-1G",
+        "BST14 section I-A, Localization",
         "gaussian",
         _on_a_set,
         "(nG + Lam D) sqrt(p) a G/(s mu)",
@@ -137,7 +137,7 @@ OUTPUT_PERTURBATION = (
     ),
     _bound(
         "smooth",
-        "CM08 Lemma 3; ERM-1",
+        "CM08 Lemma 3",
         "radial",
         _smooth,
         "(n beta + Lam)/2 p(p+1) (a G/(s eps))^2",
@@ -145,7 +145,7 @@ OUTPUT_PERTURBATION = (
     ),
     _bound(
         "smooth",
-        "CM08 Lemma 3; ERM-1G",
+        "CM08 Lemma 3",
         "gaussian",
         _smooth,
         "(n beta + Lam)/2 p (a G/(s mu))^2",
@@ -153,7 +153,7 @@ OUTPUT_PERTURBATION = (
     ),
     _bound(
         "of margins",
-        "ERM-1",
+        "Output perturbation in docs/bounds.md",
         "radial",
         _of_margins,
         "nG h a G/(s eps) + Lam/2 p(p+1) (a G/(s eps))^2",
@@ -161,7 +161,7 @@ OUTPUT_PERTURBATION = (
     ),
     _bound(
         "of margins",
-        "JT14 Theorem 1; ERM-1G",
+        "JT14 Theorem 1",
         "gaussian",
         _of_margins,
         "nG sqrt(2/pi) a G/(s mu) + Lam/2 p (a G/(s mu))^2",

@@ -62,7 +62,7 @@ def _laplace(setting: Setting) -> float:
 SUFFICIENT_STATISTICS = (
     Bound(
         name="sufficient statistics, gaussian",
-        theorem="ERM-6d",
+        theorem="Sufficient statistics in docs/bounds.md",
         kind="upper",
         privacy="approximate",
         formula="(3 sqrt(p) + 3 sqrt(ln 2) + sqrt(p)/2) s1 B^2 + 2 B s2 sqrt(p), B = D/2",
@@ -72,7 +72,7 @@ SUFFICIENT_STATISTICS = (
     ),
     Bound(
         name="sufficient statistics, laplace",
-        theorem="ERM-6d",
+        theorem="Sufficient statistics in docs/bounds.md",
         kind="upper",
         privacy="pure",
         formula="(3p + sqrt(p)) b1 B^2/sqrt(2) + 2 B b2 sqrt(2p), B = D/2",

@@ -63,7 +63,7 @@ class Table:
     >>> [found.name for found in table if found.kind == "upper" and not found.is_rate_only]
     ['exponential mechanism', 'output perturbation, radial, on a set', 'zero']
     >>> print(table.sentence())
-    The best mechanism has excess at most 20 as a sum, 0.02 as a mean (exponential mechanism, ...
+    A mechanism has excess at most 20 as a sum, 0.02 as a mean (exponential mechanism, ...
     """
 
     setting: Setting
@@ -81,9 +81,9 @@ class Table:
         lower = max(_with_constants(self, "lower"), key=_total, default=None)
         said = []
         if upper is not None:
-            said.append(f"The best mechanism has excess at most {_words(upper)}.")
+            said.append(f"A mechanism has excess at most {_words(upper)}.")
         if lower is not None:
-            said.append(f"No private mechanism does better than {_words(lower)}.")
+            said.append(f"On some problem every private one has at least {_words(lower)}.")
         return " ".join(said) or "No bound with a constant applies."
 
     def __str__(self) -> str:
