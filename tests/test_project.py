@@ -46,7 +46,7 @@ def test_every_module_opens_with_a_sentence():
     "package", ["discreet", "discreet.privacy", "discreet.noise", "discreet.geometry",
                 "discreet.data", "discreet.ledger", "discreet.mechanisms", "discreet.losses",
                 "discreet.penalties", "discreet.solvers", "discreet.linear_model",
-                "discreet.preprocessing"]
+                "discreet.preprocessing", "discreet.bounds"]
 )  # fmt: skip
 def test_every_public_name_is_documented(package):
     module = importlib.import_module(package)

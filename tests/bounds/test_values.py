@@ -99,7 +99,7 @@ GRID = [
         unit=unit,
     )
     for n, p, epsilon, delta, curvature, ridge, diameter, radius, unit in itertools.product(
-        (1, 30, 10**5),
+        (1, 10**4),
         (1, 200),
         (0.01, 1.0, 8.0),
         (0.0, 1e-7, 1e-2),

@@ -30,6 +30,7 @@ weakened until t is within the radius.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import expit
@@ -74,6 +75,7 @@ def _group_delta(setting: Setting, exponents: Array) -> Array:
     return group
 
 
+@lru_cache(maxsize=1024)
 def _two_points(setting: Setting) -> float:
     counts = _counts(setting, 20.0)
     pull, distance = _pull(setting, counts)
@@ -84,6 +86,7 @@ def _two_points(setting: Setting) -> float:
     return float(np.max(both * chance))
 
 
+@lru_cache(maxsize=1024)
 def _packing(setting: Setting) -> float:
     counts = _counts(setting, setting.p / 2)
     pull, distance = _pull(setting, counts)

@@ -50,7 +50,8 @@ def _multiplier(epsilon: float, delta: float, is_replace: bool) -> float:
 def _least_ridge(setting: Setting) -> float:
     """Return the ridge from which on one row changes ln K by its share at most."""
     rank = 1 if setting.is_generalised_linear else setting.p
-    return setting.smoothness / math.expm1(JACOBIAN_SHARE * setting.epsilon / rank)
+    share = JACOBIAN_SHARE * setting.epsilon / rank
+    return setting.smoothness * math.exp(-share) / -math.expm1(-share)
 
 
 def _solution(setting: Setting, square: float) -> tuple[float, float]:

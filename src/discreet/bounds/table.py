@@ -40,6 +40,7 @@ class Estimate:
     @classmethod
     def of(cls, bound: Bound, setting: Setting) -> Estimate:
         """Evaluate a bound."""
+        total = bound.value(setting)
         return cls(
             name=bound.name,
             theorem=bound.theorem,
@@ -47,8 +48,8 @@ class Estimate:
             privacy=bound.privacy,
             is_rate_only=bound.is_rate_only,
             mechanism=bound.mechanism,
-            total=bound.value(setting),
-            mean=bound.mean(setting),
+            total=total,
+            mean=total / setting.n,
             ridge=bound.ridge(setting),
         )
 
