@@ -37,6 +37,7 @@ GOOD = {"n": 100, "p": 3, "epsilon": 1.0}
         {"smoothness": math.nan},
         {"form": "concave"},
         {"unit": "household"},
+        {"geometry": "round"},
     ],
     ids=str,
 )
@@ -60,6 +61,8 @@ def test_a_wrong_type_is_refused(wrong):
         ({"form": "squared", "smoothness": 3.0}, "squared"),
         ({"form": "squared", "smoothness": 1.0, "diameter": math.inf, "ridge": 1.0}, "squared"),
         ({"smoothness": 0.0, "diameter": math.inf}, "minimiser"),
+        ({"geometry": "simplex"}, "simplex"),
+        ({"geometry": "simplex", "form": "generalised_linear", "ridge": 1.0}, "simplex"),
     ],
     ids=str,
 )

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from discreet.bounds import CATALOGUE, Setting, best_upper, bounds_for, lower, steps
+from discreet.bounds.simplex import least_entropy
 from discreet.errors import InputError
 
 CONVEX = Setting(n=10**6, p=100, epsilon=0.1, delta=1e-9)
@@ -17,6 +18,7 @@ PURE = replace(CONVEX, delta=0.0)
 SMOOTH = replace(CONVEX, smoothness=1e-3, form="generalised_linear")
 SPACE = replace(SMOOTH, diameter=math.inf, radius=1.0)
 SQUARED = replace(CONVEX, smoothness=0.5, form="squared")
+SIMPLEX = replace(SMOOTH, n=10**12, smoothness=1.0, geometry="simplex")
 CURVED = replace(CONVEX, n=10**7, strong_convexity=1.0)
 PURE_CURVED = replace(CURVED, n=10**8, p=1000, delta=0.0)
 CURVED_SMOOTH = replace(CURVED, smoothness=2.0)
@@ -43,6 +45,9 @@ SLOPES = [  # name, setting, slope in n, p and epsilon, how closely
     ("objective perturbation, gaussian", SMOOTH, 0, 0.5, -1, 0.05),
     ("sufficient statistics, gaussian", SQUARED, 0, 0.5, -1, 0.05),
     ("sufficient statistics, laplace", SQUARED, 0, 2, -1, 0.1),
+    ("simplex, any point", SIMPLEX, 1, 0, 0, 1e-9),
+    ("simplex, sampling, pure", SIMPLEX, 0.6, 0.12, -0.4, 0.02),
+    ("simplex, sampling, approximate", SIMPLEX, 0.5, 0.15, -0.5, 0.03),
     ("two points", PURE, 0, 0, -1, 0.05),
     ("two points", PURE_CURVED, -1, 0, -2, 0.05),
     ("packing", replace(PURE, p=1000), 0, 1, -1, 0.05),
@@ -126,7 +131,7 @@ def test_no_upper_bound_is_below_a_lower_bound():
     assert 1 <= tightest < 1.1  # a little privacy, one row, a ball around zero: zero is optimal
 
 
-@pytest.mark.parametrize("setting", [CONVEX, SMOOTH, SPACE, SQUARED, CURVED], ids=str)
+@pytest.mark.parametrize("setting", [CONVEX, SMOOTH, SPACE, SQUARED, CURVED, SIMPLEX], ids=str)
 def test_more_rows_more_budget_and_fewer_columns_never_hurt_a_mean(setting):
     for bound in CATALOGUE.values():
         if not bound.applies(setting):
@@ -149,6 +154,7 @@ def test_more_rows_more_budget_and_fewer_columns_never_hurt_a_mean(setting):
         SQUARED,
         CURVED_SMOOTH,
         PURE_CURVED,
+        SIMPLEX,
         replace(SPACE, ridge=300.0),
         replace(CURVED_SMOOTH, ridge=70.0, unit="add_remove"),
     ],
@@ -232,6 +238,29 @@ def test_the_steps_of_gradient_descent_make_the_noise_half_of_the_square():
     assert (1000 + 30) ** 2 / count <= noise < (1000 + 30) ** 2 / (count - 1)
     reached = math.sqrt((1000 + 30) ** 2 / count + noise)
     assert reached <= CATALOGUE["gradient descent"](setting) * (1 + 1e-12)
+
+
+def test_the_entropy_of_a_simplex_is_solved_for():
+    # kappa = bend/lam = 1: 2 c/lam (1 + 1/2) = most; kappa = 16: 2 c/lam (1 + 2) = most.
+    assert least_entropy(1.0, 10.0, 0.3) == pytest.approx(10.0, rel=1e-9)
+    assert least_entropy(1.0, 160.0, 0.6) == pytest.approx(10.0, rel=1e-9)
+    assert least_entropy(1.0, 0.0, 0.2) == 10.0
+
+
+def test_linear_losses_on_a_simplex_by_hand():
+    # One draw costs nG/sqrt(1) and more draws less; lam = 2 a G draws/eps for linear losses.
+    setting = Setting(
+        n=10**6, p=3, epsilon=1.0, diameter=2.0, smoothness=0.0,
+        form="generalised_linear", geometry="simplex",
+    )  # fmt: skip
+    assert CATALOGUE["simplex, sampling, pure"](setting) == pytest.approx(4 * math.log(3))
+
+
+@pytest.mark.parametrize("name", sorted(CATALOGUE))
+def test_a_bound_is_about_one_geometry(name):
+    bound = CATALOGUE[name]
+    other = CONVEX if bound.geometry == "simplex" else SIMPLEX
+    assert bound.missing(other) == (f"a setting of {bound.geometry} geometry",)
 
 
 # Limits.

@@ -40,6 +40,8 @@ class Bound:
         approximate mechanisms holds at delta 0.
     needs
         The conditions of the theorem.
+    geometry
+        That of the settings it is about.
     mechanism
         The name of the mechanism in this library that meets an upper bound, if there is one.
 
@@ -63,11 +65,14 @@ class Bound:
     needs: tuple[Need, ...] = ()
     is_rate_only: bool = False
     mechanism: str | None = None
+    geometry: Literal["euclidean", "simplex"] = "euclidean"
     total_ridge: Callable[[Setting], float] | None = field(default=None, repr=False, compare=False)
 
     def missing(self, setting: Setting) -> tuple[str, ...]:
         """Say which conditions of the theorem the setting does not meet."""
         _checks.instance(Setting, setting=setting)
+        if setting.geometry != self.geometry:
+            return (f"a setting of {self.geometry} geometry",)
         return tuple(need.words for need in self.needs if not need.holds(setting))
 
     def applies(self, setting: Setting) -> bool:

@@ -10,6 +10,7 @@ from discreet.bounds.gradient_descent import GRADIENT_DESCENT
 from discreet.bounds.impossible import IMPOSSIBLE
 from discreet.bounds.objective_perturbation import OBJECTIVE_PERTURBATION
 from discreet.bounds.output_perturbation import OUTPUT_PERTURBATION
+from discreet.bounds.simplex import SIMPLEX
 from discreet.bounds.sufficient_statistics import SUFFICIENT_STATISTICS
 from discreet.bounds.table_one import TABLE_ONE
 from discreet.bounds.zero import ZERO
@@ -21,6 +22,7 @@ _ALL = (
     *OUTPUT_PERTURBATION,
     *OBJECTIVE_PERTURBATION,
     *SUFFICIENT_STATISTICS,
+    *SIMPLEX,
     *IMPOSSIBLE,
     *TABLE_ONE,
 )

@@ -13,6 +13,7 @@ from discreet.errors import InputError
 from discreet.privacy import Budget, Unit, gaussian_multiplier, unit_named
 
 FORMS = ("convex", "generalised_linear", "squared")
+GEOMETRIES = ("euclidean", "simplex")
 
 _SLACK = 1 + 1e-9
 
@@ -51,6 +52,9 @@ class Setting:
         ``"squared"``: half the square of margin less label, on a ball around zero.
     unit
         ``"replace"`` (the number of rows is public) or ``"add_remove"``.
+    geometry
+        ``"euclidean"``, or ``"simplex"``: C is a scaled probability simplex, the diameter is
+        measured in the l1 norm (twice the scale), and gradients in the largest entry.
 
     Examples
     --------
@@ -73,6 +77,7 @@ class Setting:
     radius: float | None = None
     form: str = "convex"
     unit: Unit | str = "replace"
+    geometry: str = "euclidean"
 
     def __post_init__(self) -> None:
         _checks.whole(at_least=1, n=self.n, p=self.p)
@@ -80,6 +85,7 @@ class Setting:
         _checks.delta(delta=self.delta)
         _checks.not_negative(strong_convexity=self.strong_convexity, ridge=self.ridge)
         _checks.one_of(FORMS, form=self.form)
+        _checks.one_of(GEOMETRIES, geometry=self.geometry)
         _positive_or_infinite("diameter", self.diameter)
         if self.smoothness != 0:
             _positive_or_infinite("smoothness", self.smoothness)
@@ -114,6 +120,13 @@ class Setting:
             raise InputError(
                 "a loss of one margin is flat across its row, so strong_convexity must be 0 for "
                 f"{self.form} losses; state a penalty as ridge."
+            )
+        if self.geometry == "simplex" and (
+            self.form != "generalised_linear" or self.curvature > 0 or math.isinf(self.diameter)
+        ):
+            raise InputError(
+                "on a simplex losses must be generalised linear, without ridge and strong "
+                "convexity, and the diameter finite."
             )
         if self.smoothness == self.ridge == 0 and math.isinf(self.diameter):
             raise InputError(
