@@ -19,8 +19,9 @@ from discreet.data import Bounds, Interval, LabelSet, Rows
 from discreet.geometry import L2Ball
 from discreet.losses import Logistic, SmoothedHinge, Squared
 from discreet.mechanisms import ObjectivePerturbation, OutputPerturbation, SufficientStatistics
+from discreet.mechanisms._spectrum import Spectrum
 from discreet.penalties import Indicator
-from discreet.privacy import Budget
+from discreet.privacy import Budget, unit_named
 from discreet.problem import Problem
 from discreet.release import RehearsalWarning, rehearse
 
@@ -146,6 +147,42 @@ def test_smooth_losses_of_margins_on_the_whole_space(law, delta, unit):
         assert 0 < excess < bound(setting), name
         if name.endswith("smooth"):
             assert excess > 0.3 * bound(setting)
+
+
+def test_a_noisy_quadratic_costs_what_its_noise_allows():
+    """The inequality behind sufficient statistics, for noise of every size."""
+    generator = np.random.default_rng(3)
+    used = []
+    for size in (0.1, 1.0, 10.0, 100.0):
+        for _ in range(60):
+            X = generator.standard_normal((6, 3)) * generator.random()
+            gram, product = X.T @ X, 30 * generator.standard_normal(3) * generator.random()
+            W = size * generator.random() ** 4 * generator.standard_normal((3, 3))
+            W, z = (W + W.T) / 2, size * generator.standard_normal(3)
+            spectrum = Spectrum.of(gram + W)
+            added = size * generator.random() ** 4
+            ridge = added + spectrum.multiplier(product + z, added, 1.0)
+            w = spectrum.solve(product + z, ridge)
+            exact = Spectrum.of(gram)
+            best = exact.solve(product, exact.multiplier(product, 1e-12, 1.0) + 1e-12)
+            excess = w @ gram @ w / 2 - product @ w - (best @ gram @ best / 2 - product @ best)
+            allowed = 1.5 * np.linalg.norm(W, 2) + 2 * np.linalg.norm(z) + added / 2
+            used.append(excess / allowed)
+    assert min(used) > -1e-6
+    assert 0.3 < max(used) <= 1
+
+
+@UNITS
+def test_the_noise_in_the_statistics_is_that_of_the_bound(unit):
+    bounds = Bounds(L2Ball(1.0), P, labels=Interval(-1, 1), max_rows=1000)
+    problem = Problem(Squared(1.0), bounds, ridge=1.0, radius=1.0)
+    change = math.sqrt(4.5 if unit == "replace" else 2)
+    gaussian = SufficientStatistics().plan(problem, Budget(1.0, 1e-6), unit_named(unit))
+    mu = Setting(n=N, p=P, epsilon=1.0, delta=1e-6).mu
+    assert gaussian.grid.scale == pytest.approx(change / mu, rel=1e-3)
+    pure = SufficientStatistics().plan(problem, Budget(1.0), unit_named(unit))
+    change = math.sqrt(4.5 * 53 / 25) if unit == "replace" else 2.0
+    assert pure.grid.scale == pytest.approx(change, rel=1e-3)
 
 
 @UNITS

@@ -179,6 +179,7 @@ def test_an_excess_is_measured_in_units_of_the_loss(setting):
 
 HERE = Setting(n=1000, p=4, epsilon=1.0, delta=1e-6)
 MU = 0.2367043
+BALL = replace(HERE, diameter=2.0, lipschitz=2.0, smoothness=1.0, form="squared")
 
 
 @pytest.mark.parametrize(
@@ -209,6 +210,22 @@ MU = 0.2367043
         # sigma = 9.6316 for replace, two-signed, ln K = eps/10.
         ("objective perturbation, gaussian",
          replace(HERE, smoothness=0.0, form="generalised_linear"), 2 * 9.6316),
+        # The mean size of radial noise in one of three directions is 3/2 of its scale.
+        (LINE.format("radial"),
+         replace(HERE, form="generalised_linear", diameter=math.inf, radius=1.0, p=3),
+         math.sqrt(2 * 1000 * 1.5 * 2)),
+        # R = Y = B = 1, s1 = c/(sqrt(2) mu), s2 = c/mu.
+        ("sufficient statistics, gaussian", BALL,
+         math.sqrt(4.5) / MU * ((7 + 3 * math.sqrt(math.log(2))) / math.sqrt(2) + 4)),
+        ("sufficient statistics, gaussian", replace(BALL, unit="add_remove"),
+         math.sqrt(2) / MU * ((7 + 3 * math.sqrt(math.log(2))) / math.sqrt(2) + 4)),
+        # c = 2: b1 = 5, b2 = 4; for replace c = sqrt(4.5) sqrt(28/25 + 1).
+        ("sufficient statistics, laplace", replace(BALL, unit="add_remove"),
+         14 * 5 / math.sqrt(2) + 2 * 4 * math.sqrt(8)),
+        ("sufficient statistics, laplace", BALL,
+         math.sqrt(4.5 * 53 / 25) / 2 * (14 * 5 / math.sqrt(2) + 2 * 4 * math.sqrt(8))),
+        # One row, t = 1/2, in so many dimensions that rho = 0.02 will do.
+        ("packing", Setting(n=1, p=10**6, epsilon=1e-3), 0.98 / 8),
         ("two points", replace(HERE, delta=0.0), 1 / (math.e + 1)),
         ("two points", replace(HERE, delta=0.0, unit="add_remove"), 1 / (math.e**2 + 1)),
         ("Table I, pure, strongly convex, lower",
