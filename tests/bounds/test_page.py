@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from discreet.bounds import CATALOGUE, markdown
@@ -23,3 +24,9 @@ def test_every_paper_is_named_on_the_page():
     for label in ("BST14", "CM08", "CMS11", "JT14", "KST12", "Thesis"):
         assert any(label in bound.theorem for bound in CATALOGUE.values())
         assert f"- {label}: " in PAGE
+
+
+def test_the_example_of_the_page_runs(capsys):
+    example = re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    exec(example.group(1), {})
+    assert "objective perturbation, gaussian" in capsys.readouterr().out

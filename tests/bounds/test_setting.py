@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -73,14 +74,21 @@ def test_constants_that_no_losses_have_are_refused(impossible, word):
 
 def test_strong_convexity_bounds_the_diameter():
     # Two gradients of norm G at points D apart: Delta D^2 <= 2 G D.
-    setting = Setting(**GOOD, lipschitz=3.0, diameter=math.inf, strong_convexity=0.5)
-    assert setting.diameter == 12.0
-    assert setting.radius == 12.0
+    Setting(**GOOD, lipschitz=3.0, diameter=12.0, strong_convexity=0.5)
+    for diameter in (12.1, math.inf):
+        with pytest.raises(InputError, match="strong_convexity"):
+            Setting(**GOOD, lipschitz=3.0, diameter=diameter, strong_convexity=0.5)
+
+
+def test_the_diameter_bounds_the_minimiser_unless_a_radius_does():
+    assert Setting(**GOOD, diameter=3.0).reach == 3.0
+    assert Setting(**GOOD, diameter=3.0, radius=1.5).reach == 1.5
+    assert Setting(**GOOD, diameter=3.0, radius=5.0).reach == 3.0
+    assert replace(Setting(**GOOD), diameter=7.0).reach == 7.0
 
 
 def test_a_ridge_bounds_the_minimiser():
     setting = Setting(**GOOD, diameter=math.inf, ridge=20.0)
-    assert math.isinf(setting.radius)
     assert setting.reach == 5.0  # n G / Lam
     assert Setting(**GOOD, ridge=20.0).reach == 1.0
     assert Setting(**GOOD, ridge=20.0, radius=0.5).reach == 0.5

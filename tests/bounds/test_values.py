@@ -114,6 +114,8 @@ GRID = [
         (None, 0.5),
         ("replace", "add_remove"),
     )
+    if curvature * diameter <= 2  # which an infinite diameter is not
+    or curvature == 0
 ]
 
 
@@ -165,8 +167,9 @@ def test_an_excess_is_measured_in_units_of_the_loss(setting):
     c = 7.0
     curvatures = ("strong_convexity", "smoothness", "ridge")
     louder = {name: c * getattr(setting, name) for name in ("lipschitz", *curvatures)}
-    wider = {name: c * getattr(setting, name) for name in ("diameter", "radius")}
-    wider |= {"lipschitz": setting.lipschitz / c}
+    wider = {"diameter": c * setting.diameter, "lipschitz": setting.lipschitz / c}
+    if setting.radius is not None:
+        wider |= {"radius": c * setting.radius}
     wider |= {name: getattr(setting, name) / c**2 for name in curvatures}
     for bound in CATALOGUE.values():
         if bound.applies(setting):

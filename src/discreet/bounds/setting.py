@@ -36,8 +36,8 @@ class Setting:
     lipschitz
         The largest norm of one row's gradient on C.
     diameter
-        Of C; infinite for the whole space. Losses that are strongly convex and Lipschitz live on a
-        set of diameter at most ``2 * lipschitz / strong_convexity``.
+        Of C; infinite for the whole space. If losses are strongly convex it is at most
+        ``2 * lipschitz / strong_convexity``, where their slopes run out.
     strong_convexity
         Of **each row's** loss, as in Bassily, Smith and Thakurta; the sum has n times as much.
     smoothness
@@ -97,11 +97,8 @@ class Setting:
         for name in _SIZES:
             object.__setattr__(self, name, float(getattr(self, name)))
         self._check_constants()
-        if self.strong_convexity > 0:
-            widest = 2 * self.lipschitz / self.strong_convexity
-            object.__setattr__(self, "diameter", min(self.diameter, widest))
-        given = math.inf if self.radius is None else float(self.radius)
-        object.__setattr__(self, "radius", min(given, self.diameter))
+        if self.radius is not None:
+            object.__setattr__(self, "radius", float(self.radius))
 
     def _check_constants(self) -> None:
         """Refuse constants that no losses have."""
@@ -111,7 +108,7 @@ class Setting:
                 f"{self.strong_convexity:g}."
             )
         steepest = 2 * self.lipschitz / self.diameter
-        if math.isfinite(self.diameter) and self.strong_convexity > steepest * _SLACK:
+        if self.strong_convexity > steepest * _SLACK:
             raise InputError(
                 f"strong_convexity must be at most 2 * lipschitz / diameter = {steepest:g}; got "
                 f"{self.strong_convexity:g}. No loss bends more and stays Lipschitz."
@@ -182,10 +179,10 @@ class Setting:
     @property
     def reach(self) -> float:
         """The largest norm that a minimiser can have."""
-        given = math.inf if self.radius is None else self.radius
+        within = self.diameter if self.radius is None else min(self.radius, self.diameter)
         if self.ridge == 0:
-            return given
-        return min(given, self.n * self.lipschitz / self.ridge)
+            return within
+        return min(within, self.n * self.lipschitz / self.ridge)
 
     def to_json(self) -> str:
         """Return a JSON text from which :meth:`from_json` makes an equal setting."""
