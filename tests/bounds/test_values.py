@@ -244,11 +244,12 @@ def test_numbers_by_hand(name, setting, expected):
 
 
 def test_the_ball_of_localization_is_a_quantile():
-    # The norm is Gamma(10); a chance of 1e-6 lies beyond 32.71 (tables of chi-square, 20 degrees:
-    # 65.42 / 2). n = 1000, m = 1000: r = 4 * 32.71/1000, then 4 p * 2r, and 1/n for failures.
+    # n = m = 1000: r = 4 Q/1000, then 4 p * 2r, and 1/n for failures.
     setting = Setting(n=1000, p=10, epsilon=1.0, strong_convexity=1.0)
-    expected = 40 * 2 * 4 * 32.71 / 1000 + 1 / 1000
-    assert CATALOGUE["localization"](setting) == pytest.approx(expected, rel=1e-3)
+    quantile = (CATALOGUE["localization"](setting) - 1 / 1000) * 1000 / (40 * 2 * 4)
+    # A Gamma(10) norm is beyond it when fewer than 10 events of a Poisson process came before.
+    beyond = sum(math.exp(-quantile) * quantile**k / math.factorial(k) for k in range(10))
+    assert beyond == pytest.approx(1e-6, rel=1e-6)
 
 
 def test_the_steps_of_gradient_descent_make_the_noise_half_of_the_square():
