@@ -107,7 +107,7 @@ def test_mu_is_that_of_the_analytic_gaussian_mechanism():
     mu = Setting(**GOOD, delta=1e-6).mu
     assert mu == pytest.approx(0.236704, rel=1e-5)
     near, far = (math.erfc((1 / mu + side * mu / 2) / math.sqrt(2)) / 2 for side in (-1, 1))
-    assert near - math.e * far == pytest.approx(1e-6, rel=1e-6)  # Balle, Wang (2018), theorem 5
+    assert near - math.e * far == pytest.approx(1e-6, rel=1e-6)  # Balle, Wang (2018)
     with pytest.raises(InputError, match="delta"):
         Setting(**GOOD).mu  # noqa: B018
 
