@@ -47,7 +47,7 @@ def test_every_module_opens_with_a_sentence():
                 "discreet.data", "discreet.ledger", "discreet.mechanisms", "discreet.losses",
                 "discreet.penalties", "discreet.solvers", "discreet.linear_model",
                 "discreet.preprocessing", "discreet.audit", "discreet.audit.scores",
-                "discreet.audit.laws"]
+                "discreet.audit.laws", "discreet.bounds"]
 )  # fmt: skip
 def test_every_public_name_is_documented(package):
     module = importlib.import_module(package)
