@@ -46,7 +46,8 @@ def test_every_module_opens_with_a_sentence():
     "package", ["discreet", "discreet.privacy", "discreet.noise", "discreet.geometry",
                 "discreet.data", "discreet.ledger", "discreet.mechanisms", "discreet.losses",
                 "discreet.penalties", "discreet.solvers", "discreet.linear_model",
-                "discreet.preprocessing", "discreet.location"]
+                "discreet.preprocessing", "discreet.audit", "discreet.audit.scores",
+                "discreet.audit.laws", "discreet.bounds", "discreet.location"]
 )  # fmt: skip
 def test_every_public_name_is_documented(package):
     module = importlib.import_module(package)
@@ -62,10 +63,13 @@ def test_the_readme_names_its_two_commands():
     assert "make test" in readme
 
 
-def test_the_example_in_the_readme_runs():
-    example = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+def test_the_examples_in_the_readme_run():
+    examples = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     names = {}
-    exec(example.group(1), names)
+    exec(examples[0], names)
+    (audited,) = (example for example in examples if "noisy_count" in example)
+    exec(audited, names)
+    assert names["found"].violated
     assert math.isclose(names["ledger"].remaining(delta=1e-7), 0.5, rel_tol=1e-6)
     assert np.abs(names["mean"].value - [58, 132]).max() < 10  # the noise is far smaller
 

@@ -8,7 +8,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
 from scipy.special import expit
 from scipy.stats import binom
 from sklearn.linear_model import LinearRegression
@@ -26,6 +25,7 @@ from discreet.errors import InputError, InputTypeError
 from discreet.linear_model import LogisticRegression, _estimator
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Approximate, Gaussian, Guarantee, NoPrivacy, Pure
+from support.every_mechanism import EveryMechanism
 
 CLOSE = 1e-8
 
@@ -35,55 +35,6 @@ def claim(epsilon, delta=0.0, unit="add_remove"):
     return Guarantee(profile, unit, quoted_delta=delta)
 
 
-class EveryMechanism:
-    """Tables P[t | s]: coins s of all canaries, guesses t of which ``guesses`` are not zero."""
-
-    def __init__(self, canaries, guesses):
-        self.coins = list(itertools.product((-1, 1), repeat=canaries))
-        self.answers = [
-            t for t in itertools.product((-1, 0, 1), repeat=canaries) if np.abs(t).sum() == guesses
-        ]
-        self.right = np.array([[(np.multiply(s, t) > 0).sum() for t in self.answers]
-                               for s in self.coins])  # fmt: skip
-        place = {s: number for number, s in enumerate(self.coins)}
-        self.neighbours = [
-            (place[s], place[(*s[:i], -s[i], *s[i + 1 :])])
-            for s in self.coins
-            for i in range(canaries)
-        ]
-
-    def delta(self, table, epsilon):
-        """The smallest delta for this epsilon."""
-        return max(np.maximum(table[a] - math.exp(epsilon) * table[b], 0).sum()
-                   for a, b in self.neighbours)  # fmt: skip
-
-    def chance(self, table, correct):
-        return (table * (self.right >= correct)).sum(axis=1).mean()
-
-    def largest_chance(self, correct, epsilon, delta):
-        """Maximise over all tables that are (epsilon, delta)-private; a linear programme."""
-        coins, answers, pairs = len(self.coins), len(self.answers), len(self.neighbours)
-        size = coins * answers
-        unit, blank = np.eye(size), np.zeros((size, pairs * answers))
-        excess, budgets = [], []
-        for number, (a, b) in enumerate(self.neighbours):
-            here, there = (slice(k * answers, (k + 1) * answers) for k in (a, b))
-            spare = np.zeros((answers, pairs * answers))
-            spare[:, number * answers : (number + 1) * answers] = -np.eye(answers)
-            excess.append(np.hstack([unit[here] - math.exp(epsilon) * unit[there], spare]))
-            budgets.append(np.concatenate([np.zeros(size), -spare.sum(axis=0)]))
-        totals = np.hstack([np.kron(np.eye(coins), np.ones(answers)), blank[:coins]])
-        solution = linprog(
-            np.concatenate([-1.0 * (self.right >= correct).ravel() / coins, blank[0]]),
-            np.vstack([*excess, budgets]),
-            np.concatenate([np.zeros(pairs * answers), np.full(pairs, delta)]),
-            totals,
-            np.ones(coins),
-        )
-        assert solution.success
-        return -solution.fun
-
-
 @pytest.mark.parametrize(("canaries", "guesses"), [(2, 2), (3, 1), (3, 2), (3, 3)])
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.0, 0.05), (0.7, 0.03), (1.0, 0.0), (0.5, 0.3)])
 def test_no_mechanism_at_all_exceeds_the_p_value_and_one_attains_it(
@@ -91,7 +42,7 @@ def test_no_mechanism_at_all_exceeds_the_p_value_and_one_attains_it(
 ):
     everything = EveryMechanism(canaries, guesses)
     for correct in range(guesses + 1):
-        best = everything.largest_chance(correct, epsilon, delta)
+        best = everything.largest_chance(correct, [(epsilon, delta)])
         stated = one_run_p_value(correct, guesses, canaries, epsilon, delta)
         assert math.isclose(best, stated, rel_tol=CLOSE)
 
@@ -143,7 +94,7 @@ def test_the_worst_mechanism_of_the_proof_is_private_and_attains_the_p_value():
 
 def test_a_bound_that_takes_leaks_as_independent_of_slips_would_be_wrong():
     """f(v) + 2 m delta max_i (f(v - i) - f(v)) / i is below what a mechanism attains."""
-    attained = EveryMechanism(3, 3).largest_chance(1, 0.0, 0.05)
+    attained = EveryMechanism(3, 3).largest_chance(1, [(0.0, 0.05)])
     tail = binom(3, 0.5).sf
     independent = tail(0) + 2 * 3 * 0.05 * max((tail(-i) - tail(0)) / i for i in (1, 2, 3))
     assert attained > independent + 0.006

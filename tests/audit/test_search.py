@@ -178,12 +178,17 @@ def test_the_joint_rule_without_its_condition_on_the_ridge_is_caught():
     assert found(problem_of(Logistic(), 0.1), term, promise).violated
 
 
-def test_the_factor_two_of_two_signed_losses_is_needed():
-    problem, term = problem_of(PseudoHuber(0.2), 0.05), GaussianTerm(0.8)
+@pytest.mark.parametrize(
+    ("problem", "term", "dropped"),
+    [
+        (problem_of(PseudoHuber(1.0), 1.0), GaussianTerm(1.0), {"is_one_signed": True}),
+        (problem_of(PseudoHuber(0.2), 0.05), GaussianTerm(0.8), {"log_ratio": 0.0}),
+    ],
+    ids=["factor two", "shift"],
+)
+def test_the_factor_two_and_the_shift_of_two_signed_losses_are_each_needed(problem, term, dropped):
     promise = rules_of(problem, term, ADD)
-    mutant = replace(
-        promise, profile=replace(promise.profile, log_ratio=0.0, joint=None, is_one_signed=True)
-    )
+    mutant = replace(promise, profile=replace(promise.profile, **dropped))
     assert not found(problem, term, promise).violated
     assert found(problem, term, mutant).violated
 

@@ -1,4 +1,4 @@
-r"""What counts of an event prove about a privacy guarantee.
+r"""What counts of an event prove about a privacy guarantee (proof: ``docs/audit_method.md``).
 
 Let an event have chance p on one data set and q on the other. A profile delta(.), which holds in
 both orders, allows only
@@ -84,7 +84,9 @@ def p_value(hits: int, misses: int, trials: int, allowed: Allowed) -> float:
     product = float(np.max(at_least * at_most))
     if product <= 0.0:
         return 0.0
-    return min(1.0, product * (1 - math.log(product)) * (1 + _EXACT))
+    # An error of a few units in the last place of a chance counts as often as there are trials.
+    rounding = 1 + _EXACT + 1e-14 * trials
+    return min(1.0, product * (1 - math.log(product)) * rounding)
 
 
 def _at_least(hits: int, trials: int, chance: Vector) -> Vector:
@@ -136,8 +138,12 @@ class Claim:
 
     @classmethod
     def of(cls, profile: Profile, *, near: float = 1.0, far: float = 12.0) -> Claim:
-        """Look at a profile, closely up to three times ``near`` and up to ``far``."""
-        grids = [np.linspace(0, 3 * near, _EPSILONS), np.linspace(0, far, _EPSILONS // 3)]
+        """Look at a profile at ``near``, closely up to three times that, and up to ``far``."""
+        grids = [
+            np.array([near]),
+            np.linspace(0, 3 * near, _EPSILONS),
+            np.linspace(0, far, _EPSILONS // 3),
+        ]
         if math.isfinite(profile.pure_epsilon):
             grids.append(np.array([profile.pure_epsilon]))
         epsilons = np.unique(np.concatenate(grids))
@@ -146,16 +152,41 @@ class Claim:
     def allows(self, share: float = 1.0) -> Allowed:
         """Return what the profile allows if its privacy loss is scaled by ``share``."""
         useful = self.deltas < 1
-        factors = np.exp(np.minimum(share * self.epsilons[useful], 700.0))[:, None]
-        deltas = self.deltas[useful][:, None]
+        factors = np.exp(np.minimum(share * self.epsilons[useful], 700.0))
+        deltas = self.deltas[useful]
+        slopes = np.concatenate([[0.0], factors, 1 / factors])
+        offsets = np.concatenate([[1.0], deltas, 1 - (1 - deltas) / factors])
+        slopes, offsets, corners = _lowest(slopes, offsets)
 
         def allowed(chance: Vector) -> Vector:
-            direct = factors * chance + deltas
-            reverse = 1 - (1 - chance - deltas) / factors
-            best: Vector = np.minimum(direct, reverse).min(axis=0, initial=1.0)
+            line = np.searchsorted(corners, chance)
+            best: Vector = slopes[line] * chance + offsets[line]
             return best
 
         return allowed
+
+
+def _lowest(slopes: Vector, offsets: Vector) -> tuple[Vector, Vector, Vector]:
+    """Return, of lines, those that are the lowest somewhere, steepest first, and where they meet.
+
+    Every line is a bound, so an error of rounding in where they meet makes none wrong.
+    """
+    order = np.lexsort((offsets, -slopes))
+    kept: list[tuple[float, float]] = []
+    corners: list[float] = []
+    for slope, offset in zip(slopes[order].tolist(), offsets[order].tolist(), strict=True):
+        if kept and slope == kept[-1][0]:
+            continue
+        while kept:
+            corner = (offset - kept[-1][1]) / (kept[-1][0] - slope)
+            if not corners or corner > corners[-1]:
+                corners.append(corner)
+                break
+            kept.pop()
+            corners.pop()
+        kept.append((slope, offset))
+    lines = np.array(kept)
+    return lines[:, 0], lines[:, 1], np.array(corners)
 
 
 @dataclass(frozen=True)

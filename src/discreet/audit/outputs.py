@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from numbers import Real
 from typing import Any
 
@@ -14,13 +16,16 @@ from discreet.audit.scores.base import Matrix
 from discreet.errors import AuditError
 from discreet.release import Release
 
+_TELLING = 8
+"""Two parts that have so many different values in the same order are no coincidence."""
+
 
 def numbers_of(released: Any) -> Vector:
     """Return every number in a released object, in a fixed order.
 
-    Numbers, arrays, sparse matrices, releases, sequences and mappings are taken apart; a fitted
-    estimator gives its numeric attributes that end in an underscore; a text or None becomes a
-    number of its own.
+    Numbers, arrays, tables, sparse matrices, releases, sequences and mappings are taken apart; a
+    fitted estimator gives its attributes that end in an underscore, as far as they are made of
+    numbers; a text or None becomes a number of its own.
 
     Examples
     --------
@@ -29,8 +34,9 @@ def numbers_of(released: Any) -> Vector:
     """
     if isinstance(released, Release):
         released = released.value
-    if hasattr(released, "toarray"):
-        released = released.toarray()
+    for method in ("toarray", "to_numpy"):  # sparse matrices; tables
+        if hasattr(released, method):
+            released = getattr(released, method)()
     if isinstance(released, Real | np.bool_):
         return np.array([float(released)])
     if isinstance(released, str | bytes) or released is None:
@@ -57,13 +63,11 @@ def _together(parts: Iterable[Any]) -> Vector:
 
 def _of_estimator(fitted: Any) -> Vector:
     attributes = getattr(fitted, "__dict__", {})
-    names = sorted(name for name in attributes if name.endswith("_") and not name.startswith("_"))
-    kept = [
-        np.asarray(attributes[name], dtype=np.float64).ravel()
-        for name in names
-        if isinstance(attributes[name], Real | np.ndarray | list | tuple)
-        and np.asarray(attributes[name]).dtype.kind in "biuf"
-    ]
+    kept = []
+    for name in sorted(attributes):
+        if name.endswith("_") and not name.startswith("_"):
+            with suppress(AuditError):  # what is not made of numbers
+                kept.append(numbers_of(attributes[name]))
     if not kept:
         raise AuditError(
             "run must return a number, an array, a text, a collection of these or a fitted "
@@ -78,6 +82,18 @@ def rows_of(released: list[Vector]) -> Matrix:
     if len(sizes) > 1:
         raise AuditError(_unequal(sizes))
     return np.array(released, dtype=np.float64).reshape(len(released), -1)
+
+
+def check_fresh(parts: list[Matrix]) -> None:
+    """Refuse parts that repeat each other: a generator that was copied begins again in each."""
+    shortest = min(len(part) for part in parts)
+    starts = [part[:shortest] for part in parts]
+    telling = [start.tobytes() for start in starts if len(np.unique(start, axis=0)) >= _TELLING]
+    if max(Counter(telling).values(), default=0) > 1:
+        raise AuditError(
+            "run repeats its random numbers, so that trials are not independent: its generator was "
+            "copied to several workers. Give run an argument seed and use it, or set n_jobs=1."
+        )
 
 
 def matrix_of(parts: list[Matrix], which: str) -> Matrix:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,8 +41,11 @@ class Pair:
     def __post_init__(self) -> None:
         object.__setattr__(self, "unit", unit_named(self.unit))
         first, second = records(self.first), records(self.second)
-        if first is not None and second is not None:
-            _check_neighbours(first, second, self.unit)
+        if first is None or second is None:
+            return
+        if first.layout != second.layout:
+            raise InputError("neighbours have the same columns in the same order; these have not.")
+        _check_neighbours(first.counts, second.counts, self.unit)
 
     @property
     def is_checked(self) -> bool:
@@ -49,39 +53,84 @@ class Pair:
         return records(self.first) is not None and records(self.second) is not None
 
 
-def records(data: Any) -> Counter[Hashable] | None:
+@dataclass(frozen=True, eq=False)
+class Records:
+    """How often each record occurs, and what a record consists of."""
+
+    layout: list[Hashable]
+    counts: Counter[Hashable]
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """One entry a record."""
+
+    label: Hashable
+    entries: list[Hashable]
+
+
+def records(data: Any) -> Records | None:
     """Count the records of a data set; None if it is of a kind without records."""
     columns = _columns(data)
     if not columns:
         return None
-    if len({len(column) for column in columns}) > 1:
-        lengths = ", ".join(str(len(column)) for column in columns)
+    if len({len(column.entries) for column in columns}) > 1:
+        lengths = ", ".join(str(len(column.entries)) for column in columns)
         raise InputError(f"the parts of a data set must be equally long; got {lengths} records.")
-    return Counter(zip(*columns, strict=True))
+    counts: Counter[Hashable] = Counter(zip(*(column.entries for column in columns), strict=True))
+    return Records([column.label for column in columns], counts)
 
 
-def _columns(data: Any) -> list[list[Hashable]]:
-    """Return the parts of a data set, each as a list with one entry a record."""
-    if hasattr(data, "toarray"):  # sparse
-        data = data.toarray()
+def _columns(data: Any) -> list[_Column]:
+    """Return the parts of a data set; none if one of them is of a kind without records."""
     if isinstance(data, tuple):
-        parts = [_columns(part) for part in data if part is not None]
-        return [column for part in parts for column in part] if all(parts) else []
+        return _side_by_side((_columns(part) for part in data if part is not None), data)
     if hasattr(data, "to_numpy") and hasattr(data, "columns"):  # pandas, Polars
         data = {name: data[name].to_numpy() for name in data.columns}
     if isinstance(data, Mapping):
-        parts = [_columns(np.asarray(part)) for part in data.values()]
-        return [column for part in parts for column in part] if all(parts) else []
-    if isinstance(data, list):
-        data = np.asarray(data)
-    elif hasattr(data, "to_numpy"):
-        data = data.to_numpy()
-    if not isinstance(data, np.ndarray) or data.ndim == 0:
+        return _side_by_side((_columns(np.asarray(part)) for part in data.values()), data)
+    array = _as_array(data)
+    return [] if array is None or array.ndim == 0 else [_column(array)]
+
+
+def _side_by_side(parts: Iterable[list[_Column]], names: Iterable[Any]) -> list[_Column]:
+    """Return all columns of all parts, labelled by those of a mapping."""
+    kept = list(parts)
+    if not all(kept):
         return []
-    if data.dtype.kind in "biuf":
-        rows = np.ascontiguousarray(data, dtype=np.float64).reshape(len(data), -1) + 0.0
-        return [[row.tobytes() for row in rows]]
-    return [[repr(row) for row in data.tolist()]]
+    labels = list(names) if isinstance(names, Mapping) else range(len(kept))
+    return [
+        _Column((label, column.label), column.entries)
+        for label, part in zip(labels, kept, strict=True)
+        for column in part
+    ]
+
+
+def _as_array(data: Any) -> np.ndarray[Any, Any] | None:
+    for method in ("toarray", "to_numpy"):  # sparse matrices; columns of tables
+        if hasattr(data, method):
+            data = getattr(data, method)()
+    if isinstance(data, list):
+        try:
+            return np.asarray(data)
+        except ValueError:  # of unequal lengths
+            return None
+    return data if isinstance(data, np.ndarray) else None
+
+
+def _column(array: np.ndarray[Any, Any]) -> _Column:
+    width = math.prod(array.shape[1:])
+    if _fits_floats(array):
+        rows = np.ascontiguousarray(array, dtype=np.float64).reshape(len(array), width) + 0.0
+        return _Column(width, [row.tobytes() for row in rows])
+    return _Column(width, [repr(row) for row in array.tolist()])
+
+
+def _fits_floats(array: np.ndarray[Any, Any]) -> bool:
+    """Say whether different values stay different as floats."""
+    if array.dtype.kind in "iu":
+        return bool(array.max(initial=0) <= 2**53 and array.min(initial=0) >= -(2**53))
+    return array.dtype.kind in "bf"
 
 
 def _check_neighbours(first: Counter[Hashable], second: Counter[Hashable], unit: Unit) -> None:

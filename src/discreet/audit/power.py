@@ -51,7 +51,7 @@ class Reach:
         hit, miss = chances
         apart = hit - claim.allows()(miss)
         errors = np.sqrt(hit * (1 - hit) / self.trials) + np.sqrt(miss * (1 - miss) / self.trials)
-        best = int(np.argmax(apart / errors))
+        best = int(np.argmax(apart / np.maximum(errors, 1 / self.trials)))
         return float(hit[best]), float(miss[best])
 
     def _chance(self, hit: float, miss: float, claim: Claim) -> float:
@@ -71,6 +71,8 @@ class Reach:
 def equivalent_mu(guarantee: Guarantee) -> float:
     """Return the mu of the Gaussian that has the claimed epsilon at the claimed delta.
 
+    If there is no such epsilon, it is the one with the claimed delta at epsilon zero.
+
     Examples
     --------
     >>> from discreet.privacy import AddRemoveOne
@@ -82,6 +84,8 @@ def equivalent_mu(guarantee: Guarantee) -> float:
     if isinstance(ideal, Gaussian):
         return ideal.mu
     delta, epsilon = guarantee.quoted_delta, guarantee.epsilon()
+    if math.isinf(epsilon):
+        return float(2 * ndtri((1 + guarantee.delta(0.0)) / 2))
     if delta == 0:
         # The two Gaussians that a threshold at the middle tells apart as well.
         return float(2 * ndtri(1 / (1 + math.exp(-epsilon))))

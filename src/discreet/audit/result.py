@@ -60,7 +60,7 @@ class AuditResult:
 
     @property
     def lower_bound_if_gaussian(self) -> float:
-        """The epsilon of the weakest Gaussian profile that is not refuted."""
+        """The epsilon of the Gaussian profile of the smallest mu that is not refuted."""
         if self.delta == 0 or self.lower_mu == 0:
             return self.lower_bound
         return Gaussian(self.lower_mu).epsilon(self.delta)
@@ -72,8 +72,10 @@ class AuditResult:
         if self.delta > 0:
             claim += f" at delta = {self.delta:.3g}"
         found = f"{self.subject}: epsilon is at least {self.lower_bound:.3g}, {sure}; {claim}"
-        if self.violated:
+        if self.violated and self.lower_bound > self.claimed:
             found += ": the claim is violated."
+        elif self.violated:
+            found += ": the claim is violated, at another epsilon of its profile."
         else:
             found += ": not refuted."
         if self.delta > 0:
@@ -91,7 +93,7 @@ class AuditResult:
 
     def table(self) -> str:
         """Return every event tested, its counts on the two data sets, and what they prove."""
-        wide = max(len("event"), *(len(seen.event) for seen in self.evidence))
+        wide = max(len(name) for name in ("event", *(seen.event for seen in self.evidence)))
         lines = [f"{'event':<{wide}}  {'hits':>9}  {'misses':>9}  {'epsilon':>7}  {'mu':>6}"]
         lines += [
             f"{seen.event:<{wide}}  {seen.hits:>9,}  {seen.misses:>9,}  "
@@ -123,8 +125,16 @@ class AuditResult:
             raise InputError(f"an audit's result must be a JSON object with {sorted(known)}.")
         if document.pop("format") != FORMAT:
             raise InputError(f"this version reads results of format {FORMAT}.")
-        evidence = tuple(Evidence(**seen) for seen in document.pop("evidence"))
-        parts: Json = {name: math.inf if v == "inf" else v for name, v in document.items()}
+        try:
+            evidence = tuple(Evidence(**seen) for seen in document.pop("evidence"))
+        except TypeError:
+            known = {field.name for field in fields(Evidence)}
+            raise InputError(f"evidence must be objects with {sorted(known)}.") from None
+        numbers = {field.name for field in fields(cls) if field.type == "float"}
+        parts: Json = {
+            name: math.inf if value == "inf" and name in numbers else value
+            for name, value in document.items()
+        }
         return cls(evidence=evidence, **parts)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from discreet._progress import Progress
-from discreet.audit.outputs import matrix_of, numbers_of, rows_of
+from discreet.audit.outputs import check_fresh, matrix_of, numbers_of, rows_of
 from discreet.audit.pair import Pair
 from discreet.audit.scores.base import Matrix
 from discreet.errors import AuditError
@@ -126,7 +126,10 @@ def outputs(
         for (which, _), values in zip(jobs, results, strict=True):
             parts[which].append(values)
             progress.step()
-    return matrix_of(parts[0], "first"), matrix_of(parts[1], "second")
+    first, second = matrix_of(parts[0], "first"), matrix_of(parts[1], "second")
+    for several in parts:
+        check_fresh(several)
+    return first, second
 
 
 def _several(run: Run, which: int, data: Any, seeds: range) -> Matrix:

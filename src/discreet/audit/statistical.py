@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
+from threadpoolctl import threadpool_limits
 
 from discreet import _checks
 from discreet._types import Vector
@@ -115,24 +116,29 @@ def audit(
         raise InputError(f"confidence must be at least 0.5 and below 1; got {confidence}.")
     if seed is not None:
         _checks.whole(seed=seed, at_least=0)
+    scores = (*scores, *STANDARD_SCORES)
+    for score in scores:
+        _checks.instance(Score, score=score)
     if not guarantee.is_private:
         raise InputError("the guarantee promises nothing, so there is nothing to refute.")
     pair = _as_pair(pair, guarantee)
     tested = trials // 2
     reach = Reach(tested, (1 - confidence) / _TESTED)
-    claim = _claim(guarantee, reach)
+    epsilon = guarantee.epsilon()
+    claim = _claim(guarantee, epsilon, reach)
     _check_trials(reach, guarantee, claim)
     runner = as_run(run)
     first, second = outputs(runner, pair, trials, seed=seed, n_jobs=n_jobs, verbose=verbose)
     check_comparable(first, second)
     rest = slice(None, trials - tested)
-    events = _chosen(first[rest], second[rest], (*scores, *STANDARD_SCORES), guarantee.quoted_delta)
+    with threadpool_limits(1):  # products are small: threads would only get in the way
+        events = _chosen(first[rest], second[rest], scores, guarantee.quoted_delta)
     evidence = tuple(_test(event, first[-tested:], second[-tested:], reach) for event in events)
     delta = guarantee.quoted_delta
     return AuditResult(
         subject=subject or _name(run),
         unit=guarantee.unit.name,
-        claimed=guarantee.epsilon(),
+        claimed=epsilon,
         delta=delta,
         lower_bound=max(seen.epsilon(delta) for seen in evidence),
         claimed_mu=equivalent_mu(guarantee),
@@ -141,9 +147,9 @@ def audit(
         violated=any(seen.refutes(claim) for seen in evidence),
         power=reach.power(guarantee, claim),
         ceiling=reach.ceiling(delta),
-        trials=trials,
-        confidence=confidence,
-        seed=seed if runner.takes_seed else None,
+        trials=int(trials),
+        confidence=float(confidence),
+        seed=int(seed) if seed is not None and runner.takes_seed else None,
         is_pair_checked=pair.is_checked,
         evidence=evidence,
     )
@@ -162,8 +168,7 @@ def _as_pair(pair: Pair | tuple[Any, Any], guarantee: Guarantee) -> Pair:
     return pair
 
 
-def _claim(guarantee: Guarantee, reach: Reach) -> Claim:
-    epsilon = guarantee.epsilon()
+def _claim(guarantee: Guarantee, epsilon: float, reach: Reach) -> Claim:
     near = epsilon if 0 < epsilon < math.inf else 1.0
     return Claim.of(guarantee.profile, near=near, far=reach.ceiling(0.0) + 1)
 
@@ -202,6 +207,8 @@ def _chosen(first: Matrix, second: Matrix, scores: Iterable[Score], delta: float
         with np.errstate(all="ignore"):
             scorer = score.learn(first[:taught], second[:taught])
             one, other = scorer(first[taught:]), scorer(second[taught:])
+        if np.shape(one) != (len(first) - taught,) or np.shape(other) != (len(second) - taught,):
+            raise AuditError(f"score {score.name!r} must give one number for each released value.")
         if not (np.isfinite(one).all() and np.isfinite(other).all()):
             continue
         for likelier, (hit, miss) in ((1, (other, one)), (0, (-one, -other))):

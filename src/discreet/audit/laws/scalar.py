@@ -17,6 +17,8 @@ from discreet.audit.laws.standard import StandardNoise, noise_named, noise_of
 from discreet.mechanisms._linear_term import LinearTerm
 from discreet.problem import Problem
 
+ROUGHLY = np.linspace(-1.0, 1.0, 65)
+
 
 class ScalarLaw(Law):
     """The law of one number.
@@ -143,11 +145,10 @@ class ScalarMinimiser(ScalarLaw):
         reach = self._noise.reach * self.term.scale
         far = (reach + self._objective.steepest) / self.problem.ridge
         # Each round looks up, in a table of the gradient, where it would take evenly spaced values.
-        points = np.linspace(-far, far, 65)
-        for count in (64, 64, 64, 64, 64, self.cells):
+        points, few = far * ROUGHLY, reach * ROUGHLY
+        for values in (few, few, few, few, few, np.linspace(-reach, reach, self.cells + 1)):
             table = np.maximum.accumulate(self._gradient(points))
-            found = np.interp(np.linspace(-reach, reach, count + 1), table, points)
-            points = np.union1d(points, found)
+            points = np.sort(np.concatenate([points, np.interp(values, table, points)]))
         bends = self._objective.bends
         return np.union1d(points, bends[np.abs(bends) <= far])
 

@@ -23,6 +23,7 @@ from discreet.audit.scores.grid import (
     implied_noise,
 )
 from discreet.audit.scores.holes import Reachable, reachable
+from discreet.audit.scores.likelihood import ObjectiveLikelihood
 
 __all__ = [
     "BestCoordinate",
@@ -37,6 +38,7 @@ __all__ = [
     "ImpliedNoise",
     "LinearDiscriminant",
     "LowestBit",
+    "ObjectiveLikelihood",
     "OutputAlignment",
     "QuadraticDiscriminant",
     "Reachable",

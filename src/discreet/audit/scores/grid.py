@@ -118,18 +118,18 @@ class ImpliedNoise:
         return np.concatenate([self._implied(some) for some in self._pieces(points)])
 
     def _pieces(self, points: Array) -> list[Array]:
-        rows, _ = self._clipped
+        rows, _ = self.clipped
         size = max(1, MARGINS_AT_ONCE // max(1, len(rows)))
         return [points[k : k + size] for k in range(0, max(1, len(points)), size)]
 
     def _implied(self, points: Array) -> Array:
-        rows, labels = self._clipped
+        rows, labels = self.clipped
         slopes = self.problem.loss.slope(labels, points @ rows.T)
         implied: Array = -(slopes @ rows + self.problem.ridge * points)
         return implied
 
     @cached_property
-    def _clipped(self) -> tuple[Array, Vector]:
+    def clipped(self) -> tuple[Array, Vector]:
         sealed = Rows(self.X, self.y, bounds=self.problem.bounds)
         receipt = NoLedger().charge(Guarantee(NoPrivacy(), sealed.unit), purpose="audit")
         matrix, labels = sealed.open(receipt).gather()

@@ -1,0 +1,23 @@
+"""Deliberately broken mechanisms: an audit that misses one of them is worth nothing.
+
+Each says what is wrong with it and what it claims, and has a sound counterpart that the same attack
+must leave alone. Run ``python -m audits.mutants`` for the table.
+"""
+
+from audits.mutants import floats, objective, output, papers, sources, stages, sums
+from audits.mutants.base import BoundMutant, Broken, Finding, Mutant
+
+MUTANTS: tuple[Broken, ...] = (
+    *sums.MUTANTS,
+    *output.MUTANTS,
+    *objective.MUTANTS,
+    *papers.MUTANTS,
+    *floats.MUTANTS,
+    *sources.MUTANTS,
+    *stages.MUTANTS,
+)
+
+SURVIVORS: tuple[Mutant, ...] = (*objective.SURVIVORS, *stages.SURVIVORS)
+"""What looks broken and is not: ``breaks`` has the proof."""
+
+__all__ = ["MUTANTS", "SURVIVORS", "BoundMutant", "Broken", "Finding", "Mutant"]

@@ -1,0 +1,172 @@
+"""Mechanisms of several stages or parts, with one of them left out of the account."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from audits.mutants.base import Mutant
+from audits.mutants.runs import Sampled, hidden, of_classes, of_plan, rescaled
+from audits.mutants.sources import CLASSES, ONE_MORE
+from discreet._types import Array
+from discreet.audit import Pair
+from discreet.data import Bounds, Interval, LabelSet, OpenRows
+from discreet.geometry import L2Ball
+from discreet.losses import MarginLogistic, Squared
+from discreet.mechanisms import (
+    AdaptiveRidge,
+    EachAgainstTheRest,
+    ObjectivePerturbation,
+    PrivateStandardisation,
+    SufficientStatistics,
+)
+from discreet.mechanisms._frame import StandardFrame
+from discreet.mechanisms.adaptive_ridge import missing_ridge
+from discreet.noise import Noise, release_gaussian
+from discreet.penalties import Indicator
+from discreet.privacy import AddRemoveOne, Approximate, Budget, Guarantee, Pure
+from discreet.problem import Problem
+
+ADD = AddRemoveOne()
+SMALL_DELTA = Budget(1.0, 1e-6)
+"""What compound guarantees are asked for, and claim."""
+
+
+def promised(budget: Budget) -> Guarantee:
+    """Return the claim that a budget is kept, and no finer one: it is quick to check."""
+    return Guarantee(Approximate(budget.epsilon, budget.delta), ADD, quoted_delta=budget.delta)
+
+
+def whole_budget_for_each_class() -> Mutant:
+    mechanism = EachAgainstTheRest(ObjectivePerturbation("radial"))
+    plan: Any = mechanism.plan(CLASSES, Budget(1.0), ADD)
+    alone = ObjectivePerturbation("radial").plan(CLASSES.problem, Budget(1.0), ADD)
+    return Mutant(
+        name="the whole budget for each class",
+        breaks="A record is in the problem of every class, so three classes cost three times.",
+        mechanism="one_vs_rest",
+        guarantee=Guarantee(Pure(1.0), ADD),
+        pair=ONE_MORE,
+        run=of_classes(replace(plan, one=alone), CLASSES.bounds),
+        original=of_classes(plan, CLASSES.bounds),
+        trials=16000,
+    )
+
+
+FRAMED = Bounds(L2Ball(1.0), 1, labels=LabelSet([-1, 1]), intercept=1.0, max_rows=2**20)
+
+
+def exact_standardisation() -> Mutant:
+    problem = Problem(MarginLogistic(), FRAMED, ridge=3.0)
+    plan: Any = PrivateStandardisation().plan(problem, SMALL_DELTA, ADD)
+
+    def exactly_framed(rows: OpenRows, noise: Noise, count: int) -> Array:
+        frame = StandardFrame.of_gaussian(plan.moments.exact(rows), plan.moments, centred=True)
+        second, bounds = plan.replan.within(frame.region, plan.second)
+        return frame.fold(second.run_many(rows.mapped(frame.apply, bounds), noise, count))
+
+    zeros, ones = np.zeros((60, 1)), np.ones(60)
+    return Mutant(
+        name="standardised by the exact means and spreads",
+        breaks="The first stage has no noise: coefficients come in the data's own units.",
+        mechanism="private_standardisation",
+        guarantee=promised(SMALL_DELTA),
+        pair=Pair((zeros, ones), (np.concatenate([zeros, [[1.0]]]), np.append(ones, 1.0)), ADD),
+        run=Sampled(FRAMED, ADD, exactly_framed),
+        original=of_plan(plan, FRAMED),
+        trials=400,
+    )
+
+
+FLAT = Bounds(L2Ball(1.0), 1, labels=Interval(-1, 1), max_rows=2**20)
+
+
+AIMED = Problem(Squared(1.0), FLAT, ridge=20.0, penalty=Indicator(L2Ball(2.0)))
+X, Y = np.ones((11, 1)), np.ones(11)
+ELEVEN = Pair((X[:10], Y[:10]), (X, Y), ADD)
+
+
+def exact_eigenvalue() -> Mutant:
+    plan: Any = AdaptiveRidge().plan(AIMED, SMALL_DELTA, ADD)
+
+    def published(*, exact: bool) -> Sampled:
+        def both(rows: OpenRows, noise: Noise, count: int) -> Array:
+            smallest = np.full(count, plan.curvature.smallest(rows))
+            if not exact:
+                smallest = release_gaussian(smallest, plan.grid, noise) - plan.allowance
+            ridges = [missing_ridge(AIMED, float(value)) for value in smallest]
+            return np.array(
+                [[ridge, *plan.second.run_with(rows, noise, ridge)] for ridge in ridges]
+            )
+
+        return Sampled(FLAT, ADD, both)
+
+    return Mutant(
+        name="the ridge chosen by the exact smallest eigenvalue",
+        breaks="The ridge in use is published with the coefficients, and tells the eigenvalue.",
+        mechanism="adaptive_ridge",
+        guarantee=promised(SMALL_DELTA),
+        pair=ELEVEN,
+        run=published(exact=True),
+        original=published(exact=False),
+        trials=400,
+    )
+
+
+def exact_eigenvalue_kept_secret() -> Mutant:
+    plan: Any = AdaptiveRidge().plan(AIMED, SMALL_DELTA, ADD)
+
+    def coefficients(rows: OpenRows, noise: Noise, count: int) -> Array:
+        ridge = missing_ridge(AIMED, plan.curvature.smallest(rows))
+        return np.array([plan.second.run_with(rows, noise, ridge) for _ in range(count)])
+
+    return Mutant(
+        name="the exact eigenvalue of one column, kept secret",
+        breaks="Nothing, for one column: when a record x comes the ridge falls by at most x**2, so "
+        "the slope at w changes by c w - x y with 0 <= c <= x**2, no more than the record alone "
+        "may change it, and the curvature stays above the one aimed at and grows by at most "
+        "x**2. Those are all that the proof of objective perturbation asks for. With more columns "
+        "the ridge acts on directions that the record does not, and the proof ends.",
+        mechanism="adaptive_ridge",
+        guarantee=promised(SMALL_DELTA),
+        pair=ELEVEN,
+        run=Sampled(FLAT, ADD, coefficients),
+        original=of_plan(plan, FLAT),
+        trials=400,
+    )
+
+
+def product_forgotten() -> Mutant:
+    bounds = Bounds(L2Ball(1.0), 2, labels=Interval(-1, 1), max_rows=2**20)
+    problem = Problem(Squared(label_bound=1.0), bounds, ridge=1.0)
+    plan: Any = SufficientStatistics().plan(problem, Budget(4.0, 1e-3), ADD)
+
+    def statistics(grid: Any) -> Sampled:
+        def noisy(rows: OpenRows, noise: Noise, count: int) -> Array:
+            return hidden(plan.moments.vector(rows), grid, noise, count, laplace=False)
+
+        return Sampled(bounds, ADD, noisy)
+
+    rows, labels = np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([0.0, 1.0])
+    return Mutant(
+        name="X'y left out of the sensitivity",
+        breaks="The noise is for the change of X'X alone; X'y changes as much beside it.",
+        mechanism="sufficient_statistics",
+        guarantee=plan.guarantee,
+        pair=Pair((rows[:1], labels[:1]), (rows, labels), ADD),
+        run=statistics(rescaled(plan.grid, math.sqrt(0.5))),
+        original=statistics(plan.grid),
+        trials=24000,
+    )
+
+
+MUTANTS = (
+    whole_budget_for_each_class(),
+    exact_standardisation(),
+    exact_eigenvalue(),
+    product_forgotten(),
+)
+SURVIVORS = (exact_eigenvalue_kept_secret(),)

@@ -1,0 +1,96 @@
+"""What ``make audit`` runs, small: trials, tables, verdicts, the page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from audits import __main__ as program
+from audits import mechanisms, page, tightness
+from audits.mutants import MUTANTS, SURVIVORS
+from discreet.audit.catalogue import NAMES, cases
+
+
+@pytest.fixture(scope="module")
+def cell():
+    (case,) = cases("laplace_sum", "add_remove", 1.0)
+    return mechanisms.audit_one(case, seconds=0.2, confidence=0.999, seed=0)
+
+
+@pytest.fixture(scope="module")
+def exact():
+    return tightness.logistic("add_remove", 1.0)
+
+
+def attacked(broken):
+    return broken, broken.find(), broken.find_in_original()
+
+
+def test_every_mechanism_is_audited_in_every_unit_and_at_every_epsilon():
+    told = {
+        (case.mechanism.name, case.pair.unit.name, case.budget.epsilon)
+        for case in mechanisms.all_cases()
+    }
+    assert told == {
+        (name, unit, epsilon)
+        for name in NAMES
+        for unit in mechanisms.UNITS
+        for epsilon in mechanisms.EPSILONS
+    }
+
+
+def test_a_smaller_epsilon_and_more_time_mean_more_trials():
+    (small,), (large,) = (cases("gaussian_sum", "replace", epsilon) for epsilon in (0.1, 3.0))
+    assert mechanisms.trials_for(small, 60) > mechanisms.trials_for(large, 60)
+    assert mechanisms.trials_for(small, 60) > mechanisms.trials_for(small, 6)
+
+
+def test_a_tight_cell_reaches_its_goal(cell):
+    assert not cell.found.violated
+    assert cell.reached >= mechanisms.GOAL
+    assert cell.verdict == "not refuted; tight"
+
+
+def test_a_violation_and_a_lack_of_trials_are_told_apart(cell):
+    refuted = replace(cell, found=replace(cell.found, violated=True))
+    assert refuted.verdict == "VIOLATED"
+    weak = replace(cell, found=replace(cell.found, lower_bound=0.1))
+    assert weak.verdict == "not refuted; too few trials"
+
+
+@pytest.mark.parametrize("unit", mechanisms.UNITS)
+def test_gaussian_objective_perturbation_is_tight_for_the_logistic_loss(unit):
+    found = tightness.logistic(unit, 1.0, cells=200)
+    assert not found.violated
+    assert found.share_of_mu > 0.95
+
+
+def test_the_page_tells_everything(cell, exact):
+    mutant, survivor = attacked(MUTANTS[0]), attacked(SURVIVORS[0])
+    text = page.write([cell], [exact], [mutant, survivor], machine="a machine", seed=5, minutes=1.0)
+    for told in ("laplace sum", "a machine", "rehearsals: 5", MUTANTS[0].name, SURVIVORS[0].name):
+        assert told in text
+    assert "1 of 1 deliberately broken mechanisms are caught" in text
+    assert page.is_fine([cell], [exact], [mutant, survivor])
+
+
+def test_whatever_is_not_as_claimed_is_not_fine(cell, exact):
+    broken, found, original = attacked(MUTANTS[0])
+    fine = [(broken, found, original)]
+    refuted = replace(cell, found=replace(cell.found, violated=True))
+    assert page.is_fine([cell], [exact], fine)
+    assert not page.is_fine([refuted], [exact], fine)
+    assert not page.is_fine([cell], [replace(exact, violated=True)], fine)
+    assert not page.is_fine([cell], [exact], [(broken, replace(found, violated=False), original)])
+    assert not page.is_fine([cell], [exact], [(broken, found, replace(original, violated=True))])
+
+
+def test_the_program_writes_the_page_and_the_picture(tmp_path, monkeypatch, exact):
+    monkeypatch.setattr(program, "MUTANTS", MUTANTS[:1])
+    monkeypatch.setattr(program, "SURVIVORS", ())
+    monkeypatch.setattr(tightness, "all_cells", lambda: [exact])
+    arguments = ["--only", "laplace_sum", "--seconds", "0.1", "--jobs", "1", "--seed", "1"]
+    assert program.main([*arguments, "--output", str(tmp_path)]) == 0
+    assert (tmp_path / "audit.md").read_text().count("laplace sum") == 6
+    assert (tmp_path / "audit.png").stat().st_size > 1000
