@@ -4,7 +4,7 @@ Each says what is wrong with it and what it claims, and has a sound counterpart 
 must leave alone. Run ``python -m audits.mutants`` for the table.
 """
 
-from audits.mutants import floats, objective, output, papers, sources, stages, sums
+from audits.mutants import floats, objective, output, papers, selection, sources, stages, sums
 from audits.mutants.base import BoundMutant, Broken, Finding, Mutant
 
 MUTANTS: tuple[Broken, ...] = (
@@ -15,6 +15,7 @@ MUTANTS: tuple[Broken, ...] = (
     *floats.MUTANTS,
     *sources.MUTANTS,
     *stages.MUTANTS,
+    *selection.MUTANTS,
 )
 
 SURVIVORS: tuple[Mutant, ...] = (*objective.SURVIVORS, *stages.SURVIVORS)

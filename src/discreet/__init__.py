@@ -5,10 +5,10 @@ from importlib.metadata import version
 from discreet.data import Bounds, Interval, LabelSet, Rows
 from discreet.ledger import MemoryLedger
 from discreet.linear_model import LinearClassifier, LinearRegressor
-from discreet.mechanisms import GaussianSum, LaplaceSum, PrivateCount
+from discreet.mechanisms import ExponentialSampling, GaussianSum, LaplaceSum, PrivateCount
 from discreet.noise import RehearsalNoise, SystemNoise
 from discreet.privacy import AddRemoveOne, Budget, Guarantee, ReplaceOne
-from discreet.question import RowCount, VectorMean, VectorSum
+from discreet.question import ColumnQuantiles, RowCount, VectorMean, VectorSum
 from discreet.release import RehearsalWarning, Release, rehearse, release
 
 __version__ = version("discreet")
@@ -17,6 +17,8 @@ __all__ = [
     "AddRemoveOne",
     "Bounds",
     "Budget",
+    "ColumnQuantiles",
+    "ExponentialSampling",
     "GaussianSum",
     "Guarantee",
     "Interval",

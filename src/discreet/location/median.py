@@ -22,7 +22,8 @@ class Median(LocationEstimator):
         share a budget with a positive ``delta`` more cheaply.
     bounds
         The declared range of values, as (low, high); others are clipped to it. Two lists give each
-        column its own. Choose it without looking at the data; a wide range costs little.
+        column its own. Choose it without looking at the data. With many rows a wide range costs
+        little; with few, pass logarithms of skewed values, and undo them afterwards.
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger

@@ -1,0 +1,118 @@
+"""Broken quantiles."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from audits.mutants.attacks import SeenBefore
+from audits.mutants.base import BoundMutant, Broken, Mutant
+from audits.mutants.runs import Sampled, of_plan
+from discreet._types import Array
+from discreet.audit import Pair
+from discreet.audit.catalogue import cases
+from discreet.audit.laws import exponential_selection
+from discreet.data import OpenRows
+from discreet.mechanisms.exponential_sampling import Runs
+from discreet.noise import Noise
+from discreet.privacy import AddRemoveOne
+
+CLAIMED = 1.0
+TRUE = 2 * CLAIMED
+
+
+def wrong_rate(unit: str, name: str, breaks: str) -> Mutant:
+    """Chances that fall twice as fast as they may, on the pair that is worst for that."""
+    (worst,) = cases("exponential_sampling", unit, TRUE)
+    (claim,) = cases("exponential_sampling", unit, CLAIMED)
+    plan: Any = claim.plan()
+    return Mutant(
+        name=name,
+        breaks=breaks,
+        mechanism="exponential_sampling",
+        guarantee=plan.guarantee,
+        pair=worst.pair,
+        run=of_plan(replace(plan, rate=2 * plan.rate), claim.question.bounds),
+        original=of_plan(plan, claim.question.bounds),
+        trials=12_000,
+    )
+
+
+def sensitivity_for_range() -> Mutant:
+    return wrong_rate(
+        "add_remove",
+        "the sensitivity of ranks in the place of their range",
+        "A record makes some points better and others worse, so that ratios move twice as far.",
+    )
+
+
+def replaced_once() -> Mutant:
+    return wrong_rate(
+        "replace",
+        "a replaced record moves ranks once",
+        "The rate is for adding a record; replacing one moves a rank by a whole, not by a half.",
+    )
+
+
+def records_as_candidates() -> Mutant:
+    """The textbook's choice among the values in the data."""
+    (case,) = cases("exponential_sampling", "add_remove", CLAIMED)
+    plan: Any = case.plan()
+    rate = plan.rate / plan.level.denominator
+
+    def among_records(rows: OpenRows, noise: Noise, count: int) -> Array:
+        values = np.unique(rows.gather()[0][:, 0])
+        places = plan.places(0, values)
+        runs = Runs.of(places, plan.question.steps, plan.level)
+        scores = runs.scores[np.searchsorted(runs.starts, places, side="right") - 1]
+        chosen, _ = noise.candidates(np.ones_like(scores), scores, rate, count)
+        return values[chosen]
+
+    unit = AddRemoveOne()
+    return Mutant(
+        name="the records are the candidates",
+        breaks="An answer is one of the records, so that whose value is released was there.",
+        mechanism="exponential_sampling",
+        guarantee=plan.guarantee,
+        pair=Pair(np.array([[0.2], [0.8]]), np.array([[0.2], [0.8], [0.5]]), unit),
+        run=Sampled(case.question.bounds, unit, among_records),
+        original=of_plan(plan, case.question.bounds),
+        trials=1000,
+        scores=(SeenBefore(),),
+    )
+
+
+BEHIND, NEARER = 40.9, 40.0
+"""How far two candidates are apart on two neighbours, times the rate: a record may move it by one."""
+
+
+def gumbel_in_floats() -> BoundMutant:
+    def reached() -> float:
+        extremes = -np.log(-np.log(np.array([2.0**-53, 1 - 2.0**-53])))
+        widest = float(extremes[1] - extremes[0])
+        return math.inf if BEHIND > widest > NEARER else 0.0
+
+    def exactly() -> float:
+        far, near = (exponential_selection([0.0, -gap], 1.0).masses for gap in (BEHIND, NEARER))
+        return float(np.abs(np.log(far / near)).max())
+
+    return BoundMutant(
+        name="Gumbel noise made of 53 bits",
+        breaks="It spans 40.3 at most: a candidate further behind is drawn on one neighbour alone.",
+        mechanism="exponential_sampling",
+        measure="epsilon",
+        claimed=1.0,
+        reached=reached,
+        reached_by_original=exactly,
+    )
+
+
+MUTANTS: tuple[Broken, ...] = (
+    sensitivity_for_range(),
+    replaced_once(),
+    records_as_candidates(),
+    gumbel_in_floats(),
+)
