@@ -86,7 +86,7 @@ def records_as_candidates() -> Mutant:
 
 
 BEHIND, NEARER = 40.9, 40.0
-"""How far two candidates are apart on two neighbours, times the rate: a record may move it by one."""
+"""How far apart two candidates are on two neighbours, times the rate; a record moves it by one."""
 
 
 def gumbel_in_floats() -> BoundMutant:

@@ -19,12 +19,13 @@ from discreet.privacy import (
     BoundedRange,
     Budget,
     Guarantee,
+    Minimum,
     NoPrivacy,
     Profile,
+    Pure,
     Unit,
     ZeroConcentrated,
     calibrate,
-    compose,
 )
 from discreet.question import ColumnQuantiles, Question
 
@@ -192,7 +193,8 @@ def _span(budget: Budget, columns: int) -> tuple[float, Profile, str]:
         wide = _widest(budget, columns)
         reason = f"{columns} draws cost less as zCDP than as pure epsilon"
         return wide, _concentrated(wide, columns), reason
-    return span, compose([BoundedRange(span)] * columns), f"{columns} draws share a pure epsilon"
+    profile = Minimum([Pure(budget.epsilon), _concentrated(span, columns)])
+    return span, profile, f"{columns} draws share a pure epsilon"
 
 
 @cache
