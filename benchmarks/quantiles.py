@@ -55,9 +55,8 @@ def seconds_of_release(count):
 
 def main():
     warnings.simplefilter("ignore")
-    print(
-        f"{'unit':<11} {'epsilon':>7} {'n':>6} {'quartile':>9} {'median':>9} {'upper':>9} {'mean':>9}"
-    )
+    columns = ("quartile", "median", "upper", "mean")
+    print("unit        epsilon      n " + " ".join(f"{name:>9}" for name in columns))
     for unit in ("add_remove", "replace"):
         for epsilon in (0.1, 1.0):
             for count in (100, 1000, 10_000):
