@@ -31,11 +31,11 @@ def draw(results: Sequence[AuditResult], path: str | Path) -> None:
             axes.plot(found.lower_bound_if_gaussian, place, "o", mfc="none", color=colour)
         axes.plot([found.claimed] * 2, [place - 0.4, place + 0.4], color="black", lw=2)
     axes.set_yticks(range(len(results)), [found.subject for found in results])
-    axes.invert_yaxis()
+    axes.set_ylim(len(results) - 0.4, -0.6)
     axes.set_xlim(left=0)
     sure = min(found.confidence for found in results)
     axes.set_xlabel(
         f"epsilon: claimed (line), certified with confidence {100 * sure:.6g} % (bar), "
         "if Gaussian (circle)"
     )
-    figure.savefig(Path(path), dpi=120)
+    figure.savefig(Path(path), dpi=80)
