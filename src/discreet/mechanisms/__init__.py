@@ -4,6 +4,7 @@ from discreet.mechanisms.adaptive_ridge import AdaptiveRidge
 from discreet.mechanisms.base import Learner, Mechanism, Plan, Verdict
 from discreet.mechanisms.gaussian_sum import GaussianSum
 from discreet.mechanisms.laplace_sum import LaplaceSum
+from discreet.mechanisms.noisy_gradient import NoisyGradient
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
 from discreet.mechanisms.one_vs_rest import EachAgainstTheRest
 from discreet.mechanisms.output_perturbation import OutputPerturbation
@@ -21,6 +22,7 @@ REGISTRY: tuple[Mechanism, ...] = (
     PrivateStandardisation(),
     AdaptiveRidge(),
     SufficientStatistics(),
+    NoisyGradient(),
 )
 """Every mechanism; the universal checks run over all of them."""
 
@@ -32,6 +34,7 @@ __all__ = [
     "LaplaceSum",
     "Learner",
     "Mechanism",
+    "NoisyGradient",
     "ObjectivePerturbation",
     "OutputPerturbation",
     "Plan",
