@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -55,7 +56,7 @@ def test_steps_of_a_strongly_convex_sum_are_two_over_the_curvature_and_steps():
         return gradient
 
     descend(slope, np.zeros(2), steps=5, rule=Growing(ridge), average=LastPoint(), ridge=ridge)
-    for taken, (here, there) in enumerate(zip(path, path[1:], strict=False), start=1):
+    for taken, (here, there) in enumerate(pairwise(path), start=1):
         step = 2 / (ridge * (taken + 1))
         np.testing.assert_allclose(there, here - step * (gradient + ridge * here), atol=1e-12)
 

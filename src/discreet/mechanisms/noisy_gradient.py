@@ -55,8 +55,8 @@ STEPS, FREE_STEPS = 150, 1000
 
 MOST_STEPS = 10**6
 
-USUAL_MARGIN = 10.0
-"""How large margins are expected to be where no domain says so, over the size of labels."""
+USUAL_MARGIN, USUAL_PREDICTION = 10.0, 2.0
+"""How far margins of classes go where no domain says so, and predictions over their labels."""
 
 FULL_ROWS = 2**21
 """Rows that are all read in every step; of more, so many are sampled."""
@@ -218,7 +218,8 @@ class NoisyGradient(Learner):
             return self._without_noise(problem, unit)
         if budget.delta == 0:
             raise CalibrationError(
-                "noisy_gradient adds Gaussian noise, which needs delta > 0; allow a small delta."
+                "noisy_gradient adds Gaussian noise, which needs delta > 0; allow a small delta "
+                "or smooth the loss for objective_perturbation."
             )
         share = Share(problem, budget, unit, beside, times)
         rate = self._chosen_rate(problem, unit)
@@ -371,6 +372,6 @@ def _far(problem: Problem) -> float:
     """Return how far from the origin the coefficients can be, or are expected to be."""
     if math.isfinite(problem.domain_radius):
         return problem.domain_radius
-    labels = problem.bounds.labels
-    size = max(1.0, 0.0 if labels is None else labels.magnitude)
-    return USUAL_MARGIN * size / problem.row_norm
+    if problem.loss.is_classifier or problem.bounds.labels is None:
+        return USUAL_MARGIN / problem.row_norm
+    return USUAL_PREDICTION * max(problem.bounds.labels.magnitude, 1e-100) / problem.row_norm
