@@ -38,6 +38,7 @@ from discreet.release import release
 from support.confidence import lower_bound, upper_bound
 from support.opened import open_rows
 from support.silent import SilentNoise
+from support.two_stage import STAGED, GradientCase, check_joint_audit
 
 ADD, SWAP = AddRemoveOne(), ReplaceOne()
 BUDGET = Budget(1.0, 1e-6)
@@ -385,3 +386,46 @@ def test_quantiles_can_be_learnt_without_smoothing():
     model = QuantileRegressor(delta=1e-6, quantile=0.8, smoothing=0).fit(X, y)
     assert model.release_.mechanism == "noisy_gradient"
     assert 0.7 < (y < model.predict(X)).mean() < 0.9
+
+
+MUTANTS = {
+    "more steps than paid for": lambda plan: replace(plan, steps=2 * plan.steps),
+    "less noise than paid for": lambda plan: replace(
+        plan, grid=replace(plan.grid, scale=plan.grid.scale / 1.1)
+    ),
+    "slopes that are not clipped": lambda plan: replace(
+        plan, sums=replace(plan.sums, problem=replace(plan.problem, loss=Steep()))
+    ),
+}
+
+
+class Steep(Hinge):
+    """Claims a slope of one, and has one of two."""
+
+    def slope(self, y, z):
+        return 2 * super().slope(y, z)
+
+    def _lipschitz(self, reach):
+        return 2.0
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+@pytest.mark.parametrize("case", [case for case in STAGED if isinstance(case, GradientCase)])
+def test_a_mutant_is_caught(case, mutant):
+    plan = case.plan()
+    check_joint_audit(case, plan)
+    with pytest.raises(AssertionError):
+        check_joint_audit(case, MUTANTS[mutant](plan))
+
+
+def test_a_slope_beyond_what_a_loss_claims_is_clipped():
+    class Understated(Steep):
+        def _lipschitz(self, reach):
+            return 1.0
+
+    X, y = np.array([[3.0, 0.0, 0.0, 0.0]]), np.ones(1)
+    (honest, unit), (clipped, _) = (
+        gradient(problem_of(loss), X, y, np.zeros(5)) for loss in (Hinge(), Understated())
+    )
+    np.testing.assert_array_equal(honest, clipped)
+    assert unit > 0

@@ -305,7 +305,7 @@ class Sampling:
     @property
     def sentence(self) -> str:
         of = "all rows" if self.is_full else f"batches of each row with chance {self.rate:.3g}"
-        return f"{self.steps} steps over {of}"
+        return f"{self.steps} step{'s' * (self.steps > 1)} over {of}"
 
     def distance(self, problem: Problem) -> float:
         """Bound how far noise and batches as drawn are from the ideal ones."""
