@@ -429,3 +429,14 @@ def test_a_slope_beyond_what_a_loss_claims_is_clipped():
     )
     np.testing.assert_array_equal(honest, clipped)
     assert unit > 0
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-320, 1e-200, 1e-100, 1e100, 1e200, math.inf, math.nan])
+def test_no_coefficients_break_a_sum(size):
+    X, y = table(50, CLASSES)
+    problem = problem_of(Hinge())
+    point = np.full(5, size)
+    whole, unit = gradient(problem, X, y, point)
+    parts = [gradient(problem, X[s], y[s], point)[0] for s in (slice(0, 20), slice(20, 50))]
+    np.testing.assert_array_equal(whole, sum(parts))
+    assert np.linalg.norm(whole.astype(float)) * unit <= 50 * problem.row_lipschitz

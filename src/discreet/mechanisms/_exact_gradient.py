@@ -38,6 +38,9 @@ MOST_SLOPE_BITS, LEAST_SLOPE_BITS = 20, 8
 ROWS_AT_ONCE = 1 << (53 - ENTRY_BITS - MOST_SLOPE_BITS)
 INTEGER_BITS = 62
 
+SMALLEST, LARGEST = 2.0**-500, 2.0**500
+"""Coefficients outside would under- or overflow; the sum at zero is released in their place."""
+
 
 @dataclass(frozen=True)
 class ExactGradient:
@@ -119,6 +122,10 @@ class ExactGradient:
 
     def _cut_point(self, point: Vector) -> Vector:
         """Return coefficients for prepared rows, on a grid of their own."""
-        scaled = point * math.ldexp(1.0, self._exponent)
-        grid = math.ldexp(1.0, math.frexp(float(np.linalg.norm(scaled)))[1] - POINT_BITS)
+        with np.errstate(all="ignore"):
+            scaled = point * math.ldexp(1.0, self._exponent)
+            size = float(np.linalg.norm(scaled))
+        if not SMALLEST < size < LARGEST:
+            return np.zeros(point.size)
+        grid = math.ldexp(1.0, math.frexp(size)[1] - POINT_BITS)
         return np.asarray(np.trunc(scaled / grid) * grid)
