@@ -4,12 +4,23 @@ Each says what is wrong with it and what it claims, and has a sound counterpart 
 must leave alone. Run ``python -m audits.mutants`` for the table.
 """
 
-from audits.mutants import floats, objective, output, papers, selection, sources, stages, sums
+from audits.mutants import (
+    floats,
+    gradient,
+    objective,
+    output,
+    papers,
+    selection,
+    sources,
+    stages,
+    sums,
+)
 from audits.mutants.base import BoundMutant, Broken, Finding, Mutant
 
 MUTANTS: tuple[Broken, ...] = (
     *sums.MUTANTS,
     *output.MUTANTS,
+    *gradient.MUTANTS,
     *objective.MUTANTS,
     *papers.MUTANTS,
     *floats.MUTANTS,

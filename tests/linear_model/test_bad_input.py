@@ -277,7 +277,7 @@ def test_a_largest_count_that_is_none_is_refused(wrong):
         (QuantileRegressor, {"quantile": 0}, "quantile"),
         (QuantileRegressor, {"quantile": 1}, "quantile"),
         (QuantileRegressor, {"quantile": math.nan}, "quantile"),
-        (QuantileRegressor, {"smoothing": 0}, "positive"),
+        (QuantileRegressor, {"smoothing": -1}, "zero or a positive"),
         (LinearClassifier, {"margin": -1}, "margin"),
     ],
     ids=str,

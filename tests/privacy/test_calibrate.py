@@ -11,9 +11,11 @@ from discreet.privacy import (
     Budget,
     Gaussian,
     Laplace,
+    NoPrivacy,
     Pure,
     ShiftedGaussian,
     calibrate,
+    calibrate_from,
     gaussian_multiplier,
     within,
 )
@@ -109,3 +111,25 @@ def test_extreme_budgets_are_met(epsilon, delta):
 def test_a_budget_must_be_a_budget():
     with pytest.raises(InputTypeError, match="budget must be a Budget; got a value of type float"):
         calibrate(FAMILIES["gaussian"], 1.0)
+
+
+@pytest.mark.parametrize("guess", [1e-3, 0.5, 4.2, 4.23, 300.0])
+@pytest.mark.parametrize("precision", [1e-1, 1e-3, 1e-6])
+def test_a_guess_leads_to_the_same_noise_within_the_precision(guess, precision):
+    seen = []
+
+    def profile_of(noise):
+        seen.append(noise)
+        return Gaussian(1 / noise)
+
+    budget = Budget(1.0, 1e-6)
+    best = calibrate(lambda noise: Gaussian(1 / noise), budget)
+    found = calibrate_from(guess, profile_of, budget, precision=precision)
+    assert best * (1 - 1e-9) <= found <= best * (1 + precision)
+    assert found in seen
+    assert len(seen) < 60
+
+
+def test_a_guess_does_not_help_where_no_noise_is_enough():
+    with pytest.raises(CalibrationError, match="no amount of noise"):
+        calibrate_from(1.0, lambda noise: NoPrivacy(), Budget(1.0, 1e-6), precision=1e-3)

@@ -17,9 +17,10 @@ from scipy.stats import norm
 
 from discreet.data import Bounds, LabelSet
 from discreet.geometry import Box, L1Ball, L1L2Ball, L2Ball
-from discreet.losses import MarginLogistic
+from discreet.losses import Hinge, MarginLogistic
 from discreet.mechanisms import (
     EachAgainstTheRest,
+    NoisyGradient,
     ObjectivePerturbation,
     OutputPerturbation,
     PrivateStandardisation,
@@ -100,6 +101,31 @@ class StagedCase(Case):
         second, _ = plan.replan.within(frame.region, plan.second)
         off = 2 * second.minimiser.radius + second.mask.grid.step
         return off * np.abs(frame.fold(np.eye(frame.mean.size + 1))).sum(axis=0).max()
+
+
+@dataclass(frozen=True)
+class GradientCase(StagedCase):
+    """Noisy sums of gradients; any public coefficients will do, and the origin is one of them."""
+
+    def parts(self, plan):
+        origin = np.zeros(self.question.bounds.width)
+
+        def run(rows, noise):
+            drawn = noise.gaussian(origin.size, plan.grid.bits)
+            total = plan.noisy_sum(plan.sums.prepare(rows), origin, noise, drawn)
+            return total / plan.grid.scale
+
+        return (Part(run, plan.sensitivity / plan.grid.scale),) * plan.steps
+
+    def silent_answer(self, plan, data):
+        exact = self.plan(Budget(math.inf))  # which goes more steps
+        plan = replace(plan, steps=exact.steps)
+        return plan.run(data.open(self), SilentNoise())
+
+    def solver_error(self, plan, data):
+        """Sums are exact, but sparse and dense rows are clipped by different roundings."""
+        cut = 20 * plan.problem.row_lipschitz * 2.0**-19 * math.sqrt(plan.problem.bounds.width)
+        return (cut + 2 * plan.grid.step) / plan.problem.ridge
 
 
 def side_by_side(parts, rows, noise):
@@ -245,4 +271,18 @@ def _one_vs_rest():
     yield case("pure, add_remove", laplace, add, pure, [nothing], [nothing, diagonal])
 
 
-STAGED = (*_standardisations(), *_one_vs_rest())
+def _gradients():
+    add, swap = AddRemoveOne(), ReplaceOne()
+    bounds = Bounds(L2Ball(2.0), 3, labels=LabelSet([-1, 1]), max_rows=2**20)
+    problem = Problem(Hinge(), bounds, ridge=4000.0)
+    nothing, up = [0.0] * 3, [5.0, 0.0, 0.0]
+    for unit, first, second in (
+        (add, [nothing], [nothing, up]),
+        (swap, [nothing, up], [nothing, [-x for x in up]]),
+    ):
+        pair = tuple(Data(np.array(rows), np.ones(len(rows))) for rows in (first, second))
+        yield GradientCase(f"noisy gradient, {unit.name}", NoisyGradient(steps=4), problem, unit,
+                           Budget(1.0, 1e-6), pair, _l2, _hostile_row(3, [-1, 1]))  # fmt: skip
+
+
+STAGED = (*_standardisations(), *_one_vs_rest(), *_gradients())

@@ -19,7 +19,7 @@ from discreet.data import Rows
 from discreet.declared import Bounds, Interval, LabelSet
 from discreet.geometry import Box, L1Ball, L2Ball
 from discreet.ledger import NoLedger
-from discreet.losses import Logistic, MarginLogistic, Squared
+from discreet.losses import Hinge, Logistic, MarginLogistic, Squared
 from discreet.mechanisms import (
     REGISTRY,
     AdaptiveRidge,
@@ -28,6 +28,7 @@ from discreet.mechanisms import (
     GaussianSum,
     LaplaceSum,
     Mechanism,
+    NoisyGradient,
     ObjectivePerturbation,
     OutputPerturbation,
     Plan,
@@ -311,6 +312,19 @@ def _exponential_sampling(unit: Unit, budget: Budget, pure: Budget) -> Iterator[
                effort=0.1, remark="log ratios near epsilon belong to rare draws")  # fmt: skip
 
 
+def _noisy_gradient(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    # So much ridge that slopes stay at their bound; of one step, the last point says everything.
+    bounds = Bounds(L2Ball(1.0), 1, labels=LabelSet([-1, 1]), max_rows=2**16)
+    problem = Problem(Hinge(), bounds, ridge=4000.0 / budget.epsilon)
+    for steps, rate, average in ((1, 1.0, "last"), (4, 1.0, "uniform"), (1, 0.25, "last")):
+        of = "all rows" if rate == 1 else "batches"
+        mechanism = NoisyGradient(steps, rate, rule="strongly_convex", average=average)
+        yield Case(f"noisy gradient, {of}, {steps} step{'s' * (steps > 1)}", mechanism, problem,
+                   budget, _classes(unit, [1.0]), is_tight=steps == 1, effort=20.0 + 20.0 * steps,
+                   remark="" if steps == 1 else "an average of the path tells less than all of it"
+                   )  # fmt: skip
+
+
 _MAKERS: dict[str, Maker] = {
     "gaussian_sum": _gaussian_sum,
     "laplace_sum": _laplace_sum,
@@ -322,4 +336,5 @@ _MAKERS: dict[str, Maker] = {
     "adaptive_ridge": _adaptive_ridge,
     "sufficient_statistics": _sufficient_statistics,
     "exponential_sampling": _exponential_sampling,
+    "noisy_gradient": _noisy_gradient,
 }

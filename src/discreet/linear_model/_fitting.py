@@ -21,6 +21,7 @@ from discreet.mechanisms import (
     EachAgainstTheRest,
     Learner,
     Mechanism,
+    NoisyGradient,
     ObjectivePerturbation,
     OutputPerturbation,
     PrivateStandardisation,
@@ -40,6 +41,7 @@ MECHANISMS: dict[str, Callable[[], Mechanism]] = {
     "sufficient_statistics": SufficientStatistics,
     "private_standardisation": PrivateStandardisation,
     "adaptive_ridge": AdaptiveRidge,
+    "noisy_gradient": NoisyGradient,
 }
 
 
@@ -133,12 +135,15 @@ class Task:
 
         Objective perturbation divides its noise by the curvature of data and ridge together,
         output perturbation by the ridge alone, so the first is never worse where it has a proof.
-        The squared loss has no bounded slope without a domain; its statistics say all there is.
+        The squared loss has no bounded slope without a domain; its statistics say all there is. A
+        loss with a kink has gradients, and nothing else to go by.
         """
         mechanism = self.mechanism
         if mechanism == "auto":
             is_free = self.domain is None and isinstance(self.loss, Squared)
-            mechanism = "sufficient_statistics" if is_free else "objective_perturbation"
+            has_kink = not self.loss.is_smooth
+            mechanism = "noisy_gradient" if has_kink else "objective_perturbation"
+            mechanism = "sufficient_statistics" if is_free else mechanism
         if isinstance(mechanism, str):
             mechanism = MECHANISMS[mechanism]()
         if not isinstance(question, OneVsRest):
@@ -186,6 +191,8 @@ class Task:
         is_free = isinstance(self.loss, Squared) and self.domain is None
         if not self.raises_ridge or is_free or not self.budget.is_private:
             return asked
+        if not self.loss.is_smooth or self.mechanism == "noisy_gradient":
+            return asked  # the noise of gradients does not depend on it
         bend = self.loss.smoothness(math.inf) * bounds.largest_weight * bounds.row_norm() ** 2
         return max(asked, bend / math.expm1(0.5 * self.budget.epsilon / times))
 

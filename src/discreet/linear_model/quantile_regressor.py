@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from discreet import _checks
 from discreet.geometry import ConvexSet
 from discreet.ledger import Ledger
 from discreet.linear_model._regressor import LinearRegressorBase
-from discreet.losses import Loss, SmoothedPinball
+from discreet.losses import Loss, Pinball, SmoothedPinball
 from discreet.privacy import Unit
 
 
@@ -32,6 +33,7 @@ class QuantileRegressor(LinearRegressorBase):
         The declared range of targets; others are clipped to it.
     smoothing
         How wide the kink is rounded, in units of the target. By default a tenth of the range.
+        With 0 the kink stays: the fit follows noisy gradients, and needs ``delta > 0``.
     alpha
         Strength of the penalty :math:`\alpha \|w\|^2/2`, the intercept's coefficient included. By
         default one row bends the objective by a tenth of epsilon. What is too weak for the budget
@@ -46,7 +48,8 @@ class QuantileRegressor(LinearRegressorBase):
     max_rows
         A public bound on the number of rows, if that number is private.
     mechanism
-        ``"auto"``, ``"objective_perturbation"`` or ``"output_perturbation"``.
+        ``"auto"``, ``"objective_perturbation"``, ``"output_perturbation"`` or
+        ``"noisy_gradient"``; the last is the only one without smoothing.
     random_state
         None for privacy. A whole number makes a repeatable rehearsal that is **not private**.
     verbose
@@ -109,5 +112,9 @@ class QuantileRegressor(LinearRegressorBase):
 
     def _loss(self) -> Loss:
         interval = self._range()
-        usual = (interval.high - interval.low) / 10
-        return SmoothedPinball(self.quantile, usual if self.smoothing is None else self.smoothing)
+        if self.smoothing is None:
+            return SmoothedPinball(self.quantile, (interval.high - interval.low) / 10)
+        _checks.not_negative(smoothing=self.smoothing)
+        if self.smoothing == 0:
+            return Pinball(self.quantile)
+        return SmoothedPinball(self.quantile, self.smoothing)

@@ -5,6 +5,7 @@ from discreet.mechanisms.base import Learner, Mechanism, Plan, Verdict
 from discreet.mechanisms.exponential_sampling import ExponentialSampling
 from discreet.mechanisms.gaussian_sum import GaussianSum
 from discreet.mechanisms.laplace_sum import LaplaceSum
+from discreet.mechanisms.noisy_gradient import NoisyGradient
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
 from discreet.mechanisms.one_vs_rest import EachAgainstTheRest
 from discreet.mechanisms.output_perturbation import OutputPerturbation
@@ -23,6 +24,7 @@ REGISTRY: tuple[Mechanism, ...] = (
     AdaptiveRidge(),
     SufficientStatistics(),
     ExponentialSampling(),
+    NoisyGradient(),
 )
 """Every mechanism; the universal checks run over all of them."""
 
@@ -35,6 +37,7 @@ __all__ = [
     "LaplaceSum",
     "Learner",
     "Mechanism",
+    "NoisyGradient",
     "ObjectivePerturbation",
     "OutputPerturbation",
     "Plan",

@@ -2,7 +2,7 @@
 
 from discreet.privacy.bounded_range import BoundedRange
 from discreet.privacy.budget import Budget
-from discreet.privacy.calibrate import calibrate, gaussian_multiplier
+from discreet.privacy.calibrate import calibrate, calibrate_from, gaussian_multiplier
 from discreet.privacy.combined import Composition, Minimum, WithinDistance, compose, within
 from discreet.privacy.concentrated import ORDERS, Renyi, ZeroConcentrated
 from discreet.privacy.gaussian import Gaussian
@@ -37,6 +37,7 @@ __all__ = [
     "WithinDistance",
     "ZeroConcentrated",
     "calibrate",
+    "calibrate_from",
     "compose",
     "gaussian_multiplier",
     "profile_from_json",

@@ -21,8 +21,8 @@ LOSSES: dict[str, type[Loss]] = {
 class LinearSVC(LinearClassifierBase):
     r"""A linear support vector machine, differentially private.
 
-    It minimises a hinge loss, its kink rounded, summed over rows plus :math:`\|w\|^2/(2C)`, the
-    intercept's coefficient included.
+    It minimises a hinge loss, its kink rounded or not, summed over rows plus
+    :math:`\|w\|^2/(2C)`, the intercept's coefficient included.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ class LinearSVC(LinearClassifierBase):
     ledger
         Where the fit is paid for; None keeps no books.
     loss
-        ``"huber_hinge"`` or ``"smoothed_hinge"``. The plain ``"hinge"`` is not smooth, and no
-        mechanism here has a proof for it: it is refused with the reason.
+        ``"huber_hinge"``, ``"smoothed_hinge"`` or the plain ``"hinge"``, which follows noisy
+        gradients and needs ``delta > 0``.
     C
         Inverse strength of the penalty, as in scikit-learn. By default one row bends the
         objective by a tenth of epsilon.
@@ -53,7 +53,8 @@ class LinearSVC(LinearClassifierBase):
     max_rows
         A public bound on the number of rows, if that number is private.
     mechanism
-        ``"auto"``, ``"objective_perturbation"`` or ``"output_perturbation"``.
+        ``"auto"``, ``"objective_perturbation"``, ``"output_perturbation"`` or
+        ``"noisy_gradient"``; the last is the only one for the plain hinge.
     random_state
         None for privacy. A whole number makes a repeatable rehearsal that is **not private**.
     verbose

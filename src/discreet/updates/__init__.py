@@ -1,0 +1,17 @@
+"""Public post-processing of noisy gradients: sizes of steps, projected steps, averages."""
+
+from discreet.updates.averages import Average, LastPoint, PolynomialAverage, SuffixAverage
+from discreet.updates.descent import descend
+from discreet.updates.stiffness import Adaptive, Decreasing, Growing, StepRule
+
+__all__ = [
+    "Adaptive",
+    "Average",
+    "Decreasing",
+    "Growing",
+    "LastPoint",
+    "PolynomialAverage",
+    "StepRule",
+    "SuffixAverage",
+    "descend",
+]

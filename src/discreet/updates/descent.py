@@ -1,0 +1,55 @@
+"""Projected steps along gradients that somebody else releases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from discreet import _checks
+from discreet._types import Vector
+from discreet.penalties import Penalty
+from discreet.updates.averages import Average
+from discreet.updates.stiffness import StepRule
+
+
+def descend(
+    gradient: Callable[[Vector], Vector],
+    start: Vector,
+    *,
+    steps: int,
+    rule: StepRule,
+    average: Average,
+    ridge: float,
+    penalty: Penalty | None = None,
+) -> Vector:
+    r"""Follow gradients, and return an average of the path.
+
+    A step from w with stiffness s goes to the minimiser of
+    :math:`\langle g, u \rangle + s \|u - w\|^2/2 + \Lambda \|u\|^2/2 + P(u)`. The ridge and the
+    penalty are public, so they are taken as they are; the penalty of a constraint projects.
+
+    Examples
+    --------
+    >>> from discreet.geometry import L2Ball
+    >>> from discreet.penalties import Indicator
+    >>> from discreet.updates import Adaptive, LastPoint
+    >>> slope = np.array([-30.0, -40.0])
+    >>> descend(lambda w: slope, np.zeros(2), steps=20, rule=Adaptive(4.0), average=LastPoint(),
+    ...         ridge=1e-6, penalty=Indicator(L2Ball(2.0))).round(3)
+    array([1.2, 1.6])
+    """
+    _checks.whole(steps=steps, at_least=1)
+    _checks.positive(ridge=ridge)
+    stiffness_of = rule.fresh()
+    point = np.array(start, dtype=np.float64)
+    answer = point
+    for taken in range(1, steps + 1):
+        slope = gradient(point)
+        stiffness = stiffness_of(slope)
+        step = 1 / (stiffness + ridge)
+        point = (stiffness * point - slope) * step
+        if penalty is not None:
+            point = penalty.prox(point, step)
+        answer = average.fold(answer, point, taken, steps)
+    return answer

@@ -1,0 +1,112 @@
+"""Sizes of steps, averages and projected steps, against what they are defined to be."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from discreet.errors import InputError
+from discreet.geometry import L2Ball, Simplex
+from discreet.penalties import L1, Indicator
+from discreet.updates import (
+    Adaptive,
+    Decreasing,
+    Growing,
+    LastPoint,
+    PolynomialAverage,
+    SuffixAverage,
+    descend,
+)
+
+
+def averaged(average, points):
+    so_far = np.full(2, np.nan)
+    for taken, point in enumerate(points, start=1):
+        so_far = average.fold(so_far, point, taken, len(points))
+    return so_far
+
+
+@pytest.mark.parametrize(
+    ("average", "weights"),
+    [
+        (LastPoint(), np.eye(9)[-1]),
+        (SuffixAverage(1.0), np.ones(9)),
+        (SuffixAverage(0.3), np.repeat([0, 1], [6, 3])),
+        (SuffixAverage(1e-9), np.eye(9)[-1]),
+        (PolynomialAverage(0), np.ones(9)),
+        (PolynomialAverage(1), np.arange(1, 10)),
+        (PolynomialAverage(2), np.arange(1, 10) * np.arange(2, 11)),
+    ],
+)
+def test_an_average_has_its_weights(average, weights):
+    points = np.random.default_rng(0).standard_normal((9, 2))
+    np.testing.assert_allclose(
+        averaged(average, points), np.average(points, axis=0, weights=weights), atol=1e-12
+    )
+
+
+def test_steps_of_a_strongly_convex_sum_are_two_over_the_curvature_and_steps():
+    ridge, gradient, path = 3.0, np.array([1.0, -2.0]), []
+
+    def slope(point):
+        path.append(point)
+        return gradient
+
+    descend(slope, np.zeros(2), steps=5, rule=Growing(ridge), average=LastPoint(), ridge=ridge)
+    for taken, (here, there) in enumerate(pairwise(path), start=1):
+        step = 2 / (ridge * (taken + 1))
+        np.testing.assert_allclose(there, here - step * (gradient + ridge * here), atol=1e-12)
+
+
+def test_the_regret_of_adaptive_steps_is_within_its_bound():
+    generator, region = np.random.default_rng(3), L2Ball(1.0)
+    slopes, points = [], []
+
+    def slope(point):
+        points.append(point)
+        slopes.append(generator.standard_normal(3) * generator.exponential())
+        return slopes[-1]
+
+    descend(slope, np.zeros(3), steps=200, rule=Adaptive(2.0), average=LastPoint(), ridge=1e-12,
+            penalty=Indicator(region))  # fmt: skip
+    total = np.sum(slopes, axis=0)
+    regret = np.sum(np.array(slopes) * np.array(points)) + np.linalg.norm(total)
+    assert regret <= 2.0 * math.sqrt(2 * np.sum(np.square(slopes)))
+
+
+@pytest.mark.parametrize("rule", [Adaptive(2.0), Decreasing(2.0, 10.0), Growing(0.5)])
+def test_every_rule_approaches_the_minimiser_of_a_quadratic(rule):
+    centre = np.array([0.5, -0.2])
+    found = descend(lambda point: 10 * (point - centre), np.zeros(2), steps=3000, rule=rule,
+                    average=SuffixAverage(0.3), ridge=0.5)  # fmt: skip
+    np.testing.assert_allclose(found, centre * 10 / 10.5, atol=0.02)
+
+
+def test_penalties_are_taken_as_they_are():
+    options = {"average": LastPoint(), "ridge": 1e-9}
+    found = descend(lambda point: point - np.array([2.0, 0.5]), np.zeros(2), steps=2000,
+                    rule=Adaptive(3.0), penalty=L1(1.0), **options)  # fmt: skip
+    np.testing.assert_allclose(found, [1.0, 0.0], atol=1e-2)
+    inside = descend(lambda point: np.array([-1.0, 0.3]), np.zeros(2), steps=9,
+                     rule=Adaptive(1.0), penalty=Indicator(Simplex(1.0)), **options)  # fmt: skip
+    assert Simplex(1.0).contains(inside)
+
+
+def test_a_path_without_slope_stays():
+    for rule in (Adaptive(1.0), Decreasing(1.0, 1.0), Growing(1.0)):
+        found = descend(np.zeros_like, np.zeros(3), steps=4, rule=rule, average=LastPoint(),
+                        ridge=1.0)  # fmt: skip
+        np.testing.assert_array_equal(found, np.zeros(3))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [lambda: Adaptive(0.0), lambda: Decreasing(1.0, math.inf), lambda: Growing(-1.0),
+     lambda: SuffixAverage(1.5), lambda: PolynomialAverage(-1)],
+)  # fmt: skip
+def test_a_rule_that_is_none_is_refused(wrong):
+    with pytest.raises(InputError):
+        wrong()
