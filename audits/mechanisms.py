@@ -51,7 +51,7 @@ class Cell:
             return f"not refuted; {self.case.remark}"
         if self.reached >= GOAL:
             return "not refuted; tight"
-        return f"not refuted; too few trials{'; ' + self.case.remark if self.case.remark else ''}"
+        return f"not refuted; {self.case.remark or 'too few trials'}"
 
 
 def all_cases(names: tuple[str, ...] = NAMES) -> list[Case]:

@@ -312,16 +312,22 @@ def _exponential_sampling(unit: Unit, budget: Budget, pure: Budget) -> Iterator[
                effort=0.1, remark="log ratios near epsilon belong to rare draws")  # fmt: skip
 
 
+BATCHES = "of a sampled sum the loss is not Gaussian, and mu undersells it"
+
+
 def _noisy_gradient(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
     # So much ridge that slopes stay at their bound; of one step, the last point says everything.
     bounds = Bounds(L2Ball(1.0), 1, labels=LabelSet([-1, 1]), max_rows=2**16)
     problem = Problem(Hinge(), bounds, ridge=4000.0 / budget.epsilon)
     for steps, rate, average in ((1, 1.0, "last"), (4, 1.0, "uniform"), (1, 0.25, "last")):
         of = "all rows" if rate == 1 else "batches"
+        remark = "" if rate == 1 else BATCHES
+        if steps > 1:
+            remark = "an average of the path tells less than all of it"
         mechanism = NoisyGradient(steps, rate, rule="strongly_convex", average=average)
         yield Case(f"noisy gradient, {of}, {steps} step{'s' * (steps > 1)}", mechanism, problem,
                    budget, _classes(unit, [1.0]), is_tight=steps == 1, effort=20.0 + 20.0 * steps,
-                   remark="" if steps == 1 else "an average of the path tells less than all of it"
+                   remark=remark
                    )  # fmt: skip
 
 
