@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 from discreet import _checks
-from discreet.declared import Bounds, Interval, Labels, LabelSet
+from discreet.declared import Bounds, Interval, LabelSet
 from discreet.errors import InputError
 from discreet.losses import Loss
 from discreet.penalties import Penalty
@@ -65,26 +65,11 @@ class Problem(Question):
             _checks.instance(Penalty, penalty=self.penalty)
         if math.isnan(self.radius) or self.radius <= 0:
             raise InputError(f"radius must be positive; got {self.radius}.")
-        if self.bounds.labels is None:
-            raise InputError("a learning problem needs labels; declare them in the bounds.")
-        if self.loss.is_classifier and self.bounds.labels != LabelSet([-1, 1]):
-            raise InputError("a classification loss needs the labels -1 and 1; declare them.")
-        if not self.loss.is_classifier:
-            self._check_interval(self.bounds.labels)
+        check_labels(self.loss, self.bounds)
 
     def restated(self, bounds: Bounds) -> Problem:
         """Return the same problem about rows within other bounds, but for the labels."""
         return replace(self, bounds=replace(bounds, labels=self.bounds.labels))
-
-    def _check_interval(self, labels: Labels) -> None:
-        if not isinstance(labels, Interval):
-            raise InputError("a regression loss needs an interval of labels; declare it.")
-        low, high = self.loss.label_range
-        if not (low <= labels.low and labels.high <= high):
-            raise InputError(
-                f"{self.loss!r} is for labels between {low} and {high}; the bounds declare "
-                f"{labels.low} to {labels.high}."
-            )
 
     @property
     def reach(self) -> float:
@@ -144,3 +129,22 @@ class Problem(Question):
         # A weight w <= W keeps the inequality: w (1 - q) <= W (1 - w q / W).
         smooth *= self.bounds.largest_weight
         return smooth * self.row_norm**2 / self.ridge * (1 + 1e-15)
+
+
+def check_labels(loss: Loss, bounds: Bounds) -> None:
+    """Raise unless the declared labels are of the kind that the loss is for."""
+    labels = bounds.labels
+    if labels is None:
+        raise InputError("a learning problem needs labels; declare them in the bounds.")
+    if loss.is_classifier:
+        if labels != LabelSet([-1, 1]):
+            raise InputError("a classification loss needs the labels -1 and 1; declare them.")
+        return
+    if not isinstance(labels, Interval):
+        raise InputError("a regression loss needs an interval of labels; declare it.")
+    low, high = loss.label_range
+    if not (low <= labels.low and labels.high <= high):
+        raise InputError(
+            f"{loss!r} is for labels between {low} and {high}; the bounds declare "
+            f"{labels.low} to {labels.high}."
+        )

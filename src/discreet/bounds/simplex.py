@@ -27,7 +27,14 @@ from discreet.bounds.setting import Setting
 _DRAWS = np.unique(np.floor(np.geomspace(1, 1e9, 300)))
 
 
-def _slowdown(kappa: float) -> float:
+def slowdown(kappa: float) -> float:
+    """Return xi: by how much rows that stay the same add to what one row changes.
+
+    Examples
+    --------
+    >>> slowdown(1.0), slowdown(4.0)
+    (0.5, 1.0)
+    """
     return kappa / (1 + kappa) if kappa <= 1 else math.sqrt(kappa) / 2
 
 
@@ -45,9 +52,9 @@ def least_entropy(change: float, bend: float, most: float) -> float:
 
     def excess(logarithm: float) -> float:
         size = math.exp(logarithm)
-        return math.log(low / size * (1 + _slowdown(bend / size)))
+        return math.log(low / size * (1 + slowdown(bend / size)))
 
-    high = low * (1 + _slowdown(bend / low))
+    high = low * (1 + slowdown(bend / low))
     root = float(brentq(excess, math.log(low), math.log(high), xtol=1e-13))
     return min(high, math.exp(root) * (1 + 1e-12))
 

@@ -11,6 +11,7 @@ from discreet.mechanisms.one_vs_rest import EachAgainstTheRest
 from discreet.mechanisms.output_perturbation import OutputPerturbation
 from discreet.mechanisms.private_count import PrivateCount
 from discreet.mechanisms.private_standardisation import PrivateStandardisation
+from discreet.mechanisms.simplex_sampling import SimplexSampling
 from discreet.mechanisms.sufficient_statistics import SufficientStatistics
 
 REGISTRY: tuple[Mechanism, ...] = (
@@ -25,6 +26,7 @@ REGISTRY: tuple[Mechanism, ...] = (
     SufficientStatistics(),
     ExponentialSampling(),
     NoisyGradient(),
+    SimplexSampling(),
 )
 """Every mechanism; the universal checks run over all of them."""
 
@@ -43,6 +45,7 @@ __all__ = [
     "Plan",
     "PrivateCount",
     "PrivateStandardisation",
+    "SimplexSampling",
     "SufficientStatistics",
     "Verdict",
 ]

@@ -1,0 +1,243 @@
+"""Shares learnt on the simplex and released as a histogram; proof in ``simplex_sampling.md``."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from discreet._types import Array, Integers, Vector
+from discreet.bounds.simplex import least_entropy, slowdown
+from discreet.data import OpenRows
+from discreet.errors import CalibrationError
+from discreet.geometry import Simplex
+from discreet.mechanisms._entropic import EntropicMinimiser
+from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
+from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
+from discreet.mixture import Mixture
+from discreet.noise import Noise
+from discreet.penalties import Indicator
+from discreet.privacy import BoundedRange, Budget, Guarantee, NoPrivacy, Unit, calibrate_from
+from discreet.problem import Problem
+from discreet.question import Question
+
+MOST_DRAWS = 2**20
+PRECISION = 2e-4
+"""How closely the range of many draws is calibrated."""
+
+LEAST_RIDGE = 1e-12
+"""Of the curvature of all rows: what stands for no penalty where nothing is to be hidden."""
+
+
+@dataclass(frozen=True, eq=False)
+class SimplexSamplingPlan(Plan):
+    """The entropy, how well its minimiser is known, and how many draws show it."""
+
+    solver: EntropicMinimiser
+    draws: int | None  # None if nothing is to be hidden
+    guarantee: Guarantee
+    reason: str = ""
+
+    @property
+    def question(self) -> Mixture:
+        return self.solver.question
+
+    @property
+    def rate(self) -> Fraction:
+        """How fast chances fall with each score."""
+        return Fraction(self.solver.step)
+
+    def run(self, rows: OpenRows, noise: Noise) -> Vector:
+        coefficients: Vector = self.run_many(rows, noise, 1)[0]
+        return coefficients
+
+    def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Array:
+        scores = self.scores(rows)
+        if self.draws is None:
+            return np.tile(self.question.total * self.solver.law(scores), (draws, 1))
+        return np.array([self._histogram(scores, noise) for _ in range(draws)])
+
+    def scores(self, rows: OpenRows) -> Integers:
+        """Return what draws follow: their logarithmic chances, in steps."""
+        return self.solver.solve(rows)
+
+    def _histogram(self, scores: Integers, noise: Noise) -> Vector:
+        draws = self.draws or 0
+        drawn, _ = noise.candidates(np.ones_like(scores), scores, self.rate, draws)
+        counts = np.bincount(drawn, minlength=scores.size)
+        return np.asarray(self.question.total * (counts / draws))
+
+
+@dataclass(frozen=True, eq=False)
+class PlainMixturePlan(Plan):
+    """The best shares, with nothing in the way: neither an entropy nor draws."""
+
+    problem: Problem
+    guarantee: Guarantee
+    reason: str = "no entropy, and no draws"
+
+    def run(self, rows: OpenRows, noise: Noise) -> Vector:
+        free = Budget(math.inf)
+        plan = ObjectivePerturbation().plan(self.problem, free, self.guarantee.unit)
+        coefficients: Vector = plan.run(rows, noise)
+        return coefficients
+
+
+@dataclass(frozen=True)
+class SimplexSampling(Mechanism):
+    """Coefficients on a simplex: draws from the entropic minimiser, counted.
+
+    Examples
+    --------
+    >>> from discreet.data import Bounds, Interval
+    >>> from discreet.geometry import LinfBall
+    >>> from discreet.losses import Squared
+    >>> from discreet.privacy import ReplaceOne
+    >>> bounds = Bounds(LinfBall(1.0), 100, labels=Interval(-1, 1), max_rows=10_000)
+    >>> mixture = Mixture(Squared(1.0), bounds)
+    >>> plan = SimplexSampling().plan(mixture, Budget(1.0, 1e-6), ReplaceOne())
+    >>> plan.reason
+    '12 draws, entropy 319'
+    """
+
+    @property
+    def name(self) -> str:
+        return "simplex_sampling"
+
+    def accepts(self, question: Question, unit: Unit) -> Verdict:
+        if not isinstance(question, Mixture):
+            return Verdict(False, "simplex_sampling learns a Mixture: shares of a total.")
+        if not math.isfinite(question.row_smoothness):
+            return Verdict(
+                False, f"{question.loss!r} has a kink; use a smooth loss, such as Huber."
+            )
+        if not math.isfinite(question.row_lipschitz):
+            return Verdict(False, f"{question.loss!r} has no bounded slope on this simplex.")
+        return YES
+
+    def _plan(self, question: Mixture, budget: Budget, unit: Unit) -> Plan:
+        if not budget.is_private:
+            return _without_draws(question, unit)
+        if question.entropy is None:
+            draws = best_draws(question, budget, unit)
+            entropy = least_with(question, unit, widest(budget, draws))
+        else:
+            entropy = question.entropy
+            draws = most_draws(span_of(EntropicMinimiser(question, entropy), unit), budget)
+        solver = EntropicMinimiser(question, entropy)
+        solver.check()
+        profile = BoundedRange(span_of(solver, unit), draws)
+        if profile.delta(budget.epsilon) > budget.delta:
+            raise CalibrationError("no number of draws meets this budget; use a larger one.")
+        facts = (*public_facts(question.bounds, unit), *question.assumed)
+        guarantee = Guarantee(profile, unit, facts, quoted_delta=budget.delta or 1e-9)
+        reason = f"{draws:,} draw{'s' * (draws > 1)}, entropy {entropy:.3g}"
+        return SimplexSamplingPlan(solver, draws, guarantee, reason)
+
+
+def _without_draws(question: Mixture, unit: Unit) -> Plan:
+    guarantee = Guarantee(NoPrivacy(), unit)
+    if question.entropy is not None:
+        solver = EntropicMinimiser(question, question.entropy)
+        solver.check()
+        return SimplexSamplingPlan(solver, None, guarantee, "no draws")
+    bounds = question.bounds
+    bend = question.smoothness * bounds.row_norm() ** 2
+    problem = Problem(
+        question.loss,
+        bounds,
+        ridge=LEAST_RIDGE * bounds.max_rows * bend,
+        penalty=Indicator(Simplex(question.total)),
+    )
+    return PlainMixturePlan(problem, guarantee)
+
+
+def span_of(solver: EntropicMinimiser, unit: Unit) -> float:
+    """Bound the range of the log ratios of the laws of neighbours."""
+    change = unit.spread(solver.question.row_lipschitz) + 2 * solver.residual
+    return 2 * change / solver.entropy * (1 + slowdown(solver.curvature)) * (1 + 1e-12)
+
+
+def most_draws(span: float, budget: Budget) -> int:
+    """Return the most draws of this range that meet the budget.
+
+    Examples
+    --------
+    >>> most_draws(0.05, Budget(1.0)), most_draws(0.05, Budget(1.0, 1e-6))
+    (20, 90)
+    """
+
+    def fits(draws: int) -> bool:
+        return BoundedRange(span, draws).delta(budget.epsilon) <= budget.delta
+
+    if not fits(1):
+        raise CalibrationError(
+            f"with this entropy one draw already has a range of {span:.3g}, more than "
+            f"epsilon = {budget.epsilon:g} allows; raise the entropy or leave it to the rule."
+        )
+    low, high = 1, 2
+    while high < MOST_DRAWS and fits(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+def best_draws(question: Mixture, budget: Budget, unit: Unit) -> int:
+    """Return the number of draws for which the bound on the excess is least."""
+    rows = question.expected_rows or question.bounds.max_rows
+    change, most = unit.spread(question.row_lipschitz), question.bounds.max_rows
+    width = max(question.bounds.width, 2)
+
+    def excess(draws: int) -> float:
+        entropy = least_entropy(change, most * question.row_smoothness, _guess(budget, draws))
+        bent = question.row_smoothness / (2 * draws)
+        steep = question.row_lipschitz / math.sqrt(draws)
+        return entropy * math.log(width) + rows * min(bent, steep)
+
+    grid = np.unique(np.geomspace(1, MOST_DRAWS, 120).astype(np.int64))
+    return min((int(draws) for draws in grid), key=excess)
+
+
+def least_with(question: Mixture, unit: Unit, most: float) -> float:
+    """Return the smallest entropy for which log ratios span at most ``most``."""
+
+    def span(entropy: float) -> float:
+        return span_of(EntropicMinimiser(question, entropy), unit)
+
+    low = high = 2 * unit.spread(question.row_lipschitz) / most
+    while span(high) > most:
+        low, high = high, 2 * high
+        if high > 1e90:
+            raise CalibrationError("this budget needs more entropy than floats hold; rescale.")
+    for _ in range(60):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if span(middle) > most else (low, middle)
+    return high
+
+
+def _guess(budget: Budget, draws: int) -> float:
+    """Return roughly the widest range of so many draws, or a little less."""
+    pure = budget.epsilon / draws
+    if budget.delta == 0:
+        return pure
+    logarithm = math.log(1 / budget.delta)
+    rho = (budget.epsilon / (math.sqrt(logarithm + budget.epsilon) + math.sqrt(logarithm))) ** 2
+    return max(pure, math.sqrt(8 * rho / draws))
+
+
+@lru_cache(maxsize=256)
+def widest(budget: Budget, draws: int) -> float:
+    """Return the widest range of so many draws that meets the budget."""
+    if budget.delta == 0:
+        return math.nextafter(budget.epsilon / draws, 0.0) * (1 - 2.0**-50)
+    return 1 / calibrate_from(
+        1 / _guess(budget, draws),
+        lambda noise: BoundedRange(1 / noise, draws),
+        budget,
+        precision=PRECISION,
+    )
