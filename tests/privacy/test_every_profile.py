@@ -44,6 +44,7 @@ EXACT = [
 PROFILES = [
     *EXACT,
     BoundedRange(0.02, draws=500),
+    BoundedRange(0.1, draws=40, is_pure=False),
     Approximate(0.5, 1e-6),
     Approximate(0.0, 1e-3),
     ZeroConcentrated(0.02),

@@ -17,7 +17,7 @@ from discreet.audit.scores import Score
 from discreet.audit.statistical import audit
 from discreet.data import Rows
 from discreet.declared import Bounds, Interval, LabelSet
-from discreet.geometry import Box, L1Ball, L2Ball
+from discreet.geometry import Box, L1Ball, L2Ball, LinfBall
 from discreet.ledger import NoLedger
 from discreet.losses import Hinge, Logistic, MarginLogistic, Squared
 from discreet.mechanisms import (
@@ -34,9 +34,12 @@ from discreet.mechanisms import (
     Plan,
     PrivateCount,
     PrivateStandardisation,
+    SimplexSampling,
     SufficientStatistics,
 )
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbationPlan
+from discreet.mechanisms.simplex_sampling import least_with, widest
+from discreet.mixture import Mixture
 from discreet.noise import RehearsalNoise
 from discreet.one_vs_rest import OneVsRest
 from discreet.penalties import Indicator
@@ -331,6 +334,30 @@ def _noisy_gradient(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
                    )  # fmt: skip
 
 
+def _simplex_sampling(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    """Two columns and slopes at their bound; rows so short that those in common hardly bend.
+
+    One record moves the odds of the columns by the whole range. A single draw is worst where one
+    column is rare, so common rows make it so; of many draws even odds are worst.
+    """
+    for spent, draws, behind in ((pure, 1, 1.5), (budget, 40, 0.0)):
+        bounds = Bounds(LinfBall(0.01), 2, labels=LabelSet([-1, 1]), max_rows=64)
+        free = Mixture(MarginLogistic(margin=40.0), bounds)
+        entropy = least_with(free, unit, widest(spent, draws))
+        ahead = np.tile([[0.01, -0.01]], (round(behind * entropy / 0.02), 1))
+        one = np.array([[0.01, -0.01]])
+        if isinstance(unit, AddRemoveOne):
+            first, second = np.vstack([ahead, 0 * one]), np.vstack([ahead, 0 * one, -one])
+        else:
+            first, second = np.vstack([ahead, one]), np.vstack([ahead, -one])
+        pair = Pair((first, np.ones(len(first))), (second, np.ones(len(second))), unit)
+        of = "one draw" if draws == 1 else f"{draws} draws"
+        yield Case(f"simplex sampling, {of}", SimplexSampling(), replace(free, entropy=entropy),
+                   spent, pair, effort=0.1 * draws,
+                   remark="log ratios near epsilon belong to rare draws" if draws == 1 else ""
+                   )  # fmt: skip
+
+
 _MAKERS: dict[str, Maker] = {
     "gaussian_sum": _gaussian_sum,
     "laplace_sum": _laplace_sum,
@@ -343,4 +370,5 @@ _MAKERS: dict[str, Maker] = {
     "sufficient_statistics": _sufficient_statistics,
     "exponential_sampling": _exponential_sampling,
     "noisy_gradient": _noisy_gradient,
+    "simplex_sampling": _simplex_sampling,
 }

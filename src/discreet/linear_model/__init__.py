@@ -7,6 +7,7 @@ from discreet.linear_model.logistic_regression import LogisticRegression
 from discreet.linear_model.poisson_regressor import PoissonRegressor
 from discreet.linear_model.quantile_regressor import QuantileRegressor
 from discreet.linear_model.ridge import Ridge
+from discreet.linear_model.simplex_regression import SimplexRegression
 
 __all__ = [
     "HuberRegressor",
@@ -16,4 +17,5 @@ __all__ = [
     "PoissonRegressor",
     "QuantileRegressor",
     "Ridge",
+    "SimplexRegression",
 ]

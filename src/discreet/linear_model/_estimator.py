@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -19,6 +19,7 @@ from discreet.ledger import Ledger
 from discreet.linear_model._fitting import Task, noise_from
 from discreet.losses import Loss
 from discreet.mechanisms import Mechanism
+from discreet.noise import Noise
 from discreet.privacy import Budget, Guarantee, Unit, unit_named
 from discreet.release import Release
 
@@ -40,6 +41,21 @@ def unquoted(check: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         "X must be a table of real numbers with two axes, and y real. Reshape your data with "
         "X.reshape(-1, 1) if it is one column; encode text. Complex data not supported."
     )
+
+
+class Fitting(Protocol):
+    """What a fit needs of whatever states its problem."""
+
+    @property
+    def intercept(self) -> float | None:
+        """The entry of the intercept's column."""
+        ...
+
+    def fit(
+        self, X: Any, y: Vector, weights: Any, *, ledger: Ledger | None, noise: Noise, purpose: str
+    ) -> Release:
+        """Release coefficients."""
+        ...
 
 
 class LinearEstimator(BaseEstimator):  # type: ignore[misc]
@@ -128,7 +144,7 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
             reset=reset,
         )
 
-    def _release(self, task: Task, X: Any, y: Vector, weights: Any) -> Array:
+    def _release(self, task: Fitting, X: Any, y: Vector, weights: Any) -> Array:
         """Fit, keep the release, and return coefficients, the intercept last in each row."""
         self.release_ = task.fit(
             X,

@@ -31,16 +31,7 @@ class LinearRegressorBase(RegressorMixin, LinearEstimator):  # type: ignore[misc
         return self.alpha
 
     def _range(self) -> Interval:
-        try:
-            low, high = self.target_range
-        except (TypeError, ValueError):
-            raise InputError(
-                f"target_range must be two numbers, low and high; got {self.target_range!r}."
-            ) from None
-        interval = Interval(low, high)
-        if interval.low == interval.high:
-            raise InputError(f"target_range must not be empty; got {low} twice.")
-        return interval
+        return interval_of(target_range=self.target_range)
 
     @property
     def _middle(self) -> float:
@@ -57,7 +48,7 @@ class LinearRegressorBase(RegressorMixin, LinearEstimator):  # type: ignore[misc
         labels = self._labels()
         X, y = self._table(X, y)
         task = self._task(labels, (), X.shape[1])
-        y = np.clip(_numbers(y), *self._range_ends())
+        y = np.clip(numbers(y), *self._range_ends())
         coefficients = self._release(task, X, y - self._middle, weights)
         self._keep(coefficients[:, :-1], coefficients[:, -1] + self._middle)
         self.coef_, self.intercept_ = self.coef_[0], float(self.intercept_[0])
@@ -77,10 +68,23 @@ class LinearRegressorBase(RegressorMixin, LinearEstimator):  # type: ignore[misc
         return tags
 
 
-def _numbers(y: Any) -> Vector:
+def numbers(y: Any) -> Vector:
     """Return targets as numbers, without quoting one that is none."""
     try:
         return np.asarray(y, dtype=np.float64)
     except (OverflowError, TypeError, ValueError):
         pass
     raise InputTypeError("y must hold numbers; convert it first.")
+
+
+def interval_of(**named: tuple[float, float]) -> Interval:
+    """Return the one range given, refusing what is no range."""
+    ((name, ends),) = named.items()
+    try:
+        low, high = ends
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be two numbers, low and high; got {ends!r}.") from None
+    interval = Interval(low, high)
+    if interval.low == interval.high:
+        raise InputError(f"{name} must not be empty; got {low} twice.")
+    return interval

@@ -252,11 +252,11 @@ class EntropicMinimiser:
 
     def _scores(self, logs: Vector) -> Integers:
         behind = np.rint((logs.max() - logs) / self.step)
-        return np.minimum(behind, 2 * MOST_SCORE).astype(np.int64)
+        return np.asarray(np.minimum(behind, 2 * MOST_SCORE), dtype=np.int64)
 
     def _by_newton(self, objective: EntropicObjective) -> Vector:
         """Return logarithms of shares near the minimiser, as a rule."""
-        entropy, enough = self.entropy, 0.25 * CLOSE * self.question.row_lipschitz
+        entropy, enough = self.entropy, 0.25 * self.tolerance
         logs = _normal(np.zeros(objective.width))
         value, gradient = objective.value_and_gradient(_shares(logs))
         for _ in range(NEWTON_STEPS):
@@ -304,7 +304,7 @@ class EntropicMinimiser:
             step = root * (one - float(root @ one) / float(root @ two) * two)
             return step, np.asarray(hessian @ step)
         multiply = objective.multiplier(shares)
-        size = max(objective.count, 1) * self.question.row_lipschitz
+        size = 100 * float(np.linalg.norm(target))  # so that it is solved to a hundredth
 
         def within(vector: Vector) -> Vector:
             vector = vector - float(root @ vector) * root

@@ -36,6 +36,9 @@ class BoundedRange(Profile):
     the two-point pair with losses :math:`t` and :math:`t - \eta`; the maximum is attained at one of
     :math:`t = (\epsilon + l \eta)/(m + 1)`. It is also :math:`m \eta^2 / 8`-zCDP.
 
+    A pure guarantee is quoted at delta zero. Many draws that are made for a positive delta say
+    ``is_pure=False`` and give that epsilon up, which is far larger than the one asked for.
+
     References
     ----------
     Durfee, Rogers (2019); Dong, Durfee, Rogers (2020); Cesar, Rogers (2021).
@@ -51,12 +54,14 @@ class BoundedRange(Profile):
     kind: ClassVar[str] = "bounded_range"
     span: float
     draws: int = 1
+    is_pure: bool = True
 
     def __post_init__(self) -> None:
         _checks.positive(span=self.span)
         if not 1e-100 <= self.span <= 1e100:
             raise InputError(f"span must lie between 1e-100 and 1e100; got {self.span}.")
         _checks.whole(draws=self.draws, at_least=1)
+        _checks.instance(bool, is_pure=self.is_pure)
 
     @property
     def rho(self) -> float:
@@ -65,15 +70,21 @@ class BoundedRange(Profile):
 
     @property
     def pure_epsilon(self) -> float:
+        return self._largest if self.is_pure else math.inf
+
+    @property
+    def _largest(self) -> float:
         product = self.draws * self.span
         return product if self.draws == 1 else math.nextafter(product, math.inf)
 
     def bound(self, epsilons: Vector) -> Vector:
-        best = ZeroConcentrated(self.rho).bound(epsilons)
-        if self.draws <= EXACT_DRAWS:
+        if self.draws <= EXACT_DRAWS:  # never above the bound of zCDP
             exact = np.array([self._exact(epsilon) for epsilon in epsilons.tolist()])
-            best = np.minimum(best, np.maximum(exact, SMALLEST))
-        return np.where(epsilons >= self.pure_epsilon, 0.0, best)
+            best = np.maximum(exact, SMALLEST)
+        else:
+            best = ZeroConcentrated(self.rho).bound(epsilons)
+        least = 0.0 if self.is_pure else SMALLEST
+        return np.where(epsilons >= self._largest, least, best)
 
     def _exact(self, epsilon: float) -> float:
         m, span = self.draws, self.span
@@ -134,4 +145,4 @@ class BoundedRange(Profile):
         return np.asarray((weight * gain).sum(axis=1) + above + below)
 
     def rdp(self, orders: ArrayLike) -> Vector:
-        return np.minimum(orders_above_one(orders) * self.rho, self.pure_epsilon)
+        return np.minimum(orders_above_one(orders) * self.rho, self._largest)

@@ -1,0 +1,96 @@
+"""Mixtures learnt by draws: their laws are finite, and counts of draws can be enumerated."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import softmax
+
+from discreet.audit.laws import FiniteLaw
+from discreet.data import Bounds, Interval
+from discreet.geometry import LinfBall
+from discreet.losses import Huber, Squared
+from discreet.mechanisms import SimplexSampling
+from discreet.mixture import Mixture
+from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
+from support.cases import Case, Data, _hostile_row
+
+
+@dataclass(frozen=True)
+class MixtureCase(Case):
+    """Draws from an entropic minimiser."""
+
+    def silent_answer(self, plan, data):
+        return best_shares(self.question, *_clipped(self.question, data))
+
+
+def _clipped(question, data):
+    radius, labels = question.bounds.features.radius, question.bounds.labels
+    X = np.clip(np.asarray(data.X, dtype=np.float64), -radius, radius)
+    return X, np.clip(np.asarray(data.y, dtype=np.float64), labels.low, labels.high)
+
+
+def best_shares(question, X, y):
+    """Minimise the sum of losses on the simplex with somebody else's solver."""
+    p, loss, total = X.shape[1], question.loss, question.total
+
+    def value(w):
+        return float(loss.value(y, X @ w).sum())
+
+    def gradient(w):
+        return X.T @ loss.slope(y, X @ w)
+
+    found = minimize(
+        value,
+        np.full(p, total / p),
+        jac=gradient,
+        bounds=[(0, None)] * p,
+        constraints={"type": "eq", "fun": lambda w: w.sum() - total, "jac": np.ones_like},
+        method="SLSQP",
+        options={"ftol": 1e-15, "maxiter": 1000},
+    )
+    return found.x
+
+
+def law_of_one(plan, rows):
+    """The law of one draw, from the integers that it follows."""
+    return softmax(-plan.solver.step * plan.scores(rows))
+
+
+def law_of_counts(shares, draws):
+    """The exact law of the histogram of draws."""
+    outcomes = [
+        counts
+        for counts in itertools.product(range(draws + 1), repeat=len(shares))
+        if sum(counts) == draws
+    ]
+    ways = [math.factorial(draws) / math.prod(map(math.factorial, c)) for c in outcomes]
+    return outcomes, FiniteLaw(ways * np.prod(shares ** np.array(outcomes), axis=1))
+
+
+def _cases():
+    pure, approximate = Budget(1.0), Budget(1.0, 1e-6)
+    bounds = Bounds(LinfBall(1.0), 3, labels=Interval(-1, 1), max_rows=64)
+    squares, robust = Mixture(Squared(1.0), bounds), Mixture(Huber(0.2), bounds, total=2.0)
+    rest = [[0.5, -0.2, 0.1], [-0.3, 0.6, 0.9], [0.8, 0.1, -0.7]]
+    marks = [0.4, -0.1, 0.2]
+    more, less = [[1.0, -1.0, -1.0]], [[-1.0, 1.0, 1.0]]
+
+    def case(label, question, unit, budget):
+        first = Data(rest + more, [*marks, 1.0])
+        second = Data(rest, marks) if unit == AddRemoveOne() else Data(rest + less, [*marks, 1.0])
+        return MixtureCase(f"simplex sampling, {label}, {unit.name}", SimplexSampling(), question,
+                           unit, budget, (first, second), None,
+                           _hostile_row(3, labels=(-1.0, 0.5)))  # fmt: skip
+
+    yield case("squares, pure", squares, AddRemoveOne(), pure)
+    yield case("squares, many draws", squares, ReplaceOne(), approximate)
+    yield case("huber, larger total", robust, AddRemoveOne(), approximate)
+    yield case("huber, larger total, pure", robust, ReplaceOne(), pure)
+
+
+MIXTURES = tuple(_cases())
