@@ -7,6 +7,7 @@ must leave alone. Run ``python -m audits.mutants`` for the table.
 from audits.mutants import (
     floats,
     gradient,
+    mixtures,
     objective,
     output,
     papers,
@@ -27,6 +28,7 @@ MUTANTS: tuple[Broken, ...] = (
     *sources.MUTANTS,
     *stages.MUTANTS,
     *selection.MUTANTS,
+    *mixtures.MUTANTS,
 )
 
 SURVIVORS: tuple[Mutant, ...] = (*objective.SURVIVORS, *stages.SURVIVORS)

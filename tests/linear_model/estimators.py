@@ -14,11 +14,13 @@ from discreet.linear_model import (
     PoissonRegressor,
     QuantileRegressor,
     Ridge,
+    SimplexRegression,
 )
 from discreet.svm import LinearSVC
 
 CLASSIFIERS = (LogisticRegression, LinearClassifier, LinearSVC)
 REGRESSORS = (Ridge, HuberRegressor, QuantileRegressor, PoissonRegressor, LinearRegressor)
+MIXERS = (SimplexRegression,)
 EVERY = (*CLASSIFIERS, *REGRESSORS)
 WITH_COLUMNS = (LinearClassifier, LinearRegressor)
 
@@ -33,6 +35,7 @@ WEIGHTS = _GENERATOR.integers(1, 3, size=200).astype(float)
 
 rehearsal = pytest.mark.filterwarnings("ignore::discreet.release.RehearsalWarning")
 every_estimator = pytest.mark.parametrize("model", EVERY)
+every_model = pytest.mark.parametrize("model", [*EVERY, *MIXERS])
 every_classifier = pytest.mark.parametrize("model", CLASSIFIERS)
 every_regressor = pytest.mark.parametrize("model", REGRESSORS)
 

@@ -19,12 +19,14 @@ from discreet.linear_model import LogisticRegression, PoissonRegressor, Ridge
 from discreet.svm import LinearSVC
 from linear_model.estimators import (
     CLASSIFIERS,
+    MIXERS,
     REGRESSORS,
     TWO,
     X,
     coefficients,
     every_classifier,
     every_estimator,
+    every_model,
     every_regressor,
     fitted,
     rehearsal,
@@ -46,7 +48,7 @@ def same_predictions(some, others):
     return some.tolist() == others.tolist()
 
 
-@every_estimator
+@every_model
 def test_parameters_come_in_one_order_with_one_set_of_defaults(model):
     parameters = inspect.signature(model).parameters
     assert list(parameters)[:5] == FIRST
@@ -58,7 +60,7 @@ def test_parameters_come_in_one_order_with_one_set_of_defaults(model):
     }  # fmt: skip
 
 
-@every_estimator
+@every_model
 def test_every_parameter_is_documented(model):
     words = inspect.getdoc(model)
     assert [name for name in inspect.signature(model).parameters if name not in words] == []
@@ -69,7 +71,7 @@ def test_the_two_headline_models_stand_at_the_top():
     assert discreet.LinearRegressor is discreet.linear_model.LinearRegressor
 
 
-@every_estimator
+@every_model
 @pytest.mark.parametrize(
     "setting",
     [
@@ -88,13 +90,13 @@ def test_a_fit_costs_the_epsilon_asked_and_no_more(model, setting):
     assert fit.privacy_ == fit.release_.guarantee
 
 
-@every_estimator
+@every_model
 def test_only_public_things_hang_on_a_fitted_model(model):
     expected = PUBLIC | ({"classes_"} if model in CLASSIFIERS else set())
     assert attributes(fitted(model, delta=0.0)) == expected
 
 
-@every_estimator
+@every_model
 def test_a_frame_adds_its_names_and_nothing_else(model):
     pd = pytest.importorskip("pandas")
     named = model(delta=0.0).fit(pd.DataFrame(X, columns=["a", "b", "c"]), target(model))
@@ -105,7 +107,7 @@ def test_a_frame_adds_its_names_and_nothing_else(model):
 
 
 @rehearsal
-@every_estimator
+@every_model
 def test_every_kind_of_table_gives_the_same_model(model):
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
     y, names = target(model), ["a", "b", "c"]
@@ -121,7 +123,7 @@ def test_every_kind_of_table_gives_the_same_model(model):
     assert same_predictions(thin.predict(sparse.csr_array(X)), thin.predict(X))
 
 
-@every_estimator
+@every_model
 def test_labels_of_a_series_are_labels(model):
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
     parameters = {"epsilon": math.inf}
@@ -185,7 +187,7 @@ def test_a_seed_repeats_a_fit_and_another_does_not(model):
     assert (one != other).all()
 
 
-@every_estimator
+@every_model
 def test_clones_and_pickles_keep_parameters_and_model(model):
     fit = fitted(model, delta=0.0)
     assert clone(fit).get_params() == fit.get_params()
@@ -197,7 +199,7 @@ def test_clones_and_pickles_keep_parameters_and_model(model):
     assert again.release_.to_json() == fit.release_.to_json()
 
 
-@every_estimator
+@every_model
 def test_fitting_again_forgets_the_first_fit(model):
     pd = pytest.importorskip("pandas")
     fit = model(delta=0.0).fit(pd.DataFrame(X, columns=["a", "b", "c"]), target(model))
@@ -209,7 +211,7 @@ def test_fitting_again_forgets_the_first_fit(model):
     assert fit.release_ is not first
 
 
-@every_estimator
+@every_model
 def test_a_refused_fit_leaves_no_model(model):
     ledger = MemoryLedger(Budget(0.5))
     fit = model(delta=0.0, epsilon=1.0, ledger=ledger)
@@ -230,4 +232,4 @@ def test_the_guarantee_is_printed_on_request(model, capsys):
 
 def test_the_lists_of_estimators_are_complete():
     public = {*discreet.linear_model.__all__, *discreet.svm.__all__}
-    assert {model.__name__ for model in (*CLASSIFIERS, *REGRESSORS)} == public
+    assert {model.__name__ for model in (*CLASSIFIERS, *REGRESSORS, *MIXERS)} == public

@@ -174,8 +174,8 @@ def most_draws(span: float, budget: Budget) -> int:
 
     Examples
     --------
-    >>> most_draws(0.05, Budget(1.0)), most_draws(0.05, Budget(1.0, 1e-6))
-    (20, 90)
+    >>> most_draws(0.0625, Budget(1.0)), most_draws(0.0625, Budget(1.0, 1e-6))
+    (15, 57)
     """
 
     def fits(draws: int) -> bool:
