@@ -10,13 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
-from reproductions import bloated, inequalities, perturbation, trace
+from reproductions import bloated, inequalities, perturbation, sampled, trace
 
 EPSILONS = (0.0018, 0.002, 0.003, 0.005, 0.007, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5, 1.0)
 CURVE_EPSILONS = (0.02, 0.1)
 MOST_ROWS = 14_000
 ROWS = range(1000, MOST_ROWS + 1, 1000)
 WIDTHS = (9, 100, 1000, 10_000, 100_000, 1_000_000)
+SAMPLED_WIDTHS = (18, 100, 1000, 10_000, 100_000, 1_000_000)
 MOST_WIDE_RUNS = 5
 SET_NAMES = {"made_up": "made-up data of Cod-RNA's shape", "cod_rna": "Cod-RNA"}
 LOSS_NAMES = {"svm": "support vectors", "logistic": "logistic regression"}
@@ -78,12 +79,15 @@ def print_errors(
         )
 
 
+def _data(options: argparse.Namespace) -> tuple[str, bloated.Split]:
+    if options.data is None:
+        return "made_up", bloated.made_up()
+    return "cod_rna", bloated.cod_rna(options.data)
+
+
 def show_bloated(options: argparse.Namespace) -> None:
     """Figure 1(c) of Jain and Thakurta (2014)."""
-    if options.data is None:
-        name, split = "made_up", bloated.made_up()
-    else:
-        name, split = "cod_rna", bloated.cod_rna(options.data)
+    name, split = _data(options)
     for loss in options.losses or bloated.LOSSES:
         _show_bloated(options, name, split, loss)
 
@@ -119,6 +123,40 @@ def _show_bloated(options: argparse.Namespace, data: str, split: bloated.Split, 
         title=f"Columns of zeros, {LOSS_NAMES[loss]} (Jain and Thakurta 2014, figure 1c)",
         note=f"{SET_NAMES[data]}; epsilon 5, delta 0.001, replace one. Circles: the library, "
         f"{options.runs} runs ± sd; lines: the identity",
+    )
+
+
+def show_sampled(options: argparse.Namespace) -> None:
+    """Figure 1(d) of Jain and Thakurta (2014)."""
+    from reproductions import pictures
+
+    data, split = _data(options)
+    plain = split.accuracy(sampled.plain(split))
+    print(f"\n{data}: test accuracy against columns; shares without privacy {plain:.4f}")
+    found: dict[str, dict[int, np.ndarray]] = {name: {} for name in sampled.METHODS}
+    for place, width in enumerate(SAMPLED_WIDTHS):
+        seeds = range(1000 * place, 1000 * place + options.runs)
+        for name in sampled.METHODS:
+            start = time.perf_counter()
+            if name == "Sampling":
+                weights = [sampled.run(split, width, seed=seed) for seed in seeds]
+            else:
+                weights = sampled.perturbed(name, split, width, seeds=seeds)
+            took = (time.perf_counter() - start) / len(seeds)
+            found[name][width] = np.array([split.accuracy(w) for w in weights])
+            print(
+                f"  {name:<16}{width:>10,}  {_mean(found[name][width])}  {took:.2f} s a run",
+                flush=True,
+            )
+    pictures.accuracy_by_width(
+        found,
+        {name: found[name] if name == "Sampling" else {} for name in sampled.METHODS},
+        options.output / f"sampled_{data}.png",
+        plain=plain,
+        title="Shares drawn from a simplex (Jain and Thakurta 2014, figure 1d)",
+        note=f"{SET_NAMES[data]}; epsilon 10, delta 0.001, replace one. Circles: the library, "
+        f"{options.runs} runs ± sd; dashes: least squares on the simplex",
+        blank="eighteen, or nine,",
     )
 
 
@@ -161,6 +199,7 @@ def show_inequalities(options: argparse.Namespace) -> None:
 SHOWS = {
     "perturbation": show_perturbation,
     "bloated": show_bloated,
+    "sampled": show_sampled,
     "trace": show_trace,
     "inequalities": show_inequalities,
 }
@@ -173,7 +212,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=200, help="noise values a fold")
     parser.add_argument("--runs", type=int, default=20, help="runs a number of columns")
     parser.add_argument("--workers", type=int, default=os.cpu_count())
-    parser.add_argument("--data", type=Path, help="a folder with codrna/data.parquet, for bloated")
+    parser.add_argument("--data", type=Path, help="a folder with codrna/data.parquet")
     parser.add_argument("--losses", nargs="*", choices=bloated.LOSSES, help="for bloated")
     options = parser.parse_args()
     unknown = set(options.names) - set(SHOWS)

@@ -92,15 +92,15 @@ def problem(loss: str, split: Split, width: int) -> Problem:
     return Problem(LOSSES[loss], bounds, ridge=RIDGE * rows)
 
 
-def budget(name: str) -> Budget:
+def budget(name: str, epsilon: float = EPSILON) -> Budget:
     """Return the paper's budget; radial noise needs no delta and gets none."""
-    return Budget(EPSILON, DELTA if name.endswith("Gauss") else 0.0)
+    return Budget(epsilon, DELTA if name.endswith("Gauss") else 0.0)
 
 
 def run(name: str, loss: str, split: Split, width: int, *, seed: int) -> np.ndarray | None:
     """Release all coefficients on ``width`` columns, sparse, or None where the plan refuses."""
     question = problem(loss, split, width)
-    rows = Rows(_padded(split.X, width), split.y, bounds=question.bounds, unit="replace")
+    rows = Rows(padded(split.X, width), split.y, bounds=question.bounds, unit="replace")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RehearsalWarning)
         try:
@@ -111,11 +111,13 @@ def run(name: str, loss: str, split: Split, width: int, *, seed: int) -> np.ndar
             return None
 
 
-def shortcut(name: str, loss: str, split: Split, width: int, *, seeds: range) -> list[np.ndarray]:
+def shortcut(
+    name: str, loss: str, split: Split, width: int, *, seeds: range, epsilon: float = EPSILON
+) -> list[np.ndarray]:
     """Return the coefficients that are not of zeros, of the same draws without the mask."""
     narrow = split.X.shape[1]
     question = problem(loss, split, narrow)
-    plan = MECHANISMS[name].plan(question, budget(name), ReplaceOne())
+    plan = MECHANISMS[name].plan(question, budget(name, epsilon), ReplaceOne())
     opened, term = _opened(question, split), term_of(plan)
     drawn = [term.draw(width, RehearsalNoise(seed))[:narrow] for seed in seeds]
     if name.startswith("Objective"):
@@ -143,7 +145,8 @@ def term_of(plan: object) -> LinearTerm:
     return term
 
 
-def _padded(X: np.ndarray, width: int) -> sparse.csr_array:
+def padded(X: np.ndarray, width: int) -> sparse.csr_array:
+    """Append columns of zeros."""
     count, narrow = X.shape
     columns = np.tile(np.arange(narrow), count)
     starts = np.arange(0, count * narrow + 1, narrow)

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator, PercentFormatter
 
-from reproductions import bloated, perturbation, trace
+from reproductions import perturbation, trace
 
 INK, GREY, PALE = "#22313a", "#6b7780", "#e4e8ea"
 COLOURS = {
@@ -23,6 +23,7 @@ COLOURS = {
     "Output-Gauss": "#3f6fb5",
     "Objective": "#c9a227",
     "Output": "#b5482a",
+    "Sampling": "#7a3b8f",
 }
 NAMES = {
     "output": "output perturbation",
@@ -90,11 +91,12 @@ def accuracy_by_width(
     plain: float,
     title: str,
     note: str,
+    blank: str = "nine",
 ) -> None:
     """Draw accuracy against the number of columns: lines by the identity, circles by running."""
     figure, (axes,) = _panels(1, 1)
     axes.axhline(plain, color=INK, linewidth=1.2, linestyle=(0, (5, 3)), label="without privacy")
-    for shift, name in enumerate(bloated.MECHANISMS):
+    for shift, name in enumerate(exact):
         colour = COLOURS[name]
         widths = list(exact[name])
         axes.plot(
@@ -109,7 +111,7 @@ def accuracy_by_width(
             color=colour, fmt="o", markersize=5, capsize=3, linewidth=1.2,
         )  # fmt: skip
     axes.set_xscale("log")
-    axes.set_xlabel("columns p, all but nine of them zeros")
+    axes.set_xlabel(f"columns p, all but {blank} of them zeros")
     axes.set_ylabel("test accuracy")
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     axes.legend(frameon=False, fontsize=9, loc="lower left")

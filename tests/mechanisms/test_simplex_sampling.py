@@ -18,7 +18,7 @@ from discreet.bounds.simplex import slowdown
 from discreet.data import Bounds, Interval, LabelSet
 from discreet.errors import CalibrationError, InputError, NotAccepted
 from discreet.geometry import L2Ball, LinfBall
-from discreet.losses import Hinge, Huber, Logistic, LogCosh, Pinball, PseudoHuber, Squared
+from discreet.losses import Hinge, Huber, LogCosh, Logistic, Pinball, PseudoHuber, Squared
 from discreet.mechanisms import ObjectivePerturbation, SimplexSampling
 from discreet.mechanisms._entropic import EntropicMinimiser, EntropicObjective
 from discreet.mechanisms.simplex_sampling import most_draws, span_of, widest
@@ -317,9 +317,7 @@ def test_what_cannot_be_planned_is_refused_with_advice():
 
 
 def test_any_bounded_set_of_rows_will_do():
-    question = Mixture(
-        Squared(1.0), Bounds(L2Ball(2.0), 3, labels=Interval(-1, 1), max_rows=100)
-    )
+    question = Mixture(Squared(1.0), Bounds(L2Ball(2.0), 3, labels=Interval(-1, 1), max_rows=100))
     assert question.reach == pytest.approx(2.0, rel=1e-5)
     plan = SimplexSampling().plan(question, Budget(1.0), AddRemoveOne())
     released = plan.run(opened(question, [[3.0, 0.0, 4.0]], [9.0], "add_remove"), RehearsalNoise(0))

@@ -17,7 +17,6 @@ from discreet.errors import InputError
 from discreet.geometry import ConvexSet, LinfBall, limits
 from discreet.ledger import Ledger
 from discreet.linear_model._estimator import LinearEstimator
-from discreet.linear_model._fitting import noise_from
 from discreet.linear_model._regressor import interval_of, numbers
 from discreet.losses import Huber, Loss, Squared
 from discreet.mechanisms import SimplexSampling

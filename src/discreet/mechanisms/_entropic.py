@@ -1,9 +1,9 @@
 r"""Entropic minimisers on the simplex, as integers: how near they are is public and surely holds.
 
 With the losses' sum F, shares :math:`\theta` minimise :math:`F + \lambda \sum \theta \ln \theta`
-exactly if :math:`\lambda \ln \theta + \nabla F(\theta)` is the same in every entry. What is found is
-a vector s of integers, and it stands for the law :math:`q_j \propto e^{-h s_j}`, h a power of two:
-a real number, whatever floats say of it. Its *residual* is half the range over j of
+exactly if :math:`\lambda \ln \theta + \nabla F(\theta)` is the same in every entry. What is found
+is a vector s of integers, and it stands for the law :math:`q_j \propto e^{-h s_j}`, h a power of
+two: real numbers, whatever floats say of them. Its *residual* is half the range over j of
 :math:`-\lambda h s_j + \nabla F(q)_j`; :attr:`EntropicMinimiser.residual` bounds it before rows are
 read, and :meth:`EntropicMinimiser.solve` returns nothing that has not been seen to be within.
 
@@ -25,13 +25,13 @@ second order.
 So a computed residual of at most t means a true one of at most t + E.
 
 *Reachable.* Composite mirror descent, :math:`(K + \lambda) \ln \theta^+ = K \ln \theta - \nabla
-F(\theta) + c` with K = n b, has for gradients wrong by E', in any norm D of relative entropy to the
-minimiser :math:`\theta^*`,
+F(\theta) + c` with K = n b, has for gradients wrong by E', D the relative entropy of the minimiser
+:math:`\theta^*` to the point,
 
 .. math:: J(\theta^+) - J^* + (K + \lambda) D^+ \le K D + E' \|\theta^+ - \theta^*\|_1 ,
 
-because F is smooth relative to the entropy (Pinsker). From even shares D is at most ln p; D falls to
-:math:`2 (E'/\lambda)^2` and within :math:`(\kappa + 1) \ln(K \lambda \ln p / E'^2)` steps, kappa =
+because F is smooth relative to the entropy (Pinsker). From even shares D is at most ln p; D falls
+to :math:`2 (E'/\lambda)^2` and within :math:`(\kappa + 1) \ln(K \lambda \ln p / E'^2)` steps, kappa =
 K/lambda, some point has :math:`J - J^* \le 4 E'^2/\lambda`. Its gradient is within :math:`\sqrt{2 K
 (J - J^*)} \le 3 \sqrt\kappa E'` of that at :math:`\theta^*`, so the shares proportional to
 :math:`e^{-\nabla F/\lambda}` are within :math:`(3 \sqrt\kappa + 1) E'/\lambda` in logarithms, and
@@ -131,9 +131,7 @@ class EntropicObjective:
         point = total * shares
 
         def kernel(block: Block) -> Array:
-            return block.gram(
-                _counted(block, loss.curvature(_labels(block), block.margins(point)))
-            )
+            return block.gram(_counted(block, loss.curvature(_labels(block), block.margins(point))))
 
         return np.asarray(total**2 * self._rows.sum(kernel))
 
@@ -226,7 +224,8 @@ class EntropicMinimiser:
     def solve(self, rows: OpenRows) -> Integers:
         """Return integers whose law has a residual of at most :attr:`residual`, or raise."""
         objective = EntropicObjective(self.question, rows)
-        scores = self._scores(self._by_newton(objective))
+        with np.errstate(all="ignore"):  # what it finds is checked, and it may find nothing
+            scores = self._scores(self._by_newton(objective))
         if self.seen(objective, scores) <= self.tolerance:
             return scores
         return self.solve_slowly(rows)
@@ -251,6 +250,8 @@ class EntropicMinimiser:
         return math.ceil((ratio + 1) * max(math.log(far / near), 1.0)) + 2
 
     def _scores(self, logs: Vector) -> Integers:
+        if not np.isfinite(logs).all():
+            return np.zeros(logs.size, dtype=np.int64)
         behind = np.rint((logs.max() - logs) / self.step)
         return np.asarray(np.minimum(behind, 2 * MOST_SCORE), dtype=np.int64)
 

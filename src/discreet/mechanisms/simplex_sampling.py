@@ -65,9 +65,7 @@ class SimplexSamplingPlan(Plan):
         scores = self.scores(rows)
         if self.draws is None:
             return np.tile(self.question.total * self.solver.law(scores), (draws, 1))
-        drawn, _ = noise.candidates(
-            np.ones_like(scores), scores, self.rate, draws * self.draws
-        )
+        drawn, _ = noise.candidates(np.ones_like(scores), scores, self.rate, draws * self.draws)
         counts = np.zeros((draws, scores.size))
         np.add.at(counts, (np.repeat(np.arange(draws), self.draws), drawn), 1.0)
         return self.question.total * (counts / self.draws)
