@@ -15,7 +15,7 @@ import pytest
 from discreet.losses import Logistic
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
-from reproductions import bloated, inequalities, perturbation, trace
+from reproductions import bloated, inequalities, perturbation, sampled, trace
 from reproductions.__main__ import main
 from reproductions.many import minimisers, unit_terms
 from reproductions.perturbation import Setting
@@ -180,6 +180,23 @@ def test_wide_gaussian_output_is_as_accurate_when_the_library_runs_all_columns(s
     assert np.mean([split.accuracy(w) for w in found]) > split.accuracy(first) - 0.08
 
 
+def test_sampled_shares_are_near_the_best_ones_however_many_columns_are_zeros(split):
+    plain = split.accuracy(sampled.plain(split))
+    found = {
+        width: np.mean([split.accuracy(sampled.run(split, width, seed=s)) for s in range(6)])
+        for width in (18, 20_000)
+    }
+    assert found[18] > plain - 0.05
+    assert found[20_000] > found[18] - 0.1
+    assert plain > 0.85
+
+
+def test_shares_of_columns_and_their_negatives_stay_within_the_total(split):
+    for weights in (sampled.plain(split), sampled.run(split, 100, seed=1)):
+        assert weights.shape == (9,)
+        assert np.abs(weights).sum() <= sampled.TOTAL * (1 + 1e-9)
+
+
 SETTINGS = [trace.Setting(True, 30.0, 1.0), trace.Setting(False, 30.0, 0.5)]
 
 
@@ -257,6 +274,7 @@ def test_every_picture_is_drawn(split, tmp_path, monkeypatch, capsys):
         "CURVE_EPSILONS": (0.1,),
         "ROWS": (1000, 1500),
         "WIDTHS": (9, 50),
+        "SAMPLED_WIDTHS": (18, 50),
         "EXCESSES": SETTINGS,
     }
     for name, value in small.items():
@@ -265,7 +283,7 @@ def test_every_picture_is_drawn(split, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(bloated, "made_up", lambda: split)
     monkeypatch.setattr(
         sys, "argv", ["reproductions", "--draws", "2", "--runs", "2", "--workers", "1",
-                      "--output", str(tmp_path), "perturbation", "bloated", "trace"],
+                      "--output", str(tmp_path), "perturbation", "bloated", "sampled", "trace"],
     )  # fmt: skip
     main()
     pictures = sorted(path.name for path in tmp_path.glob("*.png"))
@@ -273,6 +291,7 @@ def test_every_picture_is_drawn(split, tmp_path, monkeypatch, capsys):
         "bloated_made_up_svm.png",
         "perturbation_epsilon.png",
         "perturbation_rows.png",
+        "sampled_made_up.png",
         "trace.png",
     ]
     assert "theorem" in capsys.readouterr().out

@@ -236,7 +236,7 @@ def test_fields_that_are_unknown_or_missing_are_refused(profile):
 def test_fields_of_hostile_types_are_refused(profile):
     document = profile.to_json()
     hostile = ["abc", {"a": 1}, {"kind": "gaussian", "mu": 1.0}, [[]], True, math.nan, -1.0]
-    allowed = {"is_replace", "is_one_signed"}
+    allowed = {"is_replace", "is_one_signed", "is_pure"}
     for name in set(document) - {"kind", "of"}:
         for value in hostile:
             if not (value is True and name in allowed):

@@ -31,12 +31,12 @@ F(\theta) + c` with K = n b, has for gradients wrong by E', D the relative entro
 .. math:: J(\theta^+) - J^* + (K + \lambda) D^+ \le K D + E' \|\theta^+ - \theta^*\|_1 ,
 
 because F is smooth relative to the entropy (Pinsker). From even shares D is at most ln p; D falls
-to :math:`2 (E'/\lambda)^2` and within :math:`(\kappa + 1) \ln(K \lambda \ln p / E'^2)` steps, kappa =
-K/lambda, some point has :math:`J - J^* \le 4 E'^2/\lambda`. Its gradient is within :math:`\sqrt{2 K
-(J - J^*)} \le 3 \sqrt\kappa E'` of that at :math:`\theta^*`, so the shares proportional to
-:math:`e^{-\nabla F/\lambda}` are within :math:`(3 \sqrt\kappa + 1) E'/\lambda` in logarithms, and
-their residual is at most :math:`(\kappa + 1)(3 \sqrt\kappa + 1) E'`. The tolerance has room for
-this and for rounding to integers, so that method always ends; Newton's is tried first.
+to :math:`2 (E'/\lambda)^2` and within :math:`(\kappa + 1) \ln(K \lambda \ln p / E'^2)` steps,
+kappa = K/lambda, some point has :math:`J - J^* \le 4 E'^2/\lambda`. Its gradient is within
+:math:`\sqrt{2 K (J - J^*)} \le 3 \sqrt\kappa E'` of that at :math:`\theta^*`, so the shares
+proportional to :math:`e^{-\nabla F/\lambda}` are within :math:`(3 \sqrt\kappa + 1) E'/\lambda` in
+logarithms, and their residual is at most :math:`(\kappa + 1)(3 \sqrt\kappa + 1) E'`. The tolerance
+has room for this and for rounding to integers, so that method always ends; Newton's is tried first.
 """
 
 from __future__ import annotations
