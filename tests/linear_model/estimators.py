@@ -9,7 +9,9 @@ import pytest
 
 from discreet import LinearClassifier, LinearRegressor
 from discreet.linear_model import (
+    ElasticNet,
     HuberRegressor,
+    Lasso,
     LogisticRegression,
     PoissonRegressor,
     QuantileRegressor,
@@ -18,7 +20,15 @@ from discreet.linear_model import (
 from discreet.svm import LinearSVC
 
 CLASSIFIERS = (LogisticRegression, LinearClassifier, LinearSVC)
-REGRESSORS = (Ridge, HuberRegressor, QuantileRegressor, PoissonRegressor, LinearRegressor)
+REGRESSORS = (
+    Ridge,
+    HuberRegressor,
+    QuantileRegressor,
+    PoissonRegressor,
+    LinearRegressor,
+    Lasso,
+    ElasticNet,
+)
 EVERY = (*CLASSIFIERS, *REGRESSORS)
 WITH_COLUMNS = (LinearClassifier, LinearRegressor)
 
