@@ -6,6 +6,7 @@ from discreet.linear_model.lasso import Lasso
 from discreet.linear_model.linear_classifier import LinearClassifier
 from discreet.linear_model.linear_regressor import LinearRegressor
 from discreet.linear_model.logistic_regression import LogisticRegression
+from discreet.linear_model.low_rank_regressor import LowRankRegressor
 from discreet.linear_model.poisson_regressor import PoissonRegressor
 from discreet.linear_model.quantile_regressor import QuantileRegressor
 from discreet.linear_model.ridge import Ridge
@@ -17,6 +18,7 @@ __all__ = [
     "LinearClassifier",
     "LinearRegressor",
     "LogisticRegression",
+    "LowRankRegressor",
     "PoissonRegressor",
     "QuantileRegressor",
     "Ridge",

@@ -91,6 +91,8 @@ class Task:
     def __post_init__(self) -> None:
         if isinstance(self.mechanism, str):
             _checks.one_of(("auto", *MECHANISMS), mechanism=self.mechanism)
+        else:
+            _checks.instance(Mechanism, mechanism=self.mechanism)
         if self.ridge is not None:
             _checks.positive(ridge=self.ridge)
         if self.domain is not None:

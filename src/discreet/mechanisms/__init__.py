@@ -12,6 +12,7 @@ from discreet.mechanisms.output_perturbation import OutputPerturbation
 from discreet.mechanisms.private_count import PrivateCount
 from discreet.mechanisms.private_standardisation import PrivateStandardisation
 from discreet.mechanisms.sufficient_statistics import SufficientStatistics
+from discreet.mechanisms.vector_perturbation import VectorPerturbation
 
 REGISTRY: tuple[Mechanism, ...] = (
     GaussianSum(),
@@ -25,6 +26,7 @@ REGISTRY: tuple[Mechanism, ...] = (
     SufficientStatistics(),
     ExponentialSampling(),
     NoisyGradient(),
+    VectorPerturbation(),
 )
 """Every mechanism; the universal checks run over all of them."""
 
@@ -44,5 +46,6 @@ __all__ = [
     "PrivateCount",
     "PrivateStandardisation",
     "SufficientStatistics",
+    "VectorPerturbation",
     "Verdict",
 ]

@@ -56,19 +56,37 @@ def gaussian_mask(*, mu: float, error: float, width: int, bound: float) -> Mask:
 
 def laplace_mask(*, epsilon: float, error: float, width: int, bound: float) -> Mask:
     """Return the mask of pure ``epsilon`` for values within ``error`` of ideal ones."""
-    grid = laplace_grid(
+    grid = _laplace_grid(epsilon, error, width, bound)
+    _check_reach(grid.scale * (GAMMA_TAIL + math.log(width)) * math.sqrt(width), bound)
+    return Mask(grid, release_laplace, GAMMA_TAIL_CHANCE)
+
+
+def domain_mask(*, epsilon: float, error: float, width: int, bound: float) -> Mask:
+    """Return the mask of pure ``epsilon`` for points that go back to a domain of this radius.
+
+    No point is refused there, so it does not matter how far the mask can reach; only that it is
+    mostly short.
+    """
+    grid = _laplace_grid(epsilon, error, width, bound)
+    _check_reach(grid.scale * math.sqrt(2 * width), bound)
+    return Mask(grid, release_laplace, 0.0)
+
+
+def _laplace_grid(epsilon: float, error: float, width: int, bound: float) -> Grid:
+    return laplace_grid(
         epsilon=epsilon,
         sensitivity=max(2 * math.sqrt(width) * error, FINEST * bound * epsilon),
         dimension=width,
         bound=bound,
     )
-    _check_reach(grid.scale * (GAMMA_TAIL + math.log(width)) * math.sqrt(width), bound)
-    return Mask(grid, release_laplace, GAMMA_TAIL_CHANCE)
 
 
 def _check_reach(reach: float, bound: float) -> None:
     if reach > 0.25 * bound:
-        raise CalibrationError("the mask would be as large as the coefficients; use more ridge.")
+        raise CalibrationError(
+            "the mask would be as large as the coefficients; use more ridge, or declare fewer rows "
+            "with max_rows."
+        )
 
 
 def neglected(chance: float) -> str:
