@@ -14,6 +14,7 @@ from audits.mutants import (
     sources,
     stages,
     sums,
+    vectors,
 )
 from audits.mutants.base import BoundMutant, Broken, Finding, Mutant
 
@@ -27,6 +28,7 @@ MUTANTS: tuple[Broken, ...] = (
     *sources.MUTANTS,
     *stages.MUTANTS,
     *selection.MUTANTS,
+    *vectors.MUTANTS,
 )
 
 SURVIVORS: tuple[Mutant, ...] = (*objective.SURVIVORS, *stages.SURVIVORS)
