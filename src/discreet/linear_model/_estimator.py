@@ -146,7 +146,7 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
         self.privacy_ = self.release_.guarantee
         if self.verbose > 0:
             print(self.privacy_.sentence())
-        coefficients = np.atleast_2d(np.asarray(self.release_.value))
+        coefficients = np.array(np.atleast_2d(self.release_.value))  # the release keeps its own
         if task.intercept is None:
             return np.column_stack([coefficients, np.zeros(len(coefficients))])
         coefficients[:, -1] *= task.intercept

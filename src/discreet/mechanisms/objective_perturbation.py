@@ -211,6 +211,7 @@ def _gaussian_plan(share: Share[Problem], reason: str) -> Plan:
         error=minimiser.radius,
         width=share.problem.bounds.width,
         bound=minimiser.far,
+        returns=math.isfinite(share.problem.domain_radius),
     )
     guarantee = share.guarantee(_gaussian_profile(share, term.scale))
     return ObjectivePerturbationPlan(minimiser, term, mask, guarantee, reason)
@@ -219,7 +220,13 @@ def _gaussian_plan(share: Share[Problem], reason: str) -> Plan:
 def _pure_plan(share: Share[Problem], term: LinearTerm, shift: float, reason: str) -> Plan:
     minimiser, width = _minimiser(share.problem, term), share.problem.bounds.width
     epsilon = PURE_MASK_SHARE * share.pure_epsilon
-    mask = laplace_mask(epsilon=epsilon, error=minimiser.radius, width=width, bound=minimiser.far)
+    mask = laplace_mask(
+        epsilon=epsilon,
+        error=minimiser.radius,
+        width=width,
+        bound=minimiser.far,
+        returns=math.isfinite(share.problem.domain_radius),
+    )
     one = Pure((pure_cost(share.problem, share.unit, shift) + epsilon) * (1 + 1e-14))
     guarantee = share.pure_guarantee(one, term.chance(width) + mask.chance)
     return ObjectivePerturbationPlan(minimiser, term, mask, guarantee, reason)

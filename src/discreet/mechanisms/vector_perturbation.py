@@ -11,7 +11,7 @@ from discreet._types import Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
 from discreet.mechanisms._linear_term import RadialTerm
-from discreet.mechanisms._mask import Mask, domain_mask, neglected
+from discreet.mechanisms._mask import Mask, laplace_mask, neglected
 from discreet.mechanisms._vector_minimiser import VectorMinimiser
 from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
 from discreet.noise import Noise
@@ -115,11 +115,12 @@ class VectorPerturbation(Mechanism):
         width = problem.width
         term = RadialTerm(problem.row_lipschitz / shift * (1 + 1e-15))
         minimiser = VectorMinimiser(problem, term.bound(width), term.error(width))
-        mask = domain_mask(
+        mask = laplace_mask(
             epsilon=MASK_SHARE * budget.epsilon * (1 - 1e-12),
             error=minimiser.radius,
             width=width,
             bound=minimiser.far,
+            returns=True,
         )
         spent = _cost(problem, unit, shift) + MASK_SHARE * budget.epsilon * (1 - 1e-12)
         guarantee = _guarantee(problem, budget, unit, spent, term.chance(width) + mask.chance)
