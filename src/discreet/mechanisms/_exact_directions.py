@@ -67,6 +67,7 @@ class ExactDirections:
         return units
 
 
+@np.errstate(over="ignore")
 def _directions(away: Array) -> Array:
     """Divide each row by its length; rows of zeros stay."""
     squares = settled_sums(np.square(away))
