@@ -125,6 +125,13 @@ def test_coefficients_without_a_signal_are_mostly_zero(model):
     assert fit.score(rows, y) > 0.8
 
 
+def test_noise_on_the_objective_says_what_ridge_it_needs():
+    settings = {"domain": L2Ball(1.0), "mechanism": "objective_perturbation"}
+    assert "is needed for this budget" in Lasso(1.0, 0.0, **settings).fit(X, SIGNAL).release_.reason
+    strong = ElasticNet(1.0, 0.0, alpha=1e4, **settings).fit(X, SIGNAL)
+    assert "is needed" not in strong.release_.reason
+
+
 def test_an_l1_ratio_outside_zero_and_one_is_refused():
     for ratio in (-0.1, 1.1, math.nan):
         with pytest.raises(InputError, match="l1_ratio"):

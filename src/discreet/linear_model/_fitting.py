@@ -68,6 +68,11 @@ class Lasso:
     alpha: float | None
     share: float
 
+    @property
+    def ridge(self) -> float:
+        """The part of the penalty that is a ridge."""
+        return 0.0 if self.alpha is None else self.alpha * (1 - self.share)
+
 
 @dataclass(frozen=True)
 class Task:
@@ -128,6 +133,9 @@ class Task:
         problem = question.problem if isinstance(question, OneVsRest) else question
         if not (self.ridge is None or problem.ridge == self.ridge):
             why += f"; the penalty was raised to {problem.ridge:.3g}, the least for this budget"
+        asked = 0.0 if settled.lasso is None else settled.lasso.ridge
+        if self.lasso is not None and not settled._from_statistics and problem.ridge > asked:
+            why += f"; a ridge of {problem.ridge:.3g} is needed for this budget"
         return replace(result, reason=result.reason + why) if why else result
 
     def settled(self, n_features: int, count: int) -> tuple[Task, str]:
@@ -289,10 +297,9 @@ class Task:
 
     def _beside_lasso(self, lasso: Lasso, bounds: Bounds, times: int) -> float:
         """Return the rest of the penalty, or as much ridge as the mechanism cannot do without."""
-        asked = 0.0 if lasso.alpha is None else lasso.alpha * (1 - lasso.share)
         if self._from_statistics:
-            return max(asked, LEAST_RIDGE * bounds.row_norm() ** 2)
-        return replace(self, lasso=None, ridge=asked or None)._ridge(bounds, times)
+            return max(lasso.ridge, LEAST_RIDGE * bounds.row_norm() ** 2)
+        return replace(self, lasso=None, ridge=lasso.ridge or None)._ridge(bounds, times)
 
     def _pure_disturbs_less(self, bounds: Bounds) -> bool:
         """Say whether Laplace or radial noise is smaller than Gaussian, for objectives."""

@@ -36,7 +36,7 @@ class ElasticNet(LinearRegressorBase):
         The declared range of targets; others are clipped to it.
     alpha
         Strength of the penalty. By default as strong as the noise. Noise on the objective needs
-        some ridge: what is too weak for the budget is raised, and ``release_.reason`` says so.
+        some ridge: too little for the budget is raised, and ``release_.reason`` says so.
     l1_ratio
         The share of the absolute values in the penalty, between 0 and 1.
     fit_intercept

@@ -113,11 +113,11 @@ class VectorMinimiser:
         objective = objective_of(self.problem, rows, linear)
         for attempt in (self._quickly, self._slowly):
             try:
+                point = attempt(objective)
+                if not np.linalg.norm(point) <= self.far * _UP:
+                    continue
                 point, residual = certify(
-                    objective.careful_gradient,
-                    self.problem.penalty,
-                    attempt(objective),
-                    1 / self._smoothness,
+                    objective.careful_gradient, self.problem.penalty, point, 1 / self._smoothness
                 )
             except np.linalg.LinAlgError:  # a matrix that rounding spoilt
                 continue
