@@ -85,7 +85,7 @@ class VectorPerturbation(Mechanism):
     >>> problem = SpatialMedian(bounds, 100.0, Indicator(L2Ball(1.0)), smoothing=0.05)
     >>> plan = VectorPerturbation().plan(problem, Budget(1.0), AddRemoveOne())
     >>> round(plan.scale, 3), plan.reason
-    (1.269, 'radial noise; curvature takes 0.202 of epsilon')
+    (1.312, 'radial noise; curvature takes 0.214 of epsilon')
     """
 
     @property

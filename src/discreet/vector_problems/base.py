@@ -31,7 +31,7 @@ class VectorProblem(Question):
     >>> from discreet.vector_problems import SpatialMedian
     >>> bounds = Bounds(L2Ball(10.0), n_features=3)
     >>> problem = SpatialMedian(bounds, 2.0, Indicator(L2Ball(10.0)), smoothing=0.5)
-    >>> problem.row_lipschitz, problem.row_smoothness, problem.rank
+    >>> problem.row_lipschitz, round(problem.row_smoothness, 9), problem.rank
     (1.0, 2.0, 3)
     """
 
