@@ -11,15 +11,10 @@ from typing import Any
 from discreet import _checks
 from discreet._types import Vector
 from discreet.data import Bounds, Labels, LabelSet, Rows
-from discreet.errors import (
-    CalibrationError,
-    DiscreetError,
-    InputError,
-    InputTypeError,
-    NotAccepted,
-)
+from discreet.errors import InputError, InputTypeError
 from discreet.geometry import ConvexSet
 from discreet.ledger import Ledger
+from discreet.linear_model._least_squares import as_strong_as_noise, least_error
 from discreet.linear_model._ridge import free_ridge
 from discreet.losses import Loss, Squared
 from discreet.mechanisms import (
@@ -33,8 +28,6 @@ from discreet.mechanisms import (
     PrivateStandardisation,
     SufficientStatistics,
 )
-from discreet.mechanisms.objective_perturbation import ObjectivePerturbationPlan
-from discreet.mechanisms.sufficient_statistics import SufficientStatisticsPlan
 from discreet.noise import Noise, RehearsalNoise, SystemNoise
 from discreet.one_vs_rest import OneVsRest
 from discreet.penalties import L1, Indicator, L1Within, Penalty
@@ -145,63 +138,11 @@ class Task:
             if not math.isfinite(self.domain.reach(n_features + (self.intercept is not None))):
                 settled = replace(self, mechanism="sufficient_statistics")
             elif self.budget.is_private:
-                settled, why = self._least_error(n_features, count)
+                settled, why = least_error(self, n_features, count)
         if self.lasso is not None and self.lasso.alpha is None:
-            settled = replace(settled, lasso=settled._as_strong_as_noise(n_features, count))
+            alpha = as_strong_as_noise(replace(settled, lasso=None), n_features, count)
+            settled = replace(settled, lasso=replace(self.lasso, alpha=alpha))
         return settled, why
-
-    def _least_error(self, n_features: int, count: int) -> tuple[Task, str]:
-        errors: dict[str, float] = {}
-        refusal: DiscreetError | None = None
-        for name in ("sufficient_statistics", "objective_perturbation"):
-            try:
-                errors[name] = replace(self, mechanism=name)._predicted(n_features, count)
-            except (CalibrationError, NotAccepted) as error:
-                refusal = error
-        if not errors:
-            raise refusal or CalibrationError("no mechanism can keep this budget.")
-        best, *rest = sorted(errors, key=lambda name: errors[name])
-        against = f" against {errors[rest[0]]:.3g} of {rest[0]}" if rest else ""
-        why = f"; its slopes are expected to err by {errors[best]:.3g}{against}"
-        return replace(self, mechanism=best), why
-
-    def _predicted(self, n_features: int, count: int) -> float:
-        """Predict the error of a coordinate of the slope, noise and ridge, at the domain's edge."""
-        plain = replace(self, lasso=None) if self.lasso and self.lasso.alpha is None else self
-        problem = plain.question(n_features, count)
-        plan = self.chosen(problem).plan(problem, self.budget, self.unit)
-        radius, width = self._reach(problem), problem.bounds.width
-        if isinstance(plan, SufficientStatisticsPlan):
-            return math.hypot(plan.slope_noise(radius), plan.ridge * radius / math.sqrt(width))
-        if not isinstance(plan, ObjectivePerturbationPlan):
-            raise CalibrationError("this plan predicts no error.")
-        ridge = plan.minimiser.problem.ridge
-        return math.hypot(plan.term.size(width), ridge * radius / math.sqrt(width))
-
-    def _reach(self, problem: Question) -> float:
-        return math.inf if self.domain is None else self.domain.reach(problem.bounds.width)
-
-    def _as_strong_as_noise(self, n_features: int, count: int) -> Lasso | None:
-        r"""Return absolute values that few coefficients of nothing but noise survive.
-
-        Of p such coefficients the largest slope is about :math:`\sqrt{2 \ln p}` deviations of the
-        noise, so that much is taken off. An infinite budget takes off the pull of one record.
-        """
-        if self.lasso is None:
-            return None
-        plain = replace(self, lasso=None)
-        problem = plain.question(n_features, count)
-        norm, label = problem.bounds.row_norm(), self.labels.magnitude
-        if not self.budget.is_private:
-            return replace(self.lasso, alpha=norm * max(label, 1e-100))
-        plan = plain.chosen(problem).plan(problem, self.budget, self.unit)
-        noise = norm * label
-        if isinstance(plan, SufficientStatisticsPlan):
-            noise = plan.slope_noise(0.0)
-        elif isinstance(plan, ObjectivePerturbationPlan):
-            noise = plan.term.size(problem.bounds.width)
-        times = math.sqrt(2 * math.log(n_features + 1))
-        return replace(self.lasso, alpha=times * noise)
 
     def question(self, n_features: int, count: int) -> Problem | OneVsRest:
         """State the learning problem; ``count`` is used only if it is public."""
