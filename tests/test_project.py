@@ -47,7 +47,8 @@ def test_every_module_opens_with_a_sentence():
                 "discreet.data", "discreet.ledger", "discreet.mechanisms", "discreet.losses",
                 "discreet.penalties", "discreet.solvers", "discreet.linear_model",
                 "discreet.preprocessing", "discreet.audit", "discreet.audit.scores",
-                "discreet.audit.laws", "discreet.bounds", "discreet.location"]
+                "discreet.audit.laws", "discreet.bounds", "discreet.location",
+                "discreet.vector_problems"]
 )  # fmt: skip
 def test_every_public_name_is_documented(package):
     module = importlib.import_module(package)

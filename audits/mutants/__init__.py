@@ -15,6 +15,7 @@ from audits.mutants import (
     sources,
     stages,
     sums,
+    vectors,
 )
 from audits.mutants.base import BoundMutant, Broken, Finding, Mutant
 
@@ -29,6 +30,7 @@ MUTANTS: tuple[Broken, ...] = (
     *stages.MUTANTS,
     *selection.MUTANTS,
     *mixtures.MUTANTS,
+    *vectors.MUTANTS,
 )
 
 SURVIVORS: tuple[Mutant, ...] = (*objective.SURVIVORS, *stages.SURVIVORS)

@@ -5,9 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from audits.mutants.base import Mutant
 from audits.mutants.runs import of_plan, rescaled
+from discreet._types import Integers, Vector
+from discreet.audit import Pair
 from discreet.audit.catalogue import cases
+from discreet.data import OpenRows
+from discreet.mechanisms._exact_directions import ExactDirections
+from discreet.privacy import AddRemoveOne
 
 
 def moves_once() -> Mutant:
@@ -26,4 +33,31 @@ def moves_once() -> Mutant:
     )
 
 
-MUTANTS = (moves_once(),)
+class _Differences(ExactDirections):
+    """The sum of the differences from the rows, not made unit vectors."""
+
+    def units(self, prepared: OpenRows, point: Vector) -> Integers:
+        matrix, _ = prepared.gather()
+        total: Integers = np.rint((point - matrix).sum(axis=0) / self.unit).astype(np.int64)
+        return total
+
+
+def not_unit_vectors() -> Mutant:
+    case = cases("noisy_gradient", "add_remove", 1.0, 1e-3)[-1]
+    plan: Any = case.plan()
+    bounds = case.question.bounds
+    nothing, far = np.array([[0.0]]), np.array([[0.0], [100.0]])
+    return Mutant(
+        name="a row pulls at the median with its distance",
+        breaks="Directions are not divided by their length: a row a hundred away pulls a hundred "
+        "times as hard as the noise is made for.",
+        mechanism="noisy_gradient",
+        guarantee=plan.guarantee,
+        pair=Pair(nothing, far, AddRemoveOne()),
+        run=of_plan(replace(plan, sums=_Differences(plan.problem)), bounds),
+        original=of_plan(plan, bounds),
+        trials=1000,
+    )
+
+
+MUTANTS = (moves_once(), not_unit_vectors())

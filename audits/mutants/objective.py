@@ -19,6 +19,7 @@ from discreet.geometry import L2Ball
 from discreet.losses import HuberHinge, Logistic, MarginLogistic
 from discreet.mechanisms import ObjectivePerturbation
 from discreet.noise import Noise, RehearsalNoise
+from discreet.penalties import L1
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.problem import Problem
 
@@ -138,6 +139,30 @@ def stopped_early() -> Mutant:
     )
 
 
+def sparse_stopped_early() -> Mutant:
+    lasso = L1(0.2)
+    problem = replace(STEEP, penalty=lasso)
+    plan: Any = ObjectivePerturbation("radial").plan(problem, Budget(1.0), ADD)
+
+    def one_step(rows: OpenRows, noise: Noise, count: int) -> Array:
+        start = plan.minimiser.solve(rows, np.zeros(BOUNDS.width))
+        linears = plan.term.draw_many(BOUNDS.width, count, noise)
+        return np.array(
+            [lasso.prox(start - 0.05 * b / problem.ridge, 0.05 / problem.ridge) for b in linears]
+        )
+
+    return Mutant(
+        name="a lasso solved from a warm start by one proximal step, without a mask",
+        breaks="The step is a twentieth of what it takes, so a twentieth of the noise arrives.",
+        mechanism="objective_perturbation",
+        guarantee=plan.guarantee,
+        pair=ONE_MORE,
+        run=Sampled(BOUNDS, ADD, one_step),
+        original=of_plan(plan, BOUNDS),
+        trials=400,
+    )
+
+
 def one_step_from_zero() -> Mutant:
     problem = replace(STEEP, loss=Logistic(), ridge=2.0)
     plan: Any = ObjectivePerturbation("radial").plan(problem, Budget(1.0), ADD)
@@ -163,5 +188,11 @@ def one_step_from_zero() -> Mutant:
     )
 
 
-MUTANTS = (moves_once(), not_clipped(), free_intercept(), stopped_early())
+MUTANTS = (
+    moves_once(),
+    not_clipped(),
+    free_intercept(),
+    stopped_early(),
+    sparse_stopped_early(),
+)
 SURVIVORS = (one_step_from_zero(),)

@@ -161,7 +161,11 @@ class Bounds:
 
     def row_norm(self, order: float = 2) -> float:
         """Bound the norm of a clipped row, intercept included."""
-        reach = self.features.reach(self.n_features, order) * CLIPPING_SLACK
+        return self.norm_within(self.features, self.n_features, order)
+
+    def norm_within(self, region: ConvexSet, count: int, order: float = 2) -> float:
+        """Bound the norm of ``count`` entries clipped to a set, intercept included."""
+        reach = region.reach(count, order) * CLIPPING_SLACK
         column = self.intercept or 0.0
         if order == 1:
             return reach + column

@@ -102,6 +102,11 @@ class Problem(Question):
         return self.lipschitz * self.row_norm
 
     @property
+    def largest_slope(self) -> float:
+        """The largest entry of one row's gradient."""
+        return self.lipschitz * self.bounds.row_norm(math.inf)
+
+    @property
     def row_smoothness(self) -> float:
         """The largest curvature that one row adds in any direction."""
         return self.smoothness * self.row_norm**2

@@ -18,6 +18,7 @@ from discreet.geometry import (
     L1L2Ball,
     L2Ball,
     LinfBall,
+    Product,
     Simplex,
     WholeSpace,
 )
@@ -33,7 +34,8 @@ BOXES = [
 ]
 SIMPLICES = [Simplex(), Simplex(1e-100), Simplex(1e100)]
 BOTH = [L1L2Ball(1.2, 1.0), L1L2Ball(1e-100, 1e-100), L1L2Ball(1e100, 7e99), L1L2Ball(0.5, 3.0)]
-BOUNDED = BALLS + BOXES + SIMPLICES + BOTH
+PRODUCTS = [Product([(L2Ball(0.3), 2), (LinfBall(4.0), 1)]), Product([(L1Ball(1e100), 3)])]
+BOUNDED = BALLS + BOXES + SIMPLICES + BOTH + PRODUCTS
 ALL_SETS = [*BOUNDED, WholeSpace()]
 ORDERS = [1, 2, math.inf]
 DIMENSION = 3

@@ -9,7 +9,9 @@ import pytest
 
 from discreet import LinearClassifier, LinearRegressor
 from discreet.linear_model import (
+    ElasticNet,
     HuberRegressor,
+    Lasso,
     LogisticRegression,
     PoissonRegressor,
     QuantileRegressor,
@@ -19,8 +21,16 @@ from discreet.linear_model import (
 from discreet.svm import LinearSVC
 
 CLASSIFIERS = (LogisticRegression, LinearClassifier, LinearSVC)
-REGRESSORS = (Ridge, HuberRegressor, QuantileRegressor, PoissonRegressor, LinearRegressor)
 MIXERS = (SimplexRegression,)
+REGRESSORS = (
+    Ridge,
+    HuberRegressor,
+    QuantileRegressor,
+    PoissonRegressor,
+    LinearRegressor,
+    Lasso,
+    ElasticNet,
+)
 EVERY = (*CLASSIFIERS, *REGRESSORS)
 WITH_COLUMNS = (LinearClassifier, LinearRegressor)
 

@@ -17,7 +17,9 @@ from discreet.errors import (
 from discreet.geometry import Box, L2Ball
 from discreet.ledger import State
 from discreet.linear_model import (
+    ElasticNet,
     HuberRegressor,
+    Lasso,
     LogisticRegression,
     PoissonRegressor,
     QuantileRegressor,
@@ -296,7 +298,9 @@ def test_the_squared_loss_without_a_domain_is_refused_with_the_reason(mechanism)
     )
 
 
-@pytest.mark.parametrize("model", [m for m in (*CLASSIFIERS, *REGRESSORS) if m is not Ridge])
+@pytest.mark.parametrize(
+    "model", [m for m in (*CLASSIFIERS, *REGRESSORS) if m not in (Ridge, Lasso, ElasticNet)]
+)
 def test_other_losses_have_no_sufficient_statistics(model):
     outcome = fit(model, mechanism="sufficient_statistics")
     assert_refused(outcome, NotAccepted, "use Squared, or objective_perturbation")

@@ -232,4 +232,6 @@ def test_the_guarantee_is_printed_on_request(model, capsys):
 
 def test_the_lists_of_estimators_are_complete():
     public = {*discreet.linear_model.__all__, *discreet.svm.__all__}
-    assert {model.__name__ for model in (*CLASSIFIERS, *REGRESSORS, *MIXERS)} == public
+    own_tests = {"LowRankRegressor"}  # of several targets: test_low_rank_regressor.py
+    listed = {model.__name__ for model in (*CLASSIFIERS, *REGRESSORS, *MIXERS)}
+    assert listed | own_tests == public

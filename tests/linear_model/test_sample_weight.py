@@ -8,9 +8,14 @@ import numpy as np
 import pytest
 
 from discreet import Budget, LinearClassifier, MemoryLedger
-from discreet.errors import InputError, InputTypeError, NotAccepted
+from discreet.data import Bounds, Interval
+from discreet.errors import InputError, InputTypeError
 from discreet.geometry import L2Ball
-from discreet.linear_model import HuberRegressor, LogisticRegression, Ridge
+from discreet.linear_model import HuberRegressor, LogisticRegression
+from discreet.losses import Squared
+from discreet.mechanisms import SufficientStatistics
+from discreet.privacy import AddRemoveOne
+from discreet.problem import Problem
 from discreet.svm import LinearSVC
 from linear_model.estimators import (
     WEIGHTS,
@@ -26,9 +31,7 @@ TWICE = np.repeat(np.arange(len(X)), WEIGHTS.astype(int))
 
 
 def exact(model, **parameters):
-    """Return a model without noise; least squares takes weights only within a domain."""
-    if model is Ridge:
-        parameters["domain"] = L2Ball(50.0)
+    """Return a model without noise."""
     if model is LinearClassifier:
         parameters["mechanism"] = "objective_perturbation"
     return model(epsilon=math.inf, max_rows=1000, **penalty(model, 0.7), **parameters)
@@ -111,9 +114,17 @@ def test_a_weighted_fit_costs_no_more(model):
     assert 0.999 <= fit.privacy_.epsilon(0.0) <= 1.0
 
 
-def test_least_squares_says_how_it_could_take_weights():
-    with pytest.raises(NotAccepted, match="use objective_perturbation with a domain"):
-        Ridge(delta=0.0, max_weight=2.0).fit(X, target(Ridge), sample_weight=WEIGHTS)
+@rehearsal
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_statistics_of_weighted_rows_have_noise_for_the_largest_weight(delta):
+    # Rows of weight zero: the ridge that is added against noise is in proportion to it.
+    def plan(largest):
+        bounds = Bounds(L2Ball(1.0), 3, labels=Interval(-1, 1), max_weight=largest, max_rows=2**20)
+        problem = Problem(Squared(1.0), bounds, ridge=1.0)
+        return SufficientStatistics().plan(problem, Budget(1.0, delta), AddRemoveOne())
+
+    assert plan(8.0).slope_noise(1.0) == pytest.approx(4 * plan(2.0).slope_noise(1.0), rel=1e-6)
+    assert plan(2.0).guarantee.epsilon(delta) <= 1.0
 
 
 def test_scores_can_be_weighted():

@@ -8,12 +8,17 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize, root
 from scipy.special import expit
+from sklearn.linear_model import ElasticNet as PlainNet
+from sklearn.linear_model import Lasso as PlainLasso
 from sklearn.linear_model import LogisticRegression as PlainLogistic
 from sklearn.linear_model import Ridge as PlainRidge
 
 from discreet import LinearClassifier, LinearRegressor
+from discreet.geometry import L1Ball
 from discreet.linear_model import (
+    ElasticNet,
     HuberRegressor,
+    Lasso,
     LogisticRegression,
     PoissonRegressor,
     QuantileRegressor,
@@ -83,6 +88,34 @@ def test_ridge_without_an_intercept_counts_targets_from_zero():
     plain = PlainRidge(alpha=0.5, fit_intercept=False).fit(CLIPPED, np.clip(SIGNAL, 0, 3))
     model = Ridge(alpha=0.5, fit_intercept=False, target_range=(0, 3), **EXACT).fit(LONG, SIGNAL)
     np.testing.assert_allclose(model.coef_, plain.coef_, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("alpha", [1e-3, 0.5, 5.0, 500.0])
+def test_the_lasso_is_that_of_scikit_learn(alpha):
+    y = np.clip(SIGNAL, -1, 1)
+    plain = PlainLasso(alpha=alpha / len(y), tol=1e-15, max_iter=10**6).fit(CLIPPED, y)
+    model = Lasso(alpha=alpha, **EXACT).fit(LONG, SIGNAL)
+    np.testing.assert_allclose(model.coef_, plain.coef_, rtol=0, atol=1e-8)
+    assert model.intercept_ == pytest.approx(plain.intercept_, abs=1e-8)
+
+
+@pytest.mark.parametrize("ratio", [0.1, 0.3, 1.0])
+def test_the_elastic_net_is_that_of_scikit_learn(ratio):
+    y = np.clip(SIGNAL, -1, 1)
+    plain = PlainNet(alpha=2.0 / len(y), l1_ratio=ratio, fit_intercept=False, tol=1e-15,
+                     max_iter=10**6).fit(CLIPPED, y)  # fmt: skip
+    model = ElasticNet(alpha=2.0, l1_ratio=ratio, fit_intercept=False, **EXACT).fit(LONG, SIGNAL)
+    np.testing.assert_allclose(model.coef_, plain.coef_, rtol=0, atol=1e-8)
+
+
+def test_a_lasso_in_a_domain_minimises_its_objective():
+    domain, y = L1Ball(0.5), np.clip(SIGNAL, -1, 1)
+    model = Lasso(alpha=3.0, fit_intercept=False, domain=domain, **EXACT).fit(LONG, SIGNAL)
+    w = np.zeros(3)
+    for _ in range(1500):
+        w = w - (CLIPPED.T @ (CLIPPED @ w - y)) / 400
+        w = domain.project(np.sign(w) * np.maximum(np.abs(w) - 3.0 / 400, 0))
+    np.testing.assert_allclose(model.coef_, w, rtol=0, atol=1e-8)
 
 
 def test_huber_regression_minimises_its_objective():

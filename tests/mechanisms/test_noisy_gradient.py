@@ -410,9 +410,15 @@ class Steep(Hinge):
 
 
 @pytest.mark.parametrize("mutant", MUTANTS)
-@pytest.mark.parametrize("case", [case for case in STAGED if isinstance(case, GradientCase)])
+@pytest.mark.parametrize(
+    "case",
+    [case for case in STAGED if isinstance(case, GradientCase)],
+    ids=lambda case: case.label,
+)
 def test_a_mutant_is_caught(case, mutant):
     plan = case.plan()
+    if mutant == "slopes that are not clipped" and not isinstance(case.question, Problem):
+        pytest.skip("a direction has no slope; see test_vector_problems.py")
     check_joint_audit(case, plan)
     with pytest.raises(AssertionError):
         check_joint_audit(case, MUTANTS[mutant](plan))

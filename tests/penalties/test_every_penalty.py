@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from discreet import geometry, penalties
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import Box, L1Ball, L2Ball, LinfBall, Simplex, WholeSpace
-from discreet.penalties import L1, L2, ElasticNet, Indicator, Penalty, WithRidge
+from discreet.penalties import L1, L2, ElasticNet, Indicator, L1Within, Penalty, WithRidge
 
 law = settings(derandomize=True, deadline=None, max_examples=20)
 
@@ -31,6 +31,9 @@ ROUGH = [
     ElasticNet(0.3, 0.0),
     ElasticNet(0.0, 2.0),
     *(Indicator(region) for region in REGIONS),
+    L1(0.5, spares_last=True),
+    *(L1Within(L1(0.4), region) for region in REGIONS),
+    *(L1Within(L1(0.4, spares_last=True), region) for region in REGIONS),
     WithRidge(L1(0.5), 0.8),
     WithRidge(ElasticNet(0.2, 0.4), 0.0),
     WithRidge(WithRidge(L1(0.5), 0.8), 0.3),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import InputError
 from discreet.geometry import Box, L1Ball, L2Ball, LinfBall, Simplex, WholeSpace
-from discreet.penalties import L1, L2, ElasticNet, Indicator, WithRidge
+from discreet.penalties import L1, L2, ElasticNet, Indicator, L1Within, WithRidge
 
 law = settings(derandomize=True, deadline=None, max_examples=150)
 UNIT = 2.0**-53
@@ -30,6 +30,12 @@ PENALTIES = [
     Indicator(L1Ball(1e100)),
     Indicator(LinfBall(0.3)),
     Indicator(WholeSpace()),
+    L1(0.3, spares_last=True),
+    L1Within(L1(0.2), L1Ball(0.3)),
+    L1Within(L1(0.2, spares_last=True), L2Ball(0.3)),
+    L1Within(L1(0.2, spares_last=True), LinfBall(0.3)),
+    L1Within(L1(0.2), Simplex(0.3)),
+    L1Within(L1(0.2, spares_last=True), Simplex(0.3)),
     WithRidge(L1(0.3), 0.7),
     WithRidge(Indicator(L1Ball(0.3)), 0.7),
     WithRidge(Indicator(Simplex(0.3)), 1e5),
@@ -46,7 +52,19 @@ def exactly(thing, values, step):
 @exactly.register
 def _(penalty: L1, values, step):
     distance = Fraction(penalty.weight) * step
-    return [value - max(-distance, min(distance, value)) for value in values]
+    shrunk = [value - max(-distance, min(distance, value)) for value in values]
+    return [*shrunk[:-1], values[-1]] if penalty.spares_last else shrunk
+
+
+@exactly.register
+def _(penalty: L1Within, values, step):
+    if not isinstance(penalty.region, Simplex):
+        return exactly(penalty.region, exactly(penalty.lasso, values, step), step)
+    distance = Fraction(penalty.lasso.weight) * step
+    lowered = [value - distance for value in values]
+    if penalty.lasso.spares_last:
+        lowered[-1] = values[-1]
+    return exactly(penalty.region, lowered, step)
 
 
 @exactly.register

@@ -25,13 +25,16 @@ from discreet.mechanisms import (
 from discreet.mechanisms._linear_term import LaplaceTerm, RadialTerm
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbationPlan
 from discreet.mechanisms.sufficient_statistics import SufficientStatisticsPlan
+from discreet.mechanisms.vector_perturbation import VectorPerturbationPlan
 from discreet.privacy import AddRemoveOne, Budget, Gaussian, Laplace, ReplaceOne, Unit
 from discreet.problem import Problem
 from discreet.question import Question, RowCount, VectorMean, VectorSum
+from discreet.vector_problems import VectorProblem
 from support.domain_cases import domain_cases
 from support.opened import open_rows
 from support.shifted_radial import ShiftedRadial
 from support.silent import SilentNoise
+from support.vector_cases import vector_cases
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ class Case:
         if isinstance(plan, SufficientStatisticsPlan):
             units = plan.grid.snap(plan.moments.vector(opened))
             return plan.grid.step * units.astype(np.float64)
-        if isinstance(self.question, RowCount | Problem):
+        if isinstance(self.question, RowCount | Problem | VectorProblem):
             return np.atleast_1d(np.float64(plan.run(opened, SilentNoise())))
         return plan.grid.step * plan.totals.units(opened, plan.grid).astype(np.float64)
 
@@ -89,7 +92,7 @@ class Case:
     def shift(self, plan, apart):
         """How far apart two totals are, in units of the noise that hides them."""
         length = self.noise_norm(plan)(apart)
-        if isinstance(plan, ObjectivePerturbationPlan):
+        if isinstance(plan, ObjectivePerturbationPlan | VectorPerturbationPlan):
             return length * self.question.ridge / plan.scale
         return length / (plan.scale if hasattr(plan, "term") else plan.grid.scale)
 
@@ -365,4 +368,5 @@ CASES = (
     *_learning_cases(),
     *_least_squares_cases(),
     *domain_cases(Case, Data, _l2, _hostile_row(3, [-60, 0, 60])),
+    *vector_cases(Case, Data, _l2, _hostile_row),
 )

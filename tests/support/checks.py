@@ -10,6 +10,7 @@ from scipy.stats import beta, norm
 
 from discreet.privacy import Composition
 from discreet.problem import Problem
+from discreet.vector_problems import VectorProblem
 
 
 def check_sensitivity(case, plan, pairs):
@@ -90,7 +91,7 @@ def scores(case, plan, noise, trials):
     length, watched = case.noise_norm(plan), watch(plan)
 
     def score(value):
-        if isinstance(case.question, Problem) and is_pure(plan):
+        if isinstance(case.question, Problem | VectorProblem) and is_pure(plan):
             return length(value - centres[0]) - length(value - centres[1])
         return value @ (centres[1] - centres[0])
 

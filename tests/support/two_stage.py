@@ -30,8 +30,10 @@ from discreet.mechanisms._linear_term import LaplaceTerm
 from discreet.mechanisms.output_perturbation import OutputPerturbationPlan
 from discreet.noise import RehearsalNoise
 from discreet.one_vs_rest import OneVsRest
+from discreet.penalties import Indicator
 from discreet.privacy import AddRemoveOne, Budget, Gaussian, ReplaceOne
 from discreet.problem import Problem
+from discreet.vector_problems import SpatialMedian
 from support.cases import Case, Data, _hostile_row, _l1, _l2
 from support.checks import rates
 from support.silent import SilentNoise
@@ -285,4 +287,17 @@ def _gradients():
                            Budget(1.0, 1e-6), pair, _l2, _hostile_row(3, [-1, 1]))  # fmt: skip
 
 
-STAGED = (*_standardisations(), *_one_vs_rest(), *_gradients())
+def _directions():
+    bounds = Bounds(L2Ball(1e6), 3, max_rows=2**20)
+    problem = SpatialMedian(bounds, 4000.0, Indicator(L2Ball(2.0)))
+    nothing, up, down = [0.0] * 3, [5.0, 0.0, 0.0], [-3.0, 0.0, 0.0]
+    for unit, first, second in (
+        (AddRemoveOne(), [nothing], [nothing, up]),
+        (ReplaceOne(), [nothing, up], [nothing, down]),
+    ):
+        pair = (Data(np.array(first)), Data(np.array(second)))
+        yield GradientCase(f"noisy directions, {unit.name}", NoisyGradient(steps=4), problem, unit,
+                           Budget(1.0, 1e-6), pair, _l2, _hostile_row(3))  # fmt: skip
+
+
+STAGED = (*_standardisations(), *_one_vs_rest(), *_gradients(), *_directions())

@@ -17,7 +17,7 @@ from discreet.audit.scores import Score
 from discreet.audit.statistical import audit
 from discreet.data import Rows
 from discreet.declared import Bounds, Interval, LabelSet
-from discreet.geometry import Box, L1Ball, L2Ball, LinfBall
+from discreet.geometry import Box, L1Ball, L2Ball, LinfBall, NuclearBall, Product
 from discreet.ledger import NoLedger
 from discreet.losses import Hinge, Logistic, MarginLogistic, Squared
 from discreet.mechanisms import (
@@ -36,6 +36,7 @@ from discreet.mechanisms import (
     PrivateStandardisation,
     SimplexSampling,
     SufficientStatistics,
+    VectorPerturbation,
 )
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbationPlan
 from discreet.mechanisms.simplex_sampling import least_with, widest
@@ -46,6 +47,7 @@ from discreet.penalties import Indicator
 from discreet.privacy import AddRemoveOne, Budget, NoPrivacy, Unit, unit_named
 from discreet.problem import Problem
 from discreet.question import ColumnQuantiles, Question, RowCount, VectorSum
+from discreet.vector_problems import SeveralOutputs, SpatialMedian
 
 NAMES = tuple(mechanism.name for mechanism in REGISTRY)
 
@@ -332,6 +334,41 @@ def _noisy_gradient(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
                    budget, _classes(unit, [1.0]), is_tight=steps == 1, effort=20.0 + 20.0 * steps,
                    remark=remark
                    )  # fmt: skip
+    yield _noisy_directions(unit, budget)
+
+
+def _noisy_directions(unit: Unit, budget: Budget) -> Case:
+    # A row far away pulls with all its might, wherever the point is.
+    bounds = Bounds(L2Ball(1e6), 1, max_rows=2**16)
+    problem = SpatialMedian(bounds, 4000.0 / budget.epsilon, Indicator(L2Ball(1.0)))
+    mechanism = NoisyGradient(1, 1.0, rule="strongly_convex", average="last")
+    return Case("noisy gradient, directions", mechanism, problem, budget, _far_row(unit),
+                effort=40.0)  # fmt: skip
+
+
+def _far_row(unit: Unit) -> Pair:
+    """A row far out: there or not, or on one side or the other."""
+    if isinstance(unit, AddRemoveOne):
+        return Pair(np.array([[0.0]]), np.array([[0.0], [1e6]]), unit)
+    return Pair(np.array([[1e6]]), np.array([[-1e6]]), unit)
+
+
+def _vector_perturbation(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    far = Bounds(L2Ball(1e6), 1, max_rows=2**16)
+    distances = SpatialMedian(far, 400.0 / pure.epsilon, Indicator(L2Ball(1.0)), smoothing=1.0)
+    yield Case("vector perturbation, distances", VectorPerturbation(), distances, pure,
+               _far_row(unit), effort=100.0)  # fmt: skip
+    bounds = Bounds(Product([(L2Ball(1.0), 1), (L2Ball(1.0), 2)]), 3, max_rows=2**16)
+    domain = Indicator(NuclearBall(0.05, (1, 2)))
+    outputs = SeveralOutputs(bounds, 400.0 / pure.epsilon, domain)
+    nothing, row = [0.0, 0.0, 0.0], [1.0, 1.0, 0.0]
+    if isinstance(unit, AddRemoveOne):
+        pair = Pair(np.array([nothing]), np.array([nothing, row]), unit)
+    else:
+        pair = Pair(np.array([row]), np.array([[1.0, -1.0, 0.0]]), unit)
+    yield Case("vector perturbation, several outputs", VectorPerturbation(), outputs, pure, pair,
+               effort=150.0, is_tight=False,
+               remark="the bound on slopes holds at the edge of the domain")  # fmt: skip
 
 
 def _simplex_sampling(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
@@ -371,4 +408,5 @@ _MAKERS: dict[str, Maker] = {
     "exponential_sampling": _exponential_sampling,
     "noisy_gradient": _noisy_gradient,
     "simplex_sampling": _simplex_sampling,
+    "vector_perturbation": _vector_perturbation,
 }

@@ -6,6 +6,8 @@ from discreet.geometry.l1_ball import L1Ball
 from discreet.geometry.l1_l2_ball import L1L2Ball
 from discreet.geometry.l2_ball import L2Ball
 from discreet.geometry.linf_ball import LinfBall
+from discreet.geometry.nuclear_ball import NuclearBall
+from discreet.geometry.product import Product
 from discreet.geometry.simplex import Simplex
 from discreet.geometry.whole_space import WholeSpace
 
@@ -16,6 +18,8 @@ __all__ = [
     "L1L2Ball",
     "L2Ball",
     "LinfBall",
+    "NuclearBall",
+    "Product",
     "Simplex",
     "Uniforms",
     "WholeSpace",

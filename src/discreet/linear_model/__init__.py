@@ -1,19 +1,25 @@
 """Private linear models with the interface of scikit-learn."""
 
+from discreet.linear_model.elastic_net import ElasticNet
 from discreet.linear_model.huber_regressor import HuberRegressor
+from discreet.linear_model.lasso import Lasso
 from discreet.linear_model.linear_classifier import LinearClassifier
 from discreet.linear_model.linear_regressor import LinearRegressor
 from discreet.linear_model.logistic_regression import LogisticRegression
+from discreet.linear_model.low_rank_regressor import LowRankRegressor
 from discreet.linear_model.poisson_regressor import PoissonRegressor
 from discreet.linear_model.quantile_regressor import QuantileRegressor
 from discreet.linear_model.ridge import Ridge
 from discreet.linear_model.simplex_regression import SimplexRegression
 
 __all__ = [
+    "ElasticNet",
     "HuberRegressor",
+    "Lasso",
     "LinearClassifier",
     "LinearRegressor",
     "LogisticRegression",
+    "LowRankRegressor",
     "PoissonRegressor",
     "QuantileRegressor",
     "Ridge",

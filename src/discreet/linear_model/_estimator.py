@@ -16,7 +16,7 @@ from discreet.data import Labels
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import ConvexSet, L2Ball
 from discreet.ledger import Ledger
-from discreet.linear_model._fitting import Task, noise_from
+from discreet.linear_model._fitting import Lasso, Task, noise_from
 from discreet.losses import Loss
 from discreet.mechanisms import Mechanism
 from discreet.noise import Noise
@@ -92,6 +92,10 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
 
     _raises_ridge: ClassVar[bool] = False
 
+    def _lasso(self) -> Lasso | None:
+        """Return the absolute values in the objective, None for none."""
+        return None
+
     def _features(self) -> ConvexSet:
         """Return the set that rows are brought into."""
         _checks.positive(data_norm=self.data_norm)
@@ -122,6 +126,7 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
             max_rows=self.max_rows,
             mechanism=self._chosen(n_features),
             assumed=assumed,
+            lasso=self._lasso(),
         )
 
     def _table(self, X: Any, y: Any) -> tuple[Any, Any]:
@@ -157,7 +162,7 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
         self.privacy_ = self.release_.guarantee
         if self.verbose > 0:
             print(self.privacy_.sentence())
-        coefficients = np.atleast_2d(np.asarray(self.release_.value))
+        coefficients = np.array(np.atleast_2d(self.release_.value))  # the release keeps its own
         if task.intercept is None:
             return np.column_stack([coefficients, np.zeros(len(coefficients))])
         coefficients[:, -1] *= task.intercept

@@ -14,6 +14,7 @@ from discreet.data import Bounds, Labels, LabelSet, Rows
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import ConvexSet
 from discreet.ledger import Ledger
+from discreet.linear_model._least_squares import as_strong_as_noise, least_error
 from discreet.linear_model._ridge import free_ridge
 from discreet.losses import Loss, Squared
 from discreet.mechanisms import (
@@ -29,7 +30,7 @@ from discreet.mechanisms import (
 )
 from discreet.noise import Noise, RehearsalNoise, SystemNoise
 from discreet.one_vs_rest import OneVsRest
-from discreet.penalties import Indicator
+from discreet.penalties import L1, Indicator, L1Within, Penalty
 from discreet.privacy import Budget, Unit, gaussian_multiplier
 from discreet.problem import Problem
 from discreet.question import Question
@@ -43,6 +44,27 @@ MECHANISMS: dict[str, Callable[[], Mechanism]] = {
     "adaptive_ridge": AdaptiveRidge,
     "noisy_gradient": NoisyGradient,
 }
+
+
+LEAST_RIDGE = 2.0**-40
+"""A trace of ridge, over the square of the row norm, where none is asked for and none needed."""
+
+
+@dataclass(frozen=True)
+class Lasso:
+    """A sum of absolute values in the objective; the intercept's own is left out.
+
+    ``share`` is that of the absolute values in a penalty of strength ``alpha``; the rest is ridge.
+    Without ``alpha`` they are as strong as the noise.
+    """
+
+    alpha: float | None
+    share: float
+
+    @property
+    def ridge(self) -> float:
+        """The part of the penalty that is a ridge."""
+        return 0.0 if self.alpha is None else self.alpha * (1 - self.share)
 
 
 @dataclass(frozen=True)
@@ -62,10 +84,13 @@ class Task:
     max_rows: int
     mechanism: str | Mechanism
     assumed: tuple[str, ...]
+    lasso: Lasso | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.mechanism, str):
             _checks.one_of(("auto", *MECHANISMS), mechanism=self.mechanism)
+        else:
+            _checks.instance(Mechanism, mechanism=self.mechanism)
         if self.ridge is not None:
             _checks.positive(ridge=self.ridge)
         if self.domain is not None:
@@ -86,10 +111,11 @@ class Task:
             raise InputError(
                 "sample_weight needs a declared largest weight; pass max_weight to the estimator."
             )
-        question = self.question(X.shape[1], X.shape[0])
+        settled, why = self.settled(X.shape[1], X.shape[0])
+        question = settled.question(X.shape[1], X.shape[0])
         rows = Rows(X, y, weights=weights, bounds=question.bounds, unit=self.unit)
         result = release(
-            self.chosen(question),
+            settled.chosen(question),
             question,
             rows,
             budget=self.budget,
@@ -98,10 +124,25 @@ class Task:
             purpose=purpose,
         )
         problem = question.problem if isinstance(question, OneVsRest) else question
-        if self.ridge is None or problem.ridge == self.ridge:
-            return result
-        raised = f"the penalty was raised to {problem.ridge:.3g}, the least for this budget"
-        return replace(result, reason=f"{result.reason}; {raised}")
+        if not (self.ridge is None or problem.ridge == self.ridge):
+            why += f"; the penalty was raised to {problem.ridge:.3g}, the least for this budget"
+        asked = 0.0 if settled.lasso is None else settled.lasso.ridge
+        if self.lasso is not None and not settled._from_statistics and problem.ridge > asked:
+            why += f"; a ridge of {problem.ridge:.3g} is needed for this budget"
+        return replace(result, reason=result.reason + why) if why else result
+
+    def settled(self, n_features: int, count: int) -> tuple[Task, str]:
+        """Settle what an automatic choice leaves open, and say why; all from public facts."""
+        settled, why = self, ""
+        if self.mechanism == "auto" and isinstance(self.loss, Squared) and self.domain is not None:
+            if not math.isfinite(self.domain.reach(n_features + (self.intercept is not None))):
+                settled = replace(self, mechanism="sufficient_statistics")
+            elif self.budget.is_private:
+                settled, why = least_error(self, n_features, count)
+        if self.lasso is not None and self.lasso.alpha is None:
+            alpha = as_strong_as_noise(replace(settled, lasso=None), n_features, count)
+            settled = replace(settled, lasso=replace(self.lasso, alpha=alpha))
+        return settled, why
 
     def question(self, n_features: int, count: int) -> Problem | OneVsRest:
         """State the learning problem; ``count`` is used only if it is public."""
@@ -118,10 +159,18 @@ class Task:
             self.loss,
             bounds,
             self._ridge(bounds, times=classes if classes > 2 else 1),
-            penalty=None if self.domain is None else Indicator(self.domain),
+            penalty=self._penalty(),
             assumed=self.assumed,
         )
         return OneVsRest(problem, classes) if classes > 2 else problem
+
+    def _penalty(self) -> Penalty | None:
+        inside = None if self.domain is None else Indicator(self.domain)
+        if self.lasso is None or self.lasso.alpha is None or self.lasso.share == 0:
+            return inside
+        weight = self.lasso.alpha * self.lasso.share
+        values = L1(weight, spares_last=self.intercept is not None)
+        return values if self.domain is None else L1Within(values, self.domain)
 
     def _most_rows(self, count: int) -> int:
         if self.unit.count_is_public:
@@ -140,10 +189,9 @@ class Task:
         """
         mechanism = self.mechanism
         if mechanism == "auto":
-            is_free = self.domain is None and isinstance(self.loss, Squared)
             has_kink = not self.loss.is_smooth
             mechanism = "noisy_gradient" if has_kink else "objective_perturbation"
-            mechanism = "sufficient_statistics" if is_free else mechanism
+            mechanism = "sufficient_statistics" if self._from_statistics else mechanism
         if isinstance(mechanism, str):
             mechanism = MECHANISMS[mechanism]()
         if not isinstance(question, OneVsRest):
@@ -154,10 +202,25 @@ class Task:
             raise InputError(f"{mechanism.name} is not for several classes; use mechanism='auto'.")
         return EachAgainstTheRest(mechanism)
 
+    @property
+    def _from_statistics(self) -> bool:
+        """Whether the problem is learnt from X'X and X'y, which need no ridge."""
+        if self.mechanism == "sufficient_statistics":
+            return True
+        if not isinstance(self.loss, Squared) or self.mechanism != "auto":
+            return isinstance(self.loss, Squared) and self.domain is None
+        return self.domain is None or self._is_exact_lasso
+
+    @property
+    def _is_exact_lasso(self) -> bool:
+        return self.lasso is not None and not self.budget.is_private
+
     def _ridge(self, bounds: Bounds, times: int) -> float:
+        if self.lasso is not None:
+            return self._beside_lasso(self.lasso, bounds, times)
         if self.ridge is not None:
             return self._at_least(bounds, times)
-        if isinstance(self.loss, Squared) and self.domain is None:
+        if self._from_statistics:
             return bounds.row_norm() ** 2  # its statistics need none
         norm, budget = bounds.row_norm(), self.budget
         if isinstance(self.mechanism, PrivateStandardisation):
@@ -172,6 +235,12 @@ class Task:
         return free_ridge(
             self.loss, norm, budget, self.unit, weight=bounds.largest_weight, times=times
         )
+
+    def _beside_lasso(self, lasso: Lasso, bounds: Bounds, times: int) -> float:
+        """Return the rest of the penalty, or as much ridge as the mechanism cannot do without."""
+        if self._from_statistics:
+            return max(lasso.ridge, LEAST_RIDGE * bounds.row_norm() ** 2)
+        return replace(self, lasso=None, ridge=lasso.ridge or None)._ridge(bounds, times)
 
     def _pure_disturbs_less(self, bounds: Bounds) -> bool:
         """Say whether Laplace or radial noise is smaller than Gaussian, for objectives."""
@@ -188,8 +257,7 @@ class Task:
     def _at_least(self, bounds: Bounds, times: int) -> float:
         """Return the ridge asked for, or the least at which one row bends within the budget."""
         asked = self.ridge or 0.0
-        is_free = isinstance(self.loss, Squared) and self.domain is None
-        if not self.raises_ridge or is_free or not self.budget.is_private:
+        if not self.raises_ridge or self._from_statistics or not self.budget.is_private:
             return asked
         if not self.loss.is_smooth or self.mechanism == "noisy_gradient":
             return asked  # the noise of gradients does not depend on it

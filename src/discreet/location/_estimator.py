@@ -17,21 +17,19 @@ from discreet.geometry import Box
 from discreet.ledger import Ledger
 from discreet.linear_model._estimator import unquoted
 from discreet.linear_model._fitting import noise_from
-from discreet.mechanisms import ExponentialSampling
+from discreet.mechanisms import ExponentialSampling, Mechanism
 from discreet.privacy import Budget, Guarantee, Unit, unit_named
-from discreet.question import ColumnQuantiles
+from discreet.question import ColumnQuantiles, Question
 from discreet.release import Release, release
 
 
 class LocationEstimator(BaseEstimator):  # type: ignore[misc]
-    """A quantile of each column, released once, through the gate."""
+    """A point in the middle of the rows, released once, through the gate."""
 
     epsilon: float
     delta: float
-    bounds: Any
     unit: str | Unit
     ledger: Ledger | None
-    steps: int
     max_rows: int
     random_state: int | None
     verbose: int
@@ -41,11 +39,17 @@ class LocationEstimator(BaseEstimator):  # type: ignore[misc]
     privacy_: Guarantee
 
     @abstractmethod
-    def _quantile(self) -> float:
-        """Return which quantile is asked for."""
+    def _check(self) -> None:
+        """Refuse parameters that are wrong whatever the table."""
+
+    @abstractmethod
+    def _asked(
+        self, width: int, most_rows: int, budget: Budget, unit: Unit
+    ) -> tuple[Mechanism, Question]:
+        """Return what is asked of rows of this width, and who answers."""
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Release the location of each column; the ledger is charged before a row is read.
+        """Release the location; the ledger is charged before a row is read.
 
         Parameters
         ----------
@@ -58,7 +62,7 @@ class LocationEstimator(BaseEstimator):  # type: ignore[misc]
         noise = noise_from(self.random_state)
         if not isinstance(self.verbose, bool):
             _checks.whole(verbose=self.verbose, at_least=0)
-        lower, upper = _limits(self.bounds)
+        self._check()
         table = unquoted(
             validate_data,
             self,
@@ -68,16 +72,12 @@ class LocationEstimator(BaseEstimator):  # type: ignore[misc]
             ensure_all_finite=False,
         )
         count, width = table.shape
-        declared = Bounds(
-            Box(_for_each(lower, width), _for_each(upper, width)),
-            n_features=width,
-            max_rows=count if unit.count_is_public else self.max_rows,
-        )
-        question = ColumnQuantiles(declared, self._quantile(), self.steps)
+        most_rows = count if unit.count_is_public else self.max_rows
+        mechanism, question = self._asked(width, most_rows, budget, unit)
         self.release_ = release(
-            ExponentialSampling(),
+            mechanism,
             question,
-            Rows(table, bounds=declared, unit=unit),
+            Rows(table, bounds=question.bounds, unit=unit),
             budget=budget,
             ledger=self.ledger,
             noise=noise,
@@ -95,6 +95,28 @@ class LocationEstimator(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = True  # such rows count as a fixed row
         tags.non_deterministic = self.random_state is None
         return tags
+
+
+class ColumnEstimator(LocationEstimator):
+    """A quantile of each column."""
+
+    bounds: Any
+    steps: int
+
+    @abstractmethod
+    def _quantile(self) -> float:
+        """Return which quantile is asked for."""
+
+    def _check(self) -> None:
+        _limits(self.bounds)
+
+    def _asked(
+        self, width: int, most_rows: int, budget: Budget, unit: Unit
+    ) -> tuple[Mechanism, Question]:
+        lower, upper = _limits(self.bounds)
+        region = Box(_for_each(lower, width), _for_each(upper, width))
+        declared = Bounds(region, n_features=width, max_rows=most_rows)
+        return ExponentialSampling(), ColumnQuantiles(declared, self._quantile(), self.steps)
 
 
 def _limits(bounds: Any) -> tuple[Vector, Vector]:

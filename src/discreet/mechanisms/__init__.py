@@ -13,6 +13,7 @@ from discreet.mechanisms.private_count import PrivateCount
 from discreet.mechanisms.private_standardisation import PrivateStandardisation
 from discreet.mechanisms.simplex_sampling import SimplexSampling
 from discreet.mechanisms.sufficient_statistics import SufficientStatistics
+from discreet.mechanisms.vector_perturbation import VectorPerturbation
 
 REGISTRY: tuple[Mechanism, ...] = (
     GaussianSum(),
@@ -27,6 +28,7 @@ REGISTRY: tuple[Mechanism, ...] = (
     ExponentialSampling(),
     NoisyGradient(),
     SimplexSampling(),
+    VectorPerturbation(),
 )
 """Every mechanism; the universal checks run over all of them."""
 
@@ -47,5 +49,6 @@ __all__ = [
     "PrivateStandardisation",
     "SimplexSampling",
     "SufficientStatistics",
+    "VectorPerturbation",
     "Verdict",
 ]

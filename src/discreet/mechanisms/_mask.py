@@ -41,34 +41,49 @@ class Mask:
         return self.release(point, self.grid, noise)
 
 
-def gaussian_mask(*, mu: float, error: float, width: int, bound: float) -> Mask:
-    """Return the mask that is mu-Gaussian private for values within ``error`` of ideal ones."""
+def gaussian_mask(
+    *, mu: float, error: float, width: int, bound: float, returns: bool = False
+) -> Mask:
+    """Return the mask that is mu-Gaussian private for values within ``error`` of ideal ones.
+
+    If masked points return to a domain, none is refused, and it does not matter how far the mask
+    can reach; only that it is mostly short.
+    """
     grid = gaussian_grid(
         multiplier=1 / mu,
         sensitivity=max(2 * error, FINEST * bound * mu),
         dimension=width,
         bound=bound,
     )
-    _check_reach(grid.scale * (math.sqrt(width) + GAUSSIAN_TAIL), bound)
+    _check_reach(grid.scale * (math.sqrt(width) + (0.0 if returns else GAUSSIAN_TAIL)), bound)
     chance = distance_of_gaussian(width) + GAUSSIAN_TAIL_CHANCE
     return Mask(grid, release_gaussian, chance)
 
 
-def laplace_mask(*, epsilon: float, error: float, width: int, bound: float) -> Mask:
-    """Return the mask of pure ``epsilon`` for values within ``error`` of ideal ones."""
+def laplace_mask(
+    *, epsilon: float, error: float, width: int, bound: float, returns: bool = False
+) -> Mask:
+    """Return the mask of pure ``epsilon`` for values within ``error`` of ideal ones.
+
+    ``returns`` is as for a Gaussian mask.
+    """
     grid = laplace_grid(
         epsilon=epsilon,
         sensitivity=max(2 * math.sqrt(width) * error, FINEST * bound * epsilon),
         dimension=width,
         bound=bound,
     )
-    _check_reach(grid.scale * (GAMMA_TAIL + math.log(width)) * math.sqrt(width), bound)
+    times = math.sqrt(2) if returns else GAMMA_TAIL + math.log(width)
+    _check_reach(grid.scale * times * math.sqrt(width), bound)
     return Mask(grid, release_laplace, GAMMA_TAIL_CHANCE)
 
 
 def _check_reach(reach: float, bound: float) -> None:
     if reach > 0.25 * bound:
-        raise CalibrationError("the mask would be as large as the coefficients; use more ridge.")
+        raise CalibrationError(
+            "the mask would be as large as the coefficients; use more ridge, or declare fewer rows "
+            "with max_rows."
+        )
 
 
 def neglected(chance: float) -> str:

@@ -1,7 +1,7 @@
 r"""X'X and X'y as one vector of bounded contributions, and back.
 
-With R the row norm, :math:`R_1` the l1 norm of a row, Y the largest label and p the width, the
-vector of a data set is
+With R the row norm, :math:`R_1` the l1 norm of a row, Y the largest label, W the largest weight
+(one if there are none, and left out below) and p the width, the vector of a data set is
 
 - order 2: the diagonal of :math:`X'X/R^2`, the entries above it times :math:`\sqrt2`, and
   :math:`X'y/(R Y)`. Its l2 norm is the Frobenius norm of the matrix beside the norm of the vector.
@@ -57,15 +57,14 @@ class Moments:
     def gram_size(self) -> float:
         """The largest norm of one record's part of X'X, before scaling."""
         longest = self.problem.row_norm**2
-        if self.order == 2:
-            return longest * _UP
-        return (self._row_l1**2 + longest) / 2 * _UP
+        most = longest if self.order == 2 else (self._row_l1**2 + longest) / 2
+        return most * self._weight * _UP
 
     @property
     def product_size(self) -> float:
         """The largest norm of one record's part of X'y, before scaling."""
         row = self.problem.row_norm if self.order == 2 else self._row_l1
-        return row * self._label * _UP
+        return row * self._label * self._weight * _UP
 
     @property
     def contribution(self) -> float:
@@ -103,8 +102,8 @@ class Moments:
     def _l1_per_l2(self) -> tuple[float, float]:
         """The most l1 norm in this scaling for each unit of l2 norm in the other, part by part."""
         longest, width = self.problem.row_norm, self.width
-        matrix = math.sqrt(width * (width + 3)) / 2 * longest**2 / self.gram_size
-        vector = math.sqrt(width) * longest * self._label / self.product_size
+        matrix = math.sqrt(width * (width + 3)) / 2 * longest**2 * self._weight / self.gram_size
+        vector = math.sqrt(width) * longest * self._label * self._weight / self.product_size
         return matrix * _UP, vector * _UP
 
     @property
@@ -116,6 +115,10 @@ class Moments:
     def _label(self) -> float:
         labels = self.problem.bounds.labels
         return max(0.0 if labels is None else labels.magnitude, LEAST_LABEL)
+
+    @property
+    def _weight(self) -> float:
+        return self.problem.bounds.largest_weight
 
     @property
     def _upper(self) -> tuple[Integers, Integers]:
@@ -159,4 +162,6 @@ class Moments:
 def _kernel(block: Block) -> tuple[Array, Vector]:
     if block.labels is None:
         raise PrivacyError("a learning problem was run on rows without labels.")
-    return block.gram(np.ones(block.size)), block.weighted_sum(block.labels)
+    if block.weights is None:
+        return block.gram(np.ones(block.size)), block.weighted_sum(block.labels)
+    return block.gram(block.weights), block.weighted_sum(block.weights * block.labels)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from discreet.errors import CalibrationError
 from discreet.mechanisms._mask import neglected
 from discreet.mechanisms.base import Plan, public_facts
 from discreet.privacy import Budget, Guarantee, Profile, Unit, compose, within
 from discreet.problem import Problem
+from discreet.vector_problems import VectorProblem
 
 LAWS = ("gaussian", "laplace", "radial")
 
@@ -18,11 +20,14 @@ FAR = 400.0
 """How far, in margins, coefficients may go beyond what the noise alone explains."""
 
 
+Shared = TypeVar("Shared", bound=Problem | VectorProblem)
+
+
 @dataclass(frozen=True)
-class Share:
+class Share(Generic[Shared]):
     """A problem solved ``times`` over, beside what is released already, within one budget."""
 
-    problem: Problem
+    problem: Shared
     budget: Budget
     unit: Unit
     beside: Profile | None
@@ -68,8 +73,8 @@ class Share:
     def smallest(
         self,
         law: str | None,
-        size: Callable[[Share, str], float],
-        plans: Mapping[str, Callable[[Share, str], Plan]],
+        size: Callable[[Share[Shared], str], float],
+        plans: Mapping[str, Callable[[Share[Shared], str], Plan]],
     ) -> Plan:
         """Plan with the law asked for, or with the one whose noise is smallest."""
         if law == "gaussian" and self.budget.delta == 0:

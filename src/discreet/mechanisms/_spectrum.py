@@ -27,6 +27,10 @@ class Spectrum:
         """Return the vector divided by the matrix plus ``ridge`` times the identity."""
         return np.asarray(self.vectors @ ((self.vectors.T @ vector) / (self.values + ridge)))
 
+    def matrix(self, ridge: float) -> Array:
+        """Return the matrix plus ``ridge`` times the identity."""
+        return np.asarray((self.vectors * (self.values + ridge)) @ self.vectors.T)
+
     def multiplier(self, vector: Vector, ridge: float, radius: float) -> float:
         """Return the least ridge to add so that the solution has norm at most ``radius``.
 

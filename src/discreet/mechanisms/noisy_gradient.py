@@ -13,6 +13,7 @@ from discreet import _checks
 from discreet._types import Integers, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
+from discreet.mechanisms._exact_directions import ExactDirections
 from discreet.mechanisms._exact_gradient import ExactGradient
 from discreet.mechanisms._share import Share
 from discreet.mechanisms.base import YES, Learner, Plan, Verdict
@@ -41,6 +42,10 @@ from discreet.updates import (
     SuffixAverage,
     descend,
 )
+from discreet.vector_problems import SpatialMedian
+
+Walked = Problem | SpatialMedian
+"""Problems whose gradients have exact sums."""
 
 RULES = ("adaptive", "lipschitz", "strongly_convex")
 AVERAGES: dict[str, Average] = {
@@ -75,7 +80,7 @@ PRECISION = 5e-4
 class NoisyGradientPlan(Plan):
     """How many sums, over which rows, with how much noise, and what is made of them."""
 
-    sums: ExactGradient
+    sums: ExactGradient | ExactDirections
     grid: Grid | None  # None if there is no noise, and no privacy
     steps: int
     threshold: int  # rows are in a batch with chance threshold / 2**64
@@ -85,7 +90,7 @@ class NoisyGradientPlan(Plan):
     reason: str
 
     @property
-    def problem(self) -> Problem:
+    def problem(self) -> Walked:
         return self.sums.problem
 
     @property
@@ -199,6 +204,8 @@ class NoisyGradient(Learner):
         return "noisy_gradient"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
+        if isinstance(question, SpatialMedian):
+            return YES
         if not isinstance(question, Problem):
             return Verdict(False, "noisy_gradient solves learning problems.")
         if math.isfinite(question.radius):
@@ -212,7 +219,7 @@ class NoisyGradient(Learner):
         return YES
 
     def _plan_beside(
-        self, problem: Problem, budget: Budget, unit: Unit, *, beside: Profile | None, times: int
+        self, problem: Walked, budget: Budget, unit: Unit, *, beside: Profile | None, times: int
     ) -> Plan:
         if not budget.is_private:
             return self._without_noise(problem, unit)
@@ -231,13 +238,13 @@ class NoisyGradient(Learner):
         profile = share.together(sampling.reached(share, grid), sampling.distance(problem))
         return self._planned(problem, unit, sampling, grid, share.guarantee(profile))
 
-    def _without_noise(self, problem: Problem, unit: Unit) -> Plan:
+    def _without_noise(self, problem: Walked, unit: Unit) -> Plan:
         sampling = Sampling(self.steps or FREE_STEPS, ALL_ROWS)
         return self._planned(problem, unit, sampling, None, Guarantee(NoPrivacy(), unit))
 
     def _planned(
         self,
-        problem: Problem,
+        problem: Walked,
         unit: Unit,
         sampling: Sampling,
         grid: Grid | None,
@@ -245,7 +252,7 @@ class NoisyGradient(Learner):
     ) -> Plan:
         noise = 0.0 if grid is None else grid.scale
         return NoisyGradientPlan(
-            sums=ExactGradient(problem),
+            sums=_sums(problem),
             grid=grid,
             steps=sampling.steps,
             threshold=sampling.threshold,
@@ -255,21 +262,19 @@ class NoisyGradient(Learner):
             reason=sampling.sentence,
         )
 
-    def _hint(self, problem: Problem, unit: Unit) -> int | None:
+    def _hint(self, problem: Walked, unit: Unit) -> int | None:
         """Return the number of rows, as far as anybody may know it."""
         if self.expected_rows is not None:
             return self.expected_rows
         return problem.bounds.max_rows if unit.count_is_public else None
 
-    def _chosen_rate(self, problem: Problem, unit: Unit) -> float:
+    def _chosen_rate(self, problem: Walked, unit: Unit) -> float:
         if self.rate is not None:
             return float(self.rate)
         hint = self._hint(problem, unit)
         return 1.0 if hint is None else min(1.0, FULL_ROWS / hint)
 
-    def _step_rule(
-        self, problem: Problem, unit: Unit, sampling: Sampling, noise: float
-    ) -> StepRule:
+    def _step_rule(self, problem: Walked, unit: Unit, sampling: Sampling, noise: float) -> StepRule:
         width = problem.bounds.width
         if self.rule == "strongly_convex":
             return Growing(problem.ridge)
@@ -307,14 +312,14 @@ class Sampling:
         of = "all rows" if self.is_full else f"batches of each row with chance {self.rate:.3g}"
         return f"{self.steps} step{'s' * (self.steps > 1)} over {of}"
 
-    def distance(self, problem: Problem) -> float:
+    def distance(self, problem: Walked) -> float:
         """Bound how far noise and batches as drawn are from the ideal ones."""
         one = distance_of_gaussian(problem.bounds.width)
         if not self.is_full:
             one += distance_of_gaussian(problem.bounds.max_rows)
         return self.steps * one
 
-    def grid(self, share: Share) -> Grid:
+    def grid(self, share: Share[Walked]) -> Grid:
         """Return the grid and the noise of every step."""
         problem, multiplier = share.problem, _multiplier(share, self)
         moved = problem.row_lipschitz
@@ -322,11 +327,11 @@ class Sampling:
             multiplier=multiplier,
             sensitivity=share.unit.spread(moved) if self.is_full else moved,
             dimension=problem.bounds.width,
-            bound=problem.bounds.max_rows * problem.lipschitz * problem.bounds.row_norm(math.inf),
+            bound=problem.bounds.max_rows * problem.largest_slope,
             room=GRID_ROOM,
         )
 
-    def reached(self, share: Share, grid: Grid) -> Profile:
+    def reached(self, share: Share[Walked], grid: Grid) -> Profile:
         """Return the profile of all steps, snapping included."""
         problem, spread = share.problem, grid.spread_l2(share.problem.bounds.width)
         moved = problem.row_lipschitz
@@ -343,7 +348,7 @@ class Sampling:
 
 
 @lru_cache(maxsize=256)
-def _multiplier(share: Share, sampling: Sampling) -> float:
+def _multiplier(share: Share[Walked], sampling: Sampling) -> float:
     """Return the noise in one step over what one record moves."""
     distance = sampling.distance(share.problem)
 
@@ -357,7 +362,7 @@ def _multiplier(share: Share, sampling: Sampling) -> float:
     return calibrate_from(guess, together, share.budget, precision=PRECISION)
 
 
-def _guess(share: Share, sampling: Sampling) -> float:
+def _guess(share: Share[Walked], sampling: Sampling) -> float:
     r"""Return roughly the noise that batches need.
 
     Many steps are nearly Gaussian, with :math:`\mu = q \sqrt{T (e^{m^2} - 1)}`, m the shift over
@@ -368,9 +373,15 @@ def _guess(share: Share, sampling: Sampling) -> float:
     return share.unit.spread(1.0) / math.sqrt(math.log1p(shift**2))
 
 
-def _far(problem: Problem) -> float:
+def _sums(problem: Walked) -> ExactGradient | ExactDirections:
+    if isinstance(problem, SpatialMedian):
+        return ExactDirections(problem)
+    return ExactGradient(problem)
+
+
+def _far(problem: Walked) -> float:
     """Return how far from the origin the coefficients can be, or are expected to be."""
-    if math.isfinite(problem.domain_radius):
+    if isinstance(problem, SpatialMedian) or math.isfinite(problem.domain_radius):
         return problem.domain_radius
     if problem.loss.is_classifier or problem.bounds.labels is None:
         return USUAL_MARGIN / problem.row_norm

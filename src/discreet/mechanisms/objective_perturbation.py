@@ -158,22 +158,22 @@ class ObjectivePerturbation(Learner):
         return Share(problem, budget, unit, beside, times).smallest(self.law, _size, _PLANS)
 
 
-def _size(share: Share, law: str) -> float:
+def _size(share: Share[Problem], law: str) -> float:
     """Predict the noise in a coordinate of the objective's slope."""
     return _TERMS[law](share).size(share.problem.bounds.width)
 
 
 @lru_cache(maxsize=256)  # planning is a function of public values, and costs more than a small fit
-def _gaussian_term(share: Share) -> GaussianTerm:
+def _gaussian_term(share: Share[Problem]) -> GaussianTerm:
     _check_ridge(share.problem, share.budget)
     return GaussianTerm(calibrate(partial(_gaussian_profile, share), share.budget))
 
 
-def _laplace_term(share: Share) -> LaplaceTerm:
+def _laplace_term(share: Share[Problem]) -> LaplaceTerm:
     return LaplaceTerm(_slope(share.problem, 1) / _shift(share))
 
 
-def _radial_term(share: Share) -> RadialTerm:
+def _radial_term(share: Share[Problem]) -> RadialTerm:
     return RadialTerm(_slope(share.problem, 2) / _shift(share))
 
 
@@ -182,12 +182,12 @@ def _slope(problem: Problem, order: int) -> float:
     return problem.lipschitz * problem.bounds.row_norm(order)
 
 
-def _shift(share: Share) -> float:
+def _shift(share: Share[Problem]) -> float:
     epsilon = (1 - PURE_MASK_SHARE) * share.pure_epsilon
     return largest_shift(share.problem, share.unit, epsilon)
 
 
-def _gaussian_profile(share: Share, scale: float) -> Profile:
+def _gaussian_profile(share: Share[Problem], scale: float) -> Profile:
     """Return the profile of the ideal minimisers followed by their masks."""
     problem = share.problem
     mu = problem.row_lipschitz / scale * (1 + 1e-15)
@@ -203,7 +203,7 @@ def _gaussian_profile(share: Share, scale: float) -> Profile:
     return share.together(compose([ideal, Gaussian(MASK_SHARE * mu)]), distance)
 
 
-def _gaussian_plan(share: Share, reason: str) -> Plan:
+def _gaussian_plan(share: Share[Problem], reason: str) -> Plan:
     term = _gaussian_term(share)
     minimiser = _minimiser(share.problem, term)
     mask = gaussian_mask(
@@ -211,31 +211,38 @@ def _gaussian_plan(share: Share, reason: str) -> Plan:
         error=minimiser.radius,
         width=share.problem.bounds.width,
         bound=minimiser.far,
+        returns=math.isfinite(share.problem.domain_radius),
     )
     guarantee = share.guarantee(_gaussian_profile(share, term.scale))
     return ObjectivePerturbationPlan(minimiser, term, mask, guarantee, reason)
 
 
-def _pure_plan(share: Share, term: LinearTerm, shift: float, reason: str) -> Plan:
+def _pure_plan(share: Share[Problem], term: LinearTerm, shift: float, reason: str) -> Plan:
     minimiser, width = _minimiser(share.problem, term), share.problem.bounds.width
     epsilon = PURE_MASK_SHARE * share.pure_epsilon
-    mask = laplace_mask(epsilon=epsilon, error=minimiser.radius, width=width, bound=minimiser.far)
+    mask = laplace_mask(
+        epsilon=epsilon,
+        error=minimiser.radius,
+        width=width,
+        bound=minimiser.far,
+        returns=math.isfinite(share.problem.domain_radius),
+    )
     one = Pure((pure_cost(share.problem, share.unit, shift) + epsilon) * (1 + 1e-14))
     guarantee = share.pure_guarantee(one, term.chance(width) + mask.chance)
     return ObjectivePerturbationPlan(minimiser, term, mask, guarantee, reason)
 
 
-def _laplace_plan(share: Share, reason: str) -> Plan:
+def _laplace_plan(share: Share[Problem], reason: str) -> Plan:
     term = _laplace_term(share)
     return _pure_plan(share, term, _slope(share.problem, 1) / term.scale, reason)
 
 
-def _radial_plan(share: Share, reason: str) -> Plan:
+def _radial_plan(share: Share[Problem], reason: str) -> Plan:
     term = _radial_term(share)
     return _pure_plan(share, term, _slope(share.problem, 2) / term.scale, reason)
 
 
-_TERMS: dict[str, Callable[[Share], LinearTerm]] = {
+_TERMS: dict[str, Callable[[Share[Problem]], LinearTerm]] = {
     "gaussian": _gaussian_term,
     "laplace": _laplace_term,
     "radial": _radial_term,

@@ -167,13 +167,13 @@ class OutputPerturbation(Learner):
         return share.smallest(self.law, _size, _PLANS)
 
 
-def _apart(share: Share) -> float:
+def _apart(share: Share[Problem]) -> float:
     """Bound the distance of the minimisers of neighbours."""
     problem = share.problem
     return share.unit.spread(problem.row_lipschitz) / problem.ridge * (1 + 1e-15)
 
 
-def _size(share: Share, law: str) -> float:
+def _size(share: Share[Problem], law: str) -> float:
     """Predict the noise in a coefficient."""
     width, apart = share.problem.bounds.width, _apart(share)
     if law == "gaussian":
@@ -184,12 +184,12 @@ def _size(share: Share, law: str) -> float:
 
 
 @lru_cache(maxsize=256)
-def _multiplier(share: Share) -> float:
+def _multiplier(share: Share[Problem]) -> float:
     distance = GaussianTerm(1.0).chance(share.problem.bounds.width)
     return calibrate(lambda noise: share.together(Gaussian(1 / noise), distance), share.budget)
 
 
-def _gaussian_plan(share: Share, reason: str) -> Plan:
+def _gaussian_plan(share: Share[Problem], reason: str) -> Plan:
     width, apart, multiplier = share.problem.bounds.width, _apart(share), _multiplier(share)
     unit_term = GaussianTerm(1.0)
     minimiser = _minimiser(share.problem, noise=multiplier * apart * unit_term.bound(width))
@@ -206,7 +206,7 @@ def _gaussian_plan(share: Share, reason: str) -> Plan:
     return OutputPerturbationPlan(minimiser, grid, False, total, share.guarantee(profile), reason)
 
 
-def _laplace_plan(share: Share, reason: str) -> Plan:
+def _laplace_plan(share: Share[Problem], reason: str) -> Plan:
     width, epsilon = share.problem.bounds.width, share.pure_epsilon
     apart = _apart(share) * math.sqrt(width) * (1 + 1e-15)
     reach = math.sqrt(width) * (GAMMA_TAIL + math.log(width))
@@ -225,7 +225,7 @@ def _laplace_plan(share: Share, reason: str) -> Plan:
     return OutputPerturbationPlan(minimiser, grid, True, total, guarantee, reason)
 
 
-def _radial_plan(share: Share, reason: str) -> Plan:
+def _radial_plan(share: Share[Problem], reason: str) -> Plan:
     width = share.problem.bounds.width
     epsilon, hidden = share.pure_epsilon, PURE_MASK_SHARE * share.pure_epsilon
     term = RadialTerm(_apart(share) / (epsilon - hidden))

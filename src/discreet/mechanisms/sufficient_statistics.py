@@ -1,4 +1,4 @@
-"""Ridge regression from a noisy X'X and X'y; proof in ``sufficient_statistics.md``."""
+"""Least squares, penalised, from a noisy X'X and X'y; proof in ``sufficient_statistics.md``."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from discreet._types import Vector
 from discreet.data import OpenRows
+from discreet.errors import CalibrationError
 from discreet.losses import Squared
 from discreet.mechanisms._moments import Moments
 from discreet.mechanisms._objective import RowsObjective
@@ -23,6 +24,7 @@ from discreet.noise import (
     release_gaussian,
     release_laplace,
 )
+from discreet.penalties import L1, L1Within, Penalty
 from discreet.privacy import (
     Budget,
     Gaussian,
@@ -35,6 +37,8 @@ from discreet.privacy import (
 )
 from discreet.problem import Problem
 from discreet.question import Question
+from discreet.solvers import proximal_newton
+from discreet.solvers.quadratic import Hessian, Quadratic
 
 MOST_COLUMNS = 4096
 """X'X is dense: at this width it takes 134 MB, and a few times that while it is made."""
@@ -43,6 +47,9 @@ SHORTEST_ROW, LONGEST_ROW = 1e-100, 1e120
 """Rows that could be longer overflow when they are squared and summed; shorter ones underflow."""
 
 REFINEMENTS = 2
+
+PUBLIC_TOLERANCE = 1e-12
+"""How exactly noisy equations are solved, over the size of their right-hand side."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +60,7 @@ class SufficientStatisticsPlan(Plan):
     grid: Grid
     extra_ridge: float  # in the scaled equations
     guarantee: Guarantee
+    reason: str = "noise on X'X and X'y; what is made of them costs nothing"
 
     @property
     def sensitivity(self) -> float:
@@ -72,8 +80,34 @@ class SufficientStatisticsPlan(Plan):
         gram, product = self.moments.matrices(noisy)
         spectrum = Spectrum.of(gram)
         ridge = self.moments.ridge + self.extra_ridge
+        penalty = self.moments.problem.penalty
+        if penalty is not None:
+            return self._penalised(spectrum, product, ridge, penalty)
         ridge += spectrum.multiplier(product, ridge, self.moments.radius)
         return self.moments.coefficients(spectrum.solve(product, ridge))
+
+    def _penalised(
+        self, spectrum: Spectrum, product: Vector, ridge: float, penalty: Penalty
+    ) -> Vector:
+        """Minimise the noisy quadratic plus the penalty."""
+        size, width = self.moments.gram_size, self.moments.width
+        hessian = Hessian(spectrum.matrix(ridge) * size)
+        gradient = -product * self.moments.product_size
+        model = Quadratic(np.zeros(width), gradient, hessian)
+        tolerance = PUBLIC_TOLERANCE * float(np.linalg.norm(gradient))
+        return model.minimise(penalty, tolerance).point
+
+    def slope_noise(self, radius: float) -> float:
+        """Predict the noise in a coordinate of the slope at coefficients of this norm."""
+        gram, product = (0.5, 1.0) if self.moments.order == 2 else (2.0, 2.0)  # variances
+        gram = math.sqrt(gram) * self.moments.gram_size * radius
+        product = math.sqrt(product) * self.moments.product_size
+        return self.grid.scale * math.hypot(gram, product)
+
+    @property
+    def ridge(self) -> float:
+        """The whole ridge, with what is added against the noise."""
+        return (self.moments.ridge + self.extra_ridge) * self.moments.gram_size
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +130,28 @@ class ExactRidge(Plan):
         for _ in range(REFINEMENTS):
             point = point - spectrum.solve(objective.careful_gradient(point) / size, ridge)
         return point
+
+
+@dataclass(frozen=True, eq=False)
+class ExactPenalised(Plan):
+    """Least squares with a penalty, without noise: what an infinite budget buys."""
+
+    moments: Moments
+    guarantee: Guarantee
+
+    def run(self, rows: OpenRows, noise: Noise) -> Vector:
+        problem, width = self.moments.problem, self.moments.width
+        if problem.penalty is None:
+            raise CalibrationError("least squares without a penalty need no such solver.")
+        objective = RowsObjective(problem, rows, np.zeros(width))
+        largest = objective.count * self.moments.product_size
+        return proximal_newton(
+            objective,
+            problem.penalty,
+            np.zeros(width),
+            smoothness=objective.count * problem.row_smoothness + problem.ridge,
+            tolerance=2.0**-50 * largest,
+        ).point
 
 
 @dataclass(frozen=True)
@@ -127,12 +183,8 @@ class SufficientStatistics(Mechanism):
                 f"{question.loss!r} has no finite statistics that say all; use Squared, or "
                 "objective_perturbation.",
             )
-        if question.penalty is not None or question.bounds.max_weight is not None:
-            return Verdict(
-                False,
-                "sufficient_statistics knows neither weights nor penalties beside the ridge; use "
-                "objective_perturbation with a domain.",
-            )
+        if question.penalty is not None and math.isfinite(question.radius):
+            return Verdict(False, "state a constraint as penalty=Indicator(...), not as a radius.")
         width = question.bounds.width
         if width > MOST_COLUMNS:
             return Verdict(
@@ -146,7 +198,8 @@ class SufficientStatistics(Mechanism):
 
     def _plan(self, problem: Problem, budget: Budget, unit: Unit) -> Plan:
         if not budget.is_private:
-            return ExactRidge(Moments(problem, unit, order=2), Guarantee(NoPrivacy(), unit))
+            exact = ExactRidge if problem.penalty is None else ExactPenalised
+            return exact(Moments(problem, unit, order=2), Guarantee(NoPrivacy(), unit))
         facts = (*public_facts(problem.bounds, unit), *problem.assumed)
         if budget.delta == 0:
             moments = Moments(problem, unit, order=1)
@@ -182,6 +235,10 @@ def _on_the_grid(moments: Moments, grid: Grid) -> float:
 
 
 def _extra_ridge(moments: Moments, grid: Grid) -> float:
-    """Return half of the operator norm that the noise in X'X is expected to have."""
+    """Return half of the operator norm that the noise in X'X is expected to have.
+
+    Absolute values keep coefficients small by themselves: an eighth is enough beside them.
+    """
     deviation = grid.scale * (math.sqrt(0.5) if moments.order == 2 else math.sqrt(2))
-    return deviation * math.sqrt(moments.width)
+    is_sparse = isinstance(moments.problem.penalty, L1 | L1Within)
+    return deviation * math.sqrt(moments.width) * (0.25 if is_sparse else 1.0)

@@ -22,6 +22,8 @@ class L1(Penalty):
     ----------
     weight : float
         The weight a, zero or more.
+    spares_last : bool
+        Whether the last coefficient, that of an intercept, is left out of the sum.
 
     Notes
     -----
@@ -33,9 +35,12 @@ class L1(Penalty):
     8.0
     >>> L1(weight=2.0).prox(np.array([1.0, -3.0]), step=1.0)
     array([ 0., -1.])
+    >>> L1(weight=2.0, spares_last=True).prox(np.array([1.0, -3.0]), step=1.0)
+    array([ 0., -3.])
     """
 
     weight: float
+    spares_last: bool = False
 
     def __post_init__(self) -> None:
         _checks.not_negative(weight=self.weight)
@@ -43,17 +48,26 @@ class L1(Penalty):
 
     @np.errstate(over="ignore")
     def value(self, w: Vector) -> float:
-        return float(np.sum(self.weight * np.abs(w)))
+        counted = w[:-1] if self.spares_last else w
+        return float(np.sum(self.weight * np.abs(counted)))
 
     @property
     def strong_convexity(self) -> float:
         return 0.0
 
     def _prox(self, w: Vector, step: float) -> Vector:
-        return soft_threshold(w, self.weight * step)
+        return soft_threshold(w, self.distances(w.size, step))
 
     def _prox_derivative(self, w: Vector, step: float) -> Array:
-        return np.diag(is_kept(w, self.weight * step).astype(np.float64))
+        return np.diag(is_kept(w, self.distances(w.size, step)).astype(np.float64))
+
+    def distances(self, width: int, step: float) -> float | Vector:
+        """Return how far the prox may move each coefficient."""
+        if not self.spares_last:
+            return self.weight * step
+        distances = np.full(width, self.weight * step)
+        distances[-1] = 0.0
+        return distances
 
     def prox_error(self, size: float, dimension: int, step_error: float = 0.0) -> float:
         """Count roundings: one in the distance, one in the difference, and underflow.
@@ -64,12 +78,12 @@ class L1(Penalty):
         return (3 * UNIT + 2 * step_error) * size + underflow(dimension)
 
 
-def soft_threshold(w: Vector, distance: float) -> Vector:
+def soft_threshold(w: Vector, distance: float | Vector) -> Vector:
     """Move every entry towards zero by ``distance``, stopping at zero."""
-    return w - np.clip(w, -distance, distance)
+    return np.asarray(w - np.clip(w, -distance, distance))
 
 
-def is_kept(w: Vector, distance: float) -> Booleans:
+def is_kept(w: Vector, distance: float | Vector) -> Booleans:
     """Say which entries a soft threshold leaves different from zero."""
     kept: Booleans = np.abs(w) > distance
     return kept

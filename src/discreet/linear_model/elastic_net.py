@@ -1,0 +1,122 @@
+"""Private least squares with few and small coefficients."""
+
+from __future__ import annotations
+
+from discreet import _checks
+from discreet.geometry import ConvexSet
+from discreet.ledger import Ledger
+from discreet.linear_model import _fitting
+from discreet.linear_model._regressor import LinearRegressorBase
+from discreet.losses import Loss, Squared
+from discreet.privacy import Unit
+
+
+class ElasticNet(LinearRegressorBase):
+    r"""Least squares with absolute values and squares in the penalty, differentially private.
+
+    It minimises half the squared residuals summed over rows plus
+    :math:`\alpha \rho \|w\|_1 + \alpha (1 - \rho) \|w\|^2/2`, :math:`\rho` the ``l1_ratio``. The
+    objective is a sum: its :math:`\alpha` is that of :class:`sklearn.linear_model.ElasticNet` times
+    the number of rows, which may be private. Noise goes on X'X and X'y, from which the answer is
+    algebra, or in a bounded domain on the objective, whichever is expected to err less;
+    ``release_.reason`` says so.
+
+    Parameters
+    ----------
+    epsilon, delta
+        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
+    data_norm
+        The declared bound on the Euclidean norm of a row; longer rows are shortened to it. Choose
+        it without looking at the data.
+    unit
+        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
+    ledger
+        Where the fit is paid for; None keeps no books.
+    target_range
+        The declared range of targets; others are clipped to it.
+    alpha
+        Strength of the penalty. By default as strong as the noise. Noise on the objective needs
+        some ridge: too little for the budget is raised, and ``release_.reason`` says so.
+    l1_ratio
+        The share of the absolute values in the penalty, between 0 and 1.
+    fit_intercept
+        Whether there is a constant column; it is inside the row norm. Its coefficient is spared the
+        absolute values, not the ridge. Targets are counted from the middle of their range then.
+    domain
+        A convex set that the coefficients must lie in, the intercept's own included: a ball, a box,
+        or a simplex.
+    max_weight
+        The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
+    max_rows
+        A public bound on the number of rows, if that number is private.
+    mechanism
+        ``"auto"``, ``"sufficient_statistics"``, ``"objective_perturbation"``,
+        ``"output_perturbation"`` or ``"noisy_gradient"``; all but the first two need a domain.
+    random_state
+        None for privacy. A whole number makes a repeatable rehearsal that is **not private**.
+    verbose
+        Above zero, the guarantee is printed after the fit.
+
+    Attributes
+    ----------
+    coef_, intercept_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+    release_, privacy_
+        The release and its guarantee.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> generator = np.random.default_rng(0)
+    >>> X = generator.uniform(-1, 1, size=(50_000, 20)) / np.sqrt(20)
+    >>> y = X[:, 0] - X[:, 1]
+    >>> model = ElasticNet(epsilon=1.0, delta=1e-6).fit(X, y)
+    >>> bool(model.score(X, y) > 0.9), model.privacy_.epsilon(1e-6) <= 1.0
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-9,
+        data_norm: float = 1.0,
+        unit: str | Unit = "add_remove",
+        ledger: Ledger | None = None,
+        *,
+        target_range: tuple[float, float] = (-1.0, 1.0),
+        alpha: float | None = None,
+        l1_ratio: float = 0.5,
+        fit_intercept: bool = True,
+        domain: ConvexSet | None = None,
+        max_weight: float | None = None,
+        max_rows: int = 2**23,
+        mechanism: str = "auto",
+        random_state: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.data_norm = data_norm
+        self.unit = unit
+        self.ledger = ledger
+        self.target_range = target_range
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.domain = domain
+        self.max_weight = max_weight
+        self.max_rows = max_rows
+        self.mechanism = mechanism
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _loss(self) -> Loss:
+        return Squared(self._labels().magnitude)
+
+    def _ridge(self) -> float | None:
+        super()._ridge()  # checks alpha
+        return None
+
+    def _lasso(self) -> _fitting.Lasso | None:
+        _checks.fraction(l1_ratio=self.l1_ratio)
+        return _fitting.Lasso(self.alpha, share=float(self.l1_ratio))

@@ -1,0 +1,144 @@
+"""The private geometric median."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from discreet import _checks
+from discreet.data import Bounds
+from discreet.errors import InputError
+from discreet.geometry import L2Ball
+from discreet.ledger import Ledger
+from discreet.location._estimator import LocationEstimator
+from discreet.mechanisms import Mechanism, NoisyGradient, VectorPerturbation
+from discreet.penalties import Indicator
+from discreet.privacy import Budget, Unit
+from discreet.question import Question
+from discreet.vector_problems import SpatialMedian
+
+MECHANISMS: dict[str, Callable[[], Mechanism]] = {
+    "noisy_gradient": NoisyGradient,
+    "vector_perturbation": VectorPerturbation,
+}
+
+USUAL_SMOOTHING = 0.1
+"""The width of the smoothing, over the radius, where curvature has to be bounded."""
+
+BENT, BENT_IF_REPLACED = 0.7, 0.5
+"""What the curvature of one row may cost beside its slope, over epsilon."""
+
+TRACE = 2.0**-20
+"""So much smoothing and ridge, in units of the radius, that they do not show."""
+
+FAR = 2.0**30
+"""Rows farther out than this many radii are drawn in; the noise does not depend on it."""
+
+
+class GeometricMedian(LocationEstimator):
+    r"""The point with the least total distance to all rows, differentially private.
+
+    No row pulls harder than any other, however far away it lies: the median is at home where means
+    are pulled about by outliers. With a positive ``delta`` noisy sums of unit vectors are followed;
+    without, distances are smoothed to :math:`\sqrt{\|w - x\|^2 + h^2}` and a random linear term and
+    a ridge are added to their sum.
+
+    Parameters
+    ----------
+    epsilon, delta
+        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
+    radius
+        The median is looked for within this distance of the origin. Choose it without looking at
+        the data, and subtract from all rows where you expect their middle. Rows may lie far beyond.
+    unit
+        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
+    ledger
+        Where the fit is paid for; None keeps no books.
+    smoothing
+        The width h. By default none for noisy gradients, and a tenth of the radius otherwise.
+    max_rows
+        A public bound on the number of rows, if that number is private.
+    mechanism
+        ``"auto"``, ``"noisy_gradient"``, which needs a positive ``delta``, or
+        ``"vector_perturbation"``, which is of pure epsilon.
+    random_state
+        None for privacy. A whole number makes a repeatable rehearsal that is **not private**.
+    verbose
+        Above zero, the guarantee is printed after the fit.
+
+    Attributes
+    ----------
+    location_
+        The released point.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+    release_, privacy_
+        The release and its guarantee.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.random.default_rng(0).standard_cauchy(size=(5000, 3)) + [1.0, 2.0, 0.0]
+    >>> model = GeometricMedian(epsilon=1.0, delta=1e-6, radius=10.0).fit(rows)
+    >>> bool(np.abs(model.location_ - [1.0, 2.0, 0.0]).max() < 0.2)
+    True
+    >>> model.privacy_.epsilon(1e-6) <= 1.0
+    True
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-9,
+        radius: float = 1.0,
+        unit: str | Unit = "add_remove",
+        ledger: Ledger | None = None,
+        *,
+        smoothing: float | None = None,
+        max_rows: int = 2**23,
+        mechanism: str = "auto",
+        random_state: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.radius = radius
+        self.unit = unit
+        self.ledger = ledger
+        self.smoothing = smoothing
+        self.max_rows = max_rows
+        self.mechanism = mechanism
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check(self) -> None:
+        L2Ball(self.radius)
+        _checks.one_of(("auto", *MECHANISMS), mechanism=self.mechanism)
+        if self.smoothing is not None:
+            _checks.positive(smoothing=self.smoothing)
+            if self.mechanism == "noisy_gradient":
+                raise InputError("noisy_gradient needs no smoothing; leave smoothing=None.")
+
+    def _asked(
+        self, width: int, most_rows: int, budget: Budget, unit: Unit
+    ) -> tuple[Mechanism, Question]:
+        name = self.mechanism
+        if name == "auto":
+            is_noisy = budget.is_private and budget.delta > 0 and self.smoothing is None
+            name = "noisy_gradient" if is_noisy else "vector_perturbation"
+        rows = Bounds(L2Ball(min(FAR * self.radius, 1e100)), n_features=width, max_rows=most_rows)
+        domain = Indicator(L2Ball(self.radius))
+        ridge, smoothing = TRACE / self.radius, 0.0
+        if name == "vector_perturbation":
+            smoothing = self._smoothing(budget)
+            if budget.is_private:
+                ridge = width / (smoothing * _bent(unit) * budget.epsilon)
+        return MECHANISMS[name](), SpatialMedian(rows, ridge, domain, smoothing)
+
+    def _smoothing(self, budget: Budget) -> float:
+        if self.smoothing is not None:
+            return self.smoothing
+        return (USUAL_SMOOTHING if budget.is_private else TRACE) * self.radius
+
+
+def _bent(unit: Unit) -> float:
+    return BENT_IF_REPLACED if unit.count_is_public else BENT
