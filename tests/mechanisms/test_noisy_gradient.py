@@ -29,6 +29,7 @@ from discreet.losses import (
 )
 from discreet.mechanisms import NoisyGradient, noisy_gradient
 from discreet.mechanisms._exact_gradient import ExactGradient
+from discreet.mechanisms._batches import AllRows, FixedBatches, PoissonBatches
 from discreet.mechanisms.noisy_gradient import Sampling
 from discreet.noise import ALL_ROWS, RehearsalNoise
 from discreet.penalties import Indicator
@@ -157,7 +158,7 @@ def mixture_delta(first, second, epsilon):
 @pytest.mark.parametrize("mu", [0.5, 2.0])
 @pytest.mark.parametrize("unit", [ADD, SWAP], ids=["add", "swap"])
 def test_the_profile_of_one_batch_is_that_of_its_dominating_pair(rate, mu, unit):
-    profile = Sampling(1, int(rate * 2**64)).profile(mu, unit)
+    profile = Sampling(1, PoissonBatches(int(rate * 2**64))).profile(mu, unit)
     with_row, against = [(1 - rate, 0.0), (rate, mu)], [(1 - rate, 0.0), (rate, -mu)]
     pairs = (
         [(with_row, against)]
@@ -172,7 +173,7 @@ def test_the_profile_of_one_batch_is_that_of_its_dominating_pair(rate, mu, unit)
 def test_no_other_pair_of_replaced_rows_is_told_apart_better():
     # On a line: the row moves the sum by b in one data set and by c in the other.
     rate, mu = 0.2, 1.5
-    profile = Sampling(1, int(rate * 2**64)).profile(mu, SWAP)
+    profile = Sampling(1, PoissonBatches(int(rate * 2**64))).profile(mu, SWAP)
     for b in np.linspace(-mu, mu, 5):
         for c in np.linspace(-mu, mu, 5):
             pair = [(1 - rate, 0.0), (rate, b)], [(1 - rate, 0.0), (rate, c)]
@@ -181,11 +182,11 @@ def test_no_other_pair_of_replaced_rows_is_told_apart_better():
 
 
 def test_a_batch_of_everything_is_no_batch():
-    whole = Sampling(5, ALL_ROWS).profile(0.3, ADD)
+    whole = Sampling(5, AllRows()).profile(0.3, ADD)
     assert isinstance(whole, Gaussian)
     assert math.sqrt(5) * 0.3 <= whole.mu <= math.sqrt(5) * 0.3 * (1 + 1e-14)
     plan = NoisyGradient(steps=5, rate=1.0).plan(problem_of(Hinge()), BUDGET, ADD)
-    assert plan.threshold == ALL_ROWS
+    assert plan.batches == AllRows()
 
 
 def problem_of(loss, **options):
@@ -206,7 +207,7 @@ def test_the_guarantee_is_that_of_the_code(rate, unit):
         assert profile.mu >= math.sqrt(40) * moved / plan.grid.scale
         return
     assert isinstance(profile, SampledGaussian)
-    assert profile.rate * 2**64 == plan.threshold
+    assert profile.rate * 2**64 == plan.batches.threshold
     assert profile.steps == 40
     assert profile.is_replace == (unit is SWAP)
     assert profile.mu >= (plan.problem.row_lipschitz + spread) / plan.grid.scale
@@ -226,7 +227,8 @@ def test_batches_differ_from_step_to_step_and_may_be_empty():
     X, y = np.array([[3.0, 0.0, 0.0, 0.0]]), np.ones(1)
     prepared = plan.sums.prepare(open_rows(X, y, bounds=CLASSES))
     noise, none = RehearsalNoise(8), np.zeros(5, dtype=np.int64)
-    sums = [plan.noisy_sum(prepared, np.zeros(5), noise, none)[0] for _ in range(400)]
+    batches = plan.batches.draw(prepared, noise, 400)
+    sums = [plan.noisy_sum(batch, np.zeros(5), none)[0] for batch in batches]
     kept = sum(value < -1 for value in sums)
     low, high = lower_bound(kept, 400, 1e-6), upper_bound(kept, 400, 1e-6)
     assert low < 0.4 < high
@@ -245,8 +247,10 @@ def test_one_sum_over_a_batch_is_audited(monkeypatch):
             noise = RehearsalNoise(seed)
             drawn = noise.gaussian(trials, plan.grid.bits)
             cut = 0.8 * plan.grid.scale
+            batches = plan.batches.draw(rows, noise, trials)
             sums = [
-                plan.noisy_sum(rows, np.zeros(1), noise, drawn[i : i + 1]) for i in range(trials)
+                plan.noisy_sum(batch, np.zeros(1), drawn[i : i + 1])
+                for i, batch in enumerate(batches)
             ]
             hits.append(int((np.ravel(sums) > cut).sum()))
         low, high = lower_bound(hits[0], trials, 1e-6), upper_bound(hits[1], trials, 1e-6)
@@ -366,8 +370,8 @@ def test_what_cannot_be_planned_is_refused_with_the_reason():
 def test_long_tables_of_public_length_are_read_in_batches():
     long = replace(CLASSES, max_rows=2**24)
     problem = Problem(Hinge(), long, ridge=1.0)
-    assert NoisyGradient().plan(problem, BUDGET, SWAP).threshold == ALL_ROWS // 8
-    assert NoisyGradient().plan(problem, BUDGET, ADD).threshold == ALL_ROWS
+    assert NoisyGradient().plan(problem, BUDGET, SWAP).batches == PoissonBatches(ALL_ROWS // 8)
+    assert NoisyGradient().plan(problem, BUDGET, ADD).batches == AllRows()
 
 
 def test_a_fit_goes_through_the_gate():

@@ -21,10 +21,10 @@ from discreet.privacy.stepwise import Stepwise
 
 @dataclass(frozen=True)
 class FixedBatchGaussian(Stepwise):
-    r"""``steps`` noisy sums, each over ``size`` records drawn without replacement; replace-one only.
+    r"""``steps`` noisy sums, each over ``size`` records drawn without replacement.
 
-    ``mu`` is the bound on one record's norm over the standard deviation of the noise; a replaced
-    record moves a batch by twice that, and this class knows it.
+    It speaks of replaced records only. ``mu`` is the bound on one record's norm over the standard
+    deviation of the noise; a replaced record moves a batch by twice that, and this class knows it.
 
     Notes
     -----

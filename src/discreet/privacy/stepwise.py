@@ -27,6 +27,10 @@ TAIL = 1e-20
 """The chance of all steps together to lose more than the grid reaches."""
 
 
+NOTHING = 1e-30
+"""A delta that is small enough for every purpose."""
+
+
 class Stepwise(Profile):
     """``steps`` releases with one and the same profile, each of data the earlier ones may choose.
 
@@ -108,7 +112,11 @@ class Stepwise(Profile):
     def bound(self, epsilons: Vector) -> Vector:
         if self.steps == 1:
             return np.maximum(self.one(epsilons), SMALLEST)
-        return np.minimum(largest_delta(self._composed, epsilons), 1.0)
+        bounds = renyi_delta(epsilons, ORDERS, self.rdp(ORDERS))
+        # Where the Renyi curve says that nothing is left, nobody looks closer.
+        for i in np.flatnonzero(bounds > NOTHING):
+            bounds[i] = min(bounds[i], max(loss.delta(epsilons[i]) for loss in self._composed))
+        return bounds
 
 
 def composed_both_ways(

@@ -135,9 +135,7 @@ class ComposedLoss:
         """Return delta at one epsilon, never below the truth."""
         if any(loss.beyond >= 1 for loss, _ in self.parts):
             return 1.0
-        infinite = -math.expm1(
-            sum(times * math.log1p(-loss.beyond) for loss, times in self.parts)
-        )
+        infinite = -math.expm1(sum(times * math.log1p(-loss.beyond) for loss, times in self.parts))
         tilt = _best_tilt(self.parts, self.mu, epsilon, self._means)
         composed = self._composed(tilt)
         # Without a Gaussian, losses below epsilon add nothing.
@@ -226,7 +224,7 @@ def _best_tilt(
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if is_too_much(2.0 ** (middle / _OCTAVE)) else (middle, high)
-    return 2.0 ** (low / _OCTAVE)
+    return math.exp2(low / _OCTAVE)
 
 
 def _window(parts: Sequence[tuple[GridLoss, int]], tilt: float) -> tuple[int, int]:
