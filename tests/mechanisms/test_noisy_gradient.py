@@ -28,8 +28,8 @@ from discreet.losses import (
     Squared,
 )
 from discreet.mechanisms import NoisyGradient, noisy_gradient
+from discreet.mechanisms._batches import AllRows, PoissonBatches
 from discreet.mechanisms._exact_gradient import ExactGradient
-from discreet.mechanisms._batches import AllRows, FixedBatches, PoissonBatches
 from discreet.mechanisms.noisy_gradient import Sampling
 from discreet.noise import ALL_ROWS, RehearsalNoise
 from discreet.penalties import Indicator
