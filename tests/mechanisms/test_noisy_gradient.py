@@ -33,7 +33,15 @@ from discreet.mechanisms._exact_gradient import ExactGradient
 from discreet.mechanisms.noisy_gradient import Sampling
 from discreet.noise import ALL_ROWS, RehearsalNoise
 from discreet.penalties import Indicator
-from discreet.privacy import AddRemoveOne, Budget, Gaussian, ReplaceOne, SampledGaussian
+from discreet.privacy import (
+    AddRemoveOne,
+    Budget,
+    FixedBatchGaussian,
+    Gaussian,
+    ReplaceOne,
+    SampledGaussian,
+    tilted,
+)
 from discreet.problem import Problem
 from discreet.release import release
 from support.confidence import lower_bound, upper_bound
@@ -181,6 +189,99 @@ def test_no_other_pair_of_replaced_rows_is_told_apart_better():
                 assert mixture_delta(*pair, epsilon) <= profile.delta(epsilon) + 1e-9
 
 
+@pytest.mark.parametrize(("size", "mu"), [(1, 0.4), (3, 1.5)])
+def test_a_fixed_batch_is_as_private_as_its_worst_pair_and_no_more(size, mu):
+    # Without the row another is drawn, anywhere within one length; all three move freely.
+    rate = size / 8
+    profile = Sampling(1, FixedBatches(size, 8)).profile(2 * mu, SWAP)
+    worst = 0.0
+    for epsilon in (0.0, 0.3, 1.0):
+        for b in (-mu, 0.3 * mu, mu):
+            for c in (-mu, 0.0, mu):
+                for other in (-mu, 0.2 * mu, mu):
+                    first = [(1 - rate, other), (rate, b)]
+                    second = [(1 - rate, other), (rate, c)]
+                    told = mixture_delta(first, second, epsilon)
+                    assert told <= profile.delta(epsilon) + 1e-9
+                    worst = max(worst, told / profile.delta(epsilon))
+    assert worst > 1 - 1e-5
+    by_chance = Sampling(1, PoissonBatches(int(rate * 2**64))).profile(mu, SWAP)
+    assert by_chance.delta(1.0) < profile.delta(1.0) * 0.9  # the wrong account
+    moved_once = Sampling(1, FixedBatches(size, 8)).profile(mu, SWAP)
+    assert moved_once.delta(1.0) < profile.delta(1.0) * 0.7  # another
+
+
+def test_a_fixed_batch_is_planned_for_the_noise_it_gets():
+    problem = Problem(Hinge(), replace(CLASSES, max_rows=500), ridge=1.0)
+    plan = NoisyGradient(steps=50, batch=20).plan(problem, BUDGET, SWAP)
+    profile, spread = plan.guarantee.profile.ideal, plan.grid.spread_l2(5)
+    assert isinstance(profile, FixedBatchGaussian)
+    assert (profile.size, profile.population, profile.steps) == (20, 500, 50)
+    assert profile.mu >= (2 * problem.row_lipschitz + spread) / 2 / plan.grid.scale
+    assert plan.guarantee.delta(1.0) <= 1e-6 < plan.guarantee.delta(0.998)
+    assert plan.reason == "50 steps over batches of 20 rows out of 500"
+
+
+def test_fixed_batches_have_their_size_unless_places_are_empty():
+    batches = FixedBatches(5, 20)
+    X, y = np.ones((20, 4)), np.ones(20)
+    full = open_rows(X, y, bounds=CLASSES, unit=SWAP)
+    half = open_rows(X[:10], y[:10], bounds=CLASSES, unit=SWAP)
+    assert {batch.count for batch in batches.draw(full, RehearsalNoise(1), 50)} == {5}
+    sizes = [batch.count for batch in batches.draw(half, RehearsalNoise(1), 400)]
+    assert len(set(sizes)) > 3
+    assert abs(np.mean(sizes) - 2.5) < 0.25  # the chance stays a quarter; 5 standard errors
+
+
+def test_fixed_batches_under_a_private_count_are_refused_with_the_alternative():
+    with pytest.raises(CalibrationError, match=r"rate=.*'replace'"):
+        NoisyGradient(batch=10).plan(problem_of(Hinge()), BUDGET, ADD)
+    with pytest.raises(CalibrationError, match="max_rows"):
+        few = Problem(Hinge(), replace(CLASSES, max_rows=5), ridge=1.0)
+        NoisyGradient(batch=10).plan(few, BUDGET, SWAP)
+
+
+def test_single_rows_as_printed_keep_more_than_the_paper_says():
+    ball = Indicator(L2Ball(2.0))
+    problem = Problem(Hinge(), replace(CLASSES, max_rows=40), ridge=1e-6, penalty=ball)
+    plan = NoisyGradient.as_printed().plan(problem, BUDGET, SWAP)
+    printed = math.sqrt(32 * math.log(40 / 1e-6) * math.log(1e6)) * problem.row_lipschitz
+    assert 1 <= plan.grid.scale / printed < 1 + 1e-4
+    assert plan.steps == 1600
+    assert plan.guarantee.epsilon(1e-6) < 0.2
+    X, y = table(40, CLASSES)
+    released = plan.run(open_rows(X, y, bounds=problem.bounds, unit=SWAP), RehearsalNoise(1))
+    assert ball.region.contains(released)
+
+
+def test_the_printed_noise_is_refused_where_it_is_not_enough():
+    few = Problem(Hinge(), replace(CLASSES, max_rows=3), ridge=1.0)
+    with pytest.raises(CalibrationError, match="does not keep"):
+        NoisyGradient(batch=1, noise="bst14", steps=10**5, expected_rows=3).plan(few, BUDGET, SWAP)
+    with pytest.raises(CalibrationError, match="fewer rows"):
+        NoisyGradient.as_printed().plan(problem_of(Hinge()), BUDGET, SWAP)
+
+
+def test_a_plan_of_ten_thousand_steps_is_a_few_convolutions(monkeypatch):
+    convolutions, exact = [], tilted._convolved
+
+    def convolved(parts, tilt):
+        found = exact(parts, tilt)
+        convolutions.append(found.masses.size)
+        return found
+
+    monkeypatch.setattr(tilted, "_convolved", convolved)
+    mechanism = NoisyGradient(steps=10_000, rate=0.01)
+    for unit, most in ((ADD, 24), (SWAP, 12)):
+        convolutions.clear()
+        mechanism.plan(problem_of(Hinge(), ridge=2.5), BUDGET, unit)
+        assert 0 < len(convolutions) <= most
+        assert max(convolutions) <= 2**20
+        convolutions.clear()
+        mechanism.plan(problem_of(Hinge(), ridge=2.5), BUDGET, unit)
+        assert len(convolutions) <= 4  # the noise is remembered; the guarantee is looked at again
+
+
 def test_a_batch_of_everything_is_no_batch():
     whole = Sampling(5, AllRows()).profile(0.3, ADD)
     assert isinstance(whole, Gaussian)
@@ -280,7 +381,7 @@ def test_it_learns(loss, target, mechanism):
     assert mean_loss(problem, X, y, fit(mechanism, problem, X, y)) < target
 
 
-@pytest.mark.parametrize("rule", ["adaptive", "lipschitz", "strongly_convex"])
+@pytest.mark.parametrize("rule", noisy_gradient.RULES)
 @pytest.mark.parametrize("average", ["last", "suffix", "polynomial", "uniform"])
 def test_every_rule_and_average_beats_the_start(rule, average):
     X, y = table(5000, CLASSES)
@@ -348,7 +449,8 @@ def test_silent_noise_and_no_noise_walk_the_same_path():
 @pytest.mark.parametrize(
     "wrong",
     [{"steps": 0}, {"rate": 0.0}, {"rate": 1.5}, {"rule": "newton"}, {"average": "median"},
-     {"expected_rows": 0}],
+     {"expected_rows": 0}, {"batch": 0}, {"batch": 3, "rate": 0.1}, {"noise": "none"},
+     {"noise": "bst14", "batch": 2}],
 )  # fmt: skip
 def test_a_wrong_setting_is_refused(wrong):
     with pytest.raises(InputError):

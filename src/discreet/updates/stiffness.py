@@ -172,9 +172,9 @@ class Adaptive(StepRule):
 class Preconditioned(StepRule):
     r"""As :class:`Adaptive`, along every direction by itself: for features of unlike sizes.
 
-    The stiffness is :math:`(\sqrt{2 p}/D) (T s^2 I + \sum_r g_r g_r^T)^{1/2}`, s being the noise of one
-    coordinate: what T steps of noise will add is there from the first, so that no direction is
-    taken for flat before anything is known about it.
+    The stiffness is :math:`(\sqrt{2 p}/D) (T s^2 I + \sum_r g_r g_r^T)^{1/2}`, s being the noise of
+    one coordinate: what T steps of noise will add is there from the first, so that no direction
+    is taken for flat before anything is known about it.
 
     Parameters
     ----------
