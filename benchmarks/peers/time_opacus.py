@@ -1,7 +1,8 @@
 """Time noisy gradients against Opacus on one core, in turns: the same logistic problem.
 
-Makes an environment of its own (``.venv-opacus`` beside this file), with torch for the CPU and Opacus,
-and runs itself there. Both fit a logistic regression with Poisson batches of the same mean size,
+Makes an environment of its own (``.venv-opacus`` beside this file), with torch for the CPU and
+Opacus, and runs itself there. Both fit a logistic regression with Poisson batches of the same mean
+size,
 the same number of steps and noise for the same budget; making the plan is timed by itself.
 """
 

@@ -28,7 +28,7 @@ from discreet.losses import (
     Squared,
 )
 from discreet.mechanisms import NoisyGradient, noisy_gradient
-from discreet.mechanisms._batches import AllRows, PoissonBatches
+from discreet.mechanisms._batches import AllRows, FixedBatches, PoissonBatches
 from discreet.mechanisms._exact_gradient import ExactGradient
 from discreet.mechanisms.noisy_gradient import Sampling
 from discreet.noise import ALL_ROWS, RehearsalNoise
@@ -236,8 +236,8 @@ def test_fixed_batches_have_their_size_unless_places_are_empty():
 def test_fixed_batches_under_a_private_count_are_refused_with_the_alternative():
     with pytest.raises(CalibrationError, match=r"rate=.*'replace'"):
         NoisyGradient(batch=10).plan(problem_of(Hinge()), BUDGET, ADD)
+    few = Problem(Hinge(), replace(CLASSES, max_rows=5), ridge=1.0)
     with pytest.raises(CalibrationError, match="max_rows"):
-        few = Problem(Hinge(), replace(CLASSES, max_rows=5), ridge=1.0)
         NoisyGradient(batch=10).plan(few, BUDGET, SWAP)
 
 
