@@ -47,7 +47,7 @@ def ours(X, y, steps: int) -> Callable[[], object]:
 
     bounds = Bounds(L2Ball(1.0), X.shape[1], labels=LabelSet([-1, 1]), max_rows=2**20)
     problem = Problem(Logistic(), bounds, ridge=1.0)
-    mechanism = NoisyGradient(steps, BATCH / len(X))
+    mechanism = NoisyGradient(steps, BATCH / len(X), "lipschitz", expected_rows=len(X))
     budget = Budget(EPSILON, DELTA)
 
     def fit() -> object:

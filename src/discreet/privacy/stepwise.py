@@ -17,10 +17,10 @@ from discreet.privacy.gaussian import Gaussian
 from discreet.privacy.profile import SMALLEST, Profile
 from discreet.privacy.tilted import ComposedLoss, GridLoss, connect_the_dots
 
-WIDENING = 5e-4
+WIDENING = 1e-3
 """How much of the variance of a composed loss the grid may add."""
 
-MOST_CELLS = 2**17
+MOST_CELLS = 2**16
 """Of the grid of one step, from zero on."""
 
 TAIL = 1e-20
