@@ -18,7 +18,9 @@ def renyi_epsilon(mu, size, population, steps, delta):
     event = dp_accounting.SampledWithoutReplacementDpEvent(
         population, size, dp_accounting.GaussianDpEvent(1 / (2 * mu))
     )
-    accountant = RdpAccountant(range(2, 257), SWAP).compose(event, steps)
+    accountant = RdpAccountant((2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256), SWAP).compose(
+        event, steps
+    )
     return accountant.get_epsilon(delta)
 
 
@@ -47,7 +49,7 @@ def test_it_is_above_every_pair_composed_by_itself(steps):
     pair = SampledGaussian(1.0, 0.2, steps)
     for epsilon in (0.0, 0.3, 1.0, 3.0):
         assert pair.delta(epsilon) * (1 - 3e-3) <= fixed.delta(epsilon)
-        assert fixed.delta(epsilon) <= pair.delta(epsilon) * 1.5
+        assert fixed.delta(epsilon) <= pair.delta(epsilon) * 2.5
 
 
 def test_a_batch_of_everything_is_gaussian():
