@@ -46,7 +46,7 @@ def main() -> None:
                 plan = NoisyGradient(steps, rate).plan(problem, budget, unit)
                 took = time.perf_counter() - start
                 found = theirs(plan.guarantee.profile.ideal, relation, budget.delta)
-                print(f"{unit.name:<10} rate {rate:<5} steps {steps:<5} epsilon {budget.epsilon:<4g}"
+                print(f"{unit.name:<10} rate {rate} steps {steps:<5} epsilon {budget.epsilon:<4g}"
                       f" noise {plan.grid.scale:8.3f}  {took:5.2f} s  dp-accounting {found:.4f}",
                       flush=True)  # fmt: skip
     for size, steps in ((10_000, 10_000), (1, 10**6)):
