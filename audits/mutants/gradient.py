@@ -13,6 +13,7 @@ from discreet._types import Integers, Vector
 from discreet.audit import Pair
 from discreet.audit.catalogue import cases
 from discreet.data import OpenRows
+from discreet.mechanisms import NoisyGradient
 from discreet.mechanisms._exact_directions import ExactDirections
 from discreet.privacy import AddRemoveOne
 
@@ -60,4 +61,22 @@ def not_unit_vectors() -> Mutant:
     )
 
 
-MUTANTS = (moves_once(), not_unit_vectors())
+def fixed_as_poisson() -> Mutant:
+    case = cases("noisy_gradient", "replace", 4.0, 1e-3)[-1]
+    original: Any = case.plan()
+    by_chance = NoisyGradient(1, 0.25, rule="strongly_convex", average="last")
+    plan: Any = by_chance.plan(case.question, case.budget, case.pair.unit)
+    bounds = case.question.bounds
+    return Mutant(
+        name="a batch of a fixed size, accounted for as if rows were drawn each by itself",
+        breaks="Where the row is not drawn another is, and may be its opposite: twice as far away.",
+        mechanism="noisy_gradient",
+        guarantee=plan.guarantee,
+        pair=case.pair,
+        run=of_plan(replace(plan, batches=original.batches), bounds),
+        original=of_plan(original, bounds),
+        trials=8000,
+    )
+
+
+MUTANTS = (moves_once(), not_unit_vectors(), fixed_as_poisson())

@@ -28,11 +28,20 @@ from discreet.losses import (
     Squared,
 )
 from discreet.mechanisms import NoisyGradient, noisy_gradient
+from discreet.mechanisms._batches import AllRows, FixedBatches, PoissonBatches
 from discreet.mechanisms._exact_gradient import ExactGradient
 from discreet.mechanisms.noisy_gradient import Sampling
 from discreet.noise import ALL_ROWS, RehearsalNoise
 from discreet.penalties import Indicator
-from discreet.privacy import AddRemoveOne, Budget, Gaussian, ReplaceOne, SampledGaussian
+from discreet.privacy import (
+    AddRemoveOne,
+    Budget,
+    FixedBatchGaussian,
+    Gaussian,
+    ReplaceOne,
+    SampledGaussian,
+    tilted,
+)
 from discreet.problem import Problem
 from discreet.release import release
 from support.confidence import lower_bound, upper_bound
@@ -157,7 +166,7 @@ def mixture_delta(first, second, epsilon):
 @pytest.mark.parametrize("mu", [0.5, 2.0])
 @pytest.mark.parametrize("unit", [ADD, SWAP], ids=["add", "swap"])
 def test_the_profile_of_one_batch_is_that_of_its_dominating_pair(rate, mu, unit):
-    profile = Sampling(1, int(rate * 2**64)).profile(mu, unit)
+    profile = Sampling(1, PoissonBatches(int(rate * 2**64))).profile(mu, unit)
     with_row, against = [(1 - rate, 0.0), (rate, mu)], [(1 - rate, 0.0), (rate, -mu)]
     pairs = (
         [(with_row, against)]
@@ -172,7 +181,7 @@ def test_the_profile_of_one_batch_is_that_of_its_dominating_pair(rate, mu, unit)
 def test_no_other_pair_of_replaced_rows_is_told_apart_better():
     # On a line: the row moves the sum by b in one data set and by c in the other.
     rate, mu = 0.2, 1.5
-    profile = Sampling(1, int(rate * 2**64)).profile(mu, SWAP)
+    profile = Sampling(1, PoissonBatches(int(rate * 2**64))).profile(mu, SWAP)
     for b in np.linspace(-mu, mu, 5):
         for c in np.linspace(-mu, mu, 5):
             pair = [(1 - rate, 0.0), (rate, b)], [(1 - rate, 0.0), (rate, c)]
@@ -180,12 +189,105 @@ def test_no_other_pair_of_replaced_rows_is_told_apart_better():
                 assert mixture_delta(*pair, epsilon) <= profile.delta(epsilon) + 1e-9
 
 
+@pytest.mark.parametrize(("size", "mu"), [(1, 0.4), (3, 1.5)])
+def test_a_fixed_batch_is_as_private_as_its_worst_pair_and_no_more(size, mu):
+    # Without the row another is drawn, anywhere within one length; all three move freely.
+    rate = size / 8
+    profile = Sampling(1, FixedBatches(size, 8)).profile(2 * mu, SWAP)
+    worst = 0.0
+    for epsilon in (0.0, 0.3, 1.0):
+        for b in (-mu, 0.3 * mu, mu):
+            for c in (-mu, 0.0, mu):
+                for other in (-mu, 0.2 * mu, mu):
+                    first = [(1 - rate, other), (rate, b)]
+                    second = [(1 - rate, other), (rate, c)]
+                    told = mixture_delta(first, second, epsilon)
+                    assert told <= profile.delta(epsilon) + 1e-9
+                    worst = max(worst, told / profile.delta(epsilon))
+    assert worst > 1 - 1e-5
+    by_chance = Sampling(1, PoissonBatches(int(rate * 2**64))).profile(mu, SWAP)
+    assert by_chance.delta(1.0) < profile.delta(1.0) * 0.9  # the wrong account
+    moved_once = Sampling(1, FixedBatches(size, 8)).profile(mu, SWAP)
+    assert moved_once.delta(1.0) < profile.delta(1.0) * 0.7  # another
+
+
+def test_a_fixed_batch_is_planned_for_the_noise_it_gets():
+    problem = Problem(Hinge(), replace(CLASSES, max_rows=500), ridge=1.0)
+    plan = NoisyGradient(steps=50, batch=20).plan(problem, BUDGET, SWAP)
+    profile, spread = plan.guarantee.profile.ideal, plan.grid.spread_l2(5)
+    assert isinstance(profile, FixedBatchGaussian)
+    assert (profile.size, profile.population, profile.steps) == (20, 500, 50)
+    assert profile.mu >= (2 * problem.row_lipschitz + spread) / 2 / plan.grid.scale
+    assert plan.guarantee.delta(1.0) <= 1e-6 < plan.guarantee.delta(0.998)
+    assert plan.reason == "50 steps over batches of 20 rows out of 500"
+
+
+def test_fixed_batches_have_their_size_unless_places_are_empty():
+    batches = FixedBatches(5, 20)
+    X, y = np.ones((20, 4)), np.ones(20)
+    full = open_rows(X, y, bounds=CLASSES, unit=SWAP)
+    half = open_rows(X[:10], y[:10], bounds=CLASSES, unit=SWAP)
+    assert {batch.count for batch in batches.draw(full, RehearsalNoise(1), 50)} == {5}
+    sizes = [batch.count for batch in batches.draw(half, RehearsalNoise(1), 400)]
+    assert len(set(sizes)) > 3
+    assert abs(np.mean(sizes) - 2.5) < 0.25  # the chance stays a quarter; 5 standard errors
+
+
+def test_fixed_batches_under_a_private_count_are_refused_with_the_alternative():
+    with pytest.raises(CalibrationError, match=r"rate=.*'replace'"):
+        NoisyGradient(batch=10).plan(problem_of(Hinge()), BUDGET, ADD)
+    few = Problem(Hinge(), replace(CLASSES, max_rows=5), ridge=1.0)
+    with pytest.raises(CalibrationError, match="max_rows"):
+        NoisyGradient(batch=10).plan(few, BUDGET, SWAP)
+
+
+def test_single_rows_as_printed_keep_more_than_the_paper_says():
+    ball = Indicator(L2Ball(2.0))
+    problem = Problem(Hinge(), replace(CLASSES, max_rows=40), ridge=1e-6, penalty=ball)
+    plan = NoisyGradient.as_printed().plan(problem, BUDGET, SWAP)
+    printed = math.sqrt(32 * math.log(40 / 1e-6) * math.log(1e6)) * problem.row_lipschitz
+    assert 1 <= plan.grid.scale / printed < 1 + 1e-4
+    assert plan.steps == 1600
+    assert plan.guarantee.epsilon(1e-6) < 0.2
+    X, y = table(40, CLASSES)
+    released = plan.run(open_rows(X, y, bounds=problem.bounds, unit=SWAP), RehearsalNoise(1))
+    assert ball.region.contains(released)
+
+
+def test_the_printed_noise_is_refused_where_it_is_not_enough():
+    few = Problem(Hinge(), replace(CLASSES, max_rows=3), ridge=1.0)
+    with pytest.raises(CalibrationError, match="does not keep"):
+        NoisyGradient(batch=1, noise="bst14", steps=10**5, expected_rows=3).plan(few, BUDGET, SWAP)
+    with pytest.raises(CalibrationError, match="fewer rows"):
+        NoisyGradient.as_printed().plan(problem_of(Hinge()), BUDGET, SWAP)
+
+
+def test_a_plan_of_ten_thousand_steps_is_a_few_convolutions(monkeypatch):
+    convolutions, exact = [], tilted._convolved
+
+    def convolved(parts, tilt):
+        found = exact(parts, tilt)
+        convolutions.append(found.masses.size)
+        return found
+
+    monkeypatch.setattr(tilted, "_convolved", convolved)
+    mechanism = NoisyGradient(steps=10_000, rate=0.01)
+    for unit, most in ((ADD, 24), (SWAP, 12)):
+        convolutions.clear()
+        mechanism.plan(problem_of(Hinge(), ridge=2.5), BUDGET, unit)
+        assert 0 < len(convolutions) <= most
+        assert max(convolutions) <= 2**20
+        convolutions.clear()
+        mechanism.plan(problem_of(Hinge(), ridge=2.5), BUDGET, unit)
+        assert len(convolutions) <= 4  # the noise is remembered; the guarantee is looked at again
+
+
 def test_a_batch_of_everything_is_no_batch():
-    whole = Sampling(5, ALL_ROWS).profile(0.3, ADD)
+    whole = Sampling(5, AllRows()).profile(0.3, ADD)
     assert isinstance(whole, Gaussian)
     assert math.sqrt(5) * 0.3 <= whole.mu <= math.sqrt(5) * 0.3 * (1 + 1e-14)
     plan = NoisyGradient(steps=5, rate=1.0).plan(problem_of(Hinge()), BUDGET, ADD)
-    assert plan.threshold == ALL_ROWS
+    assert plan.batches == AllRows()
 
 
 def problem_of(loss, **options):
@@ -206,7 +308,7 @@ def test_the_guarantee_is_that_of_the_code(rate, unit):
         assert profile.mu >= math.sqrt(40) * moved / plan.grid.scale
         return
     assert isinstance(profile, SampledGaussian)
-    assert profile.rate * 2**64 == plan.threshold
+    assert profile.rate * 2**64 == plan.batches.threshold
     assert profile.steps == 40
     assert profile.is_replace == (unit is SWAP)
     assert profile.mu >= (plan.problem.row_lipschitz + spread) / plan.grid.scale
@@ -226,7 +328,8 @@ def test_batches_differ_from_step_to_step_and_may_be_empty():
     X, y = np.array([[3.0, 0.0, 0.0, 0.0]]), np.ones(1)
     prepared = plan.sums.prepare(open_rows(X, y, bounds=CLASSES))
     noise, none = RehearsalNoise(8), np.zeros(5, dtype=np.int64)
-    sums = [plan.noisy_sum(prepared, np.zeros(5), noise, none)[0] for _ in range(400)]
+    batches = plan.batches.draw(prepared, noise, 400)
+    sums = [plan.noisy_sum(batch, np.zeros(5), none)[0] for batch in batches]
     kept = sum(value < -1 for value in sums)
     low, high = lower_bound(kept, 400, 1e-6), upper_bound(kept, 400, 1e-6)
     assert low < 0.4 < high
@@ -245,8 +348,10 @@ def test_one_sum_over_a_batch_is_audited(monkeypatch):
             noise = RehearsalNoise(seed)
             drawn = noise.gaussian(trials, plan.grid.bits)
             cut = 0.8 * plan.grid.scale
+            batches = plan.batches.draw(rows, noise, trials)
             sums = [
-                plan.noisy_sum(rows, np.zeros(1), noise, drawn[i : i + 1]) for i in range(trials)
+                plan.noisy_sum(batch, np.zeros(1), drawn[i : i + 1])
+                for i, batch in enumerate(batches)
             ]
             hits.append(int((np.ravel(sums) > cut).sum()))
         low, high = lower_bound(hits[0], trials, 1e-6), upper_bound(hits[1], trials, 1e-6)
@@ -276,7 +381,7 @@ def test_it_learns(loss, target, mechanism):
     assert mean_loss(problem, X, y, fit(mechanism, problem, X, y)) < target
 
 
-@pytest.mark.parametrize("rule", ["adaptive", "lipschitz", "strongly_convex"])
+@pytest.mark.parametrize("rule", noisy_gradient.RULES)
 @pytest.mark.parametrize("average", ["last", "suffix", "polynomial", "uniform"])
 def test_every_rule_and_average_beats_the_start(rule, average):
     X, y = table(5000, CLASSES)
@@ -344,7 +449,8 @@ def test_silent_noise_and_no_noise_walk_the_same_path():
 @pytest.mark.parametrize(
     "wrong",
     [{"steps": 0}, {"rate": 0.0}, {"rate": 1.5}, {"rule": "newton"}, {"average": "median"},
-     {"expected_rows": 0}],
+     {"expected_rows": 0}, {"batch": 0}, {"batch": 3, "rate": 0.1}, {"noise": "none"},
+     {"noise": "bst14", "batch": 2}],
 )  # fmt: skip
 def test_a_wrong_setting_is_refused(wrong):
     with pytest.raises(InputError):
@@ -366,8 +472,8 @@ def test_what_cannot_be_planned_is_refused_with_the_reason():
 def test_long_tables_of_public_length_are_read_in_batches():
     long = replace(CLASSES, max_rows=2**24)
     problem = Problem(Hinge(), long, ridge=1.0)
-    assert NoisyGradient().plan(problem, BUDGET, SWAP).threshold == ALL_ROWS // 8
-    assert NoisyGradient().plan(problem, BUDGET, ADD).threshold == ALL_ROWS
+    assert NoisyGradient().plan(problem, BUDGET, SWAP).batches == PoissonBatches(ALL_ROWS // 8)
+    assert NoisyGradient().plan(problem, BUDGET, ADD).batches == AllRows()
 
 
 def test_a_fit_goes_through_the_gate():

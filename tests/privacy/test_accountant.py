@@ -149,5 +149,9 @@ def test_the_allowance_counts_the_steps_inside_each_part():
     # A Fourier transform to the power n was seen to err by up to 1.3e-16 n, in both directions.
     steps = 100_000
     both = compose([SampledGaussian(0.02, 0.01, steps), Pure(1e-3)])
-    read = float(both._loss.get_delta_for_epsilon(0.1))
-    assert both.delta(0.1) >= min(read + 1.3e-16 * steps, both._renyi(np.array([0.1]))[0])
+    both.delta(0.1)
+    for composed in both._step_by_step:
+        (loss, times), _ = composed.parts
+        assert times == steps
+        for tilt, known in composed._known.items():
+            assert known.masses.min() >= 1.3e-16 * steps * np.linalg.norm(loss.tilted(tilt)[0])

@@ -86,7 +86,9 @@ def test_one_step_is_just_above_the_integral(mu, rate, is_replace):
 
 
 @pytest.mark.parametrize("is_replace", [False, True], ids=["add_remove", "replace"])
-@pytest.mark.parametrize(("mu", "rate", "steps"), [(1.0, 0.01, 100), (0.5, 0.2, 10)])
+@pytest.mark.parametrize(
+    ("mu", "rate", "steps"), [(1.0, 0.01, 100), (0.5, 0.2, 10), (0.23, 0.01, 10_000)]
+)
 def test_many_steps_agree_with_dp_accounting(mu, rate, steps, is_replace):
     event = dp_accounting.PoissonSampledDpEvent(rate, dp_accounting.GaussianDpEvent(1 / mu))
     theirs = PLDAccountant(RELATIONS[is_replace]).compose(event, steps)

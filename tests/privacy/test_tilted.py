@@ -231,9 +231,9 @@ def test_a_calibration_is_a_few_dozen_short_transforms(classes, is_replace, monk
         lengths.append(masses.size)
         return forward(masses)
 
-    def hull(epsilons, deltas):
+    def hull(epsilons, *deltas):
         evaluations.append(epsilons.size)
-        return corners(epsilons, deltas)
+        return corners(epsilons, *deltas)
 
     monkeypatch.setattr(tilted.fft, "rfft", rfft)
     monkeypatch.setattr(tilted, "lower_hull", hull)

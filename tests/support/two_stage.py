@@ -114,7 +114,8 @@ class GradientCase(StagedCase):
 
         def run(rows, noise):
             drawn = noise.gaussian(origin.size, plan.grid.bits)
-            total = plan.noisy_sum(plan.sums.prepare(rows), origin, noise, drawn)
+            (batch,) = plan.batches.draw(plan.sums.prepare(rows), noise, 1)
+            total = plan.noisy_sum(batch, origin, drawn)
             return total / plan.grid.scale
 
         return (Part(run, plan.sensitivity / plan.grid.scale),) * plan.steps

@@ -335,6 +335,15 @@ def _noisy_gradient(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
                    remark=remark
                    )  # fmt: skip
     yield _noisy_directions(unit, budget)
+    if isinstance(unit, AddRemoveOne):
+        return  # the number of rows is private, and so is a batch of so many
+    # All others are alike, and opposite to one of the two that are exchanged.
+    few = Problem(Hinge(), replace(bounds, max_rows=4), ridge=4000.0 / budget.epsilon)
+    X, y = np.ones((4, 1)), np.ones(4)
+    pair = Pair((X, y), (X, np.array([1.0, 1.0, 1.0, -1.0])), unit)
+    mechanism = NoisyGradient(1, batch=1, rule="strongly_convex", average="last")
+    yield Case("noisy gradient, 1 row of 4, 1 step", mechanism, few, budget, pair, effort=40.0,
+               remark=BATCHES)  # fmt: skip
 
 
 def _noisy_directions(unit: Unit, budget: Budget) -> Case:

@@ -123,7 +123,7 @@ class PreparedArray(Prepared):
     def take(self, positions: Integers) -> PreparedArray:
         return replace(
             self,
-            matrix=self.matrix[positions],
+            matrix=self.matrix.take(positions, axis=0),  # faster than an index
             labels=some(self.labels, positions),
             weights=some(self.weights, positions),
             scale=some(self.scale, positions),

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from discreet import _checks
-from discreet._types import Booleans, Vector, Words
+from discreet._types import Booleans, Integers, Vector, Words
 from discreet.data.block import Block, SparseVector
 from discreet.data.dense import ArraySource
 from discreet.data.source import Prepared, Source
@@ -194,6 +194,10 @@ class OpenRows(_Secret):
         """Keep each row with chance threshold / 2**64, independently of all others."""
         kept = np.flatnonzero(noise.subset(self.count, threshold))
         return self._like(self._prepared.take(kept))
+
+    def at(self, places: Integers) -> OpenRows:
+        """Keep the rows at public or random places; places beyond the last row are empty."""
+        return self._like(self._prepared.take(places[places < self.count]))
 
     def split(self, parts: int, noise: Chance) -> tuple[OpenRows, ...]:
         """Deal the rows out at random, each independently of all others.

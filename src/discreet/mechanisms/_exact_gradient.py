@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -55,18 +56,22 @@ class ExactGradient:
                 "declare a smaller max_rows."
             )
 
-    @property
+    @cached_property
     def slope_bits(self) -> int:
         """How finely slopes are rounded: so that no sum overflows."""
         count_bits = (self.problem.bounds.max_rows - 1).bit_length()
         return min(MOST_SLOPE_BITS, INTEGER_BITS - ENTRY_BITS - count_bits)
 
-    @property
+    @cached_property
     def _exponent(self) -> int:
         """Rows are at most two to this power long."""
         return math.frexp(self.problem.row_norm)[1]
 
-    @property
+    @cached_property
+    def _most(self) -> float:
+        return self.problem.lipschitz
+
+    @cached_property
     def unit(self) -> float:
         """The gradient that one unit of :meth:`units` stands for."""
         shrunk = math.ldexp(self.problem.lipschitz, -self.slope_bits)
@@ -101,7 +106,7 @@ class ExactGradient:
     def units(self, prepared: OpenRows, point: Vector) -> Integers:
         """Return the sum at public coefficients, in whole units."""
         weights = self._cut_point(point)
-        loss, most = self.problem.loss, self.problem.lipschitz
+        loss, most = self.problem.loss, self._most
         per_slope = math.ldexp(1.0, self.slope_bits) / most
 
         def kernel(block: Block) -> Integers:

@@ -12,7 +12,8 @@ import numpy as np
 from discreet import _checks
 from discreet._types import Integers, Vector
 from discreet.data import OpenRows
-from discreet.errors import CalibrationError
+from discreet.errors import CalibrationError, InputError
+from discreet.mechanisms._batches import AllRows, Batches, FixedBatches, PoissonBatches
 from discreet.mechanisms._exact_directions import ExactDirections
 from discreet.mechanisms._exact_gradient import ExactGradient
 from discreet.mechanisms._share import Share
@@ -24,7 +25,6 @@ from discreet.privacy import (
     Guarantee,
     NoPrivacy,
     Profile,
-    SampledGaussian,
     Unit,
     calibrate,
     calibrate_from,
@@ -38,6 +38,7 @@ from discreet.updates import (
     Growing,
     LastPoint,
     PolynomialAverage,
+    Preconditioned,
     StepRule,
     SuffixAverage,
     descend,
@@ -47,18 +48,27 @@ from discreet.vector_problems import SpatialMedian
 Walked = Problem | SpatialMedian
 """Problems whose gradients have exact sums."""
 
-RULES = ("adaptive", "lipschitz", "strongly_convex")
+RULES = ("preconditioned", "adaptive", "lipschitz", "strongly_convex")
 AVERAGES: dict[str, Average] = {
     "last": LastPoint(),
     "suffix": SuffixAverage(0.5),
     "polynomial": PolynomialAverage(1),
+    "cubic": PolynomialAverage(3),
     "uniform": PolynomialAverage(0),
 }
 
-STEPS, FREE_STEPS = 150, 1000
+NOISES = ("least", "bst14")
+
+STEPS, FREE_STEPS = 300, 1000
 """Steps if nobody says; the second where they cost no privacy."""
 
 MOST_STEPS = 10**6
+
+MOST_DIRECTIONS = 512
+"""Columns up to which directions are told apart."""
+
+USUAL_REACH = 3.0
+"""How much farther than usual preconditioned steps look, since few directions need it."""
 
 USUAL_MARGIN, USUAL_PREDICTION = 10.0, 2.0
 """How far margins of classes go where no domain says so, and predictions over their labels."""
@@ -83,7 +93,7 @@ class NoisyGradientPlan(Plan):
     sums: ExactGradient | ExactDirections
     grid: Grid | None  # None if there is no noise, and no privacy
     steps: int
-    threshold: int  # rows are in a batch with chance threshold / 2**64
+    batches: Batches
     rule: StepRule
     average: Average
     guarantee: Guarantee
@@ -108,11 +118,12 @@ class NoisyGradientPlan(Plan):
 
     def _walk(self, prepared: OpenRows, noise: Noise) -> Vector:
         noises = self._noises(noise)
-        # What is divided by is the rate, never the size of a batch, which is private.
-        scale = ALL_ROWS / self.threshold
+        batches = self.batches.draw(prepared, noise, self.steps)
+        # What is divided by is the rate, never the size of a batch, which may be private.
+        scale = 1 / self.batches.rate
 
         def gradient(point: Vector) -> Vector:
-            return scale * self.noisy_sum(prepared, point, noise, next(noises))
+            return scale * self.noisy_sum(next(batches), point, next(noises))
 
         penalty = self.problem.penalty
         origin = np.zeros(self.problem.bounds.width)
@@ -126,13 +137,9 @@ class NoisyGradientPlan(Plan):
             penalty=penalty,
         )
 
-    def noisy_sum(
-        self, prepared: OpenRows, point: Vector, noise: Noise, drawn: Integers | None
-    ) -> Vector:
+    def noisy_sum(self, batch: OpenRows, point: Vector, drawn: Integers | None) -> Vector:
         """Release the sum of gradients over a fresh batch of prepared rows."""
-        if self.threshold < ALL_ROWS:
-            prepared = prepared.sample(self.threshold, noise)
-        total = self.sums.units(prepared, point).astype(np.float64)
+        total = self.sums.units(batch, point).astype(np.float64)
         total *= self.sums.unit
         if self.grid is None or drawn is None:
             return total
@@ -160,14 +167,23 @@ class NoisyGradient(Learner):
         How many sums of gradients are released.
     rate
         The chance of a row to be in the batch of a step; 1.0 for all rows in all steps.
+    batch
+        How many rows are in every batch, drawn without replacement out of ``max_rows``; only where
+        the number of rows is public, that is with the unit ``"replace"``.
     rule
-        How far steps go: ``"adaptive"``, from the noisy gradients alone; ``"lipschitz"`` or
-        ``"strongly_convex"``, from bounds that need ``expected_rows``.
+        How far steps go: ``"preconditioned"``, from the noisy gradients alone along every direction
+        by itself (as ``"adaptive"`` within a domain or among very many columns); ``"adaptive"``,
+        from their norms; ``"lipschitz"``, from a bound that needs ``expected_rows``; or
+        ``"strongly_convex"``, from the ridge.
     average
         What is released of the path: its ``"last"`` point, the mean of its second half
-        (``"suffix"``), of everything with growing weights (``"polynomial"``), or ``"uniform"``.
+        (``"suffix"``), of everything with weights that grow like the steps (``"polynomial"``) or
+        their cubes (``"cubic"``), or ``"uniform"``.
     expected_rows
         A public guess at the number of rows; it changes accuracy, never privacy.
+    noise
+        ``"least"`` that the budget allows, or ``"bst14"``: what Bassily, Smith and Thakurta print
+        for single rows; see :meth:`as_printed`.
 
     Examples
     --------
@@ -184,11 +200,20 @@ class NoisyGradient(Learner):
 
     steps: int | None = None
     rate: float | None = None
-    rule: str = "adaptive"
-    average: str = "polynomial"
+    rule: str = "preconditioned"
+    average: str = "cubic"
     expected_rows: int | None = None
+    batch: int | None = None
+    noise: str = "least"
 
     def __post_init__(self) -> None:
+        _checks.one_of(NOISES, noise=self.noise)
+        if self.batch is not None:
+            _checks.whole(batch=self.batch, at_least=1)
+            if self.rate is not None:
+                raise InputError("state the rate of batches or their size in batch, not both.")
+        if self.noise == "bst14" and self.batch != 1:
+            raise InputError("the noise 'bst14' is printed for batch=1; use as_printed().")
         if self.steps is not None:
             _checks.whole(steps=self.steps, at_least=1, at_most=MOST_STEPS)
         if self.rate is not None:
@@ -198,6 +223,21 @@ class NoisyGradient(Learner):
             _checks.whole(expected_rows=self.expected_rows, at_least=1)
         _checks.one_of(RULES, rule=self.rule)
         _checks.one_of(tuple(AVERAGES), average=self.average)
+
+    @classmethod
+    def as_printed(cls) -> NoisyGradient:
+        r"""Return algorithm 1 of Bassily, Smith and Thakurta (2014), to reproduce it.
+
+        One row a step, :math:`n^2` steps, the last point, and noise of variance
+        :math:`32 L^2 \ln(n/\delta) \ln(1/\delta)/\epsilon^2` on a row's gradient. The guarantee of
+        the plan is not the one in print but what the algorithm keeps: several times stronger.
+
+        Examples
+        --------
+        >>> NoisyGradient.as_printed().batch
+        1
+        """
+        return cls(batch=1, rule="lipschitz", average="last", noise="bst14")
 
     @property
     def name(self) -> str:
@@ -229,17 +269,63 @@ class NoisyGradient(Learner):
                 "or smooth the loss for objective_perturbation."
             )
         share = Share(problem, budget, unit, beside, times)
+        batches = self._batches(problem, unit)
+        sampling = Sampling(self._steps(problem), batches)
+        grid = sampling.grid(share, self._multiplier(share, sampling))
+        profile = share.together(sampling.reached(share, grid), sampling.distance(problem))
+        if self.noise != "least" and profile.delta(budget.epsilon) > budget.delta:
+            raise CalibrationError(
+                "the noise in print does not keep this budget; use a smaller epsilon, or the "
+                "noise 'least'."
+            )
+        return self._planned(problem, unit, sampling, grid, share.guarantee(profile))
+
+    def _steps(self, problem: Walked) -> int:
+        if self.steps is not None:
+            return self.steps
+        if self.noise == "least":
+            return STEPS
+        rows = problem.bounds.max_rows
+        if rows**2 > MOST_STEPS:
+            raise CalibrationError(
+                f"as printed there are as many steps as the square of max_rows, {rows:,}; at most "
+                f"{MOST_STEPS:,} are taken. Declare fewer rows, or pass steps."
+            )
+        return rows**2
+
+    def _multiplier(self, share: Share[Walked], sampling: Sampling) -> float:
+        """Return the noise over what it is measured against."""
+        if self.noise == "least":
+            return _multiplier(share, sampling)
+        count, budget = share.problem.bounds.max_rows, share.budget
+        logs = math.log(count / budget.delta) * math.log(1 / budget.delta)
+        return math.sqrt(32 * logs) / budget.epsilon / 2
+
+    def _batches(self, problem: Walked, unit: Unit) -> Batches:
+        if self.batch is not None:
+            return self._fixed(problem, unit)
         rate = self._chosen_rate(problem, unit)
         threshold = ALL_ROWS if rate == 1 else int(math.ldexp(rate, 64))
         if threshold < 1:
             raise CalibrationError("the rate of sampling is below 2**-64; use a larger one.")
-        sampling = Sampling(self.steps or STEPS, threshold)
-        grid = sampling.grid(share)
-        profile = share.together(sampling.reached(share, grid), sampling.distance(problem))
-        return self._planned(problem, unit, sampling, grid, share.guarantee(profile))
+        return AllRows() if threshold == ALL_ROWS else PoissonBatches(threshold)
+
+    def _fixed(self, problem: Walked, unit: Unit) -> FixedBatches:
+        size, population = int(self.batch or 0), problem.bounds.max_rows
+        if not unit.count_is_public:
+            raise CalibrationError(
+                "batches of a fixed size tell how many rows there are, which the unit "
+                f"{unit.name!r} keeps private; use rate=..., a chance for each row, or the unit "
+                "'replace'."
+            )
+        if size > population:
+            raise CalibrationError(
+                f"a batch of {size:,} rows is more than max_rows, {population:,}; use fewer."
+            )
+        return FixedBatches(size, population)
 
     def _without_noise(self, problem: Walked, unit: Unit) -> Plan:
-        sampling = Sampling(self.steps or FREE_STEPS, ALL_ROWS)
+        sampling = Sampling(self.steps or FREE_STEPS, AllRows())
         return self._planned(problem, unit, sampling, None, Guarantee(NoPrivacy(), unit))
 
     def _planned(
@@ -255,7 +341,7 @@ class NoisyGradient(Learner):
             sums=_sums(problem),
             grid=grid,
             steps=sampling.steps,
-            threshold=sampling.threshold,
+            batches=sampling.batches,
             rule=self._step_rule(problem, unit, sampling, noise),
             average=AVERAGES[self.average],
             guarantee=guarantee,
@@ -279,15 +365,18 @@ class NoisyGradient(Learner):
         if self.rule == "strongly_convex":
             return Growing(problem.ridge)
         far = _far(problem)
-        if self.rule == "adaptive":
+        if self.rule == "preconditioned" and problem.penalty is None and width <= MOST_DIRECTIONS:
+            usual = USUAL_REACH * far
+            return Preconditioned(usual, noise / sampling.batches.rate, sampling.steps)
+        if self.rule in ("preconditioned", "adaptive"):
             return Adaptive(far)
         hint = self._hint(problem, unit)
         if hint is None:
             raise CalibrationError(
                 "the rule 'lipschitz' needs to know how many rows to expect; pass expected_rows."
             )
-        rate, slope = sampling.rate, problem.row_lipschitz
-        spread = hint * slope**2 * (1 - rate) / rate + width * (noise / rate) ** 2
+        batches, slope = sampling.batches, problem.row_lipschitz
+        spread = slope**2 * batches.variance(hint) + width * (noise / batches.rate) ** 2
         return Decreasing(2 * far, math.sqrt((hint * slope) ** 2 + spread))
 
 
@@ -296,36 +385,23 @@ class Sampling:
     """How many sums are released, and over which rows."""
 
     steps: int
-    threshold: int
-
-    @property
-    def rate(self) -> float:
-        """The exact chance of a row to be in a batch."""
-        return self.threshold / ALL_ROWS
-
-    @property
-    def is_full(self) -> bool:
-        return self.threshold == ALL_ROWS
+    batches: Batches
 
     @property
     def sentence(self) -> str:
-        of = "all rows" if self.is_full else f"batches of each row with chance {self.rate:.3g}"
-        return f"{self.steps} step{'s' * (self.steps > 1)} over {of}"
+        return f"{self.steps:,} step{'s' * (self.steps > 1)} over {self.batches.sentence()}"
 
     def distance(self, problem: Walked) -> float:
         """Bound how far noise and batches as drawn are from the ideal ones."""
         one = distance_of_gaussian(problem.bounds.width)
-        if not self.is_full:
-            one += distance_of_gaussian(problem.bounds.max_rows)
-        return self.steps * one
+        return self.steps * (one + self.batches.distance(problem.bounds.max_rows))
 
-    def grid(self, share: Share[Walked]) -> Grid:
+    def grid(self, share: Share[Walked], multiplier: float) -> Grid:
         """Return the grid and the noise of every step."""
-        problem, multiplier = share.problem, _multiplier(share, self)
-        moved = problem.row_lipschitz
+        problem = share.problem
         return gaussian_grid(
             multiplier=multiplier,
-            sensitivity=share.unit.spread(moved) if self.is_full else moved,
+            sensitivity=self.batches.moved(problem.row_lipschitz, share.unit),
             dimension=problem.bounds.width,
             bound=problem.bounds.max_rows * problem.largest_slope,
             room=GRID_ROOM,
@@ -334,28 +410,23 @@ class Sampling:
     def reached(self, share: Share[Walked], grid: Grid) -> Profile:
         """Return the profile of all steps, snapping included."""
         problem, spread = share.problem, grid.spread_l2(share.problem.bounds.width)
-        moved = problem.row_lipschitz
-        if self.is_full:
-            return self.profile((share.unit.spread(moved) + spread) / grid.scale, share.unit)
+        moved = self.batches.moved(problem.row_lipschitz, share.unit)
         return self.profile((moved + spread) / grid.scale, share.unit)
 
     def profile(self, mu: float, unit: Unit) -> Profile:
         """Return the profile of all steps, ``mu`` the shift over the noise in one."""
-        mu *= 1 + 1e-15
-        if self.is_full:
-            return Gaussian(math.sqrt(self.steps) * mu * (1 + 1e-15))
-        return SampledGaussian(mu, self.rate, self.steps, is_replace=unit.count_is_public)
+        return self.batches.profile(mu * (1 + 1e-15), self.steps, unit)
 
 
 @lru_cache(maxsize=256)
 def _multiplier(share: Share[Walked], sampling: Sampling) -> float:
-    """Return the noise in one step over what one record moves."""
+    """Return the least noise in one step over what it is measured against."""
     distance = sampling.distance(share.problem)
 
     def together(noise: float) -> Profile:
         return share.together(sampling.profile(1 / noise, share.unit), distance)
 
-    if sampling.is_full:
+    if isinstance(sampling.batches, AllRows):
         return calibrate(together, share.budget)
     guess = _guess(share, sampling)
     # Snapping widens what one record moves, and the grid makes up for that exactly.
@@ -369,8 +440,9 @@ def _guess(share: Share[Walked], sampling: Sampling) -> float:
     the noise in one (Bu, Dong, Long, Su 2020).
     """
     mu = 1 / calibrate(lambda noise: share.together(Gaussian(1 / noise), 0.0), share.budget)
-    shift = mu / (sampling.rate * math.sqrt(sampling.steps))
-    return share.unit.spread(1.0) / math.sqrt(math.log1p(shift**2))
+    shift = mu / (sampling.batches.rate * math.sqrt(sampling.steps))
+    whole = share.unit.spread(1.0) / sampling.batches.moved(1.0, share.unit)
+    return whole / math.sqrt(math.log1p(shift**2))
 
 
 def _sums(problem: Walked) -> ExactGradient | ExactDirections:

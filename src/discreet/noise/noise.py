@@ -111,6 +111,12 @@ class Noise(ABC):
             return np.ones(population, dtype=np.bool_)
         return self.words().take(population) < np.uint64(threshold)
 
+    def places(self, population: int, size: int) -> Integers:
+        """Return ``size`` of the places 0, 1, ..., population - 1; all sets are equally likely."""
+        _checks.whole(population=population, at_least=1, at_most=1 << 62)
+        _checks.whole(size=size, at_least=0, at_most=population)
+        return uniform.distinct(self.words(), int(population), int(size))
+
 
 class SystemNoise(Noise):
     """Noise under a fresh AES-256 key from the operating system in every call.

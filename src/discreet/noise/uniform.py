@@ -33,3 +33,22 @@ def below_each(words: WordSupply, bounds: Integers) -> Integers:
         drawn[missing] = words.take(missing.size) & mask[missing]
         missing = missing[drawn[missing] > most[missing]]
     return drawn.astype(np.int64)
+
+
+def distinct(words: WordSupply, bound: int, count: int) -> Integers:
+    """Return a uniform set of ``count`` integers below ``bound``, increasing.
+
+    The first so many different numbers in a sequence of independent uniform ones: by symmetry all
+    sets are equally likely. Of more than half, those left out are drawn.
+    """
+    if 2 * count > bound:
+        kept = np.ones(bound, dtype=np.bool_)
+        kept[distinct(words, bound, bound - count)] = False
+        return np.flatnonzero(kept)
+    drawn = np.empty(0, dtype=np.int64)
+    while drawn.size < count:
+        more = below(words, bound, count - drawn.size + count // 2 + 4).astype(np.int64)
+        drawn = np.concatenate([drawn, more])
+        _, first = np.unique(drawn, return_index=True)
+        drawn = drawn[np.sort(first)]
+    return np.sort(drawn[:count])

@@ -5,6 +5,7 @@ from discreet.privacy.budget import Budget
 from discreet.privacy.calibrate import calibrate, calibrate_from, gaussian_multiplier
 from discreet.privacy.combined import Composition, Minimum, WithinDistance, compose, within
 from discreet.privacy.concentrated import ORDERS, Renyi, ZeroConcentrated
+from discreet.privacy.fixed_batch import FixedBatchGaussian
 from discreet.privacy.gaussian import Gaussian
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.laplace import Laplace
@@ -22,6 +23,7 @@ __all__ = [
     "BoundedRange",
     "Budget",
     "Composition",
+    "FixedBatchGaussian",
     "Gaussian",
     "Guarantee",
     "Laplace",

@@ -33,16 +33,7 @@ _RELATION = {
     False: dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE,
     True: dp_accounting.NeighboringRelation.REPLACE_ONE,
 }
-_SAMPLED_ORDERS = (
-    1.05,
-    1.1,
-    1.25,
-    1.5,
-    1.75,
-    *range(2, 65),
-    *range(72, 257, 8),
-    *range(272, 513, 16),
-)
+_WHOLE_ORDERS = (*range(2, 33), *range(40, 129, 8))
 
 
 def natural_interval(span: float) -> float:
@@ -85,10 +76,18 @@ def loss_of_sampled_gaussian(
     return single if steps == 1 else single.self_compose(steps)
 
 
-def renyi_of_sampled_gaussian(ratio: float, rate: float, steps: int) -> tuple[Vector, Vector]:
-    """Return orders and the Renyi curve of Gaussian sums over Poisson batches (add/remove)."""
-    accountant = dp_accounting.rdp.RdpAccountant(_SAMPLED_ORDERS)
-    event = dp_accounting.PoissonSampledDpEvent(rate, dp_accounting.GaussianDpEvent(1 / ratio))
+def renyi_of_fixed_batches(
+    ratio: float, size: int, population: int, steps: int
+) -> tuple[Vector, Vector]:
+    """Return orders and the Renyi curve of Gaussian sums over batches of a fixed size.
+
+    Replace-one only; ``ratio`` is the *sensitivity*, twice the bound on one record's norm, over the
+    noise's standard deviation, as this accountant wants it.
+    """
+    accountant = dp_accounting.rdp.RdpAccountant(_WHOLE_ORDERS, _RELATION[True])
+    event = dp_accounting.SampledWithoutReplacementDpEvent(
+        population, size, dp_accounting.GaussianDpEvent(1 / ratio)
+    )
     accountant.compose(event, steps)
     return np.asarray(accountant.orders, dtype=np.float64), np.asarray(accountant.rdp)
 

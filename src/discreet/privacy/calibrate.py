@@ -11,6 +11,7 @@ from discreet.privacy.budget import Budget
 from discreet.privacy.combined import within
 from discreet.privacy.gaussian import Gaussian
 from discreet.privacy.profile import Profile
+from discreet.privacy.search import least_enough
 
 LEAST_NOISE, MOST_NOISE = 1e-12, 1e15
 
@@ -75,38 +76,13 @@ def calibrate_from(
         delta = profile_of(noise).delta(budget.epsilon)
         return -math.inf if delta == 0 else math.log(delta / budget.delta)
 
-    low = high = guess
-    under = over = excess(guess)
-    factor = 1.1
-    while over > 0:
-        low, under, high = high, over, high * factor
-        over, factor = excess(high), factor**2
-        if high > MOST_NOISE:
-            raise CalibrationError(
-                f"no amount of noise gives epsilon = {budget.epsilon:g} at "
-                f"delta = {budget.delta:g}; use a larger budget."
-            )
-    while under <= 0 and low > LEAST_NOISE:
-        high, over, low = low, under, low / factor
-        under, factor = excess(low), factor**2
-    nudge = 1 + precision / 3
-    while high / low > 1 + precision:
-        share = under / (under - over) if math.isfinite(over) else 0.5
-        middle = low * (high / low) ** min(max(share, 0.02), 0.98)
-        # A little to the side where the root is not, so that the next probe closes in on it.
-        middle = middle * nudge if share < 0.98 and middle * nudge < high else middle
-        found = excess(middle)
-        if found > 0:
-            low, under = middle, found
-            continue
-        high, over = middle, found
-        below = middle / nudge**2
-        if below > low:
-            found = excess(below)
-            low, under, high, over = (
-                (below, found, high, over) if found > 0 else (low, under, below, found)
-            )
-    return high
+    noise = least_enough(excess, guess, precision)
+    if not math.isfinite(noise):
+        raise CalibrationError(
+            f"no amount of noise gives epsilon = {budget.epsilon:g} at "
+            f"delta = {budget.delta:g}; use a larger budget."
+        )
+    return noise
 
 
 def gaussian_multiplier(budget: Budget, *, distance: float = 0.0) -> float:

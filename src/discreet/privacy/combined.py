@@ -21,7 +21,8 @@ from discreet.privacy.concentrated import ORDERS, renyi_delta
 from discreet.privacy.gaussian import Gaussian
 from discreet.privacy.hull import Hull, lower_hull
 from discreet.privacy.profile import SAFETY, Profile, orders_above_one
-from discreet.privacy.tilted import GridLoss, composed_delta, connect_the_dots
+from discreet.privacy.stepwise import Stepwise, composed_both_ways, largest_delta
+from discreet.privacy.tilted import ComposedLoss, GridLoss, composed_delta, connect_the_dots
 
 _POINTS = 800
 
@@ -148,6 +149,13 @@ class Composition(Profile):
         return Composition(profile.core for profile in self.parts)
 
     @property
+    def precision(self) -> float:
+        return max(profile.precision for profile in self.parts)
+
+    def guess(self, delta: float) -> float:
+        return max(profile.guess(delta) for profile in self.parts)
+
+    @property
     def pure_epsilon(self) -> float:
         total = math.fsum(profile.pure_epsilon for profile in self.parts)
         return math.nextafter(total, math.inf)
@@ -194,12 +202,35 @@ class Composition(Profile):
             return self._merged[0][0].bound(epsilons)
         if self._is_one_with_gaussian:
             return self._smeared(epsilons)
-        composed = self._fitted(epsilons) if self._has_closed_parts else self._read(epsilons)
+        if self._stepwise:
+            composed = largest_delta(self._step_by_step, epsilons)
+        elif self._has_closed_parts:
+            composed = self._fitted(epsilons)
+        else:
+            composed = self._read(epsilons)
         best = np.minimum(self._renyi(epsilons), composed)
         return np.where(epsilons >= self.pure_epsilon, 0.0, best)
 
     def _read(self, epsilons: Vector) -> Vector:
         return accountant.deltas_of_loss(self._loss, epsilons, parts=self.releases)
+
+    @cached_property
+    def _stepwise(self) -> tuple[tuple[Stepwise, int], ...]:
+        """The parts made of steps, if all others have a closed form."""
+        steps, others = [], []
+        for profile, times in self._merged:
+            if isinstance(profile, Stepwise):
+                steps.append((profile, times))
+            else:
+                others.append(profile)
+        return tuple(steps) if all(p.is_closed_form for p in others) else ()
+
+    @cached_property
+    def _step_by_step(self) -> tuple[ComposedLoss, ...]:
+        closed = [(p, times) for p, times in self._merged if p.is_closed_form]
+        mu = math.fsum(p.mu for p, _ in closed if isinstance(p, Gaussian))
+        others = [(p, times) for p, times in closed if not isinstance(p, Gaussian)]
+        return composed_both_ways(self._stepwise, others, mu)
 
     @property
     def _has_closed_parts(self) -> bool:
@@ -285,6 +316,13 @@ class WithinDistance(Profile):
     @property
     def core(self) -> Profile:
         return self.of.core
+
+    @property
+    def precision(self) -> float:
+        return self.of.precision
+
+    def guess(self, delta: float) -> float:
+        return self.of.guess(delta)
 
     @property
     def is_private(self) -> bool:

@@ -18,6 +18,9 @@ import numpy as np
 from discreet._types import Vector
 from discreet.privacy.profile import SAFETY
 
+_ROUNDS = 12
+"""How often corners are left out all at once, before one after the other."""
+
 Corner: TypeAlias = tuple[float, float]
 """An epsilon and a delta."""
 
@@ -47,8 +50,10 @@ class Hull:
         return np.where(epsilons < self.epsilons[-1], np.minimum(direct, self(epsilons)), direct)
 
 
-def lower_hull(epsilons: Vector, deltas: Vector) -> Hull:
+def lower_hull(epsilons: Vector, deltas: Vector, reverse: Vector | None = None) -> Hull:
     """Return the hull of bounds at epsilons >= 0 and of their mirror images.
+
+    ``reverse`` are the bounds for the pair in reverse order, if they differ.
 
     Examples
     --------
@@ -56,13 +61,17 @@ def lower_hull(epsilons: Vector, deltas: Vector) -> Hull:
     >>> hull(np.array([0.0, 1.0])).round(3).tolist()
     [0.57, 0.2]
     """
-    mirrored = -np.expm1(-epsilons) + np.exp(-epsilons) * deltas
+    behind = deltas if reverse is None else reverse
+    mirrored = -np.expm1(-epsilons) + np.exp(-epsilons) * behind
     points = np.concatenate([[-np.inf], -epsilons[::-1], epsilons])
     values = np.concatenate([[1.0], mirrored[::-1], deltas])
     order = np.lexsort((values, points))
     points, values = points[order], values[order]
     first = np.concatenate([[True], points[1:] > points[:-1]])
     points, values = points[first], values[first]
+    points, values, is_done = _thinned(points, values)
+    if is_done:
+        return Hull(points, values)
     kept: list[Corner] = []
     for corner in zip(points.tolist(), values.tolist(), strict=True):
         while len(kept) > 1 and _is_above(kept[-2], kept[-1], corner):
@@ -70,6 +79,24 @@ def lower_hull(epsilons: Vector, deltas: Vector) -> Hull:
         kept.append(corner)
     corners = np.array(kept)
     return Hull(corners[:, 0], corners[:, 1])
+
+
+def _thinned(points: Vector, values: Vector) -> tuple[Vector, Vector, bool]:
+    """Leave out corners above their neighbours' chord, a few times; say whether none is left.
+
+    Any corners give an upper bound; leaving out those above makes it convex.
+    """
+    for _ in range(_ROUNDS):
+        if points.size < 3:
+            return points, values, True
+        to_a, to_b = np.expm1(points[:-2] - points[2:]), np.expm1(points[1:-1] - points[2:])
+        chord = values[2:] + (values[:-2] - values[2:]) * (to_b / to_a)
+        above = np.concatenate([[False], values[1:-1] >= chord, [False]])
+        if not above.any():
+            return points, values, True
+        first = above & ~np.concatenate([[False], above[:-1]])
+        points, values = points[~first], values[~first]
+    return points, values, False
 
 
 def _is_above(a: Corner, b: Corner, c: Corner) -> bool:

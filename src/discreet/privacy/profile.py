@@ -22,6 +22,7 @@ from discreet import _checks
 from discreet._types import Json, Vector
 from discreet.errors import InputError, InputTypeError
 from discreet.privacy import accountant
+from discreet.privacy.search import least_enough
 
 SAFETY = 1 + 1e-9
 """A computed delta is multiplied by this: far above the rounding error of its formula."""
@@ -31,6 +32,8 @@ SMALLEST = 5e-324
 
 LARGEST_EPSILON = 1e6
 """An epsilon beyond this is reported as infinite."""
+
+_FINE = 1e-13
 
 _KINDS: dict[str, type[Profile]] = {}
 
@@ -127,17 +130,37 @@ class Profile(ABC):
             return self.pure_epsilon
         if self.delta(0.0) <= delta:
             return 0.0
+        if self.precision > _FINE:
+            return min(self._roughly(delta), self.pure_epsilon)
         low, high = 0.0, 1e-6
         while self.delta(high) > delta:
             low, high = high, 4 * high
             if high > LARGEST_EPSILON:
                 return self.pure_epsilon
-        while high - low > 1e-13 * high:
+        while high - low > _FINE * high:
             middle = 0.5 * (low + high)
             if not low < middle < high:
                 break
             low, high = (low, middle) if self.delta(middle) <= delta else (middle, high)
         return min(high, self.pure_epsilon)
+
+    def _roughly(self, delta: float) -> float:
+        """Return an epsilon for ``delta`` after few looks at the profile."""
+
+        def excess(epsilon: float) -> float:
+            return math.log(max(self.delta(epsilon), SMALLEST) / delta)
+
+        found = least_enough(excess, self.guess(delta), self.precision)
+        return found if found <= LARGEST_EPSILON else math.inf
+
+    def guess(self, delta: float) -> float:
+        """Return roughly the epsilon for ``delta``, for a search to start from."""
+        return 1.0
+
+    @property
+    def precision(self) -> float:
+        """How closely an epsilon is looked for; less where a delta takes long."""
+        return _FINE
 
     @property
     def reach(self) -> float:

@@ -8,21 +8,24 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import gammaln, logsumexp
 
 from discreet import _checks
 from discreet._types import Vector
 from discreet.errors import InputTypeError
-from discreet.privacy import accountant
-from discreet.privacy.concentrated import ORDERS, Renyi, renyi_delta
-from discreet.privacy.profile import SAFETY, Profile, orders_above_one
+from discreet.privacy import accountant, one_batch
+from discreet.privacy.concentrated import Renyi
+from discreet.privacy.profile import SAFETY, orders_above_one
+from discreet.privacy.stepwise import Stepwise
 
 MOST_STEPS = 10**8
-MOMENT_ERROR = 1e-13
-"""What rounding may take off the logarithm of a moment in one step."""
+
+WHOLE_ORDERS = (*range(2, 65), *range(72, 257, 8), *range(272, 513, 16))
+"""Orders at which the moments of a batch are summed."""
 
 
 @dataclass(frozen=True)
-class SampledGaussian(Profile):
+class SampledGaussian(Stepwise):
     r"""``steps`` noisy sums, each over a batch that keeps every record with chance ``rate``.
 
     ``mu`` is the bound on one record's norm over the standard deviation of the noise, in both
@@ -30,8 +33,13 @@ class SampledGaussian(Profile):
 
     Notes
     -----
-    The Renyi curve under replace-one uses joint convexity, because the batches agree except with
-    chance ``rate``: :math:`\ln(1 - q + q e^{2\alpha(\alpha-1)\mu^2})/(\alpha - 1)` a step.
+    Delta of one step is a closed form (``one_batch.py``), composed by ``tilted.py``. The Renyi
+    curve of whole orders is the binomial sum (Mironov, Talwar, Zhang 2019), its terms beyond one
+    added up by themselves:
+    :math:`\ln(1 + \sum_{k \ge 2} \binom{\alpha}{k} q^k (1-q)^{\alpha-k}
+    (e^{\mu^2 k (k-1)/2} - 1))/(\alpha - 1)` a step. Under replace-one it uses joint convexity,
+    because the batches agree except with chance ``rate``:
+    :math:`\ln(1 - q + q e^{2\alpha(\alpha-1)\mu^2})/(\alpha - 1)` a step.
 
     Examples
     --------
@@ -40,7 +48,6 @@ class SampledGaussian(Profile):
     """
 
     kind: ClassVar[str] = "sampled_gaussian"
-    is_closed_form: ClassVar[bool] = False
     mu: float
     rate: float
     steps: int = 1
@@ -54,51 +61,59 @@ class SampledGaussian(Profile):
             raise InputTypeError("is_replace must be True or False.")
 
     @property
-    def releases(self) -> int:
-        return self.steps
-
-    @property
     def units(self) -> frozenset[str]:
         return frozenset(["replace" if self.is_replace else "add_remove"])
 
+    @property
+    def is_two_sided(self) -> bool:
+        return not self.is_replace
+
+    def one(self, epsilons: Vector) -> Vector:
+        law = one_batch.replaced if self.is_replace else one_batch.added
+        return law(epsilons, self.mu, self.rate)
+
+    def one_reversed(self, epsilons: Vector) -> Vector:
+        law = one_batch.replaced if self.is_replace else one_batch.removed
+        return law(epsilons, self.mu, self.rate)
+
     @cached_property
     def _renyi(self) -> Renyi:
-        orders, values = accountant.renyi_of_sampled_gaussian(self.mu, self.rate, self.steps)
-        plain = self.steps * orders * self.mu**2 / 2
-        values = values + self.steps * MOMENT_ERROR / (orders - 1)
-        best = np.where(np.isfinite(values), np.minimum(values, plain), plain)
-        return Renyi(tuple(orders), tuple(np.maximum(best, 0.0) * SAFETY))
-
-    @cached_property
-    def reach(self) -> float:
-        values = self.rdp(ORDERS)
-        high = 1e-3
-        while renyi_delta(np.array([high]), ORDERS, values)[0] > accountant.TAIL and high < 1e5:
-            high *= 1.25
-        return high
-
-    @cached_property
-    def _loss(self) -> accountant.PrivacyLoss:
-        return self.loss(accountant.natural_interval(self.reach))
+        values = [self.steps * _moment(self.mu, self.rate, order) for order in WHOLE_ORDERS]
+        return Renyi(tuple(map(float, WHOLE_ORDERS)), tuple(np.array(values) * SAFETY))
 
     def loss(self, interval: float) -> accountant.PrivacyLoss:
         return accountant.loss_of_sampled_gaussian(
             self.mu, self.rate, self.steps, is_replace=self.is_replace, interval=interval
         )
 
-    def bound(self, epsilons: Vector) -> Vector:
-        renyi = renyi_delta(epsilons, ORDERS, self.rdp(ORDERS))
-        return np.minimum(renyi, accountant.deltas_of_loss(self._loss, epsilons, parts=self.steps))
-
     def rdp(self, orders: ArrayLike) -> Vector:
         orders = orders_above_one(orders)
         shift = 2 * self.mu if self.is_replace else self.mu
         plain = self.steps * orders * shift**2 / 2
-        if self.is_replace:
-            exponent = (orders - 1) * orders * shift**2 / 2
-            grown = np.minimum(exponent, 700.0)
-            mixed = np.log1p(self.rate * np.expm1(grown)) + np.maximum(exponent - 700.0, 0.0)
-            sampled = self.steps * mixed / (orders - 1)
-        else:
-            sampled = self._renyi.rdp(orders)
+        sampled = (
+            self.steps * mixed_moment(orders, shift, self.rate)
+            if self.is_replace
+            else self._renyi.rdp(orders)
+        )
         return np.minimum(plain, sampled) * SAFETY
+
+
+def mixed_moment(orders: Vector, shift: float, rate: float) -> Vector:
+    """Bound the Renyi divergence of batches that agree except with chance ``rate``."""
+    exponent = (orders - 1) * orders * shift**2 / 2
+    grown = np.minimum(exponent, 700.0)
+    mixed: Vector = np.log1p(rate * np.expm1(grown)) + np.maximum(exponent - 700.0, 0.0)
+    return mixed / (orders - 1)
+
+
+def _moment(shift: float, rate: float, order: int) -> float:
+    """Return the Renyi divergence of one step at a whole order."""
+    if rate == 1:
+        return order * shift**2 / 2
+    k = np.arange(2, order + 1)
+    grown = shift**2 * k * (k - 1) / 2
+    chances = gammaln(order + 1) - gammaln(k + 1) - gammaln(order - k + 1)
+    chances = chances + k * np.log(rate) + (order - k) * np.log1p(-rate)
+    # Logarithms of e**grown - 1, which overflows.
+    beyond = float(logsumexp(chances + grown + np.log(-np.expm1(-grown))))
+    return float(np.logaddexp(0.0, beyond)) / (order - 1)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
@@ -41,8 +41,11 @@ _LOG_OUTSIDE = math.log(1e-15)
 _EXPONENT_ROUNDING = 1e-15
 """The error of an exponent, as a share of its terms; a logarithm of a mass is below 1000."""
 
-_STEEPEST, _HALVINGS = 20.0, 10
-"""The largest tilt over one step of the grid, and how often the tilt is bisected."""
+_STEEPEST, _OCTAVE = 20.0, 16
+"""The largest tilt over one step of the grid, and how many tilts there are from one to two."""
+
+_KEPT = 8
+"""How many transforms of one composition are kept."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,11 +80,17 @@ class GridLoss:
         return masses / total, most + math.log(total)
 
 
-def connect_the_dots(deltas: Callable[[Vector], Vector], reach: float, step: float) -> GridLoss:
+def connect_the_dots(
+    deltas: Callable[[Vector], Vector],
+    reach: float,
+    step: float,
+    reverse: Callable[[Vector], Vector] | None = None,
+) -> GridLoss:
     """Return the loss whose delta is that of ``deltas`` on the grid, and straight in between.
 
     Straight means in e**epsilon, and the dots are those of the convex hull, so the loss dominates
-    every pair that ``deltas`` bounds in both orders. Beyond ``reach`` it counts as infinite.
+    every pair that ``deltas`` bounds in both orders, or in this one if ``reverse`` bounds it in the
+    other. Beyond ``reach`` it counts as infinite.
 
     Examples
     --------
@@ -92,76 +101,130 @@ def connect_the_dots(deltas: Callable[[Vector], Vector], reach: float, step: flo
     """
     cells = max(1, math.ceil(reach / step))
     epsilons = step * np.arange(-cells, cells + 1, dtype=np.float64)
-    bounds = np.minimum.accumulate(deltas(epsilons[cells:]))
-    dots = np.minimum.accumulate(lower_hull(epsilons[cells:], bounds)(epsilons))
+    ahead = epsilons[cells:]
+    behind = None if reverse is None else np.minimum.accumulate(reverse(ahead))
+    hull = lower_hull(ahead, np.minimum.accumulate(deltas(ahead)), behind)
+    dots = np.minimum.accumulate(hull(epsilons))
     falls = -np.diff(dots)
     here = np.append(1 - dots[0], falls / -math.expm1(-step))
     there = np.append(falls / math.expm1(min(step, 700.0)), 0.0)
     return GridLoss(step, -cells, np.maximum(here - there, 0.0), float(dots[-1]))
 
 
-def composed_delta(parts: Sequence[tuple[GridLoss, int]], mu: float, epsilon: float) -> float:
-    """Return delta of losses on one grid, each so many times, and a Gaussian release of ``mu``.
+@dataclass(frozen=True, eq=False)
+class ComposedLoss:
+    """Losses on one grid, each so many times, and a Gaussian release of ``mu`` on top.
 
-    A ``mu`` of zero stands for no Gaussian release.
+    A ``mu`` of zero stands for no Gaussian release. Near epsilons share a tilt, and the
+    transform made for it.
 
     Examples
     --------
     >>> loss = connect_the_dots(Gaussian(0.3).deltas, 4.0, 0.002)
-    >>> composed_delta([(loss, 16)], 0.5, 9.0) / Gaussian(1.3).delta(9.0) < 1.001
+    >>> both = ComposedLoss(((loss, 16),), 0.5)
+    >>> both.delta(9.0) / Gaussian(1.3).delta(9.0) < 1.001
     True
     """
-    if any(loss.beyond >= 1 for loss, _ in parts):
-        return 1.0
-    infinite = -math.expm1(sum(times * math.log1p(-loss.beyond) for loss, times in parts))
-    tilt = _best_tilt(parts, mu, epsilon)
+
+    parts: tuple[tuple[GridLoss, int], ...]
+    mu: float
+    _known: dict[float, Composed] = field(default_factory=dict, repr=False)
+    _means: dict[float, float] = field(default_factory=dict, repr=False)
+
+    def delta(self, epsilon: float) -> float:
+        """Return delta at one epsilon, never below the truth."""
+        if any(loss.beyond >= 1 for loss, _ in self.parts):
+            return 1.0
+        infinite = -math.expm1(sum(times * math.log1p(-loss.beyond) for loss, times in self.parts))
+        tilt = _best_tilt(self.parts, self.mu, epsilon, self._means)
+        composed = self._composed(tilt)
+        # Without a Gaussian, losses below epsilon add nothing.
+        start = 0 if self.mu else int(np.searchsorted(composed.losses, epsilon))
+        distances = epsilon - composed.losses[start:]
+        # Chernoff: exp(tilt * e) times the Gaussian's delta at e is at most exp(most).
+        most = self.mu**2 * tilt * (1 + tilt) / 2
+        with np.errstate(divide="ignore"):
+            rest = np.log(_gaussian_deltas(self.mu, distances))
+        weights = np.exp(np.minimum(rest + tilt * distances - most, 0.0))
+        total = float(composed.masses[start:] @ weights) + 2 * math.exp(_LOG_OUTSIDE)
+        logarithms = 1000 * sum(times for _, times in self.parts)
+        span = epsilon + composed.span
+        exponent = composed.log_sum - tilt * epsilon + most
+        exponent += _EXPONENT_ROUNDING * (logarithms + tilt * span + most)
+        return math.exp(min(exponent, 700.0)) * total + infinite + SMALLEST
+
+    def _composed(self, tilt: float) -> Composed:
+        if tilt not in self._known:
+            if len(self._known) == _KEPT:
+                self._known.pop(next(iter(self._known)))
+            self._known[tilt] = _convolved(self.parts, tilt)
+        return self._known[tilt]
+
+
+@dataclass(frozen=True, eq=False)
+class Composed:
+    """Tilted masses of a composition, rounded up; ``log_sum`` is what they were divided by."""
+
+    losses: Vector
+    masses: Vector
+    log_sum: float
+    span: float
+
+
+def _convolved(parts: Sequence[tuple[GridLoss, int]], tilt: float) -> Composed:
     lowest, size = _window(parts, tilt)
     transform = np.ones(size // 2 + 1, dtype=np.complex128)
-    exponent, roughness, span, start = -tilt * epsilon, 1.0, epsilon, 0
+    log_total, roughness, span, start = 0.0, 1.0, 0.0, 0
     for loss, times in parts:
         masses, log_sum = loss.tilted(tilt)
         folded = _wrapped(masses, size)
         transform = transform * _power(fft.rfft(folded), times)
-        exponent += times * log_sum
+        log_total += times * log_sum
         roughness += times * float(np.linalg.norm(folded))
         span += times * float(np.abs(loss.losses).max())
         start += times * loss.first
     composed = np.roll(fft.irfft(transform, size), start - lowest)
     composed = np.maximum(composed, 0.0) + _ROUNDING * math.log2(size) * roughness
-    distances = epsilon - parts[0][0].step * (lowest + np.arange(size, dtype=np.float64))
-    # Chernoff: exp(tilt * e) times the Gaussian's delta at e is at most exp(most).
-    most = mu**2 * tilt * (1 + tilt) / 2
-    with np.errstate(divide="ignore"):
-        rest = np.log(_gaussian_deltas(mu, distances))
-    weights = np.exp(np.minimum(rest + tilt * distances - most, 0.0))
-    total = float(composed @ weights) + 2 * math.exp(_LOG_OUTSIDE)
-    logarithms = 1000 * sum(times for _, times in parts)
-    exponent += most + _EXPONENT_ROUNDING * (logarithms + tilt * span + most)
-    return math.exp(min(exponent, 700.0)) * total + infinite + SMALLEST
+    losses = parts[0][0].step * (lowest + np.arange(size, dtype=np.float64))
+    return Composed(losses, composed, log_total, span)
+
+
+def composed_delta(parts: Sequence[tuple[GridLoss, int]], mu: float, epsilon: float) -> float:
+    """Return delta of losses on one grid, each so many times, and a Gaussian release of ``mu``."""
+    return ComposedLoss(tuple(parts), mu).delta(epsilon)
 
 
 def _gaussian_deltas(mu: float, epsilons: Vector) -> Vector:
     return Gaussian(mu).deltas(epsilons) if mu else -np.expm1(np.minimum(epsilons, 0.0))
 
 
-def _best_tilt(parts: Sequence[tuple[GridLoss, int]], mu: float, epsilon: float) -> float:
-    """Return roughly the tilt whose mean loss is epsilon, or zero if that would be negative."""
+def _best_tilt(
+    parts: Sequence[tuple[GridLoss, int]], mu: float, epsilon: float, means: dict[float, float]
+) -> float:
+    """Return roughly the tilt whose mean loss is epsilon, or zero if that would be negative.
+
+    Tilts are a sixteenth of an octave apart; ``means`` keeps the mean losses of those tried.
+    """
 
     def is_too_much(tilt: float) -> bool:
-        mean = mu**2 * (0.5 + tilt)
-        for loss, times in parts:
-            mean += times * float(loss.tilted(tilt)[0] @ loss.losses)
-        return mean > epsilon
+        if tilt not in means:
+            losses = (times * float(loss.tilted(tilt)[0] @ loss.losses) for loss, times in parts)
+            means[tilt] = mu**2 * (0.5 + tilt) + sum(losses)
+        return means[tilt] > epsilon
 
     if is_too_much(0.0):
         return 0.0
-    low, high = 0.0, 1.0
-    while high * parts[0][0].step < _STEEPEST and not is_too_much(high):
-        low, high = high, 2 * high
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if is_too_much(middle) else (middle, high)
-    return low
+    low, high = 0, _OCTAVE
+    if is_too_much(2.0 ** (low / _OCTAVE)):
+        low, high = -10 * _OCTAVE, 0
+    while 2.0 ** (high / _OCTAVE) * parts[0][0].step < _STEEPEST and not is_too_much(
+        2.0 ** (high / _OCTAVE)
+    ):
+        low, high = high, high + _OCTAVE
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_too_much(2.0 ** (middle / _OCTAVE)) else (middle, high)
+    return math.exp2(low / _OCTAVE)
 
 
 def _window(parts: Sequence[tuple[GridLoss, int]], tilt: float) -> tuple[int, int]:
@@ -174,15 +237,18 @@ def _window(parts: Sequence[tuple[GridLoss, int]], tilt: float) -> tuple[int, in
         masses, log_sum = loss.tilted(tilt)
         variance += times * float(masses @ (loss.losses - masses @ loss.losses) ** 2)
         now += times * log_sum
-    best = math.sqrt(-2 * _LOG_OUTSIDE / max(variance, step**2))
-    for further in (best / 2, best, 2 * best):
-        for sign in (1, -1):
-            there = sum(times * loss.tilted(tilt + sign * further)[1] for loss, times in parts)
-            edge = (there - now - _LOG_OUTSIDE) / (sign * further * step)
-            if sign > 0:
-                highest = min(highest, math.ceil(edge))
-            else:
-                lowest = max(lowest, math.floor(edge))
+    # The best exponent for a Gaussian; rare and large losses need a smaller one.
+    best = 2 * math.sqrt(-2 * _LOG_OUTSIDE / max(variance, step**2))
+    for sign in (1, -1):
+        edges: list[float] = []
+        while len(edges) < 3 or edges[-1] < edges[-2]:
+            further = sign * best / 2 ** len(edges)
+            there = sum(times * loss.tilted(tilt + further)[1] for loss, times in parts)
+            edges.append(sign * (there - now - _LOG_OUTSIDE) / (further * step))
+        if sign > 0:
+            highest = min(highest, math.ceil(min(edges)))
+        else:
+            lowest = max(lowest, math.floor(-min(edges)))
     return lowest, fft.next_fast_len(max(highest - lowest + 1, 2), real=True)
 
 

@@ -2,7 +2,7 @@
 
 from discreet.updates.averages import Average, LastPoint, PolynomialAverage, SuffixAverage
 from discreet.updates.descent import descend
-from discreet.updates.stiffness import Adaptive, Decreasing, Growing, StepRule
+from discreet.updates.stiffness import Adaptive, Decreasing, Growing, Preconditioned, StepRule
 
 __all__ = [
     "Adaptive",
@@ -11,6 +11,7 @@ __all__ = [
     "Growing",
     "LastPoint",
     "PolynomialAverage",
+    "Preconditioned",
     "StepRule",
     "SuffixAverage",
     "descend",

@@ -8,9 +8,10 @@ import numpy as np
 
 from discreet import _checks
 from discreet._types import Vector
+from discreet.errors import InputError
 from discreet.penalties import Penalty
 from discreet.updates.averages import Average
-from discreet.updates.stiffness import StepRule
+from discreet.updates.stiffness import Directions, Preconditioned, StepRule
 
 
 def descend(
@@ -25,31 +26,37 @@ def descend(
 ) -> Vector:
     r"""Follow gradients, and return an average of the path.
 
-    A step from w with stiffness s goes to the minimiser of
-    :math:`\langle g, u \rangle + s \|u - w\|^2/2 + \Lambda \|u\|^2/2 + P(u)`. The ridge and the
-    penalty are public, so they are taken as they are; the penalty of a constraint projects.
+        A step from w with stiffness s goes to the minimiser of
+        :math:`\langle g, u \rangle + s \|u - w\|^2/2 + \Lambda \|u\|^2/2 + P(u)`. The ridge and the
+        penalty are public, so they are taken as they are; the penalty of a constraint projects.
 
-    Examples
-    --------
-    >>> from discreet.geometry import L2Ball
-    >>> from discreet.penalties import Indicator
-    >>> from discreet.updates import Adaptive, LastPoint
-    >>> slope = np.array([-30.0, -40.0])
-    >>> descend(lambda w: slope, np.zeros(2), steps=20, rule=Adaptive(4.0), average=LastPoint(),
-    ...         ridge=1e-6, penalty=Indicator(L2Ball(2.0))).round(3)
-    array([1.2, 1.6])
+        Examples
+        --------
+        >>> from discreet.geometry import L2Ball
+        >>> from discreet.errors import InputError
+    from discreet.penalties import Indicator
+        >>> from discreet.updates import Adaptive, LastPoint
+        >>> slope = np.array([-30.0, -40.0])
+        >>> descend(lambda w: slope, np.zeros(2), steps=20, rule=Adaptive(4.0), average=LastPoint(),
+        ...         ridge=1e-6, penalty=Indicator(L2Ball(2.0))).round(3)
+        array([1.2, 1.6])
     """
     _checks.whole(steps=steps, at_least=1)
     _checks.positive(ridge=ridge)
+    if penalty is not None and isinstance(rule, Preconditioned):
+        raise InputError("Preconditioned steps know no penalty; use Adaptive.")
     stiffness_of = rule.fresh()
     point = np.array(start, dtype=np.float64)
     answer = point
     for taken in range(1, steps + 1):
         slope = gradient(point)
         stiffness = stiffness_of(slope)
-        step = 1 / (stiffness + ridge)
-        point = (stiffness * point - slope) * step
-        if penalty is not None:
-            point = penalty.prox(point, step)
+        if isinstance(stiffness, Directions):
+            point = stiffness.step(point, slope, ridge)
+        else:
+            step = 1 / (stiffness + ridge)
+            point = (stiffness * point - slope) * step
+            if penalty is not None:
+                point = penalty.prox(point, step)
         answer = average.fold(answer, point, taken, steps)
     return answer

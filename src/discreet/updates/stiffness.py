@@ -12,10 +12,32 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from discreet import _checks
-from discreet._types import Vector
+import numpy as np
 
-Stiffness = Callable[[Vector], float]
+from discreet import _checks
+from discreet._types import Array, Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Directions:
+    """A stiffness of its own along each of some orthogonal directions, the columns of a matrix."""
+
+    columns: Array
+    values: Vector
+
+    def step(self, point: Vector, gradient: Vector, ridge: float) -> Vector:
+        """Return where a step goes that counts in a ridge."""
+        along, slopes = point @ self.columns, gradient @ self.columns
+        return np.asarray(self.columns @ ((self.values * along - slopes) / (self.values + ridge)))
+
+
+Stiffness = Callable[[Vector], "float | Directions"]
+
+_RENEWAL = 16
+"""Directions are worked out anew when the steps taken have grown by a share of one in so many."""
+
+_FLATTEST = 1e-12
+"""The least sum of squares along a direction, over the largest."""
 
 
 class StepRule(ABC):
@@ -142,5 +164,65 @@ class Adaptive(StepRule):
             nonlocal squares
             squares += float(gradient @ gradient)
             return math.sqrt(2 * squares) / self.diameter
+
+        return stiffness
+
+
+@dataclass(frozen=True)
+class Preconditioned(StepRule):
+    r"""As :class:`Adaptive`, along every direction by itself: for features of unlike sizes.
+
+    The stiffness is :math:`(\sqrt{2 p}/D) (T s^2 I + \sum_r g_r g_r^T)^{1/2}`, s being the noise of
+    one coordinate: what T steps of noise will add is there from the first, so that no direction
+    is taken for flat before anything is known about it.
+
+    Parameters
+    ----------
+    diameter
+        D, of the set that is searched, or how far the answer is expected to be.
+    noise
+        The standard deviation of the noise in one coordinate of a gradient.
+    steps
+        T, how many gradients there will be.
+
+    References
+    ----------
+    Duchi, Hazan, Singer (2011), Adaptive subgradient methods.
+
+    Examples
+    --------
+    >>> stiffness_of = Preconditioned(diameter=1.0, noise=1.0, steps=4).fresh()
+    >>> stiffness_of(np.array([6.0, 0.0])).values.round(2).tolist()
+    [4.0, 12.65]
+    """
+
+    diameter: float
+    noise: float
+    steps: int
+
+    def __post_init__(self) -> None:
+        _checks.positive(diameter=self.diameter)
+        _checks.not_negative(noise=self.noise)
+        _checks.whole(steps=self.steps, at_least=1)
+
+    def fresh(self) -> Stiffness:
+        taken, due = 0, 1
+        total: Array = np.zeros((0, 0))
+        known: Directions | None = None
+
+        def stiffness(gradient: Vector) -> Directions:
+            nonlocal taken, due, total, known
+            taken += 1
+            width = gradient.size
+            if total.size == 0:
+                total = self.steps * self.noise**2 * np.eye(width)
+            total += np.outer(gradient, gradient)
+            if known is None or taken >= due:
+                due = taken + 1 + taken // _RENEWAL
+                values, columns = np.linalg.eigh(total)
+                floor = _FLATTEST * max(float(values[-1]), 1e-200)
+                values = np.sqrt(2 * width * np.maximum(values, floor)) / self.diameter
+                known = Directions(columns, values)
+            return known
 
         return stiffness

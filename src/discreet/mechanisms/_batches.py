@@ -1,0 +1,133 @@
+"""Over which rows a sum goes: all, each by a chance of its own, or so many of them."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from discreet.data import OpenRows
+from discreet.noise import ALL_ROWS, Noise, distance_of_gaussian
+from discreet.privacy import FixedBatchGaussian, Gaussian, Profile, SampledGaussian, Unit
+
+AT_ONCE = 2**16
+"""Places drawn together."""
+
+
+class Batches(ABC):
+    """A public rule by which each step draws its rows, afresh."""
+
+    @property
+    @abstractmethod
+    def rate(self) -> float:
+        """The chance of a row to be in a batch; what sums are divided by."""
+
+    @abstractmethod
+    def sentence(self) -> str:
+        """Say over what sums go."""
+
+    @abstractmethod
+    def moved(self, slope: float, unit: Unit) -> float:
+        """Return what the noise is measured against, ``slope`` bounding one row's gradient."""
+
+    @abstractmethod
+    def profile(self, mu: float, steps: int, unit: Unit) -> Profile:
+        """Return the profile of all steps; ``mu`` is :meth:`moved`, snapped, over the noise."""
+
+    @abstractmethod
+    def draw(self, rows: OpenRows, noise: Noise, steps: int) -> Iterator[OpenRows]:
+        """Yield the batch of each step."""
+
+    def variance(self, count: int) -> float:
+        """Bound the variance of a sum of ``count`` unit vectors over a batch, over the rate."""
+        return count * (1 - self.rate) / self.rate
+
+    def distance(self, max_rows: int) -> float:
+        """Bound how far the draw of one batch is from an ideal one."""
+        return distance_of_gaussian(max_rows)
+
+
+@dataclass(frozen=True)
+class AllRows(Batches):
+    """Every row in every step."""
+
+    @property
+    def rate(self) -> float:
+        return 1.0
+
+    def sentence(self) -> str:
+        return "all rows"
+
+    def moved(self, slope: float, unit: Unit) -> float:
+        return unit.spread(slope)
+
+    def profile(self, mu: float, steps: int, unit: Unit) -> Profile:
+        return Gaussian(math.sqrt(steps) * mu * (1 + 1e-15))
+
+    def draw(self, rows: OpenRows, noise: Noise, steps: int) -> Iterator[OpenRows]:
+        for _ in range(steps):
+            yield rows
+
+    def distance(self, max_rows: int) -> float:
+        return 0.0
+
+
+@dataclass(frozen=True)
+class PoissonBatches(Batches):
+    """Each row by itself, with chance threshold / 2**64."""
+
+    threshold: int
+
+    @property
+    def rate(self) -> float:
+        return self.threshold / ALL_ROWS
+
+    def sentence(self) -> str:
+        return f"batches of each row with chance {self.rate:.3g}"
+
+    def moved(self, slope: float, unit: Unit) -> float:
+        return slope
+
+    def profile(self, mu: float, steps: int, unit: Unit) -> Profile:
+        return SampledGaussian(mu, self.rate, steps, is_replace=unit.count_is_public)
+
+    def draw(self, rows: OpenRows, noise: Noise, steps: int) -> Iterator[OpenRows]:
+        for _ in range(steps):
+            yield rows.sample(self.threshold, noise)
+
+
+@dataclass(frozen=True)
+class FixedBatches(Batches):
+    """So many of a public number of places, all sets of them equally likely; replace-one only.
+
+    Rows sit in the first places. Places beyond the last row are empty and add nothing, so that the
+    chance of a row is what it is accounted for, however many rows there are.
+    """
+
+    size: int
+    population: int
+
+    @property
+    def rate(self) -> float:
+        return self.size / self.population
+
+    def sentence(self) -> str:
+        one = self.size == 1
+        return f"batches of {self.size:,} row{'s' * (not one)} out of {self.population:,}"
+
+    def moved(self, slope: float, unit: Unit) -> float:
+        return 2 * slope
+
+    def profile(self, mu: float, steps: int, unit: Unit) -> Profile:
+        return FixedBatchGaussian(mu / 2 * (1 + 1e-15), self.size, self.population, steps)
+
+    def draw(self, rows: OpenRows, noise: Noise, steps: int) -> Iterator[OpenRows]:
+        if self.size == 1:
+            for start in range(0, steps, AT_ONCE):
+                drawn = noise.below(self.population, min(AT_ONCE, steps - start))
+                for place in drawn.astype("int64")[:, None]:
+                    yield rows.at(place)
+            return
+        for _ in range(steps):
+            yield rows.at(noise.places(self.population, self.size))

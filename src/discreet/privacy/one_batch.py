@@ -1,0 +1,64 @@
+r"""Delta of one noisy sum over a random batch, in closed form.
+
+With :math:`\delta_m` the Gaussian profile, q the chance of a record to be in the batch and m its
+norm over the noise:
+
+- a record is there or not: :math:`q \, \delta_m(\ln(1 + (e^\epsilon - 1)/q))` one way and
+  :math:`q e^{\epsilon - e} \delta_m(e)`, :math:`e = -\ln(1 - (1 - e^{-\epsilon})/q)` the other;
+- a record is replaced, each in the batch by itself with chance q: likelihoods are e**epsilon apart
+  at x, with :math:`m x = \epsilon/2 + \mathrm{arsinh}(\sinh(\epsilon/2) e^{m^2/2} (1 - q)/q)`, and
+  splitting the tail beyond x along that equation leaves two Gaussian profiles;
+- a record is replaced, batches of a fixed size: as the first, with 2 m.
+
+Nothing is subtracted from anything near it, so small deltas are as exact as large ones.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from discreet._types import Vector
+from discreet.privacy.gaussian import Gaussian
+
+
+def added(epsilons: Vector, shift: float, rate: float) -> Vector:
+    """Return delta at epsilons >= 0 of a batch that may hold one more record, against the other.
+
+    It is never below :func:`removed`.
+    """
+    with np.errstate(over="ignore"):
+        inner = np.log1p(np.expm1(epsilons) / rate)
+    inner = np.where(np.isfinite(inner), inner, epsilons - math.log(rate))
+    return rate * Gaussian(shift).deltas(inner)
+
+
+def removed(epsilons: Vector, shift: float, rate: float) -> Vector:
+    """Return delta at epsilons >= 0 in the reverse order."""
+    gone = -np.expm1(-epsilons) / rate
+    inside = gone < 1
+    inner = -np.log1p(-np.where(inside, gone, 0.0))
+    deltas = rate * np.exp(np.minimum(epsilons - inner, 0.0)) * Gaussian(shift).deltas(inner)
+    return np.where(inside, deltas, 0.0)
+
+
+def replaced(epsilons: Vector, shift: float, rate: float) -> Vector:
+    """Return delta at epsilons >= 0 of batches whose records are there independently."""
+    if rate == 1:
+        return Gaussian(2 * shift).deltas(epsilons)
+    half = epsilons / 2
+    with np.errstate(divide="ignore"):
+        # The logarithm of sinh, which overflows, and of twice what arsinh is taken of.
+        log_sinh = half + np.log(-np.expm1(-epsilons)) - math.log(2)
+        argument = log_sinh + math.log1p(-rate) - math.log(rate) + shift**2 / 2
+    turn = np.where(
+        argument < 300, np.arcsinh(np.exp(np.minimum(argument, 300.0))), argument + math.log(2)
+    )
+    at = half + turn  # shift times x
+    near, far = at - shift**2 / 2, 2 * at
+    with np.errstate(divide="ignore"):
+        log_missed = epsilons + np.log(-np.expm1(-epsilons))
+    absent = (1 - rate) * np.exp(log_missed - near) * Gaussian(shift).deltas(near)
+    opposite = rate * np.exp(epsilons - far) * Gaussian(2 * shift).deltas(far)
+    return np.minimum(absent + opposite, 1.0)

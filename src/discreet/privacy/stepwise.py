@@ -1,0 +1,157 @@
+"""One release over and over: a profile known in closed form, composed with itself."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from discreet._types import Vector
+from discreet.privacy import accountant
+from discreet.privacy.concentrated import ORDERS, renyi_delta
+from discreet.privacy.gaussian import Gaussian
+from discreet.privacy.profile import SMALLEST, Profile
+from discreet.privacy.tilted import ComposedLoss, GridLoss, connect_the_dots
+
+WIDENING = 1e-3
+"""How much of the variance of a composed loss the grid may add."""
+
+MOST_CELLS = 2**16
+"""Of the grid of one step, from zero on."""
+
+TAIL = 1e-20
+"""The chance of all steps together to lose more than the grid reaches."""
+
+
+NOTHING = 1e-30
+"""A delta that is small enough for every purpose."""
+
+
+class Stepwise(Profile):
+    """``steps`` releases with one and the same profile, each of data the earlier ones may choose.
+
+    ``one`` bounds delta of a single step in one order of the pair, ``one_reversed`` in the other;
+    of several steps either order is composed by itself, and the larger delta counts.
+    """
+
+    is_closed_form: ClassVar[bool] = False
+    steps: int
+
+    @abstractmethod
+    def one(self, epsilons: Vector) -> Vector:
+        """Bound delta of one step at epsilons >= 0; nowhere below :meth:`one_reversed`."""
+
+    @abstractmethod
+    def one_reversed(self, epsilons: Vector) -> Vector:
+        """Bound delta of one step in the reverse order."""
+
+    @property
+    def is_two_sided(self) -> bool:
+        """Whether the orders differ, so that both have to be composed."""
+        return True
+
+    @property
+    def releases(self) -> int:
+        return self.steps
+
+    @cached_property
+    def reach_of_one(self) -> float:
+        """An epsilon that one step exceeds with negligible chance."""
+        tail, high = TAIL / self.steps, 1e-300
+        if self.one(np.zeros(1))[0] <= tail:
+            return high
+        while self.one(np.array([high]))[0] > tail and high < 1e6:
+            high *= 1e10 if high < 1e-20 else 1.25
+        return high
+
+    def loss_of_one(self, step: float, *, is_reversed: bool) -> GridLoss:
+        """Return a loss that dominates one step, in one order of the pair."""
+        ahead, behind = self.one, self.one_reversed
+        if not self.is_two_sided:
+            return connect_the_dots(ahead, self.reach_of_one, step)
+        if is_reversed:
+            ahead, behind = behind, ahead
+        return connect_the_dots(ahead, self.reach_of_one, step, behind)
+
+    @cached_property
+    def variance_of_one(self) -> float:
+        """The variance of the loss of one step, or a little more."""
+        step = self.reach_of_one / 500
+        while True:
+            loss = self.loss_of_one(step, is_reversed=False)
+            mean = float(loss.masses @ loss.losses)
+            variance = float(loss.masses @ (loss.losses - mean) ** 2)
+            if step**2 < variance or self.reach_of_one / step > MOST_CELLS / 2:
+                return variance
+            step /= 2
+
+    @property
+    def precision(self) -> float:
+        return 1e-6
+
+    def guess(self, delta: float) -> float:
+        deviation = math.sqrt(self.steps * self.variance_of_one)
+        return Gaussian(max(deviation, 1e-12)).epsilon(min(delta, 0.1)) + 1e-12
+
+    @cached_property
+    def reach(self) -> float:
+        values = self.rdp(ORDERS)
+        high = 1e-3
+        while renyi_delta(np.array([high]), ORDERS, values)[0] > accountant.TAIL and high < 1e5:
+            high *= 1.25
+        return high
+
+    @cached_property
+    def _composed(self) -> tuple[ComposedLoss, ...]:
+        return composed_both_ways([(self, 1)], [], 0.0)
+
+    def bound(self, epsilons: Vector) -> Vector:
+        if self.steps == 1:
+            return np.maximum(self.one(epsilons), SMALLEST)
+        bounds = renyi_delta(epsilons, ORDERS, self.rdp(ORDERS))
+        # Where the Renyi curve says that nothing is left, nobody looks closer.
+        for i in np.flatnonzero(bounds > NOTHING):
+            bounds[i] = min(bounds[i], max(loss.delta(epsilons[i]) for loss in self._composed))
+        return bounds
+
+
+def composed_both_ways(
+    stepwise: Sequence[tuple[Stepwise, int]], others: Sequence[tuple[Profile, int]], mu: float
+) -> tuple[ComposedLoss, ...]:
+    """Compose step by step, with other profiles and a Gaussian, in each order of the pair."""
+    steps = sum(times * profile.steps for profile, times in stepwise)
+    variance = mu**2 + sum(
+        times * profile.steps * profile.variance_of_one for profile, times in stepwise
+    )
+    reach = max(profile.reach_of_one for profile, _ in stepwise)
+    step = 2 * math.sqrt(WIDENING * variance / steps)
+    step = max(min(step, reach / 100), reach / MOST_CELLS)
+    for profile, _ in others:
+        within = profile.reach
+        step = max(min(step, within / 500), within / MOST_CELLS)
+    beside = [
+        (connect_the_dots(profile.deltas, profile.reach, step), times) for profile, times in others
+    ]
+    ways = (False, True) if any(profile.is_two_sided for profile, _ in stepwise) else (False,)
+    return tuple(
+        ComposedLoss(
+            (
+                *(
+                    (profile.loss_of_one(step, is_reversed=way), times * profile.steps)
+                    for profile, times in stepwise
+                ),
+                *beside,
+            ),
+            mu,
+        )
+        for way in ways
+    )
+
+
+def largest_delta(losses: Sequence[ComposedLoss], epsilons: Vector) -> Vector:
+    """Return the larger delta of both orders at each epsilon."""
+    return np.array([max(loss.delta(epsilon) for loss in losses) for epsilon in epsilons.tolist()])

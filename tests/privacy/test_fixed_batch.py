@@ -1,0 +1,71 @@
+"""Batches of a fixed size, against dp-accounting and the account in print."""
+
+import math
+
+import dp_accounting
+import numpy as np
+import pytest
+from dp_accounting.rdp import RdpAccountant
+
+from discreet.errors import InputError
+from discreet.privacy import FixedBatchGaussian, Gaussian, SampledGaussian, compose
+
+SWAP = dp_accounting.NeighboringRelation.REPLACE_ONE
+
+
+def renyi_epsilon(mu, size, population, steps, delta):
+    """Return what dp-accounting says; it wants the noise over the sensitivity, twice the norm."""
+    event = dp_accounting.SampledWithoutReplacementDpEvent(
+        population, size, dp_accounting.GaussianDpEvent(1 / (2 * mu))
+    )
+    accountant = RdpAccountant((2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256), SWAP).compose(
+        event, steps
+    )
+    return accountant.get_epsilon(delta)
+
+
+def test_single_rows_in_print_keep_less_than_half_of_what_the_renyi_account_says():
+    # Bassily, Smith, Thakurta (2014) at n = 1000, epsilon = 1, delta = 1e-6.
+    noise = math.sqrt(32 * math.log(1000 / 1e-6) * math.log(1e6))
+    assert renyi_epsilon(1 / noise, 1, 1000, 10**6, 1e-6) == pytest.approx(0.175, abs=1e-3)
+    exact = FixedBatchGaussian(1 / noise, 1, 1000, 10**6).epsilon(1e-6)
+    # A million steps are Gaussian to three digits, with shift 2 mu q sqrt(T).
+    limit = Gaussian(2 / noise).epsilon(1e-6)
+    assert limit * (1 - 1e-4) <= exact <= limit * 1.02
+
+
+@pytest.mark.parametrize(
+    ("mu", "size", "population", "steps"), [(0.3, 5, 100, 50), (0.1, 1, 10, 200)]
+)
+def test_many_steps_are_below_the_renyi_account(mu, size, population, steps):
+    profile = FixedBatchGaussian(mu, size, population, steps)
+    assert profile.epsilon(1e-6) <= renyi_epsilon(mu, size, population, steps, 1e-6)
+
+
+@pytest.mark.parametrize("steps", [1, 30])
+def test_it_is_above_every_pair_composed_by_itself(steps):
+    # The worst pair for one step, exactly: the row against others that are opposite to it.
+    fixed = FixedBatchGaussian(0.5, 1, 5, steps)
+    pair = SampledGaussian(1.0, 0.2, steps)
+    for epsilon in (0.0, 0.3, 1.0, 3.0):
+        assert pair.delta(epsilon) * (1 - 3e-3) <= fixed.delta(epsilon)
+        assert fixed.delta(epsilon) <= pair.delta(epsilon) * 2.5
+
+
+def test_a_batch_of_everything_is_gaussian():
+    whole = FixedBatchGaussian(0.3, 7, 7)
+    for epsilon in (0.0, 0.5, 2.0):
+        assert whole.delta(epsilon) == pytest.approx(Gaussian(0.6).delta(epsilon), rel=1e-8)
+    assert np.all(whole.rdp([2.0, 9.0]) >= Gaussian(0.6).rdp([2.0, 9.0]) * (1 - 1e-12))
+
+
+def test_steps_compose_as_one_run():
+    half, whole = (FixedBatchGaussian(0.4, 2, 50, steps) for steps in (10, 20))
+    for epsilon in (0.1, 0.5):
+        assert compose([half, half]).delta(epsilon) == pytest.approx(whole.delta(epsilon), rel=0.01)
+
+
+@pytest.mark.parametrize("wrong", [{"mu": 0.0}, {"size": 0}, {"size": 11}, {"steps": 0}])
+def test_impossible_numbers_are_refused(wrong):
+    with pytest.raises(InputError):
+        FixedBatchGaussian(**({"mu": 1.0, "size": 1, "population": 10} | wrong))
