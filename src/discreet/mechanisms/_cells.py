@@ -126,7 +126,7 @@ class Sampler:
         return which[np.argsort(-counts, kind="stable")[:CUTS_AT_ONCE]]
 
     def _around(self) -> Cells:
-        """Return a cell for each orthant around the guide's place; together they hold everything."""
+        """Return a cell for each orthant around the guide's place: together they hold all."""
         region, guide = self.region, self.guide
         reach = self._reach[guide.order]
         far = reach + np.abs(guide.leans) @ reach + region.width + 2
@@ -157,7 +157,9 @@ class Sampler:
         high = low + (np.int64(1) << bits) - 1
         middle = low + (high - low) / 2
         touching = np.where(
-            low >= 0, np.minimum(middle, low + guide.spread), np.maximum(middle, high - guide.spread)
+            low >= 0,
+            np.minimum(middle, low + guide.spread),
+            np.maximum(middle, high - guide.spread),
         )
         start, spacing = self._start, region.spacing
         wanted = start + guide.moves(touching) * spacing
@@ -211,7 +213,7 @@ class Sampler:
         public = self.energy.rate * self.scale.tangent_error
         steps = 0.51 * np.abs(tilts).sum(axis=1)
         rounded = 2.0**-46 * (reach * sizes.sum(axis=1) + added)
-        return steps + rounded + public + rounding(self.scale, self.energy.rate)
+        return np.asarray(steps + rounded + public + rounding(self.scale, self.energy.rate))
 
     def _propose(self, cells: Cells, noise: Noise, count: int) -> Proposals:
         logs = cells.sums - cells.bases
@@ -322,4 +324,4 @@ def _log_sums(rates: Integers, bits: Integers) -> Vector:
     flat = rates == 0
     safe = np.where(flat, 1.0, tilts)
     falling = np.log(-np.expm1(-safe * 2.0**bits)) - np.log(-np.expm1(-safe))
-    return np.where(flat, bits * math.log(2), falling).sum(axis=1)
+    return np.asarray(np.where(flat, bits * math.log(2), falling).sum(axis=1))

@@ -63,13 +63,15 @@ class Scale:
     @property
     def _highest(self) -> float:
         """The largest value: losses are convex in margins and in labels."""
-        ends = self.problem.loss.value(self._label_ends[:, None], np.array([-self.reach, self.reach]))
+        ends = self.problem.loss.value(
+            self._label_ends[:, None], np.array([-self.reach, self.reach])
+        )
         return float(np.max(ends)) * self.problem.bounds.largest_weight * _UP
 
     @property
     def value(self) -> float:
         """The largest magnitude of a row's loss."""
-        middle = np.abs(self.problem.loss.value(self._label_ends, 0.0)).max()
+        middle = np.abs(self.problem.loss.value(self._label_ends, np.zeros(2))).max()
         least = float(middle) * self.problem.bounds.largest_weight + self.slope * self.reach
         return max(abs(self._highest), least) * _UP
 
@@ -79,7 +81,7 @@ class Scale:
         loss, weight = self.problem.loss, self.problem.bounds.largest_weight
         spans = [self.slope * self.problem.row_norm * self.diameter]
         if loss.is_classifier and loss.is_one_signed:
-            far = loss.value(1.0, np.array([-self.reach, self.reach]))
+            far = loss.value(np.ones(2), np.array([-self.reach, self.reach]))
             spans.append(weight * float(abs(far[0] - far[1])))
         if loss.is_nonnegative:
             spans.append(self._highest)
@@ -135,7 +137,9 @@ class Energy:
             return total
 
         total: Vector = self.rows.sum(kernel, block_rows=BLOCK_ROWS)
-        return self.rate * (total + self.problem.ridge / 2 * np.square(points).sum(axis=1))
+        return np.asarray(
+            self.rate * (total + self.problem.ridge / 2 * np.square(points).sum(axis=1))
+        )
 
     def tangents(self, points: Array) -> tuple[Vector, Array]:
         """Return the energy of each point and a subgradient there."""

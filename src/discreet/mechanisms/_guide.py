@@ -110,9 +110,7 @@ def _at_the_edge(
     return point + step * outward, hessian, np.argsort(-np.abs(outward), kind="stable")
 
 
-def _descend(
-    energy: Energy, region: Region, point: Vector, blur: float
-) -> tuple[Vector, Array]:
+def _descend(energy: Energy, region: Region, point: Vector, blur: float) -> tuple[Vector, Array]:
     value, slope, hessian = energy.bend(point, blur)
     for _ in range(STEPS):
         step, share = point - _least(region, point, slope, hessian), 1.0

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet._types import Array, Booleans, Integers, Vector
 from discreet.errors import NotAccepted
-from discreet.geometry import Box, ConvexSet, L2Ball
+from discreet.geometry import Box, ConvexSet
 
 STEP_BITS = 30
 """Steps of the lattice along each axis, as a power of two."""
@@ -38,6 +38,7 @@ class Region:
 
     Examples
     --------
+    >>> from discreet.geometry import L2Ball
     >>> disc = region_of(L2Ball(1.0), 2, step_bits=1)
     >>> disc.holds(np.array([[0, 0], [1, 0], [1, 2], [3, 1]]))
     array([False,  True,  True, False])
@@ -75,7 +76,7 @@ class Region:
 
     def holds(self, places: Integers) -> Booleans:
         """Say which places are lattice points of the region."""
-        held: Booleans = ((places >= 0) & (places <= self.steps)).all(axis=1)
+        held: Booleans = np.all((places >= 0) & (places <= self.steps), axis=1)
         if held.any():
             points = self.points(places[held])
             inside = np.ones(len(points), dtype=np.bool_)
@@ -94,7 +95,7 @@ class Region:
             long = ball.radius * np.linalg.norm(directions, ord=order, axis=1)
             largest = np.minimum(largest, middle + long)
             size = np.maximum(size, long + np.abs(directions * ball.centre).sum(axis=1))
-        return largest + 2.0**-44 * size
+        return np.asarray(largest + 2.0**-44 * size)
 
     def nearby(self, points: Array) -> Array:
         """Return points of the convex hull, up to rounding; the same ones if they are in it."""
@@ -115,7 +116,8 @@ def region_of(domain: ConvexSet, width: int, *, step_bits: int = STEP_BITS) -> R
     if isinstance(domain, Box):
         if not all(low < high for low, high in zip(domain.lower, domain.upper, strict=True)):
             raise NotAccepted("a box to sample from needs a lower limit below the upper one.")
-        return Region(domain.lower, domain.upper, within=domain, step_bits=step_bits)
+        lower, upper = tuple(domain.lower), tuple(domain.upper)
+        return Region(lower, upper, within=domain, step_bits=step_bits)
     order = domain.norm_order
     if order is None:
         raise NotAccepted(
@@ -137,6 +139,4 @@ def around(
         whole = region_of(domain, centre.size)
         lower, upper = np.maximum(lower, whole.lower), np.minimum(upper, whole.upper)
         balls.extend(whole.balls)
-    return Region(
-        tuple(lower.tolist()), tuple(upper.tolist()), tuple(balls), domain, step_bits
-    )
+    return Region(tuple(lower.tolist()), tuple(upper.tolist()), tuple(balls), domain, step_bits)
