@@ -1,4 +1,4 @@
-"""Broken quantiles."""
+"""Broken draws of quantiles and of coefficients."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from discreet.audit import Pair
 from discreet.audit.catalogue import cases
 from discreet.audit.laws import exponential_selection
 from discreet.data import OpenRows
+from discreet.mechanisms._cells import Sampler
+from discreet.mechanisms._energy import Energy
 from discreet.mechanisms.exponential_sampling import Runs
 from discreet.noise import Noise
-from discreet.privacy import AddRemoveOne
+from discreet.privacy import AddRemoveOne, Pure, ReplaceOne
 
 CLAIMED = 1.0
 TRUE = 2 * CLAIMED
@@ -26,8 +28,8 @@ TRUE = 2 * CLAIMED
 
 def wrong_rate(unit: str, name: str, breaks: str) -> Mutant:
     """Chances that fall twice as fast as they may, on the pair that is worst for that."""
-    (worst,) = cases("exponential_sampling", unit, TRUE)
-    (claim,) = cases("exponential_sampling", unit, CLAIMED)
+    worst, _ = cases("exponential_sampling", unit, TRUE)
+    claim, _ = cases("exponential_sampling", unit, CLAIMED)
     plan: Any = claim.plan()
     return Mutant(
         name=name,
@@ -59,7 +61,7 @@ def replaced_once() -> Mutant:
 
 def records_as_candidates() -> Mutant:
     """The textbook's choice among the values in the data."""
-    (case,) = cases("exponential_sampling", "add_remove", CLAIMED)
+    case, _ = cases("exponential_sampling", "add_remove", CLAIMED)
     plan: Any = case.plan()
     rate = plan.rate / plan.level.denominator
 
@@ -110,7 +112,60 @@ def gumbel_in_floats() -> BoundMutant:
     )
 
 
+def model_replaced_once() -> Mutant:
+    """Chances of coefficients for adding a record, where one is replaced."""
+    case = cases("exponential_sampling", "replace", LARGE)[1]
+    plan: Any = case.plan()
+    return Mutant(
+        name="a replaced record changes the losses once",
+        breaks="The loss of the old record goes and that of the new one comes: twice the range.",
+        mechanism="exponential_sampling",
+        guarantee=plan.guarantee,
+        pair=_crowded(),
+        run=of_plan(replace(plan, rate=2 * plan.rate), case.question.bounds),
+        original=of_plan(plan, case.question.bounds),
+        trials=12_000,
+    )
+
+
+LARGE = 3.0
+
+
+def _crowded() -> Pair:
+    """Rows that hold the coefficient where the one that changes wants it, or not."""
+    X, y = np.ones((2, 1)), np.ones(2)
+    return Pair((X, y), (X, np.array([1.0, -1.0])), ReplaceOne())
+
+
+def radius_for_diameter() -> Mutant:
+    """Localization whose losses range over a radius of the ball, and a ball that tells where."""
+    (case,) = cases("localization", "replace", LARGE)
+    plan: Any = case.plan()
+    centre = np.zeros(1)
+
+    def inside(rate: float) -> Any:
+        def drawn(rows: OpenRows, noise: Noise, count: int) -> Array:
+            energy = Energy(plan.problem, rate, rows)
+            return Sampler.of(energy, plan.region(centre), plan.scale).draw(noise, count)
+
+        return Sampled(case.question.bounds, ReplaceOne(), drawn)
+
+    half = replace(plan.guarantee, profile=Pure(LARGE / 2))
+    return Mutant(
+        name="the losses range over the radius of the ball",
+        breaks="Two points of the ball are two radii apart, and so are their losses.",
+        mechanism="localization",
+        guarantee=half,
+        pair=_crowded(),
+        run=inside(2 * plan.rate),
+        original=inside(plan.rate),
+        trials=12_000,
+    )
+
+
 MUTANTS: tuple[Broken, ...] = (
+    model_replaced_once(),
+    radius_for_diameter(),
     sensitivity_for_range(),
     replaced_once(),
     records_as_candidates(),

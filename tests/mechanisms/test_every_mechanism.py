@@ -25,11 +25,12 @@ from support.checks import (
     claimed_level,
     scores,
 )
+from support.models import MODELS
 from support.selections import SELECTIONS
 from support.two_stage import STAGED, StagedCase
 
 every_case = pytest.mark.parametrize(
-    "case", [*CASES, *STAGED, *SELECTIONS], ids=lambda case: case.label
+    "case", [*CASES, *STAGED, *SELECTIONS, *MODELS], ids=lambda case: case.label
 )
 every_single_release = pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
 
@@ -38,7 +39,7 @@ CANARY_LABEL = 8765432.125
 
 
 def test_every_registered_mechanism_has_a_worst_pair():
-    assert {case.mechanism.name for case in (*CASES, *STAGED, *SELECTIONS)} == {
+    assert {case.mechanism.name for case in (*CASES, *STAGED, *SELECTIONS, *MODELS)} == {
         mechanism.name for mechanism in REGISTRY
     }
 

@@ -80,6 +80,27 @@ class Cells:
             self.sums[kept],
         )
 
+    def restricted(self, low: Integers, bits: Integers) -> Cells:
+        """Return the same envelopes over parts of the cells."""
+        high, old_high = (start + (np.int64(1) << size) - 1 for start, size in
+                          ((low, bits), (self.low, self.bits)))  # fmt: skip
+        moved = np.where(self.falls, low - self.low, old_high - high)
+        descents = (self.rates * moved * 2.0**-RATE_BITS).sum(axis=1)
+        bases = self.bases + descents - 2.0**-44 * np.abs(descents) - 2.0**-44 * np.abs(self.bases)
+        return Cells(low, bits, self.rates, self.falls, bases, _log_sums(self.rates, bits))
+
+    def lower(self, other: Cells) -> Cells:
+        """Return the same cells, each with the envelope that has the smaller sum."""
+        better = other.sums - other.bases < self.sums - self.bases
+        return Cells(
+            self.low,
+            self.bits,
+            np.where(better[:, None], other.rates, self.rates),
+            np.where(better[:, None], other.falls, self.falls),
+            np.where(better, other.bases, self.bases),
+            np.where(better, other.sums, self.sums),
+        )
+
     def joined(self, other: Cells) -> Cells:
         return Cells(
             np.concatenate([self.low, other.low]),
@@ -133,7 +154,7 @@ class Sampler:
         bits = np.ceil(np.log2(far)).astype(np.int64)
         corners = np.indices((2,) * region.width).reshape(region.width, -1).T
         low = np.where(corners == 1, 0, -(np.int64(1) << bits))
-        return self._measured(low, np.broadcast_to(bits, low.shape).copy())
+        return self._measured(low, np.broadcast_to(bits, low.shape).copy())[0]
 
     @property
     def _reach(self) -> Vector:
@@ -141,18 +162,16 @@ class Sampler:
         place = self.guide.place
         return np.maximum(np.abs(place), np.abs(self.region.steps - place)) + 1.0
 
-    def _measured(self, low: Integers, bits: Integers) -> Cells:
-        """Return cells with their tangents."""
-        parts = [
-            self._tangents(low[i : i + POINTS_AT_ONCE], bits[i : i + POINTS_AT_ONCE])
-            for i in range(0, len(low), POINTS_AT_ONCE)
-        ]
-        cells = parts[0]
-        for part in parts[1:]:
-            cells = cells.joined(part)
-        return cells
+    def _measured(self, low: Integers, bits: Integers) -> tuple[Cells, Integers]:
+        """Return cells with their tangents, and which ones they are: some hold no point."""
+        cells, kept = self._tangents(low[:POINTS_AT_ONCE], bits[:POINTS_AT_ONCE])
+        for start in range(POINTS_AT_ONCE, len(low), POINTS_AT_ONCE):
+            some = slice(start, start + POINTS_AT_ONCE)
+            more, which = self._tangents(low[some], bits[some])
+            cells, kept = cells.joined(more), np.concatenate([kept, start + which])
+        return cells, kept
 
-    def _tangents(self, low: Integers, bits: Integers) -> Cells:
+    def _tangents(self, low: Integers, bits: Integers) -> tuple[Cells, Integers]:
         region, guide = self.region, self.guide
         high = low + (np.int64(1) << bits) - 1
         middle = low + (high - low) / 2
@@ -182,7 +201,8 @@ class Sampler:
         bases -= self._slack(slopes, tilts, touched, corner) + 2.0**-44 * pull * np.abs(limit)
         rates = np.floor(np.minimum(np.abs(tilts) * 2.0**RATE_BITS, 2.0 ** (TILT_BITS - bits)))
         rates = rates.astype(np.int64)
-        return Cells(low, bits, rates, falls, bases, _log_sums(rates, bits))
+        cells = Cells(low, bits, rates, falls, bases, _log_sums(rates, bits))
+        return cells, np.flatnonzero(full)
 
     @property
     def _start(self) -> Vector:
@@ -278,10 +298,10 @@ class Sampler:
         )
         rest = np.ones(len(cells.low), dtype=np.bool_)
         rest[which] = False
-        new = self._measured(
-            np.concatenate([near_low, far_low]), np.concatenate([near_bits, far_bits])
-        )
-        return cells.chosen(rest).joined(new)
+        parts = np.concatenate([near_low, far_low]), np.concatenate([near_bits, far_bits])
+        new, kept = self._measured(*parts)
+        old = cells.chosen(np.concatenate([which, which])).restricted(*parts).chosen(kept)
+        return cells.chosen(rest).joined(new.lower(old))
 
 
 @dataclass(frozen=True, eq=False)

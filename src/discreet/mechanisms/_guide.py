@@ -62,7 +62,9 @@ def find_guide(energy: Energy, region: Region) -> Guide:
     sides = np.subtract(region.upper, region.lower)
     point = region.nearby(np.zeros((1, region.width)))[0]
     problem = energy.problem
-    blur = 0.0 if problem.loss.is_smooth else float(np.linalg.norm(sides)) * problem.row_norm
+    # Losses that bend in one place only say little, where they are straight, of what lies near.
+    is_even = problem.loss.self_concordance is not None
+    blur = 0.0 if is_even else float(np.linalg.norm(sides)) * problem.row_norm
     for _ in range(STAGES):
         point, hessian = _descend(energy, region, point, blur)
         if blur == 0:
