@@ -11,16 +11,18 @@ import numpy as np
 from audits.mutants.attacks import SeenBefore
 from audits.mutants.base import BoundMutant, Broken, Mutant
 from audits.mutants.runs import Sampled, of_plan
-from discreet._types import Array
+from discreet._types import Array, Vector
 from discreet.audit import Pair
 from discreet.audit.catalogue import cases
-from discreet.audit.laws import exponential_selection
+from discreet.audit.laws import FiniteLaw, exponential_selection
 from discreet.data import OpenRows
 from discreet.mechanisms._cells import Sampler
 from discreet.mechanisms._energy import Energy
+from discreet.mechanisms._region import around
+from discreet.mechanisms._sampled_model import domain_of
 from discreet.mechanisms.exponential_sampling import Runs
 from discreet.noise import Noise
-from discreet.privacy import AddRemoveOne, Pure, ReplaceOne
+from discreet.privacy import AddRemoveOne, ReplaceOne
 
 CLAIMED = 1.0
 TRUE = 2 * CLAIMED
@@ -112,60 +114,71 @@ def gumbel_in_floats() -> BoundMutant:
     )
 
 
-def model_replaced_once() -> Mutant:
+CROWD = 12
+"""Rows that hold the coefficient where the one that changes wants it, or not."""
+
+
+def _straight_law(plan: Any, agreeing: int, factor: float) -> FiniteLaw:
+    """The law on a coarse lattice if so many more rows pull up than down."""
+    points = np.linspace(-1.0, 1.0, 401)
+    energies = plan.rate * (-agreeing * points + plan.problem.ridge / 2 * points**2)
+    return exponential_selection(-factor * energies, 1.0)
+
+
+def model_replaced_once() -> BoundMutant:
     """Chances of coefficients for adding a record, where one is replaced."""
-    case = cases("exponential_sampling", "replace", LARGE)[1]
-    plan: Any = case.plan()
-    return Mutant(
+    plan: Any = cases("exponential_sampling", "replace", CLAIMED)[1].plan()
+
+    def reached(factor: float) -> float:
+        laws = [_straight_law(plan, CROWD + sign, factor) for sign in (1, -1)]
+        return float(np.abs(np.log(laws[0].masses / laws[1].masses)).max())
+
+    return BoundMutant(
         name="a replaced record changes the losses once",
         breaks="The loss of the old record goes and that of the new one comes: twice the range.",
         mechanism="exponential_sampling",
-        guarantee=plan.guarantee,
-        pair=_crowded(),
-        run=of_plan(replace(plan, rate=2 * plan.rate), case.question.bounds),
-        original=of_plan(plan, case.question.bounds),
-        trials=12_000,
+        measure="epsilon",
+        claimed=CLAIMED,
+        reached=lambda: reached(2.0),
+        reached_by_original=lambda: reached(1.0),
     )
 
 
-LARGE = 3.0
-
-
-def _crowded() -> Pair:
-    """Rows that hold the coefficient where the one that changes wants it, or not."""
-    X, y = np.ones((2, 1)), np.ones(2)
-    return Pair((X, y), (X, np.array([1.0, -1.0])), ReplaceOne())
-
-
-def radius_for_diameter() -> Mutant:
-    """Localization whose losses range over a radius of the ball, and a ball that tells where."""
+def draft_without_noise() -> Mutant:
+    """Localization around the minimiser itself."""
     (case,) = cases("localization", "replace", LARGE)
     plan: Any = case.plan()
-    centre = np.zeros(1)
 
-    def inside(rate: float) -> Any:
-        def drawn(rows: OpenRows, noise: Noise, count: int) -> Array:
-            energy = Energy(plan.problem, rate, rows)
-            return Sampler.of(energy, plan.region(centre), plan.scale).draw(noise, count)
+    def drawn(rows: OpenRows, noise: Noise, count: int, centre: Vector) -> Array:
+        region = around(centre, plan.radius, domain_of(plan.problem), step_bits=10)
+        energy = Energy(plan.problem, plan.rate, rows)
+        return Sampler.of(energy, region, plan.scale).draw(noise, count)
 
-        return Sampled(case.question.bounds, ReplaceOne(), drawn)
+    def bare(rows: OpenRows, noise: Noise, count: int) -> Array:
+        return drawn(rows, noise, count, plan.first.minimiser.solve(rows, np.zeros(1)))
 
-    half = replace(plan.guarantee, profile=Pure(LARGE / 2))
+    def second_stage(rows: OpenRows, noise: Noise, count: int) -> Array:
+        return drawn(rows, noise, count, np.zeros(1))
+
+    X = np.ones((1, 1))
     return Mutant(
-        name="the losses range over the radius of the ball",
-        breaks="Two points of the ball are two radii apart, and so are their losses.",
+        name="a ball around the minimiser itself",
+        breaks="What can be drawn at all says where the minimiser is.",
         mechanism="localization",
-        guarantee=half,
-        pair=_crowded(),
-        run=inside(2 * plan.rate),
-        original=inside(plan.rate),
-        trials=12_000,
+        guarantee=plan.guarantee,
+        pair=Pair((X, np.ones(1)), (X, -np.ones(1)), ReplaceOne()),
+        run=Sampled(case.question.bounds, ReplaceOne(), bare),
+        original=Sampled(case.question.bounds, ReplaceOne(), second_stage),
+        trials=40_000,
     )
+
+
+LARGE = 1.0
 
 
 MUTANTS: tuple[Broken, ...] = (
     model_replaced_once(),
-    radius_for_diameter(),
+    draft_without_noise(),
     sensitivity_for_range(),
     replaced_once(),
     records_as_candidates(),

@@ -27,7 +27,7 @@ from discreet.mechanisms._share import Share
 from discreet.mechanisms.base import Learner, Plan, Verdict
 from discreet.mechanisms.output_perturbation import OutputPerturbation, RadialOutputPlan
 from discreet.noise import Noise
-from discreet.privacy import BoundedRange, Budget, Guarantee, Profile, Pure, Unit, compose
+from discreet.privacy import Budget, Guarantee, Profile, Pure, Unit
 from discreet.problem import Problem
 from discreet.question import Question
 
@@ -127,7 +127,7 @@ class Localization(Learner):
             whole = plan_model(share)
             if rate <= whole.rate:
                 return whole
-        pair = compose([Pure(FIRST_SHARE * epsilon * (1 + 1e-13)), BoundedRange(span)])
+        pair = Pure((FIRST_SHARE * epsilon + span) * (1 + 1e-13))
         chance = first.term.chance(problem.bounds.width) + first.mask.chance
         reason = f"one of 2^{STEP_BITS} steps for each coefficient within {radius:.3g} of a draft"
         guarantee = share.pure_guarantee(pair, chance)
