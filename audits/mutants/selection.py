@@ -1,4 +1,4 @@
-"""Broken quantiles."""
+"""Broken draws of quantiles and of coefficients."""
 
 from __future__ import annotations
 
@@ -11,14 +11,18 @@ import numpy as np
 from audits.mutants.attacks import SeenBefore
 from audits.mutants.base import BoundMutant, Broken, Mutant
 from audits.mutants.runs import Sampled, of_plan
-from discreet._types import Array
+from discreet._types import Array, Vector
 from discreet.audit import Pair
 from discreet.audit.catalogue import cases
-from discreet.audit.laws import exponential_selection
+from discreet.audit.laws import FiniteLaw, exponential_selection
 from discreet.data import OpenRows
+from discreet.mechanisms._cells import Sampler
+from discreet.mechanisms._energy import Energy
+from discreet.mechanisms._region import around
+from discreet.mechanisms._sampled_model import domain_of
 from discreet.mechanisms.exponential_sampling import Runs
 from discreet.noise import Noise
-from discreet.privacy import AddRemoveOne
+from discreet.privacy import AddRemoveOne, ReplaceOne
 
 CLAIMED = 1.0
 TRUE = 2 * CLAIMED
@@ -26,8 +30,8 @@ TRUE = 2 * CLAIMED
 
 def wrong_rate(unit: str, name: str, breaks: str) -> Mutant:
     """Chances that fall twice as fast as they may, on the pair that is worst for that."""
-    (worst,) = cases("exponential_sampling", unit, TRUE)
-    (claim,) = cases("exponential_sampling", unit, CLAIMED)
+    worst, _ = cases("exponential_sampling", unit, TRUE)
+    claim, _ = cases("exponential_sampling", unit, CLAIMED)
     plan: Any = claim.plan()
     return Mutant(
         name=name,
@@ -59,7 +63,7 @@ def replaced_once() -> Mutant:
 
 def records_as_candidates() -> Mutant:
     """The textbook's choice among the values in the data."""
-    (case,) = cases("exponential_sampling", "add_remove", CLAIMED)
+    case, _ = cases("exponential_sampling", "add_remove", CLAIMED)
     plan: Any = case.plan()
     rate = plan.rate / plan.level.denominator
 
@@ -110,7 +114,71 @@ def gumbel_in_floats() -> BoundMutant:
     )
 
 
+CROWD = 12
+"""Rows that hold the coefficient where the one that changes wants it, or not."""
+
+
+def _straight_law(plan: Any, agreeing: int, factor: float) -> FiniteLaw:
+    """The law on a coarse lattice if so many more rows pull up than down."""
+    points = np.linspace(-1.0, 1.0, 401)
+    energies = plan.rate * (-agreeing * points + plan.problem.ridge / 2 * points**2)
+    return exponential_selection(-factor * energies, 1.0)
+
+
+def model_replaced_once() -> BoundMutant:
+    """Chances of coefficients for adding a record, where one is replaced."""
+    plan: Any = cases("exponential_sampling", "replace", CLAIMED)[1].plan()
+
+    def reached(factor: float) -> float:
+        laws = [_straight_law(plan, CROWD + sign, factor) for sign in (1, -1)]
+        return float(np.abs(np.log(laws[0].masses / laws[1].masses)).max())
+
+    return BoundMutant(
+        name="a replaced record changes the losses once",
+        breaks="The loss of the old record goes and that of the new one comes: twice the range.",
+        mechanism="exponential_sampling",
+        measure="epsilon",
+        claimed=CLAIMED,
+        reached=lambda: reached(2.0),
+        reached_by_original=lambda: reached(1.0),
+    )
+
+
+def draft_without_noise() -> Mutant:
+    """Localization around the minimiser itself."""
+    (case,) = cases("localization", "replace", LARGE)
+    plan: Any = case.plan()
+
+    def drawn(rows: OpenRows, noise: Noise, count: int, centre: Vector) -> Array:
+        region = around(centre, plan.radius, domain_of(plan.problem), step_bits=10)
+        energy = Energy(plan.problem, plan.rate, rows)
+        return Sampler.of(energy, region, plan.scale).draw(noise, count)
+
+    def bare(rows: OpenRows, noise: Noise, count: int) -> Array:
+        return drawn(rows, noise, count, plan.first.minimiser.solve(rows, np.zeros(1)))
+
+    def second_stage(rows: OpenRows, noise: Noise, count: int) -> Array:
+        return drawn(rows, noise, count, np.zeros(1))
+
+    X = np.ones((1, 1))
+    return Mutant(
+        name="a ball around the minimiser itself",
+        breaks="What can be drawn at all says where the minimiser is.",
+        mechanism="localization",
+        guarantee=plan.guarantee,
+        pair=Pair((X, np.ones(1)), (X, -np.ones(1)), ReplaceOne()),
+        run=Sampled(case.question.bounds, ReplaceOne(), bare),
+        original=Sampled(case.question.bounds, ReplaceOne(), second_stage),
+        trials=40_000,
+    )
+
+
+LARGE = 1.0
+
+
 MUTANTS: tuple[Broken, ...] = (
+    model_replaced_once(),
+    draft_without_noise(),
     sensitivity_for_range(),
     replaced_once(),
     records_as_candidates(),

@@ -26,11 +26,12 @@ from support.checks import (
     scores,
 )
 from support.mixtures import MIXTURES
+from support.models import MODELS
 from support.selections import SELECTIONS
 from support.two_stage import STAGED, StagedCase
 
 every_case = pytest.mark.parametrize(
-    "case", [*CASES, *STAGED, *SELECTIONS, *MIXTURES], ids=lambda case: case.label
+    "case", [*CASES, *STAGED, *SELECTIONS, *MIXTURES, *MODELS], ids=lambda case: case.label
 )
 every_single_release = pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
 
@@ -39,7 +40,7 @@ CANARY_LABEL = 8765432.125
 
 
 def test_every_registered_mechanism_has_a_worst_pair():
-    assert {case.mechanism.name for case in (*CASES, *STAGED, *SELECTIONS, *MIXTURES)} == {
+    assert {case.mechanism.name for case in (*CASES, *STAGED, *SELECTIONS, *MIXTURES, *MODELS)} == {
         mechanism.name for mechanism in REGISTRY
     }
 

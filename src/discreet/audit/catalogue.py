@@ -27,6 +27,7 @@ from discreet.mechanisms import (
     ExponentialSampling,
     GaussianSum,
     LaplaceSum,
+    Localization,
     Mechanism,
     NoisyGradient,
     ObjectivePerturbation,
@@ -315,6 +316,23 @@ def _exponential_sampling(unit: Unit, budget: Budget, pure: Budget) -> Iterator[
     question = ColumnQuantiles(Bounds(Box([0.0], [1.0]), 1), steps=2**16)
     yield Case("exponential sampling, median", ExponentialSampling(), question, pure, pair,
                effort=0.1, remark="log ratios near epsilon belong to rare draws")  # fmt: skip
+    yield Case("exponential sampling, coefficient", ExponentialSampling(), _straight(), pure,
+               _classes(unit, [1.0]), is_tight=False, effort=8.0, remark=RARE)  # fmt: skip
+
+
+RARE = "log ratios near epsilon belong to rare draws; the exact law shows them"
+
+
+def _straight(domain: float = 1.0, ridge: float = 0.01) -> Problem:
+    """A loss whose slope is at its bound in all of the domain."""
+    bounds = Bounds(L2Ball(1.0), 1, labels=LabelSet([-1, 1]), max_rows=2**16)
+    return Problem(MarginLogistic(40.0), bounds, ridge=ridge, penalty=Indicator(L2Ball(domain)))
+
+
+def _localization(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    yield Case("localization", Localization(), _straight(100.0, ridge=40.0 / pure.epsilon), pure,
+               _classes(unit, [1.0]), is_tight=False, effort=3000.0,
+               remark="the draft is not released, and of two stages each shows a half")  # fmt: skip
 
 
 BATCHES = "of a sampled sum the loss is not Gaussian, and mu undersells it"
@@ -418,4 +436,5 @@ _MAKERS: dict[str, Maker] = {
     "noisy_gradient": _noisy_gradient,
     "simplex_sampling": _simplex_sampling,
     "vector_perturbation": _vector_perturbation,
+    "localization": _localization,
 }

@@ -20,7 +20,9 @@ from discreet.losses import Loss, Squared
 from discreet.mechanisms import (
     AdaptiveRidge,
     EachAgainstTheRest,
+    ExponentialSampling,
     Learner,
+    Localization,
     Mechanism,
     NoisyGradient,
     ObjectivePerturbation,
@@ -43,7 +45,12 @@ MECHANISMS: dict[str, Callable[[], Mechanism]] = {
     "private_standardisation": PrivateStandardisation,
     "adaptive_ridge": AdaptiveRidge,
     "noisy_gradient": NoisyGradient,
+    "exponential_sampling": ExponentialSampling,
+    "localization": Localization,
 }
+
+RIDGE_IS_FREE = ("noisy_gradient", "exponential_sampling")
+"""Mechanisms whose noise does not depend on the ridge."""
 
 
 LEAST_RIDGE = 2.0**-40
@@ -185,12 +192,17 @@ class Task:
         Objective perturbation divides its noise by the curvature of data and ridge together,
         output perturbation by the ridge alone, so the first is never worse where it has a proof.
         The squared loss has no bounded slope without a domain; its statistics say all there is. A
-        loss with a kink has gradients, and nothing else to go by.
+        loss with a kink has gradients, which need a delta; without one its coefficients, if they
+        are few and in a domain, are drawn.
         """
         mechanism = self.mechanism
         if mechanism == "auto":
             has_kink = not self.loss.is_smooth
             mechanism = "noisy_gradient" if has_kink else "objective_perturbation"
+            if has_kink and self.budget.delta == 0 and self.budget.is_private:
+                one = question.problem if isinstance(question, OneVsRest) else question
+                is_small = ExponentialSampling().accepts(one, self.unit)
+                mechanism = "exponential_sampling" if is_small else mechanism
             mechanism = "sufficient_statistics" if self._from_statistics else mechanism
         if isinstance(mechanism, str):
             mechanism = MECHANISMS[mechanism]()
@@ -259,8 +271,8 @@ class Task:
         asked = self.ridge or 0.0
         if not self.raises_ridge or self._from_statistics or not self.budget.is_private:
             return asked
-        if not self.loss.is_smooth or self.mechanism == "noisy_gradient":
-            return asked  # the noise of gradients does not depend on it
+        if not self.loss.is_smooth or self.mechanism in RIDGE_IS_FREE:
+            return asked
         bend = self.loss.smoothness(math.inf) * bounds.largest_weight * bounds.row_norm() ** 2
         return max(asked, bend / math.expm1(0.5 * self.budget.epsilon / times))
 

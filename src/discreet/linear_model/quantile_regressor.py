@@ -33,7 +33,8 @@ class QuantileRegressor(LinearRegressorBase):
         The declared range of targets; others are clipped to it.
     smoothing
         How wide the kink is rounded, in units of the target. By default a tenth of the range.
-        With 0 the kink stays: the fit follows noisy gradients, and needs ``delta > 0``.
+        With 0 the kink stays: the fit follows noisy gradients with ``delta > 0``, or is drawn from
+        a ``domain`` without.
     alpha
         Strength of the penalty :math:`\alpha \|w\|^2/2`, the intercept's coefficient included. By
         default one row bends the objective by a tenth of epsilon. What is too weak for the budget
@@ -48,8 +49,10 @@ class QuantileRegressor(LinearRegressorBase):
     max_rows
         A public bound on the number of rows, if that number is private.
     mechanism
-        ``"auto"``, ``"objective_perturbation"``, ``"output_perturbation"`` or
-        ``"noisy_gradient"``; the last is the only one without smoothing.
+        ``"auto"``, ``"objective_perturbation"``, ``"output_perturbation"``,
+        ``"noisy_gradient"``, ``"exponential_sampling"`` (pure epsilon in a ``domain`` for up to six
+        coefficients) or ``"localization"``; without smoothing only
+        noisy gradients and exponential sampling will do.
     random_state
         None for privacy. A whole number makes a repeatable rehearsal that is **not private**.
     verbose

@@ -83,6 +83,11 @@ class Loss(ABC):
         return False
 
     @property
+    def is_nonnegative(self) -> bool:
+        """Whether no value is below zero, and values are convex in the label too."""
+        return False
+
+    @property
     def joint_smoothness(self) -> float | None:
         r"""A number :math:`\kappa_0` that trades curvature for slope, or None.
 

@@ -39,6 +39,10 @@ class Hinge(Loss):
         return np.zeros_like(y * z)
 
     @property
+    def is_nonnegative(self) -> bool:
+        return True
+
+    @property
     def is_classifier(self) -> bool:
         return True
 

@@ -61,6 +61,10 @@ class Huber(Loss):
         return np.where(np.abs(z - y) <= self.threshold, 1.0, 0.0)
 
     @property
+    def is_nonnegative(self) -> bool:
+        return True
+
+    @property
     def is_classifier(self) -> bool:
         return False
 

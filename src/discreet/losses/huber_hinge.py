@@ -68,6 +68,10 @@ class HuberHinge(Loss):
         return np.where(np.abs(shortfall) <= self.width, 1 / (2 * self.width), 0.0)
 
     @property
+    def is_nonnegative(self) -> bool:
+        return True
+
+    @property
     def is_classifier(self) -> bool:
         return True
 

@@ -70,6 +70,10 @@ class LogCosh(Loss):
         return curvatures
 
     @property
+    def is_nonnegative(self) -> bool:
+        return True
+
+    @property
     def is_classifier(self) -> bool:
         return False
 

@@ -58,6 +58,10 @@ class Logistic(ProbabilisticLoss):
         return -y * steepness, steepness * (1 - steepness)
 
     @property
+    def is_nonnegative(self) -> bool:
+        return True
+
+    @property
     def is_classifier(self) -> bool:
         return True
 

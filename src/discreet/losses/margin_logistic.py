@@ -73,6 +73,10 @@ class MarginLogistic(ProbabilisticLoss):
         return expit(log_expit(self.margin + z) - log_expit(self.margin - z))
 
     @property
+    def is_nonnegative(self) -> bool:
+        return True
+
+    @property
     def is_classifier(self) -> bool:
         return True
 

@@ -58,6 +58,10 @@ class Pinball(Loss):
         return np.zeros_like(z - y)
 
     @property
+    def is_nonnegative(self) -> bool:
+        return True
+
+    @property
     def is_classifier(self) -> bool:
         return False
 

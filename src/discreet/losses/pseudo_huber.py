@@ -72,6 +72,10 @@ class PseudoHuber(Loss):
         return curvatures
 
     @property
+    def is_nonnegative(self) -> bool:
+        return True
+
+    @property
     def is_classifier(self) -> bool:
         return False
 

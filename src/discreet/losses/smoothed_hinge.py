@@ -69,6 +69,10 @@ class SmoothedHinge(Loss):
         return np.where(bends, 1 / self.width, 0.0)
 
     @property
+    def is_nonnegative(self) -> bool:
+        return True
+
+    @property
     def is_classifier(self) -> bool:
         return True
 

@@ -64,6 +64,10 @@ class SmoothedPinball(Loss):
         return np.where(np.abs(z - y) <= self.width / 2, 1 / self.width, 0.0)
 
     @property
+    def is_nonnegative(self) -> bool:
+        return True
+
+    @property
     def is_classifier(self) -> bool:
         return False
 

@@ -55,6 +55,10 @@ class Squared(Loss):
         return np.ones_like(z - y)
 
     @property
+    def is_nonnegative(self) -> bool:
+        return True
+
+    @property
     def is_classifier(self) -> bool:
         return False
 

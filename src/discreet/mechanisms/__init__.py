@@ -5,6 +5,7 @@ from discreet.mechanisms.base import Learner, Mechanism, Plan, Verdict
 from discreet.mechanisms.exponential_sampling import ExponentialSampling
 from discreet.mechanisms.gaussian_sum import GaussianSum
 from discreet.mechanisms.laplace_sum import LaplaceSum
+from discreet.mechanisms.localization import Localization
 from discreet.mechanisms.noisy_gradient import NoisyGradient
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
 from discreet.mechanisms.one_vs_rest import EachAgainstTheRest
@@ -29,6 +30,7 @@ REGISTRY: tuple[Mechanism, ...] = (
     NoisyGradient(),
     SimplexSampling(),
     VectorPerturbation(),
+    Localization(),
 )
 """Every mechanism; the universal checks run over all of them."""
 
@@ -40,6 +42,7 @@ __all__ = [
     "GaussianSum",
     "LaplaceSum",
     "Learner",
+    "Localization",
     "Mechanism",
     "NoisyGradient",
     "ObjectivePerturbation",

@@ -1,4 +1,4 @@
-"""A quantile drawn by the exponential mechanism; proof in ``exponential_sampling.md``."""
+"""Answers drawn by the exponential mechanism; proof in ``exponential_sampling.md``."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ import numpy as np
 
 from discreet._types import Array, Integers, Vector
 from discreet.data import OpenRows
+from discreet.errors import CalibrationError
 from discreet.geometry import Box
-from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
+from discreet.mechanisms._sampled_model import accepts_model, plan_model, plan_without_noise
+from discreet.mechanisms._share import Share
+from discreet.mechanisms.base import YES, Learner, Plan, Verdict, public_facts
 from discreet.noise import Noise
 from discreet.privacy import (
     BoundedRange,
@@ -27,6 +30,7 @@ from discreet.privacy import (
     ZeroConcentrated,
     calibrate,
 )
+from discreet.problem import Problem
 from discreet.question import ColumnQuantiles, Question
 
 FINEST = 2**32
@@ -130,8 +134,11 @@ class ExponentialSamplingPlan(Plan):
         return box.lower[j], box.upper[j]
 
 
-class ExponentialSampling(Mechanism):
-    """A quantile of each column, drawn exactly; pure epsilon for one column.
+class ExponentialSampling(Learner):
+    """Answers drawn with chances that fall exponentially with their loss; pure epsilon.
+
+    A quantile of each column, or the coefficients of a convex problem of up to six of them within
+    a box or a ball, whether its loss has kinks or not.
 
     Examples
     --------
@@ -141,6 +148,16 @@ class ExponentialSampling(Mechanism):
     >>> plan = ExponentialSampling().plan(median, Budget(0.5), AddRemoveOne())
     >>> plan.guarantee.epsilon(0.0), float(plan.rate)  # a factor of exp(0.5) for each rank
     (0.5, 0.5)
+
+    >>> from discreet.data import LabelSet
+    >>> from discreet.geometry import L2Ball
+    >>> from discreet.losses import Hinge
+    >>> from discreet.penalties import Indicator
+    >>> bounds = Bounds(L2Ball(1.0), 3, labels=LabelSet([-1, 1]), max_rows=10**6)
+    >>> problem = Problem(Hinge(), bounds, ridge=1.0, penalty=Indicator(L2Ball(5.0)))
+    >>> plan = ExponentialSampling().plan(problem, Budget(1.0), AddRemoveOne())
+    >>> plan.guarantee.epsilon(0.0), round(1 / plan.rate, 2)  # of a loss between 0 and 6
+    (1.0, 6.0)
     """
 
     @property
@@ -148,16 +165,36 @@ class ExponentialSampling(Mechanism):
         return "exponential_sampling"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
+        if isinstance(question, Problem):
+            return accepts_model(question, unit)
         if not isinstance(question, ColumnQuantiles):
             return Verdict(
                 False,
-                "exponential_sampling answers quantiles; use objective_perturbation to learn.",
+                "exponential_sampling answers quantiles and learns models of few coefficients; use "
+                "laplace_sum for sums and private_count for counts.",
             )
         if question.bounds.max_rows > MOST_ROWS:
             return Verdict(False, f"scores of more than {MOST_ROWS:,} rows do not fit 64 bits.")
         return YES
 
-    def _plan(self, question: ColumnQuantiles, budget: Budget, unit: Unit) -> Plan:
+    def _plan_beside(
+        self,
+        question: Question,
+        budget: Budget,
+        unit: Unit,
+        *,
+        beside: Profile | None,
+        times: int,
+    ) -> Plan:
+        if isinstance(question, Problem):
+            if not budget.is_private:
+                return plan_without_noise(question, unit)
+            return plan_model(Share(question, budget, unit, beside, times))
+        if beside is not None or times > 1:
+            raise CalibrationError("quantiles do not share a budget; give them one of their own.")
+        return self._plan_quantiles(cast(ColumnQuantiles, question), budget, unit)
+
+    def _plan_quantiles(self, question: ColumnQuantiles, budget: Budget, unit: Unit) -> Plan:
         if not budget.is_private:
             return ExponentialSamplingPlan(question, None, Guarantee(NoPrivacy(), unit))
         span, profile, reason = _span(budget, question.bounds.n_features)

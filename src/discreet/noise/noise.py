@@ -18,7 +18,7 @@ from discreet import _checks
 from discreet._types import Booleans, Integers
 from discreet._types import Words as WordArray
 from discreet.errors import InputError, InputTypeError, SealedError
-from discreet.noise import coin, law, selection, uniform
+from discreet.noise import coin, law, selection, tilted, uniform
 from discreet.noise.words import CipherWords, WordSupply, check_cipher, fresh_words
 
 ALL_ROWS = 1 << 64
@@ -102,6 +102,23 @@ class Noise(ABC):
             raise InputError("scores must lie between 0 and 2**62; use a coarser grid for them.")
         counts, scores = counts.astype(np.int64), scores.astype(np.int64)
         return selection.choose(self.words(), counts, scores, rate, int(draws))
+
+    def tilted(self, rates: Integers, bits: Integers) -> Integers:
+        """Draw a whole number k below 2**bits with chance proportional to exp(-k * rate / 2**40).
+
+        One for each rate; a rate of zero gives uniform numbers.
+        """
+        rates, bits = np.asarray(rates), np.asarray(bits)
+        if rates.dtype.kind not in "iu" or bits.dtype.kind not in "iu":
+            raise InputTypeError("rates and bits must be integers; rates count units of 2**-40.")
+        if rates.ndim != 1 or rates.shape != bits.shape:
+            raise InputError("rates and bits must be of one length, along one axis.")
+        if rates.size and (rates.min() < 0 or bits.min() < 0 or bits.max() > tilted.MOST_BITS):
+            raise InputError("rates must not be negative, and bits lie between 0 and 58.")
+        rates, bits = rates.astype(np.int64), bits.astype(np.int64)
+        if (rates > (1 << tilted.MOST_BITS) >> bits).any():
+            raise InputError("a rate times the largest number must stay below 2**58 units.")
+        return tilted.draw(self.words(), rates, bits)
 
     def subset(self, population: int, threshold: int) -> Booleans:
         """Keep each of ``population`` rows with chance exactly threshold / 2**64."""

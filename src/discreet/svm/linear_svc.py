@@ -53,8 +53,10 @@ class LinearSVC(LinearClassifierBase):
     max_rows
         A public bound on the number of rows, if that number is private.
     mechanism
-        ``"auto"``, ``"objective_perturbation"``, ``"output_perturbation"`` or
-        ``"noisy_gradient"``; the last is the only one for the plain hinge.
+        ``"auto"``, ``"objective_perturbation"``, ``"output_perturbation"``,
+        ``"noisy_gradient"``, or, for up to six coefficients in a ``domain``, the pure
+        ``"exponential_sampling"`` and ``"localization"``; for the plain hinge only noisy gradients
+        and exponential sampling will do.
     random_state
         None for privacy. A whole number makes a repeatable rehearsal that is **not private**.
     verbose

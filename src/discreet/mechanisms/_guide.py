@@ -1,0 +1,158 @@
+"""Where a law is concentrated, and in which shape: a guess that decides how fast draws are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet._types import Array, Integers, Vector
+from discreet.mechanisms._energy import Energy
+from discreet.mechanisms._region import Region
+
+STEEPEST = 64.0
+"""How far one coordinate may lean on another."""
+
+STAGES, STEPS, QUADRATIC_STEPS = 24, 12, 400
+
+
+@dataclass(frozen=True, eq=False)
+class Guide:
+    """A place and skew axes through it, along which the law is nearly independent.
+
+    With the axes in some order, a place is reached from its offsets d, last axis first: it is
+    e_j = d_j plus the nearest whole number to sum_{k > j} lean_jk e_k steps away. Each place has
+    exactly one vector of offsets, whatever order and leans are.
+    """
+
+    place: Integers
+    order: Integers  # of the axes
+    leans: Array  # strictly upper triangular
+    spread: Vector  # of each offset, in lattice steps
+
+    def places(self, offsets: Integers) -> Integers:
+        """Return the places at whole offsets."""
+        moved = np.zeros_like(offsets)
+        for j in range(offsets.shape[1] - 1, -1, -1):
+            # Element by element: the same offsets lead to the same place in any company.
+            lean = np.zeros(len(offsets))
+            for k in range(j + 1, offsets.shape[1]):
+                lean += self.leans[j, k] * moved[:, k]
+            moved[:, j] = offsets[:, j] + np.rint(lean).astype(np.int64)
+        return self.place + moved[:, np.argsort(self.order)]
+
+    def moves(self, offsets: Array) -> Array:
+        """Return how far real offsets lead from the place, without rounding."""
+        moved = np.zeros_like(offsets)
+        for j in range(offsets.shape[1] - 1, -1, -1):
+            moved[:, j] = offsets[:, j] + moved[:, j + 1 :] @ self.leans[j, j + 1 :]
+        return moved[:, np.argsort(self.order)]
+
+    def tilts(self, slopes: Array) -> Array:
+        """Return the change along each offset of what has these slopes along the axes."""
+        tilts = slopes[:, self.order]
+        for j in range(1, slopes.shape[1]):
+            for i in range(j):
+                tilts[:, j] += self.leans[i, j] * tilts[:, i]
+        return tilts
+
+
+def find_guide(energy: Energy, region: Region) -> Guide:
+    """Look for the minimum of the energy, and how it bends there."""
+    sides = np.subtract(region.upper, region.lower)
+    point = region.nearby(np.zeros((1, region.width)))[0]
+    problem = energy.problem
+    # Losses that bend in one place only say little, where they are straight, of what lies near.
+    is_even = problem.loss.self_concordance is not None
+    blur = 0.0 if is_even else float(np.linalg.norm(sides)) * problem.row_norm
+    for _ in range(STAGES):
+        point, hessian = _descend(energy, region, point, blur)
+        if blur == 0:
+            break
+        inside = np.linalg.inv(hessian + np.diag(1 / sides**2))
+        wanted = 0.5 * problem.row_norm * float(np.sqrt(np.trace(inside)))
+        if blur <= wanted:
+            break
+        blur = max(blur / 4, 0.5 * wanted)
+    hessian = hessian + np.diag(4 / sides**2)
+    point, hessian, order = _at_the_edge(energy, region, point, blur, hessian)
+    spacing = region.spacing
+    hessian = (hessian * np.outer(spacing, spacing))[np.ix_(order, order)]
+    lower, scale = _factor(hessian)
+    return Guide(
+        place=np.rint((point - region.lower) / spacing).astype(np.int64),
+        order=order,
+        leans=np.clip(-lower.T, -STEEPEST, STEEPEST),
+        spread=np.clip(1 / np.sqrt(scale), 1.0, float(region.steps)),
+    )
+
+
+def _at_the_edge(
+    energy: Energy, region: Region, point: Vector, blur: float, hessian: Array
+) -> tuple[Vector, Array, Integers]:
+    """Where the region ends before the energy is least, put the first axis across its edge."""
+    order = np.arange(region.width)
+    slope = energy.bend(point, blur)[1]
+    if not np.any(slope):
+        return point, hessian, order
+    length = np.linalg.norm(np.subtract(region.upper, region.lower))
+    trial = point - slope * (1e-3 * length / np.linalg.norm(slope))
+    outward = trial - region.nearby(trial[None, :])[0]
+    size = float(np.linalg.norm(outward))
+    if size < 1e-5 * length:
+        return point, hessian, order
+    outward /= size
+    steepness = max(-float(slope @ outward), 0.0)
+    across = np.outer(outward, outward)
+    hessian = hessian + steepness**2 * across
+    round_balls = [ball.radius for ball in region.balls if ball.order == 2]
+    if round_balls:
+        hessian = hessian + steepness / min(round_balls) * (np.eye(region.width) - across)
+    step = (2 + region.width) * float(region.spacing.max())
+    return point + step * outward, hessian, np.argsort(-np.abs(outward), kind="stable")
+
+
+def _descend(energy: Energy, region: Region, point: Vector, blur: float) -> tuple[Vector, Array]:
+    value, slope, hessian = energy.bend(point, blur)
+    for _ in range(STEPS):
+        step, share = point - _least(region, point, slope, hessian), 1.0
+        while share > 1e-3:
+            tried = region.nearby((point - share * step)[None, :])[0]
+            new = energy.bend(tried, blur)
+            if new[0] < value:
+                break
+            share /= 4
+        else:
+            break
+        gain, point = value - new[0], tried
+        value, slope, hessian = new
+        if gain < 0.01:
+            break
+    return point, hessian
+
+
+def _least(region: Region, point: Vector, slope: Vector, hessian: Array) -> Vector:
+    """Return where a quadratic function is least in the region: accelerated projections."""
+    free = point - np.linalg.solve(hessian, slope)
+    if np.allclose(region.nearby(free[None, :])[0], free, rtol=0, atol=0):
+        return free
+    step = 1 / float(np.linalg.eigvalsh(hessian)[-1])
+    best, ahead, momentum = point, point, 1.0
+    for _ in range(QUADRATIC_STEPS):
+        new = region.nearby((ahead - step * (slope + hessian @ (ahead - point)))[None, :])[0]
+        if (ahead - new) @ (new - best) > 0:  # going uphill: lose the momentum
+            momentum, ahead = 1.0, best
+            continue
+        grown = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
+        ahead = new + (momentum - 1) / grown * (new - best)
+        moved, best, momentum = np.linalg.norm(new - best), new, grown
+        if moved <= 1e-9 * np.linalg.norm(best):
+            break
+    return best
+
+
+def _factor(matrix: Array) -> tuple[Array, Vector]:
+    """Return a strictly lower triangle and a scale: (1 + lower) diag(scale) (1 + lower)'."""
+    root = np.linalg.cholesky(matrix)
+    diagonal = np.diag(root)
+    return np.tril(root / diagonal, -1), diagonal**2
