@@ -10,7 +10,17 @@ from pathlib import Path
 
 import numpy as np
 
-from reproductions import bloated, inequalities, perturbation, sampled, trace
+from discreet.mechanisms import ExponentialSampling
+from discreet.privacy import Budget
+from reproductions import (
+    bloated,
+    huberization,
+    inequalities,
+    lower_bound,
+    perturbation,
+    sampled,
+    trace,
+)
 
 EPSILONS = (0.0018, 0.002, 0.003, 0.005, 0.007, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5, 1.0)
 CURVE_EPSILONS = (0.02, 0.1)
@@ -19,6 +29,7 @@ ROWS = range(1000, MOST_ROWS + 1, 1000)
 WIDTHS = (9, 100, 1000, 10_000, 100_000, 1_000_000)
 SAMPLED_WIDTHS = (18, 100, 1000, 10_000, 100_000, 1_000_000)
 MOST_WIDE_RUNS = 5
+KINK_ROWS = (1000, 4000, 10_000, 40_000)
 SET_NAMES = {"made_up": "made-up data of Cod-RNA's shape", "cod_rna": "Cod-RNA"}
 LOSS_NAMES = {"svm": "support vectors", "logistic": "logistic regression"}
 EXCESSES = [
@@ -196,12 +207,66 @@ def show_inequalities(options: argparse.Namespace) -> None:
             print(f"  {case.loss!r:<28}{case.rows:>6,} rows  {law:<9}{cells}", flush=True)
 
 
+def show_lower_bound(options: argparse.Namespace) -> None:
+    """Table I of Bassily, Smith and Thakurta (2014), on the instances of their section V."""
+    from reproductions import pictures
+
+    draws = max(2, options.draws // 10)
+    found: dict[tuple[tuple[bool, bool], str], list[lower_bound.Curve]] = {}
+    for quarter in lower_bound.QUARTERS:
+        print(f"\nexcess risk, {pictures.QUARTER_NAMES[quarter]}, {draws} draws a point")
+        for axis in lower_bound.AXES:
+            lines = found.setdefault((quarter, axis), [])
+            for line in lower_bound.curves(quarter, axis, draws=draws):
+                lines.append(line)
+                values = " ".join(f"{excess:9.4g}" for excess in line.excesses)
+                print(
+                    f"  {line.name:<24}{axis:<8} {values}  slope {line.slope:+.2f}, "
+                    f"table {line.predicted:+g}",
+                    flush=True,
+                )
+    note = (
+        f"Unit ball, one record replaced; {draws} draws a point, the hardest of three pulls. "
+        "Dotted: what no mechanism can beat on all instances, with constants."
+    )
+    pictures.excess_by_size(found, options.output / "lower_bound.png", note)
+
+
+def show_huberization(options: argparse.Namespace) -> None:
+    """The loss by Huberization of Bassily, Smith and Thakurta (2014), section I-A."""
+    from reproductions import pictures
+
+    seeds, budget, pure = range(max(2, options.draws // 20)), Budget(1.0, 1e-6), Budget(1.0)
+    ways = {
+        "rounded over h = 0.5": lambda n: huberization.rounded(
+            0.5, n=n, budget=budget, seeds=seeds
+        ),
+        "rounded over the best h": lambda n: huberization.best_rounded(
+            n=n, budget=budget, seeds=seeds
+        ),
+        "the hinge itself, exponential sampling": lambda n: huberization.kinked(
+            ExponentialSampling(), n=n, budget=pure, seeds=seeds
+        ),
+    }
+    lines = {}
+    for name, measure in ways.items():
+        excesses = [measure(n) for n in KINK_ROWS]
+        slope = lower_bound.slope(KINK_ROWS, excesses)
+        lines[name] = (KINK_ROWS, excesses, slope)
+        values = " ".join(f"{excess:9.4g}" for excess in excesses)
+        print(f"  {name:<40} {values}  slope {slope:+.2f}", flush=True)
+    note = "One column, epsilon 1; delta 1e-6 for objective perturbation, 0 for sampling."
+    pictures.excess_by_rows(lines, options.output / "huberization.png", note)
+
+
 SHOWS = {
     "perturbation": show_perturbation,
     "bloated": show_bloated,
     "sampled": show_sampled,
     "trace": show_trace,
     "inequalities": show_inequalities,
+    "lower_bound": show_lower_bound,
+    "huberization": show_huberization,
 }
 
 

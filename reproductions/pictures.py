@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator, PercentFormatter
 
-from reproductions import perturbation, trace
+from reproductions import lower_bound, perturbation, trace
 
 INK, GREY, PALE = "#22313a", "#6b7780", "#e4e8ea"
 COLOURS = {
@@ -167,6 +167,67 @@ def _error_panel(axes: Axes, curve: Sequence[perturbation.Errors], places: Seque
         axes.errorbar(places, mean, yerr=error, color=COLOURS[method], linewidth=1.8, marker="o",
                       markersize=4, capsize=3, label=NAMES[method])  # fmt: skip
     axes.set_ylim(-0.01, 0.65)
+
+
+QUARTER_NAMES = {
+    (False, False): "approximate, convex",
+    (False, True): "approximate, strongly convex",
+    (True, False): "pure, convex",
+    (True, True): "pure, strongly convex",
+}
+LOOKS = {
+    "noisy gradient": ("#c9a227", "o"),
+    "objective perturbation": ("#0b7a75", "s"),
+    "output perturbation": ("#3f6fb5", "^"),
+    "exponential sampling": ("#b5482a", "D"),
+    "localization": ("#b5482a", "D"),
+}
+
+
+def excess_by_size(
+    curves: Mapping[tuple[tuple[bool, bool], str], Sequence[lower_bound.Curve]],
+    path: Path,
+    note: str,
+) -> None:
+    """Draw excess risk against p, n and epsilon on logarithmic axes, one row a quarter."""
+    figure = Figure(figsize=(14, 15), dpi=130, facecolor="white")
+    grid = figure.subplots(4, 3)
+    figure.subplots_adjust(left=0.07, right=0.98, top=0.92, bottom=0.05, hspace=0.38, wspace=0.2)
+    for axes, ((quarter, axis), lines) in zip(grid.flat, curves.items(), strict=True):
+        _tidy(axes)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        for line in lines:
+            _size_line(axes, line)
+        axes.set_title(QUARTER_NAMES[quarter], color=INK, fontsize=10, loc="left")
+        axes.set_xlabel(axis, color=GREY)
+        axes.legend(fontsize=7.5, frameon=False)
+    _finish(figure, path, "Excess risk on the instances of the lower bounds", note)
+
+
+def _size_line(axes: Axes, line: lower_bound.Curve) -> None:
+    colour, marker = LOOKS[line.name]
+    told = f"{line.name}: slope {line.slope:.2f} (table {line.predicted:g})"
+    axes.plot(line.sizes, line.excesses, color=colour, marker=marker, markersize=5, label=told)
+    axes.plot(line.sizes, line.least, color=GREY, linewidth=1, linestyle=(0, (1, 2)))
+
+
+def excess_by_rows(
+    lines: Mapping[str, tuple[Sequence[float], Sequence[float], float]], path: Path, note: str
+) -> None:
+    """Draw what rounding a kink costs against the number of rows."""
+    figure, (axes,) = _panels(1, 1)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    for (name, (rows, excesses, slope)), colour in zip(
+        lines.items(), ("#b5482a", "#c9a227", "#0b7a75"), strict=True
+    ):
+        told = f"{name}: slope {slope:.2f}"
+        axes.plot(rows, excesses, color=colour, marker="o", markersize=5, label=told)
+    axes.set_xlabel("rows", color=GREY)
+    axes.set_ylabel("excess of the sum of hinges", color=GREY)
+    axes.legend(frameon=False, fontsize=9)
+    _finish(figure, path, "What it costs to round off a kink", note)
 
 
 def _panels(rows: int, columns: int) -> tuple[Figure, list[Axes]]:
