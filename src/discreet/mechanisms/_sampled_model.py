@@ -111,7 +111,7 @@ def rate_of(scale: Scale, span: float, unit: Unit) -> float:
     return rate
 
 
-def plan_model(share: Share) -> SampledModelPlan:
+def plan_model(share: Share[Problem]) -> SampledModelPlan:
     """Plan draws from the whole domain."""
     problem = share.problem
     domain = domain_of(problem)
@@ -127,7 +127,7 @@ def plan_model(share: Share) -> SampledModelPlan:
     return SampledModelPlan(problem, region, scale, rate, share.guarantee(profile), reason)
 
 
-def span_of(share: Share) -> tuple[float, str]:
+def span_of(share: Share[Problem]) -> tuple[float, str]:
     """Return how far log chances of one run may move, and what it makes of delta."""
     pure = _pure_span(share)
     if share.budget.delta == 0 or (share.times == 1 and share.beside is None):
@@ -140,7 +140,7 @@ def span_of(share: Share) -> tuple[float, str]:
     return pure, "drawn exactly, as pure epsilon"
 
 
-def _pure_span(share: Share) -> float | None:
+def _pure_span(share: Share[Problem]) -> float | None:
     if share.beside is not None and share.beside.ideal.pure_epsilon == float("inf"):
         return None
     if share.beside is not None and share.beside.distance > 0 and share.budget.delta == 0:
@@ -151,5 +151,5 @@ def _pure_span(share: Share) -> float | None:
 
 
 @lru_cache(maxsize=256)
-def _widest(share: Share) -> float:
+def _widest(share: Share[Problem]) -> float:
     return 1 / calibrate(lambda noise: share.together(BoundedRange(1 / noise), 0.0), share.budget)

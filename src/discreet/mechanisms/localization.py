@@ -133,7 +133,7 @@ class Localization(Learner):
         guarantee = share.pure_guarantee(pair, chance)
         return LocalizationPlan(first, radius, scale, rate, guarantee, reason)
 
-    def _ball(self, share: Share, epsilon: float) -> tuple[RadialOutputPlan, float, Scale]:
+    def _ball(self, share: Share[Problem], epsilon: float) -> tuple[RadialOutputPlan, float, Scale]:
         """Plan the draft, and how far from it the minimiser will be, but for the failure."""
         problem, width = share.problem, share.problem.bounds.width
         first = OutputPerturbation("radial").plan(problem, Budget(epsilon), share.unit)
