@@ -245,7 +245,11 @@ class NoisyGradient(Learner):
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if isinstance(question, SpatialMedian):
-            return YES
+            if question.smoothing == 0:
+                return YES
+            return Verdict(
+                False, "noisy_gradient walks along distances as they are; state smoothing=0."
+            )
         if not isinstance(question, Problem):
             return Verdict(False, "noisy_gradient solves learning problems.")
         if math.isfinite(question.radius):
