@@ -122,6 +122,9 @@ class FixedBatches(Batches):
     def profile(self, mu: float, steps: int, unit: Unit) -> Profile:
         return FixedBatchGaussian(mu / 2 * (1 + 1e-15), self.size, self.population, steps)
 
+    def distance(self, max_rows: int) -> float:
+        return distance_of_gaussian(4 * max_rows)  # places are drawn until enough are distinct
+
     def draw(self, rows: OpenRows, noise: Noise, steps: int) -> Iterator[OpenRows]:
         if self.size == 1:
             for start in range(0, steps, AT_ONCE):

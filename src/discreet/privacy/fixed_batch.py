@@ -81,9 +81,12 @@ class FixedBatchGaussian(Stepwise):
 
     @cached_property
     def _renyi(self) -> Renyi | None:
-        orders, values = accountant.renyi_of_fixed_batches(
-            2 * self.mu, self.size, self.population, self.steps
-        )
+        try:
+            orders, values = accountant.renyi_of_fixed_batches(
+                2 * self.mu, self.size, self.population, self.steps
+            )
+        except ValueError:  # of so little shift that its logarithms fail
+            return None
         known = np.isfinite(values)
         if not known.any():
             return None
