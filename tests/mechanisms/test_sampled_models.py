@@ -191,3 +191,23 @@ class TestTilted:
     def test_sizes_that_do_not_fit_are_refused(self, rate, bits):
         with pytest.raises(InputError):
             RehearsalNoise(0).tilted(np.array([rate]), np.array([bits]))
+
+
+EDGES = {
+    "round": (Logistic(), L2Ball(0.5), 3, 1.0),
+    "vertex": (Hinge(), L1Ball(0.5), 3, 1.0),
+    "corner": (Hinge(), Box([-0.2] * 4, [0.2] * 4), 4, 1.0),
+    "ridge": (Logistic(), Box([1.0] * 3, [2.0] * 3), 3, 1e7),
+}
+
+
+@pytest.mark.parametrize("case", EDGES)
+def test_draws_end_where_the_domain_does_before_the_energy_is_least(case):
+    loss, domain, width, ridge = EDGES[case]
+    X = np.random.default_rng(1).normal(size=(5000, width)) / 3
+    bounds = Bounds(L2Ball(1.0), width, labels=LabelSet([-1, 1]), max_rows=10**4)
+    problem = Problem(loss, bounds, ridge=ridge, penalty=Indicator(domain))
+    plan = ExponentialSampling().plan(problem, PURE, ADD)
+    rows = open_rows(X, np.sign(X[:, 0] + X[:, -1]), bounds=bounds, unit=ADD)
+    found = plan.run(rows, RehearsalNoise(1))
+    assert domain.contains(found)

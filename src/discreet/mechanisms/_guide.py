@@ -95,6 +95,8 @@ def _at_the_edge(
     slope = energy.bend(point, blur)[1]
     if not np.any(slope):
         return point, hessian, order
+    if not region.balls:
+        return _at_faces(region, point, slope, hessian)
     length = np.linalg.norm(np.subtract(region.upper, region.lower))
     trial = point - slope * (1e-3 * length / np.linalg.norm(slope))
     outward = trial - region.nearby(trial[None, :])[0]
@@ -110,6 +112,19 @@ def _at_the_edge(
         hessian = hessian + steepness / min(round_balls) * (np.eye(region.width) - across)
     step = (2 + region.width) * float(region.spacing.max())
     return point + step * outward, hessian, np.argsort(-np.abs(outward), kind="stable")
+
+
+def _at_faces(
+    region: Region, point: Vector, slope: Vector, hessian: Array
+) -> tuple[Vector, Array, Integers]:
+    """Do the same in a box, whose corners have a face for each axis."""
+    near = 1e-9 * np.subtract(region.upper, region.lower)
+    is_low = (point <= np.asarray(region.lower) + near) & (slope > 0)
+    is_high = (point >= np.asarray(region.upper) - near) & (slope < 0)
+    point = np.where(is_low, region.lower, np.where(is_high, region.upper, point))
+    is_active = is_low | is_high
+    hessian = hessian + np.diag(np.where(is_active, slope**2, 0.0))
+    return point, hessian, np.argsort(~is_active, kind="stable")
 
 
 def _descend(energy: Energy, region: Region, point: Vector, blur: float) -> tuple[Vector, Array]:
