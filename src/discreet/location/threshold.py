@@ -168,7 +168,8 @@ class Threshold(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Any:
         """Return the class of each row."""
-        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+        margins = self.decision_function(X)
+        return self.classes_[(margins > 0).astype(int)]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
