@@ -8,7 +8,14 @@ from discreet.linear_model import LinearClassifier, LinearRegressor
 from discreet.mechanisms import ExponentialSampling, GaussianSum, LaplaceSum, PrivateCount
 from discreet.noise import RehearsalNoise, SystemNoise
 from discreet.privacy import AddRemoveOne, Budget, Guarantee, ReplaceOne
-from discreet.question import ColumnQuantiles, RowCount, VectorMean, VectorSum
+from discreet.question import (
+    BestThreshold,
+    ColumnQuantiles,
+    LeastLoss,
+    RowCount,
+    VectorMean,
+    VectorSum,
+)
 from discreet.release import RehearsalWarning, Release, rehearse, release
 
 __version__ = version("discreet")

@@ -104,8 +104,10 @@ def least_value(energy, region, rounds=9, side=21):
 @pytest.mark.parametrize("domain", [L2Ball(3.0), L2Ball(0.2), Box([-1, 0.1], [1, 3])], ids=repr)
 @pytest.mark.parametrize("loss", [Hinge(), Logistic()], ids=repr)
 def test_the_excess_over_the_minimum_is_at_most_coefficients_over_the_rate(loss, domain):
-    """Excesses have deviations of at most p/c too: the mean of 400 is above 1.3 p/c, if the bound
-    holds, with a chance below one in 10**8 (its excess times c is below a Gamma of shape p)."""
+    """Times the rate, an excess is stochastically below a Gamma variable of shape p.
+
+    So the mean of 400 exceeds what is allowed, a little more than p, with a chance of 10**-8.
+    """
     width, draws = 2, 400
     X, y = table(width, classes=True, count=300)
     bounds = Bounds(L2Ball(1.0), width, labels=LabelSet([-1, 1]), max_rows=1000)
