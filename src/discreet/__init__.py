@@ -22,6 +22,7 @@ __version__ = version("discreet")
 
 __all__ = [
     "AddRemoveOne",
+    "BestThreshold",
     "Bounds",
     "Budget",
     "ColumnQuantiles",
@@ -31,6 +32,7 @@ __all__ = [
     "Interval",
     "LabelSet",
     "LaplaceSum",
+    "LeastLoss",
     "LinearClassifier",
     "LinearRegressor",
     "MemoryLedger",

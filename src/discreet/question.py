@@ -151,6 +151,8 @@ class LeastLoss(Question):
 
     Examples
     --------
+    Three models, each right or wrong about a record:
+
     >>> LeastLoss(Bounds(Box([0, 0, 0], [1, 1, 1]), n_features=3)).bounds.width
     3
     """

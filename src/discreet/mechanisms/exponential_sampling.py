@@ -144,6 +144,10 @@ class ExponentialSampling(Learner):
     >>> plan.guarantee.epsilon(0.0), float(plan.rate)  # a factor of exp(0.5) for each rank
     (0.5, 0.5)
 
+    >>> models = LeastLoss(Bounds(Box([0, 0, 0], [1, 1, 1]), n_features=3))  # right or wrong
+    >>> float(ExponentialSampling().plan(models, Budget(0.5), AddRemoveOne()).rate * 2**20)
+    0.5
+
     >>> from discreet.data import LabelSet
     >>> from discreet.geometry import L2Ball
     >>> from discreet.losses import Hinge
