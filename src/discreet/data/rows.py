@@ -228,6 +228,16 @@ class OpenRows(_Secret):
             raise PrivacyError("rows without labels were relabelled.")
         return self._like(self._prepared.relabelled(relabel(labels)))
 
+    def entries(
+        self, column: int, transform: Callable[[Vector], Vector], bounds: Bounds
+    ) -> OpenRows:
+        """Return ones, labelled with what ``transform`` makes of each entry of a column alone."""
+        table, _ = self.gather()
+        entries = table[:, [column]]
+        values = np.asarray(entries.toarray() if hasattr(entries, "toarray") else entries)[:, 0]
+        source = _source(np.ones((values.size, 1)), transform(values), None, bounds)
+        return OpenRows(lambda: source.prepare(bounds), source.block_rows(), self._threads)
+
     def mapped(self, transform: Callable[[Any], Any], bounds: Bounds) -> OpenRows:
         """Return new rows: ``transform`` of the clipped rows, each by itself, then clipped again.
 
