@@ -1,7 +1,7 @@
 """Time noisy gradients against Opacus and a bare NumPy loop, on one core, in turns.
 
-Makes an environment of its own (``.venv-opacus`` beside this file), with torch for the CPU and
-Opacus, and runs itself there. All fit the same logistic regression, with Poisson batches of the
+Makes an environment of its own (``.venv-opacus`` beside this file), with torch and Opacus, and
+runs itself there, on the CPU. All fit the same logistic regression, with Poisson batches of the
 same mean size and the same number of steps; Opacus gets the noise that its own accountant finds
 for the budget of ours, the bare loop no more than NumPy's normal numbers. What is timed is a fit
 from arrays in memory, in seconds of the processor: plans, accountants and tensors are made before.
@@ -21,8 +21,7 @@ import own_environment
 
 HERE = Path(__file__).parent
 FOLDER = HERE / ".venv-opacus"
-REQUIREMENTS = ["opacus==1.6.0", "torch", "--extra-index-url", "https://download.pytorch.org/whl/cpu",
-                str(HERE.parents[1])]  # fmt: skip
+REQUIREMENTS = ["opacus==1.6.0", "torch", str(HERE.parents[1])]
 ROWS, WIDTH, BATCH, STEPS = 50_000, 100, 1000, 1000
 EPSILON, DELTA = 1.0, 1e-6
 
