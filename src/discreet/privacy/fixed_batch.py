@@ -41,7 +41,7 @@ class FixedBatchGaussian(Stepwise):
     --------
     >>> printed = FixedBatchGaussian(mu=1 / 95.7, size=1, population=1000, steps=10**6)
     >>> round(printed.epsilon(1e-6), 3)
-    0.074
+    0.075
     """
 
     kind: ClassVar[str] = "fixed_batch_gaussian"
