@@ -42,6 +42,7 @@ EXPONENTIAL = (
         formula="a p G D/eps",
         evaluate=_everywhere,
         needs=(needs.BOUNDED,),
+        mechanism="exponential_sampling",
     ),
     Bound(
         name="localization",
@@ -51,5 +52,6 @@ EXPONENTIAL = (
         formula="2 a p G min(2r, D)/eps + (nG + Lam D/2) D/n^2, r = 2 a G Q/(m eps)",
         evaluate=_localised,
         needs=(needs.BOUNDED, needs.KNOWN_CURVED),
+        mechanism="localization",
     ),
 )
