@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 from discreet.bounds import CATALOGUE, markdown
-from discreet.mechanisms import REGISTRY
 
 PAGE = (Path(__file__).parents[2] / "docs" / "bounds.md").read_text()
 
@@ -31,9 +30,3 @@ def test_the_example_of_the_page_runs(capsys):
     example = re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)
     exec(example.group(1), {})
     assert "objective perturbation, gaussian" in capsys.readouterr().out
-
-
-def test_every_mechanism_that_a_bound_names_is_one():
-    named = {bound.mechanism for bound in CATALOGUE.values()} - {None}
-    assert named <= {mechanism.name for mechanism in REGISTRY}
-    assert {"exponential_sampling", "localization", "noisy_gradient", "simplex_sampling"} <= named
