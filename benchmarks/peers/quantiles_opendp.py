@@ -24,13 +24,13 @@ STEPS, LARGEST = 2**12, 100.0
 LEVELS = (0.25, 0.5, 0.75)
 
 
-def theirs(level: float, epsilon: float) -> Callable[[Any], float]:
+def theirs(level: float, epsilon: float, steps: int) -> Callable[[Any], float]:
     """Return OpenDP's measurement of a quantile."""
     import numpy as np
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
-    candidates = np.linspace(0, LARGEST, STEPS + 1).tolist()
+    candidates = np.linspace(0, LARGEST, steps + 1).tolist()
     domain = dp.vector_domain(dp.atom_domain(T=float, nan=False))
 
     def make(scale: float) -> Any:
@@ -42,14 +42,14 @@ def theirs(level: float, epsilon: float) -> Callable[[Any], float]:
     return lambda values: measured(values.tolist())
 
 
-def ours(values: Any, level: float, epsilon: float, draws: int) -> Any:
+def ours(values: Any, level: float, epsilon: float, draws: int, steps: int) -> Any:
     """Return private quantiles of this library."""
     from discreet import Bounds, Budget, ColumnQuantiles, ExponentialSampling, Rows, rehearse
     from discreet.geometry import Box
 
     bounds = Bounds(Box([0.0], [LARGEST]), 1)
     rows = Rows(values[:, None], bounds=bounds, unit="add_remove")
-    question = ColumnQuantiles(bounds, level, steps=STEPS)
+    question = ColumnQuantiles(bounds, level, steps=steps)
     return rehearse(ExponentialSampling(), question, rows, budget=Budget(epsilon), draws=draws)
 
 
@@ -66,6 +66,7 @@ def noisy_mean(values: Any, epsilon: float, draws: int) -> Any:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=300)
+    parser.add_argument("--steps", type=int, default=STEPS, help="candidates, less one")
     options = parser.parse_args()
     if not own_environment.is_inside(FOLDER):
         own_environment.make(FOLDER, REQUIREMENTS)
@@ -79,9 +80,10 @@ def main() -> None:
             values = np.random.default_rng(count).lognormal(size=count)
             cells = []
             for level in LEVELS:
-                truth, peer = np.quantile(values, level), theirs(level, epsilon)
+                truth, peer = np.quantile(values, level), theirs(level, epsilon, options.steps)
                 drawn = np.array([peer(values) for _ in range(options.draws)])
-                own = np.abs(ours(values, level, epsilon, options.draws) - truth).mean()
+                own = ours(values, level, epsilon, options.draws, options.steps)
+                own = np.abs(own - truth).mean()
                 cells.append(f"{own:8.4f} / {np.abs(drawn - truth).mean():8.4f}")
             mean = np.abs(noisy_mean(values, epsilon, options.draws) - values.mean()).mean()
             print(f"{epsilon:>7} {count:>6}  {'  '.join(cells)}  {mean:8.4f}", flush=True)
