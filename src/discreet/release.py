@@ -15,7 +15,7 @@ import numpy as np
 from discreet import _checks
 from discreet._types import Json
 from discreet.data import OpenRows, Rows
-from discreet.errors import EntropyError, InputError, InputTypeError, ReleaseFailed
+from discreet.errors import EntropyError, InputError, InputTypeError, LedgerError, ReleaseFailed
 from discreet.ledger import AbstractLedger, NoLedger, Receipt, State
 from discreet.mechanisms import Mechanism, Plan
 from discreet.noise import Noise, RehearsalNoise, SystemNoise
@@ -217,7 +217,10 @@ def _run(plan: Plan, rows: Rows, receipt: Receipt, noise: Noise) -> Any:
             "the private part stopped before a release; the charge stands. Rehearse with "
             "RehearsalNoise on synthetic rows to see why."
         )
-    receipt.issuer.settle(receipt, State.RELEASED if stopped is None else State.FAILED)
+    try:
+        receipt.issuer.settle(receipt, State.RELEASED if stopped is None else State.FAILED)
+    except LedgerError as error:  # what was paid for is not lost; the charge stands as opened
+        warnings.warn(f"how the release ended was not recorded: {error}", stacklevel=3)
     if stopped is not None:
         raise stopped
     return value

@@ -137,7 +137,7 @@ class Ledger(AbstractLedger):
             protects,
             budget.epsilon,
             budget.delta,
-            tuple(parts),
+            parts,  # type: ignore[arg-type]  # becomes a tuple once it is checked
             notes,
             opened_by=_actor(),
             opened_at=_now(),
@@ -193,10 +193,12 @@ class Ledger(AbstractLedger):
         with self._store.writing() as connection:
             summary = self._store.locked(connection, self._id)
             balance = balance_from_json(json.loads(summary.balance))
-            after = self._account.pay(balance, guarantee, costs, self.part)
-            number = summary.charges + 1
-            line = self._append(connection, summary, number, State.RESERVED, facts, after)
-        return Receipt(number, guarantee, self, token, line.digest)
+            if self._account.admits(balance, guarantee, costs, self.part):
+                after = self._account.add(balance, costs, self.part)
+                number = summary.charges + 1
+                line = self._append(connection, summary, number, State.RESERVED, facts, after)
+                return Receipt(number, guarantee, self, token, line.digest)
+        raise self._account.refusal(balance, guarantee, self.part)
 
     def redeem(self, receipt: Receipt) -> None:
         self._move(receipt, State.RESERVED, State.OPENED)
