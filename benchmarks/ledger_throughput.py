@@ -59,8 +59,8 @@ def measure(place: str, dataset: str, processes: int, charges: int, fitting: int
     found = Ledger(place, dataset).verify()
     asked = processes * charges
     return (
-        f"{processes:3d} processes, {asked:5d} asked, {admitted:5d} of {min(fitting, asked):5d} that "
-        f"fit admitted, {asked / seconds:6.0f} a second, {'sound' if found.is_sound else 'UNSOUND'}"
+        f"{processes:3d} processes, {asked:5d} asked, {admitted:5d} admitted of "
+        f"{min(fitting, asked):5d} that fit, {asked / seconds:6.0f} a second, {'sound' if found.is_sound else 'UNSOUND'}"
     )
 
 
