@@ -75,7 +75,8 @@ def _told(error: Exception) -> tuple[int, str]:
     if isinstance(error, UsageError):
         context = getattr(error, "ctx", None)
         path = "discreet" if context is None else context.command_path
-        return codes.WRONG_INPUT, f"{error.format_message()} Try '{path} --help'."  # type: ignore[attr-defined]
+        said = error.format_message().rstrip(".")  # type: ignore[attr-defined]
+        return codes.WRONG_INPUT, f"{said}{'' if said.endswith('?') else '.'} Try '{path} --help'."
     if isinstance(error, Shown):
         return codes.WRONG_INPUT, error.format_message()  # type: ignore[attr-defined]
     if isinstance(error, typer.Abort):
