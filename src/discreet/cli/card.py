@@ -31,7 +31,9 @@ def card(
 ) -> None:
     """Print the privacy card of a model: who is protected, how well, and what that means.
 
-    Example: discreet card model --ledger patients.db --html card.html
+    Example:
+
+        discreet card model --ledger patients.db --html card.html
     """
     for path in (html, md):
         if path is not None:

@@ -69,7 +69,9 @@ def fit(
     outside the declared ranges and missing cells are no error, they are brought inside. The folder
     gets the model, its schema and its privacy card, all at once or not at all.
 
-    Example: discreet fit schema.toml data.parquet --ledger patients.db --epsilon 1 --out model
+    Example:
+
+        discreet fit schema.toml data.parquet --ledger patients.db --epsilon 1 --out model
     """
     schema = read(schema_file)
     model = _model(schema, epsilon, delta, mechanism, max_rows, rehearse)

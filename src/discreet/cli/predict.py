@@ -41,7 +41,9 @@ def predict(
     The model is public, so this costs no budget. The predictions are about the rows of DATA, and
     as private as these are: what protects the rows of the fit does not protect them.
 
-    Example: discreet predict model holdout.csv --out predictions.csv
+    Example:
+
+        discreet predict model holdout.csv --out predictions.csv
     """
     if out is not None:
         check_suffix(out)
