@@ -32,7 +32,13 @@ class Commands(TyperGroup):
     """Commands that end with one clear line where they cannot do what they are asked."""
 
     def main(
-        self, args: Sequence[str] | None = None, prog_name: str | None = None, **_: Any
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
     ) -> NoReturn:
         """Run a command and leave; no failure shows a traceback."""
         arguments = list(sys.argv[1:] if args is None else args)
