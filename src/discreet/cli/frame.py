@@ -24,6 +24,9 @@ from discreet.errors import DiscreetError, PrivacyError
 (Shown,) = (kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 
 
+STOPPED = "interrupted. What the ledger had booked stands."
+
+
 class Unwritten(DiscreetError):
     """A release is safe, but not where it was asked for; the message says where."""
 
@@ -58,11 +61,13 @@ class Commands(TyperGroup):
                 warnings.simplefilter("ignore")  # a warning of a library may quote a value
                 code = super().main(arguments or ["--help"], program, standalone_mode=False)
                 sys.stdout.flush()
-            return (code if isinstance(code, int) else codes.DONE), ""
         except Exception as error:
             return _told(error)
         except KeyboardInterrupt:
-            return codes.INTERRUPTED, "interrupted. What the ledger had booked stands."
+            code = codes.INTERRUPTED
+        if code == codes.INTERRUPTED:
+            return code, STOPPED
+        return (code if isinstance(code, int) else codes.DONE), ""
 
     def _words(self, arguments: list[str]) -> list[str]:
         """Return the names of the command and its subcommand."""
@@ -86,7 +91,7 @@ def _told(error: Exception) -> tuple[int, str]:
     if isinstance(error, Shown):
         return codes.WRONG_INPUT, error.format_message()  # type: ignore[attr-defined]
     if isinstance(error, typer.Abort):
-        return codes.INTERRUPTED, "interrupted. What the ledger had booked stands."
+        return codes.INTERRUPTED, STOPPED
     if isinstance(error, (Unwritten, getattr(discreet.errors, "LedgerError", Unwritten))):
         return codes.FILES, str(error)
     if isinstance(error, PrivacyError):
