@@ -171,6 +171,27 @@ class Account:
             rule.admits(cost) for rule, cost in zip(self._filters, standing.costs, strict=True)
         )
 
+    def used(self, balance: Balance, part: str | None = None) -> float:
+        """Return which share of the budget is used up, in the part where most is.
+
+        Examples
+        --------
+        >>> account = Account(Budget(1.0))
+        >>> release = Guarantee(Pure(0.75), AddRemoveOne())
+        >>> account.used(account.pay(account.nothing(), release, account.costs(release)))
+        0.75
+        """
+        return max(self.share(balance[name]) for name in self.touched(part))
+
+    def share(self, standing: Standing) -> float:
+        """Return which share of the budget is used up by what stands against one part."""
+        shares = [1.0]
+        for rule, costs in zip(self._filters, standing.costs, strict=True):
+            needed = costs > 0
+            if (rule.limit[needed] > 0).all():
+                shares.append(float(np.max(costs[needed] / rule.limit[needed], initial=0.0)))
+        return round(min(shares), 6)
+
     def remaining(
         self, balance: Balance, delta: float, part: str | None = None, *, halvings: int = HALVINGS
     ) -> float:

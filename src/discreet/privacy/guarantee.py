@@ -6,6 +6,7 @@ import json
 import math
 from dataclasses import dataclass
 from decimal import MIN_EMIN, ROUND_CEILING, Context, Decimal
+from functools import lru_cache
 
 from numpy.typing import ArrayLike
 
@@ -18,6 +19,11 @@ from discreet.privacy.profile import Profile, profile_from_json
 from discreet.privacy.unit import Unit, unit_named
 
 FORMAT = 1
+
+
+@lru_cache(maxsize=256)  # sentences, cards and ledgers ask the same again and again
+def _epsilon(profile: Profile, delta: float) -> float:
+    return profile.epsilon(delta)
 
 
 @dataclass(frozen=True)
@@ -68,7 +74,7 @@ class Guarantee:
 
     def epsilon(self, delta: float | None = None) -> float:
         """Return the epsilon at ``delta`` (the quoted one if not given), rounded up."""
-        return self.profile.epsilon(self.quoted_delta if delta is None else delta)
+        return _epsilon(self.profile, self.quoted_delta if delta is None else delta)
 
     def delta(self, epsilon: float) -> float:
         """Return the delta at ``epsilon``, rounded up."""
