@@ -39,6 +39,11 @@ class Ledger(ABC):
     when the booking would survive. ``redeem`` and ``settle`` follow a receipt through its life.
     """
 
+    @property
+    def identity(self) -> str:
+        """What tells this ledger from others, in a release; empty if no books are kept."""
+        return type(self).__name__
+
     @abstractmethod
     def charge(self, guarantee: Guarantee, *, purpose: str = "") -> Receipt:
         """Book the cost of a release, or raise :class:`BudgetExceeded` and book nothing."""

@@ -83,6 +83,10 @@ class MemoryLedger(Ledger):
         self._process = os.getpid()
         _alive[self._name] = self
 
+    @property
+    def identity(self) -> str:
+        return f"memory:{self._name}"
+
     def charge(self, guarantee: Guarantee, *, purpose: str = "") -> Receipt:
         _checks.instance(Guarantee, guarantee=guarantee)
         if guarantee.unit != self.unit:
@@ -253,6 +257,10 @@ class NoLedger(Ledger):
     def __init__(self) -> None:
         self._states: dict[str, State] = {}
         self._lock = threading.Lock()
+
+    @property
+    def identity(self) -> str:
+        return ""
 
     def charge(self, guarantee: Guarantee, *, purpose: str = "") -> Receipt:
         _checks.instance(Guarantee, guarantee=guarantee)
