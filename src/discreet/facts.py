@@ -114,7 +114,9 @@ def facts_about(
     records: at least one, at most 1,000
     """
     found = {fact.what: fact for fact in _declared(bounds, unit)}
-    for number, fact in enumerate(assumed, start=1):
+    known = tuple(known)
+    unsaid = [fact for fact in assumed if fact not in {one.words for one in known}]
+    for number, fact in enumerate(unsaid, start=1):
         name = "assumed" if number == 1 else f"assumed ({number})"
         found[name] = Fact(name, fact, Source.FOUND)
     return tuple((found | {fact.what: fact for fact in known}).values())
