@@ -109,7 +109,8 @@ class Guarantee:
             return "No privacy is promised: this result may reveal anything about the records."
         epsilon, delta = self.epsilon(), self.quoted_delta
         if not math.isfinite(epsilon):
-            return f"At delta = {in_three_digits(delta)} no privacy is promised; ask for a larger delta."
+            quoted = in_three_digits(delta)
+            return f"At delta = {quoted} no privacy is promised; ask for a larger delta."
         promise = (
             f"Whatever anyone already knows or will learn, {self.unit.change} changes the chance "
             f"of any conclusion drawn from this result by at most {_factor(epsilon)}"

@@ -9,7 +9,7 @@ import unicodedata
 MARKS = frozenset("\\`*_[]|~$@")
 """What means something anywhere in a line of Markdown."""
 
-START = re.compile(r"^(\d*)([#+\-=.)])")
+START = re.compile(r"^(\d*)([.)](?=\s|$)|(?<!\d)[#+\-=])")
 ADDRESS = re.compile(r"(www)(\.)|(\w)(://)", re.IGNORECASE)
 
 

@@ -13,6 +13,7 @@ records, :math:`(\epsilon, \delta)` becomes
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -69,11 +70,11 @@ def numbers_of(guarantee: Guarantee) -> Json:
     epsilons, deltas = _looked_at(profile)
     curve = tradeoff_through(epsilons, deltas)
     quoted = guarantee.quoted_delta
-    listed = sorted({*DELTAS, quoted}, reverse=True)
+    listed = {delta: profile.epsilon(delta) for delta in sorted({*DELTAS, quoted}, reverse=True)}
     return {
-        "quoted": {"epsilon": _finite(guarantee.epsilon()), "delta": quoted},
+        "quoted": {"epsilon": _finite(listed[quoted]), "delta": quoted},
         "epsilons": [
-            {"delta": delta, "epsilon": _finite(profile.epsilon(delta))} for delta in listed
+            {"delta": delta, "epsilon": _finite(epsilon)} for delta, epsilon in listed.items()
         ],
         "best_guess": curve.best_guess,
         "belief": _belief(profile, quoted, epsilons, deltas),
@@ -89,6 +90,7 @@ def numbers_of(guarantee: Guarantee) -> Json:
     }
 
 
+@lru_cache(maxsize=16)
 def _looked_at(profile: Profile) -> tuple[Vector, Vector]:
     """Return epsilons, some of them large, and the profile there."""
     far = np.linspace(0.0, STEEPEST, 2 * int(STEEPEST))

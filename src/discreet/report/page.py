@@ -144,7 +144,7 @@ def _protection(document: Json) -> Section:
             Paragraph(
                 f"What is protected is {one}: {protection['change']} could not be noticed, beyond "
                 "what the numbers below say, by anyone who sees this result, whatever else they "
-                "know and however much they compute."
+                "know."
             )
         )
         blocks.append(
@@ -268,20 +268,13 @@ def _budget(document: Json) -> Section:
     blocks: list[Block] = []
     account = ledger["account"]
     if account is not None:
-        delta = up(account["delta"])
-        total = account["budget"]
-        whole = (
-            ""
-            if total is None
-            else (
-                f" of a budget of epsilon {_shown(total['epsilon'])} at delta {_shown(total['delta'])}"
-            )
-        )
-        left = (
-            "any epsilon"
-            if account["remaining"] is None
-            else (f"epsilon {_down(account['remaining'])}")
-        )
+        delta, total = up(account["delta"]), account["budget"]
+        whole, left = "", "any epsilon"
+        if total is not None:
+            epsilon, most = _shown(total["epsilon"]), _shown(total["delta"])
+            whole = f" of a budget of epsilon {epsilon} at delta {most}"
+        if account["remaining"] is not None:
+            left = f"epsilon {_down(account['remaining'])}"
         spent = "no epsilon" if account["spent"] is None else f"epsilon {up(account['spent'])}"
         blocks.append(
             Paragraph(
