@@ -48,16 +48,10 @@ def read(data: bytes, shapes: Mapping[str, Any]) -> dict[str, Array]:
             if names != sorted(f"{name}.npy" for name in shapes):
                 raise InputError(f"the file of arrays must hold {sorted(shapes)} and nothing else.")
             return {name: _one(archive, name, tuple(shapes[name])) for name in shapes}
-    except (
-        zipfile.BadZipFile,
-        EOFError,
-        NotImplementedError,
-        OSError,
-        RuntimeError,
-        ValueError,
-    ) as error:
-        if isinstance(error, InputError):
-            raise
+    except InputError:
+        raise
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, OSError, RuntimeError, ValueError):
+        pass
     raise InputError("the file of arrays is damaged or was cut short.")
 
 

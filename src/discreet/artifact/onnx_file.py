@@ -21,6 +21,9 @@ from discreet.preprocessing import Category, Column, Numeric
 OPSET = 19
 IR_VERSION = 9
 COLUMNS = "X"
+INNER = "discreet/"
+TAKEN = ("", "prediction", "margins", "probabilities")
+"""What no column of a graph can be called."""
 
 
 def to_onnx(model: BaseEstimator, path: str | Path) -> Path:
@@ -76,6 +79,8 @@ class _Graph:
         self.constants: list[Any] = []
 
     def input(self, name: str, width: int, *, is_text: bool = False) -> str:
+        if name in TAKEN or name.startswith(INNER):
+            raise InputError(f"a column called {name!r} has no place in a graph; rename it.")
         kind = self._types.STRING if is_text else self._types.DOUBLE
         self.inputs.append(self._helper.make_tensor_value_info(name, kind, ["rows", width]))
         return name
@@ -85,7 +90,7 @@ class _Graph:
 
     def constant(self, value: Any) -> str:
         array = np.asarray(value)
-        name = f"constant_{len(self.constants)}"
+        name = f"{INNER}constant_{len(self.constants)}"
         if array.dtype.kind in "OU":
             texts = [str(text).encode() for text in array.ravel().tolist()]
             tensor = self._helper.make_tensor(name, self._types.STRING, array.shape, texts)
@@ -95,7 +100,7 @@ class _Graph:
         return name
 
     def node(self, operator: str, *inputs: str, result: str | None = None, **options: Any) -> str:
-        name = result or f"step_{len(self.nodes)}"
+        name = result or f"{INNER}step_{len(self.nodes)}"
         self.nodes.append(self._helper.make_node(operator, list(inputs), [name], **options))
         return name
 
@@ -200,6 +205,8 @@ def _classified(graph: _Graph, model: Any) -> list[Any]:
     """Add classes, margins and probabilities."""
     classes = np.asarray(model.classes_)
     labels = classes.astype(object) if classes.dtype.kind in "OU" else classes
+    if labels.dtype.kind == "O" and not all(isinstance(name, str) for name in labels.tolist()):
+        raise InputError("ONNX needs classes that are all text or all numbers.")
     margins = _margins(graph, model)
     axis = graph.constant(np.array([1]))
     if len(classes) == 2:
@@ -220,16 +227,25 @@ def _classified(graph: _Graph, model: Any) -> list[Any]:
     return outputs
 
 
+def _sigmoid(graph: _Graph, name: str) -> str:
+    """Return 1/(1 + exp(-z)), exact in its tail, where runtimes cut their own short."""
+    small = graph.node("Exp", graph.node("Neg", graph.node("Abs", name)))
+    whole = graph.node("Add", graph.constant(1.0), small)
+    is_negative = graph.node("Less", name, graph.constant(0.0))
+    top = graph.node("Where", is_negative, small, graph.constant(1.0))
+    return graph.node("Div", top, whole)
+
+
 def _probable(graph: _Graph, model: Any, margins: str, classes: int, axis: str) -> None:
     """Add the probabilities of classes."""
     loss = model._loss()
     if isinstance(loss, MarginLogistic):
         width = graph.constant(loss.margin)
-        ahead = graph.node("Sigmoid", graph.node("Add", width, margins))
-        behind = graph.node("Sigmoid", graph.node("Sub", width, margins))
+        ahead = _sigmoid(graph, graph.node("Add", width, margins))
+        behind = _sigmoid(graph, graph.node("Sub", width, margins))
         chances = graph.node("Div", ahead, graph.node("Add", ahead, behind))
     else:
-        chances = graph.node("Sigmoid", margins)
+        chances = _sigmoid(graph, margins)
     if classes == 2:
         rest = graph.node("Sub", graph.constant(1.0), chances)
         graph.node("Concat", rest, chances, result="probabilities", axis=1)
