@@ -71,7 +71,7 @@ class AbstractLedger(ABC):
     @property
     @abstractmethod
     def identity(self) -> str:
-        """Say which ledger this is, without anything secret."""
+        """What tells this ledger from others, without anything secret; empty if it keeps none."""
 
     @abstractmethod
     def charge(self, guarantee: Guarantee, *, purpose: str = "") -> Receipt:

@@ -170,6 +170,14 @@ class Ledger(AbstractLedger):
         return self._account.unit
 
     @property
+    def dataset(self) -> str:
+        return self.declared.name
+
+    @property
+    def protects(self) -> str:
+        return self.declared.protects
+
+    @property
     def place(self) -> str:
         """Where the books are, without user names and passwords."""
         return self._store.identity
