@@ -4,4 +4,6 @@ from discreet.ledger.ledger import Entry, Ledger, State
 from discreet.ledger.memory import MemoryLedger, NoLedger
 from discreet.ledger.receipt import Receipt
 
-__all__ = ["Entry", "Ledger", "MemoryLedger", "NoLedger", "Receipt", "State"]
+AbstractLedger = Ledger
+
+__all__ = ["AbstractLedger", "Entry", "Ledger", "MemoryLedger", "NoLedger", "Receipt", "State"]
