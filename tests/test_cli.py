@@ -12,7 +12,7 @@ from discreet.audit import AuditResult
 from discreet.audit.catalogue import NAMES
 from discreet.cli import main
 from discreet.cli.app import app
-from discreet.cli.audit import VIOLATED, WRONG_INPUT
+from discreet.cli.codes import FILES, REFUSED, WRONG_INPUT
 
 QUICK = ["audit", "laplace_sum", "--trials", "2000", "--seed", "3"]
 
@@ -38,28 +38,29 @@ def test_events_are_printed_when_asked_for():
     assert "misses" not in run(*QUICK).output
 
 
-def test_numbers_and_a_picture_are_written(tmp_path):
-    numbers, picture = tmp_path / "found.json", tmp_path / "found.png"
-    assert run(*QUICK, "--json", numbers, "--plot", picture).exit_code == 0
-    (document,) = json.loads(numbers.read_text())
+def test_numbers_are_printed_and_a_picture_is_written(tmp_path):
+    picture = tmp_path / "found.png"
+    result = run(*QUICK, "--json", "--plot", picture)
+    assert result.exit_code == 0
+    (document,) = json.loads(result.stdout)
     assert AuditResult.from_json(json.dumps(document)).claimed == pytest.approx(1.0)
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "said", "code"),
     [
-        (["audit", "nothing"], "mechanism must be one of"),
-        (["audit", "laplace_sum", "--unit", "person"], "unit must be one of"),
-        (["audit", "laplace_sum", "--epsilon", "-1"], "epsilon must be positive"),
-        (["audit", "laplace_sum", "--trials", "10"], "trials cannot refute"),
-        ([*QUICK, "--json", "no/such/folder/found.json"], "No such file"),
+        (["audit", "nothing"], "mechanism must be one of", WRONG_INPUT),
+        (["audit", "laplace_sum", "--unit", "person"], "unit must be one of", WRONG_INPUT),
+        (["audit", "laplace_sum", "--epsilon", "-1"], "epsilon must be positive", WRONG_INPUT),
+        (["audit", "laplace_sum", "--trials", "10"], "trials cannot refute", WRONG_INPUT),
+        ([*QUICK, "--plot", "no/such/folder/found.png"], "No such file", FILES),
     ],
     ids=["mechanism", "unit", "epsilon", "trials", "folder"],
 )
-def test_a_wrong_argument_gets_one_clear_line(arguments, said):
+def test_a_wrong_argument_gets_one_clear_line(arguments, said, code):
     result = run(*arguments)
-    assert result.exit_code == WRONG_INPUT
+    assert result.exit_code == code
     assert said in result.stderr
     assert "Traceback" not in result.output
 
@@ -75,7 +76,7 @@ def test_a_refuted_claim_exits_with_one(monkeypatch):
             return Refuted()
 
     monkeypatch.setattr(command, "cases", lambda *_: [Accused()])
-    assert run(*QUICK).exit_code == VIOLATED
+    assert run(*QUICK).exit_code == REFUSED
 
 
 def test_help_names_every_mechanism():

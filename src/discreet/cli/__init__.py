@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 
+NEEDED = ("typer", "rich", "pyarrow")
+
 
 def main() -> None:
     """Run the command line, or say what it needs."""
     try:
         from discreet.cli.app import app
     except ModuleNotFoundError as error:
-        if error.name != "typer":
+        if error.name not in NEEDED:
             raise
-        sys.exit("The command line needs Typer: pip install 'discreet[cli]'.")
+        sys.exit(f"The command line needs {error.name}: pip install 'discreet[cli]'.")
     app()

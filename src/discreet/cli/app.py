@@ -2,21 +2,60 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+from typing import Annotated
+
 import typer
 
 from discreet.cli.audit import audit
+from discreet.cli.card import card
+from discreet.cli.demo import demo
+from discreet.cli.fit import fit
+from discreet.cli.frame import Commands
+from discreet.cli.init import init
+from discreet.cli.predict import predict
+
+EXAMPLES = """Differentially private convex learning whose guarantees are true of the code as it runs.
+
+The whole chain, on made-up patients:
+
+    discreet demo --write hospital
+
+    discreet ledger create patients.db --epsilon 2 --delta 1e-6
+
+    discreet fit hospital/schema.toml hospital/hospital.parquet --ledger patients.db --epsilon 1 --out model
+
+    discreet card model
+
+    discreet predict model hospital/holdout.csv --out predictions.csv
+
+Exit codes: 0 done, 1 refused (over budget, refuted, unsound), 2 wrong input, 3 files or ledger cannot be read or written, 70 a bug."""
 
 app = typer.Typer(
     name="discreet",
-    help="Differentially private convex learning whose guarantees are true of the code as it runs.",
+    cls=Commands,
+    help=EXAMPLES,
     no_args_is_help=True,
+    rich_markup_mode="markdown",
     add_completion=False,
 )
 
 
-@app.callback()
-def _discreet() -> None:
-    """Differentially private convex learning whose guarantees are true of the code as it runs."""
+def _say_version(is_asked: bool) -> None:
+    if is_asked:
+        typer.echo(f"discreet {importlib.metadata.version('discreet')}")
+        raise typer.Exit
 
 
-app.command()(audit)
+@app.callback(help=EXAMPLES)
+def _discreet(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version.", callback=_say_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Say what applies to every command."""
+
+
+for command in (init, fit, card, predict, audit, demo):
+    app.command()(command)

@@ -10,12 +10,8 @@ import typer
 
 from discreet.audit.catalogue import NAMES, cases
 from discreet.audit.picture import draw
-from discreet.errors import DiscreetError
-
-VIOLATED = 1
-"""The exit code if a claim is refuted."""
-
-WRONG_INPUT = 2
+from discreet.cli.codes import REFUSED
+from discreet.cli.saying import AsJson
 
 
 def audit(
@@ -34,12 +30,10 @@ def audit(
     seed: Annotated[int, typer.Option(help="The same seed gives the same audit.")] = 0,
     jobs: Annotated[int, typer.Option(help="Processes.")] = 1,
     events: Annotated[bool, typer.Option("--events", help="Print the events tested.")] = False,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write all numbers to this file.")
-    ] = None,
     plot: Annotated[
         Path | None, typer.Option(help="Draw claimed and certified epsilons to this file.")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Attack a mechanism on its worst known pair of neighbouring data sets.
 
@@ -49,22 +43,20 @@ def audit(
 
     Example: discreet audit gaussian_sum --epsilon 1 --trials 100000
     """
-    try:
-        found = [
-            case.audit(trials=trials, confidence=confidence, seed=seed, n_jobs=jobs, verbose=1)
-            for case in cases(mechanism, unit, epsilon, delta)
-        ]
-        if plot is not None:
-            draw(found, plot)
-        if json_file is not None:
-            written = json.dumps([json.loads(result.to_json()) for result in found], indent=2)
-            json_file.write_text(written + "\n", encoding="utf-8")
-    except (DiscreetError, OSError) as error:
-        typer.echo(f"discreet audit: {error}", err=True)
-        raise typer.Exit(WRONG_INPUT) from None
-    for result in found:
-        typer.echo(str(result))
-        if events:
-            typer.echo(result.table())
+    found = [
+        case.audit(
+            trials=trials, confidence=confidence, seed=seed, n_jobs=jobs, verbose=int(not as_json)
+        )
+        for case in cases(mechanism, unit, epsilon, delta)
+    ]
+    if plot is not None:
+        draw(found, plot)
+    if as_json:
+        typer.echo(json.dumps([json.loads(result.to_json()) for result in found], indent=2))
+    else:
+        for result in found:
+            typer.echo(str(result))
+            if events:
+                typer.echo(result.table())
     if any(result.violated for result in found):
-        raise typer.Exit(VIOLATED)
+        raise typer.Exit(REFUSED)

@@ -81,6 +81,7 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
     intercept_: Any
     release_: Release
     privacy_: Guarantee
+    _purpose: str
 
     @abstractmethod
     def _loss(self) -> Loss:
@@ -157,7 +158,7 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
             weights,
             ledger=self.ledger,
             noise=noise_from(self.random_state),
-            purpose=type(self).__name__,
+            purpose=self.__dict__.get("_purpose") or type(self).__name__,
         )
         self.privacy_ = self.release_.guarantee
         if self.verbose > 0:
@@ -188,11 +189,20 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
             One label for each row.
         sample_weight
             How often each row counts, up to the declared ``max_weight``.
+        purpose
+            What the ledger writes beside the charge; the name of the class if left out.
         """
-        weights = metadata.pop("sample_weight", None)
+        weights, purpose = metadata.pop("sample_weight", None), metadata.pop("purpose", "")
         if metadata:
-            raise InputTypeError(f"fit takes sample_weight only; got {sorted(metadata)} as well.")
-        return self._fit(X, y, weights)
+            raise InputTypeError(
+                f"fit takes sample_weight and purpose only; got {sorted(metadata)} as well."
+            )
+        _checks.instance(str, purpose=purpose)
+        self._purpose = purpose
+        try:
+            return self._fit(X, y, weights)
+        finally:
+            del self._purpose
 
     @abstractmethod
     def _fit(self, X: Any, y: Any, weights: Any) -> Self: ...

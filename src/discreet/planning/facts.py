@@ -85,7 +85,7 @@ class PublicFacts:
         if self.majority is not None:
             raise InputError("majority is for classes; leave it out for a regression.")
         try:
-            low, high = self.target_range or ()
+            low, high = self.ends
         except (TypeError, ValueError):
             raise InputError("target_range must be two numbers, low and high.") from None
         Numeric(low, high)

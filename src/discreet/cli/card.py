@@ -1,0 +1,54 @@
+"""``discreet card``: what a model promises, for people and for programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from discreet.artifact import load
+from discreet.cli.files import check_new, write_text
+from discreet.cli.saying import AsJson, note
+from discreet.ledger import Ledger
+from discreet.report import card as card_of
+
+
+def card(
+    folder: Annotated[Path, typer.Argument(help="What `discreet fit` wrote.", metavar="MODEL")],
+    html: Annotated[Path | None, typer.Option(help="Write a page to this file.")] = None,
+    md: Annotated[Path | None, typer.Option(help="Write Markdown to this file.")] = None,
+    ledger: Annotated[
+        str | None, typer.Option(help="The ledger that paid, to say what is left of it.")
+    ] = None,
+    dataset: Annotated[
+        str | None, typer.Option(help="Which data set of the ledger, if it holds several.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over existing files.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Print the privacy card of a model: who is protected, how well, and what that means.
+
+    Example: discreet card model --ledger patients.db --html card.html
+    """
+    for path in (html, md):
+        if path is not None:
+            check_new(path, force=force)
+    model = load(folder)
+    books = None if ledger is None else Ledger(ledger, dataset)
+    found = card_of(model.release_, ledger=books)
+    for path, text in ((html, found.html), (md, found.markdown)):
+        if path is not None:
+            write_text(path, text(), force=force)
+            note(f"Wrote {path}.")
+    if as_json:
+        typer.echo(json.dumps(json.loads(found.to_json()), indent=2, ensure_ascii=False))
+    elif sys.stdout.isatty():
+        from rich.console import Console  # slow to import
+        from rich.markdown import Markdown
+
+        Console().print(Markdown(found.markdown()))
+    else:
+        typer.echo(found.markdown(), nl=False)

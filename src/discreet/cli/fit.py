@@ -1,0 +1,220 @@
+"""``discreet fit``: pay, fit, and write a model with its card."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from discreet import _checks, tables
+from discreet.artifact import save
+from discreet.cli.files import NewFolder
+from discreet.cli.frame import Unwritten
+from discreet.cli.saying import AsJson, note, result, working
+from discreet.errors import InputError, UnitMismatch
+from discreet.ledger import Ledger
+from discreet.linear_model import LinearClassifier, LinearRegressor
+from discreet.linear_model._fitting import MECHANISMS
+from discreet.privacy import unit_named
+from discreet.report import card
+from discreet.schema import CLASSIFICATION, Schema, read, write
+
+SCHEMA, MODEL = "schema.toml", "model"
+
+Model = LinearClassifier | LinearRegressor
+
+
+def fit(
+    schema_file: Annotated[Path, typer.Argument(help="What is declared.", metavar="SCHEMA")],
+    data: Annotated[Path, typer.Argument(help="A CSV or Parquet file.", metavar="DATA")],
+    out: Annotated[Path, typer.Option(help="The new folder for the model and its card.")],
+    ledger: Annotated[
+        str | None, typer.Option(help="Who pays: a ledger file, or postgresql://...")
+    ] = None,
+    no_ledger: Annotated[
+        bool, typer.Option("--no-ledger", help="Keep no books; nothing limits repetition then.")
+    ] = False,
+    epsilon: Annotated[
+        float | None, typer.Option(help="What this fit may spend; or say it in the schema.")
+    ] = None,
+    delta: Annotated[
+        float | None, typer.Option(help="The chance of more than epsilon; 0 asks for none. [1e-9]")
+    ] = None,
+    dataset: Annotated[
+        str | None, typer.Option(help="Which data set of the ledger, if it holds several.")
+    ] = None,
+    part: Annotated[
+        str | None, typer.Option(help="Charge this declared part: DATA must hold no other rows.")
+    ] = None,
+    purpose: Annotated[str, typer.Option(help="What the ledger writes beside the charge.")] = "",
+    mechanism: Annotated[
+        str | None, typer.Option(help=f"auto, {', '.join(MECHANISMS)}; or say it in the schema.")
+    ] = None,
+    max_rows: Annotated[
+        int | None, typer.Option(help="A public bound on the number of rows; more are refused.")
+    ] = None,
+    rehearse: Annotated[
+        int | None,
+        typer.Option(
+            help="A seed: repeatable noise, NOT PRIVATE, for made-up data.", metavar="SEED"
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Fit a private model of a table, charged to a ledger before a row is used.
+
+    Everything is checked first: schema, columns, types, ledger, room for the result. Values
+    outside the declared ranges and missing cells are no error, they are brought inside. The folder
+    gets the model, its schema and its privacy card, all at once or not at all.
+
+    Example: discreet fit schema.toml data.parquet --ledger patients.db --epsilon 1 --out model
+    """
+    schema = read(schema_file)
+    model = _model(schema, epsilon, delta, mechanism, max_rows, rehearse)
+    books = _books(ledger, no_ledger, rehearse, dataset, part, schema)
+    model.ledger = books
+    tables.check(data, schema)
+    with NewFolder(out) as folder:
+        with working("Reading the table"):
+            table = tables.read(data, schema)
+        with working("Fitting"):
+            model.fit(table.X, table.y, purpose=purpose)
+        del table
+        folder.give_room()
+        _keep(model, schema, books, folder, out)
+    if not model.release_.is_private:
+        note("This was a rehearsal: the noise can be repeated, so the model is NOT PRIVATE.")
+    _tell(model, books, out, as_json)
+
+
+def _model(
+    schema: Schema,
+    epsilon: float | None,
+    delta: float | None,
+    mechanism: str | None,
+    max_rows: int | None,
+    rehearse: int | None,
+) -> Model:
+    """Return the model to fit, from what is said on the command line or in the schema."""
+    columns = schema.declared()
+    epsilon = schema.epsilon if epsilon is None else epsilon
+    delta = schema.delta if delta is None else delta
+    if epsilon is None:
+        raise InputError(
+            "--epsilon is missing: say what this fit may spend, here or under [privacy] in "
+            f"{schema.source}. `discreet plan` shows what it buys."
+        )
+    _checks.positive(epsilon=epsilon)
+    options: dict[str, Any] = {"mechanism": schema.mechanism if mechanism is None else mechanism}
+    _checks.one_of(("auto", *MECHANISMS), mechanism=options["mechanism"])
+    if delta is not None:
+        _checks.delta(delta=delta)
+        options["delta"] = delta
+    max_rows = schema.max_rows if max_rows is None else max_rows
+    if max_rows is not None:
+        _checks.whole(max_rows=max_rows, at_least=1, at_most=2**27)
+        options["max_rows"] = max_rows
+    if rehearse is not None:
+        _checks.whole(rehearse=rehearse, at_least=0)
+        options["random_state"] = rehearse
+    target = schema.target
+    if target.task == CLASSIFICATION:
+        return LinearClassifier(
+            epsilon, columns=columns, classes=list(target.classes), unit=schema.unit, **options
+        )
+    ends = target.range or (-1.0, 1.0)  # declared, or refused before
+    return LinearRegressor(
+        epsilon, columns=columns, target_range=ends, unit=schema.unit, **options
+    )
+
+
+def _books(
+    where: str | None,
+    no_ledger: bool,
+    rehearse: int | None,
+    dataset: str | None,
+    part: str | None,
+    schema: Schema,
+) -> Ledger | None:
+    """Open the ledger, or make sure that none is wanted."""
+    if where is None:
+        if dataset is not None or part is not None:
+            raise InputError("--dataset and --part speak of a ledger; pass --ledger.")
+        if not no_ledger and rehearse is None:
+            raise InputError(
+                "who pays? Pass --ledger (`discreet ledger create` makes one), or --no-ledger if "
+                "nothing is to limit how often these rows are used."
+            )
+        return None
+    if no_ledger:
+        raise InputError("--ledger and --no-ledger exclude one another; pass one of them.")
+    if rehearse is not None:
+        raise InputError("a rehearsal is not private, and no ledger pays for it; drop --ledger.")
+    books = Ledger(where, dataset, part=part)
+    if books.unit != unit_named(schema.unit):
+        raise UnitMismatch(
+            f"the ledger protects the unit {books.unit.name!r}, {schema.source} declares "
+            f"{schema.unit!r}. Use the ledger's."
+        )
+    return books
+
+
+def _keep(
+    model: Model, schema: Schema, books: Ledger | None, folder: NewFolder, out: Path
+) -> None:
+    """Write what was released; it is paid for, so a full disk must not lose it."""
+    try:
+        save(model, folder.inside)
+        (folder.inside / SCHEMA).write_text(write(schema), encoding="utf-8")
+        card(model.release_, ledger=books, about=_about(schema)).write(folder.inside)
+        folder.publish()
+        return
+    except Exception:
+        problem = f"{out} cannot be written; the release is paid for and kept"
+    raise Unwritten(f"{problem} {_rescued(model, schema)}")
+
+
+def _rescued(model: Model, schema: Schema) -> str:
+    """Save a release somewhere else, and say where."""
+    try:
+        place = Path(tempfile.mkdtemp(prefix="discreet-rescued-")) / MODEL
+        save(model, place)
+        (place / SCHEMA).write_text(write(schema), encoding="utf-8")
+    except Exception:
+        typer.echo(model.release_.to_json())
+        return "on the standard output only, as JSON: copy it from there."
+    return f"in {place}: move it from there. `discreet card` makes its card."
+
+
+def _about(schema: Schema) -> str:
+    """Say what was fitted, in plain words."""
+    return f"a linear model of {schema.target.name!r} in {schema.name!r}"
+
+
+def _tell(model: Model, books: Ledger | None, out: Path, as_json: bool) -> None:
+    guarantee = model.privacy_
+    delta = guarantee.quoted_delta
+    left = None if books is None else books.remaining(delta)
+    lines = [guarantee.sentence(), f"Wrote {out}."]
+    if books is not None and left is not None:
+        lines.append(
+            f"Charge {model.release_.receipt_number}: epsilon {left:.3g} of "
+            f"{books.budget.epsilon:g} is left at delta = {delta:g}."
+        )
+    private = guarantee.is_private
+    result(
+        "\n".join(lines),
+        {
+            "model": str(out),
+            "is_private": private,
+            "epsilon": guarantee.epsilon() if private else None,
+            "delta": delta,
+            "sentence": guarantee.sentence(),
+            "mechanism": model.release_.mechanism,
+            "charge": model.release_.receipt_number or None,
+            "epsilon_left": left,
+        },
+        as_json=as_json,
+    )

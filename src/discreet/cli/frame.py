@@ -1,0 +1,125 @@
+"""Where every failure of a command becomes one line and an exit code."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+import discreet.errors
+from discreet.cli import codes
+from discreet.errors import DiscreetError, PrivacyError
+
+# Typer has brought its own copy of these classes since it no longer needs Click.
+(UsageError,) = (kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "UsageError")
+(Shown,) = (kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+
+
+class Unwritten(DiscreetError):
+    """A release is safe, but not where it was asked for; the message says where."""
+
+
+class Commands(TyperGroup):
+    """Commands that end with one clear line where they cannot do what they are asked."""
+
+    def main(
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, **_: Any
+    ) -> NoReturn:
+        """Run a command and leave; no failure shows a traceback."""
+        arguments = list(sys.argv[1:] if args is None else args)
+        name = " ".join(["discreet", *self._words(arguments)])
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(AttributeError, ValueError):
+                stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+        code, problem = self._run(arguments, prog_name or "discreet")
+        if problem:
+            print(f"{name}: {one_line(problem)}", file=sys.stderr)
+        sys.exit(code)
+
+    def _run(self, arguments: list[str], program: str) -> tuple[int, str]:
+        """Return the exit code, and what went wrong."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a warning of a library may quote a value
+                code = super().main(arguments or ["--help"], program, standalone_mode=False)
+                sys.stdout.flush()
+            return (code if isinstance(code, int) else codes.DONE), ""
+        except Exception as error:
+            return _told(error)
+        except KeyboardInterrupt:
+            return codes.INTERRUPTED, "interrupted. What the ledger had booked stands."
+
+    def _words(self, arguments: list[str]) -> list[str]:
+        """Return the names of the command and its subcommand."""
+        words: list[str] = []
+        known: Any = self
+        for argument in arguments:
+            known = getattr(known, "commands", {}).get(argument)
+            if known is None:
+                break
+            words.append(argument)
+        return words
+
+
+def _told(error: Exception) -> tuple[int, str]:
+    """Return the exit code of an error, and what to say about it."""
+    if isinstance(error, UsageError):
+        context = getattr(error, "ctx", None)
+        path = "discreet" if context is None else context.command_path
+        return codes.WRONG_INPUT, f"{error.format_message()} Try '{path} --help'."  # type: ignore[attr-defined]
+    if isinstance(error, Shown):
+        return codes.WRONG_INPUT, error.format_message()  # type: ignore[attr-defined]
+    if isinstance(error, typer.Abort):
+        return codes.INTERRUPTED, "interrupted. What the ledger had booked stands."
+    if isinstance(error, (Unwritten, getattr(discreet.errors, "LedgerError", Unwritten))):
+        return codes.FILES, str(error)
+    if isinstance(error, PrivacyError):
+        return codes.REFUSED, str(error)
+    if isinstance(error, DiscreetError):
+        return codes.WRONG_INPUT, str(error)
+    if isinstance(error, OSError):
+        return codes.FILES, _of_system(error)
+    if isinstance(error, MemoryError):
+        return codes.FILES, "there is not enough memory for this table."
+    if isinstance(error, ModuleNotFoundError):
+        return codes.FILES, f"this needs the package {error.name!r}, which is not installed."
+    return codes.BUG, _of_bug(error)
+
+
+def _of_system(error: OSError) -> str:
+    """Return what the operating system refused; messages of other libraries may say too much."""
+    if error.errno == errno.EPIPE:
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ""
+    reason = os.strerror(error.errno) if error.errno else "a file cannot be read or written"
+    return f"{error.filename}: {reason}." if error.filename else f"{reason}."
+
+
+def _of_bug(error: Exception) -> str:
+    """Return where a bug is; the error's own message may quote a value."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return (
+        f"this is a bug of Discreet ({type(error).__name__} in {Path(place.filename).name}, line "
+        f"{place.lineno}). Please report it; nothing of your data is in this message."
+    )
+
+
+def one_line(text: str) -> str:
+    """Return a text on one line, with nothing that a terminal would obey.
+
+    Examples
+    --------
+    >>> one_line("two\\nlines" + chr(27) + "[31m")
+    'two lines [31m'
+    """
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())

@@ -1,0 +1,124 @@
+"""``discreet init``: propose a schema file for a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from discreet import tables
+from discreet.cli.files import check_new, write_text
+from discreet.cli.saying import AsJson, note, result, working
+from discreet.errors import InputError
+from discreet.preprocessing import Category, Column, Numeric
+from discreet.schema import CLASSIFICATION, REGRESSION, Schema, Target, Undeclared, write
+from discreet.schema.schema import CATEGORY, KINDS
+
+PREAMBLE = """What is declared about this table; `discreet init` proposed names and types.
+
+Fill in every empty range and every empty list of categories, from knowledge of the subject
+(a law, an instrument, a form) and not by looking at the data: what is measured here is given away.
+Values outside are no error, they are brought inside. Say what one record is under `protects`.
+Columns that must not be used go to the list `ignored`."""
+
+LEAK = """WARNING: ranges and categories in this file were MEASURED from the data by --measure.
+They tell something about the records they were measured from, and no guarantee covers that.
+Replace them by what you would have declared without looking."""
+
+MOST_CATEGORIES = 50
+"""A column with more labels is no category to measure, but names or numbers of people."""
+
+
+def init(
+    data: Annotated[Path, typer.Argument(help="A CSV or Parquet file.", metavar="DATA")],
+    out: Annotated[Path, typer.Option(help="Where to write the schema.")] = Path("schema.toml"),
+    target: Annotated[str, typer.Option(help="The column to be predicted.")] = "",
+    measure: Annotated[
+        bool,
+        typer.Option(
+            "--measure", help="Fill in ranges and categories from the data. THIS IS A LEAK."
+        ),
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write over an existing file.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Propose a schema file: names and types of columns, with empty ranges for you to declare.
+
+    No value of the table is copied, unless --measure asks for it.
+
+    Example: discreet init patients.csv --target readmitted
+    """
+    check_new(out, force=force)
+    if out.suffix.lower() != ".toml":
+        raise InputError(f"--out must end in .toml; got {out}.")
+    with working("Looking at the columns"):
+        kinds = tables.describe(data)
+        if target and target not in kinds:
+            raise InputError(f"{data}: there is no column {target!r} to be the target.")
+        usable = {name: kind for name, kind in kinds.items() if kind in KINDS}
+        found = tables.measure(data, usable, MOST_CATEGORIES) if measure else {}
+    schema = _proposed(data.stem, kinds, target, found)
+    notes = {name: "MEASURED: a leak" for name in found}
+    preamble = f"{LEAK}\n\n{PREAMBLE}" if measure else PREAMBLE
+    write_text(out, write(schema, preamble=preamble, notes=notes), force=force)
+    if measure:
+        note(LEAK)
+    result(
+        _told(out, schema, measure),
+        {
+            "schema": str(out),
+            "columns": {name: kinds[name] for name in schema.columns},
+            "ignored": list(schema.ignored),
+            "target": target or None,
+            "is_measured": measure,
+        },
+        as_json=as_json,
+    )
+
+
+def _proposed(
+    name: str, kinds: Mapping[str, str], target: str, found: Mapping[str, Any]
+) -> Schema:
+    columns: dict[str, Column | Undeclared] = {
+        column: _column(kind, found.get(column))
+        for column, kind in kinds.items()
+        if kind in KINDS and column != target
+    }
+    if not columns:
+        raise InputError("no column of this file can be used: expected numbers, text, truth values.")
+    return Schema(
+        columns,
+        _target(target, kinds.get(target, CATEGORY), found.get(target)),
+        name=name,
+        ignored=tuple(column for column, kind in kinds.items() if kind not in KINDS),
+    )
+
+
+def _column(kind: str, found: Any) -> Column | Undeclared:
+    if found is None:
+        return Undeclared(kind)
+    return Category(found) if kind == CATEGORY else Numeric(*found)
+
+
+def _target(name: str, kind: str, found: Any) -> Target:
+    if kind not in KINDS:
+        raise InputError(f"the column {name!r} cannot be the target; it holds {kind}.")
+    if kind == CATEGORY:
+        return Target(name, CLASSIFICATION, classes=found or ())
+    return Target(name, REGRESSION, range=found)
+
+
+def _told(out: Path, schema: Schema, measured: bool) -> str:
+    lines = [f"Wrote {out}: {len(schema.columns)} columns."]
+    if schema.ignored:
+        lines.append(f"Ignored, because no schema has their type: {', '.join(schema.ignored)}.")
+    if not schema.target.name:
+        lines.append("Name the column to be predicted under [target].")
+    lines.append(
+        "Replace what was measured by what you know."
+        if measured
+        else "Now declare ranges and categories in it, from knowledge and not from the data."
+    )
+    return "\n".join(lines)

@@ -1,0 +1,88 @@
+"""``discreet predict``: what a fitted model says of other rows."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from discreet import tables
+from discreet.artifact import load
+from discreet.cli.files import check_new, new_file
+from discreet.cli.fit import SCHEMA
+from discreet.cli.saying import AsJson, result, working
+from discreet.errors import InputError
+from discreet.linear_model import LinearClassifier, LinearRegressor
+from discreet.schema import Schema, read
+from discreet.tables.files import check_suffix
+
+PREDICTION, PROBABILITY = "prediction", "probability_of_{}"
+
+
+def predict(
+    folder: Annotated[Path, typer.Argument(help="What `discreet fit` wrote.", metavar="MODEL")],
+    data: Annotated[Path, typer.Argument(help="A CSV or Parquet file.", metavar="DATA")],
+    out: Annotated[
+        Path | None, typer.Option(help="A new .csv or .parquet file; otherwise CSV is printed.")
+    ] = None,
+    proba: Annotated[
+        bool, typer.Option("--proba", help="Add the probability of each class.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write over an existing file.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Predict the target of each row of a file, in its order.
+
+    The model is public, so this costs no budget. The predictions are about the rows of DATA, and
+    as private as these are: what protects the rows of the fit does not protect them.
+
+    Example: discreet predict model holdout.csv --out predictions.csv
+    """
+    if out is not None:
+        check_suffix(out)
+        check_new(out, force=force)
+    model, schema = opened(folder)
+    if proba and not isinstance(model, LinearClassifier):
+        raise InputError("--proba is for classification; this model predicts numbers.")
+    with working("Predicting"):
+        table = tables.read(data, schema, with_target=False)
+        columns: dict[str, Any] = {PREDICTION: model.predict(table.X)}
+        if proba and isinstance(model, LinearClassifier):
+            chances = model.predict_proba(table.X)
+            for place, label in enumerate(model.classes_.tolist()):
+                columns[PROBABILITY.format(label)] = chances[:, place]
+    if out is not None:
+        with new_file(out, force=force) as temporary:
+            tables.write(temporary, columns)
+        rows = len(columns[PREDICTION])
+        document = {"predictions": str(out), "rows": rows}
+        result(f"Wrote {rows} predictions to {out}.", document, as_json=as_json)
+        return
+    listed = {name: np.asarray(cells).tolist() for name, cells in columns.items()}
+    typer.echo(json.dumps(listed) if as_json else _as_csv(listed), nl=as_json)
+
+
+def opened(folder: Path) -> tuple[LinearClassifier | LinearRegressor, Schema]:
+    """Return a fitted model and the schema of its rows."""
+    model = load(folder)
+    schema = read(folder / SCHEMA)
+    if not isinstance(model, LinearClassifier | LinearRegressor):
+        raise InputError(f"{folder}: expected a model that `discreet fit` wrote; this is another.")
+    if model.columns != schema.declared():
+        raise InputError(
+            f"{folder}: {SCHEMA} declares other columns than the model was fitted with. Fit again."
+        )
+    return model, schema
+
+
+def _as_csv(columns: dict[str, list[Any]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return text.getvalue()

@@ -1,0 +1,16 @@
+"""Schema files: what is declared about a table, by hand, before anybody looks at it."""
+
+from discreet.schema.reading import parse, read
+from discreet.schema.schema import CLASSIFICATION, REGRESSION, Schema, Target, Undeclared
+from discreet.schema.writing import write
+
+__all__ = [
+    "CLASSIFICATION",
+    "REGRESSION",
+    "Schema",
+    "Target",
+    "Undeclared",
+    "parse",
+    "read",
+    "write",
+]

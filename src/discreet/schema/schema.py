@@ -1,0 +1,213 @@
+"""What a schema says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from discreet import _checks
+from discreet.errors import InputError
+from discreet.preprocessing import Column, Numeric
+from discreet.privacy import unit_named
+
+CLASSIFICATION, REGRESSION = "classification", "regression"
+TASKS = (CLASSIFICATION, REGRESSION)
+
+NUMBER, CATEGORY = "number", "category"
+KINDS = (NUMBER, CATEGORY)
+
+Label = str | float
+"""A class or a category: text, a number, a truth value."""
+
+FROM_KNOWLEDGE = (
+    "Declare it from knowledge of the subject (a law, an instrument, a form), not by looking at "
+    "these data"
+)
+
+
+@dataclass(frozen=True)
+class Undeclared:
+    """A column whose type is known and whose range or categories nobody has declared yet."""
+
+    kind: str
+
+    def __post_init__(self) -> None:
+        _checks.one_of(KINDS, kind=self.kind)
+
+
+@dataclass(frozen=True)
+class Target:
+    """The column to be predicted.
+
+    Parameters
+    ----------
+    name
+        The column's name; empty if nobody has named it yet.
+    task
+        ``"classification"`` or ``"regression"``.
+    classes
+        All classes: text, numbers or truth values; empty if not yet declared. For classification.
+    range
+        The lowest and the highest value; None if not yet declared. For regression.
+
+    Examples
+    --------
+    >>> Target("outcome", "classification", classes=("home", "back")).is_declared
+    True
+    >>> Target("cost", "regression").is_declared
+    False
+    """
+
+    name: str
+    task: str
+    classes: tuple[Label, ...] = ()
+    range: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        _checks.one_of(TASKS, task=self.task)
+        if self.task == CLASSIFICATION:
+            if self.range is not None:
+                raise InputError("range is for regression; a classification declares classes.")
+            _check_classes(self.classes)
+            return
+        if self.classes:
+            raise InputError("classes are for classification; a regression declares its range.")
+        if self.range is not None:
+            Numeric(*self.range)
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether there is a name, and what values it may take."""
+        return bool(self.name) and (bool(self.classes) or self.range is not None)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Everything public about a table: its columns, its target, whom it is about.
+
+    Parameters
+    ----------
+    columns
+        For each column a :class:`~discreet.preprocessing.Numeric`, a
+        :class:`~discreet.preprocessing.Category`, or :class:`Undeclared`.
+    target
+        What is to be predicted.
+    name
+        What the table is called.
+    protects
+        In plain words, what one record is: "one patient".
+    unit
+        Which tables are neighbours: ``"add_remove"`` one record, or ``"replace"`` one.
+    ignored
+        Columns that may be in a file and are never read.
+    epsilon, delta
+        What one fit may spend, unless the command says otherwise.
+    mechanism, max_rows
+        As for the estimators.
+
+    Examples
+    --------
+    >>> from discreet.preprocessing import Category, Numeric
+    >>> schema = Schema(
+    ...     {"age": Numeric(18, 100), "ward": Category(["surgery", "medicine"])},
+    ...     Target("back", "classification", classes=(False, True)),
+    ...     protects="one patient",
+    ... )
+    >>> list(schema.declared())
+    ['age', 'ward']
+    """
+
+    columns: Mapping[str, Column | Undeclared]
+    target: Target
+    name: str = "data"
+    protects: str = "one record"
+    unit: str = "add_remove"
+    ignored: tuple[str, ...] = ()
+    epsilon: float | None = None
+    delta: float | None = None
+    mechanism: str = "auto"
+    max_rows: int | None = None
+    source: str = field(default="the schema", compare=False)
+
+    def __post_init__(self) -> None:
+        unit_named(self.unit)
+        if not self.columns:
+            raise InputError("a schema must declare at least one column under [columns].")
+        for name in self.ignored:
+            if name in self.columns or name == self.target.name:
+                raise InputError(f"{name!r} is ignored and used; take it off one of the lists.")
+        if self.target.name in self.columns:
+            raise InputError(
+                f"the target {self.target.name!r} must not be one of the columns that predict it."
+            )
+        if self.epsilon is not None:
+            _checks.epsilon(epsilon=self.epsilon)
+            _checks.finite(epsilon=self.epsilon)
+        if self.delta is not None:
+            _checks.delta(delta=self.delta)
+        if self.max_rows is not None:
+            _checks.whole(max_rows=self.max_rows, at_least=1, at_most=2**27)
+
+    def declared(self) -> dict[str, Column]:
+        """Return the columns, refusing if anything about them or the target is left open."""
+        self.check_target()
+        columns = {}
+        for name, column in self.columns.items():
+            if isinstance(column, Undeclared):
+                raise InputError(f"{self.source}: {_open(name, column.kind)}")
+            columns[name] = column
+        return columns
+
+    def check_target(self) -> None:
+        """Refuse a target that has no name, no classes or no range yet."""
+        target = self.target
+        if not target.name:
+            raise InputError(
+                f"{self.source}: [target] name is empty. Name the column that is to be predicted."
+            )
+        if target.is_declared:
+            return
+        what, example = (
+            ("classes", 'classes = ["no", "yes"]')
+            if target.task == CLASSIFICATION
+            else ("range", "range = [0, 100]")
+        )
+        raise InputError(
+            f"{self.source}: [target] {what} of {target.name!r} is not yet declared. "
+            f"{FROM_KNOWLEDGE}, for example {example}."
+        )
+
+
+def _open(name: str, kind: str) -> str:
+    what, example = (
+        ("range", "range = [0, 100]")
+        if kind == NUMBER
+        else ("categories", 'categories = ["a", "b"]')
+    )
+    return (
+        f"[columns] {what} of {name!r} is not yet declared. {FROM_KNOWLEDGE}, for example "
+        f"{example}; or put the column on the list of ignored ones."
+    )
+
+
+def _check_classes(classes: tuple[Label, ...]) -> None:
+    if not classes:
+        return
+    kinds = {_kind(label) for label in classes}
+    if len(kinds) > 1:
+        raise InputError(
+            "classes must be all text, all numbers or all truth values; got a mixture."
+        )
+    if len(classes) < 2:
+        raise InputError("classes must be at least two; got one.")
+    if len(set(classes)) != len(classes):
+        raise InputError("classes must all be different; one comes twice.")
+
+
+def _kind(label: Label) -> type:
+    if isinstance(label, (bool, str)):
+        return type(label)
+    if not math.isfinite(label):
+        raise InputError(f"classes must be finite numbers; got {label}.")
+    return float

@@ -1,0 +1,104 @@
+"""From a schema to a TOML text that reads back as the same schema."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+
+from discreet.errors import InputError
+from discreet.preprocessing import Category, Column, Numeric
+from discreet.schema.schema import CATEGORY, CLASSIFICATION, NUMBER, Label, Schema, Undeclared
+
+EXACT_WHOLE = 2.0**53
+
+
+def write(schema: Schema, *, preamble: str = "", notes: Mapping[str, str] | None = None) -> str:
+    """Return a schema as TOML; ``preamble`` and a note for a column become comments.
+
+    Examples
+    --------
+    >>> from discreet.schema import Target, parse
+    >>> schema = Schema({"age": Numeric(18, 100)}, Target("cost", "regression", range=(0, 1e6)))
+    >>> text = write(schema, notes={"age": "in years"})
+    >>> parse(text) == schema
+    True
+    >>> print(text[text.index("[columns"):], end="")
+    [columns.age]  # in years
+    type = "number"
+    range = [18, 100]
+    """
+    return "\n".join(_lines(schema, preamble, notes or {})) + "\n"
+
+
+def _lines(schema: Schema, preamble: str, notes: Mapping[str, str]) -> Iterator[str]:
+    yield from (f"# {line}".rstrip() for line in preamble.splitlines())
+    if preamble:
+        yield ""
+    yield "[data]"
+    yield f"name = {_value(schema.name)}"
+    yield f"protects = {_value(schema.protects)}  # in plain words, what one record is"
+    yield f"unit = {_value(schema.unit)}  # neighbours: add_remove or replace one record"
+    yield f"ignored = {_list(schema.ignored)}  # columns that may be in a file and are never read"
+    yield ""
+    yield "[target]"
+    yield f"name = {_value(schema.target.name)}"
+    yield f"task = {_value(schema.target.task)}  # classification or regression"
+    if schema.target.task == CLASSIFICATION:
+        yield f"classes = {_list(schema.target.classes)}"
+    else:
+        yield f"range = {_list(schema.target.range or ())}"
+    for table, options in (
+        ("privacy", {"epsilon": schema.epsilon, "delta": schema.delta}),
+        ("model", {"mechanism": _unless(schema.mechanism, "auto"), "max_rows": schema.max_rows}),
+    ):
+        said = {key: value for key, value in options.items() if value is not None}
+        if said:
+            yield from ("", f"[{table}]", *(f"{key} = {_value(said[key])}" for key in said))
+    for name, column in schema.columns.items():
+        note = f"  # {_one_line(notes[name])}" if name in notes else ""
+        yield from ("", f"[columns.{_key(name)}]{note}", *_declaration(column))
+
+
+def _declaration(column: Column | Undeclared) -> Iterator[str]:
+    match column:
+        case Numeric(low=low, high=high, fill=fill):
+            yield f'type = "{NUMBER}"'
+            yield f"range = {_list((low, high))}"
+            if fill is not None:
+                yield f"missing = {_value(fill)}"
+        case Category(levels=levels):
+            yield f'type = "{CATEGORY}"'
+            yield f"categories = {_list(levels)}"
+        case Undeclared(kind=kind):
+            yield f'type = "{kind}"'
+            yield "range = []" if kind == NUMBER else "categories = []"
+        case _:
+            raise InputError(f"a schema file has no word for {column!r}.")
+
+
+def _unless(value: str, usual: str) -> str | None:
+    return None if value == usual else value
+
+
+def _list(values: tuple[Label, ...]) -> str:
+    return f"[{', '.join(map(_value, values))}]"
+
+
+def _value(value: Label) -> str:
+    if isinstance(value, str):
+        # JSON's escapes are TOML's, but for one character.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer() and abs(value) <= EXACT_WHOLE:
+        return str(int(value))
+    return repr(value)
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _value(name)
+
+
+def _one_line(text: str) -> str:
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())

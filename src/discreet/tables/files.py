@@ -1,0 +1,351 @@
+"""CSV and Parquet files; the only place that knows Arrow.
+
+What Arrow says of a broken file may quote its cells, so it is never passed on: a refusal names the
+file, or the column, and nothing that was read.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv, parquet
+
+from discreet._types import Vector
+from discreet.errors import InputError
+from discreet.preprocessing import Category
+from discreet.schema import CLASSIFICATION, Schema
+from discreet.schema.schema import CATEGORY, NUMBER, Label
+from discreet.tables.frame import Cells, Frame, Table
+from discreet.tables.header import check_columns, csv_header
+from discreet.tables.labels import Labels
+
+CSV, PARQUET = (".csv",), (".parquet", ".pq")
+
+LONGEST_LINE = 2**23
+"""A longer line of a CSV file is refused; also how much is parsed at a time."""
+
+Read = TypeVar("Read")
+
+Wanted = Mapping[str, Labels | None]
+"""The columns to read: with labels, or numbers."""
+
+
+def check(path: Path | str, schema: Schema, *, with_target: bool = True) -> None:
+    """Refuse a file whose columns or types are not the declared ones; reads no row.
+
+    Parameters
+    ----------
+    path
+        A CSV or Parquet file.
+    schema
+        What is declared about it.
+    with_target
+        Whether the target must be there; otherwise it may be.
+    """
+    path = _file(path)
+    if path.suffix.lower() in CSV:
+        check_columns(path, csv_header(path), schema, with_target=with_target)
+        return
+    types = _parquet_types(path)
+    check_columns(path, types.names, schema, with_target=with_target)
+    for name, labels in _wanted(schema, with_target).items():
+        _check_type(path, name, types.field(name).type, labels)
+
+
+def read(path: Path | str, schema: Schema, *, with_target: bool = True) -> Table:
+    """Read the declared columns of a file, whole; values outside their declaration are kept.
+
+    A missing cell is NaN among numbers, None among categories and classes.
+
+    Parameters
+    ----------
+    path, schema, with_target
+        As for :func:`check`, which is done first.
+    """
+    path = _file(path)
+    check(path, schema, with_target=with_target)
+    wanted = _wanted(schema, with_target)
+    table = _read_csv(path, wanted) if path.suffix.lower() in CSV else _read_parquet(path, wanted)
+    cells = {}
+    for name, labels in wanted.items():
+        column = table.column(name)
+        table = table.drop_columns([name])  # freed as soon as it is converted
+        cells[name] = _numbers(column) if labels is None else _labelled(column, labels)
+    y = cells.pop(schema.target.name) if with_target else None
+    return Table(Frame(cells), y)
+
+
+def describe(path: Path | str) -> dict[str, str]:
+    """Return what each column seems to hold: number, category, or a type no schema has.
+
+    Of a Parquet file only the metadata is read, of a CSV file the first few megabytes, for types.
+    """
+    path = _file(path)
+    if path.suffix.lower() in PARQUET:
+        types = _parquet_types(path)
+    else:
+        names = csv_header(path)
+        if any(not name.strip() or _spells_number(name) for name in names):
+            raise InputError(
+                f"{path}: the first line seems to be a record, because a name is empty or a number."
+                " Put a line of column names before it."
+            )
+        types = _safely(path, names, lambda: _first_block(path).schema)
+    if len(set(types.names)) != len(types.names):
+        raise InputError(f"{path}: column names must differ; one comes twice.")
+    return {field.name: _kind(field.type) for field in types}
+
+
+def measure(path: Path | str, kinds: Mapping[str, str], most: int) -> dict[str, Any]:
+    """Return the range of each column of numbers, and up to ``most`` labels of each other column.
+
+    **Nothing of this is private.** A column with nothing to measure, or more labels, is left out.
+    """
+    path = _file(path)
+    wanted = {name: Labels([]) if kind == CATEGORY else None for name, kind in kinds.items()}
+    table = _read_csv(path, wanted) if path.suffix.lower() in CSV else _read_parquet(path, wanted)
+    found: dict[str, Any] = {}
+    for name, kind in kinds.items():
+        column = table.column(name)
+        if kind == NUMBER:
+            numbers = _numbers(column)
+            numbers = numbers[np.isfinite(numbers)]
+            if numbers.size and numbers.min() < numbers.max():
+                found[name] = (float(numbers.min()), float(numbers.max()))
+            continue
+        labels = [label for label in _encoded(column).dictionary.to_pylist() if label is not None]
+        if 2 <= len(labels) <= most:
+            found[name] = tuple(sorted(labels))
+    return found
+
+
+def write(path: Path, columns: Mapping[str, Cells]) -> None:
+    """Write columns to a CSV or Parquet file, as its suffix says."""
+    table = pa.table({name: pa.array(cells) for name, cells in columns.items()})
+    if path.suffix.lower() in PARQUET:
+        parquet.write_table(table, path, write_page_checksum=True)
+    else:
+        csv.write_csv(table, path)
+
+
+def check_suffix(path: Path | str) -> None:
+    """Refuse a name that ends neither like CSV nor like Parquet."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in (*CSV, *PARQUET):
+        raise InputError(
+            f"{path}: a table must be a .csv or .parquet file; got {suffix or 'no suffix'}. "
+            "Convert it first."
+        )
+
+
+def _file(path: Path | str) -> Path:
+    path = Path(path)
+    if path.is_dir():
+        raise InputError(f"{path}: this is a folder; expected one CSV or Parquet file.")
+    check_suffix(path)
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path}: this is no ordinary file; copy the table to one.")
+    with path.open("rb"):  # what the operating system refuses, it refuses here
+        return path
+
+
+def _wanted(schema: Schema, with_target: bool) -> dict[str, Labels | None]:
+    wanted: dict[str, Labels | None] = {
+        name: Labels(column.levels) if isinstance(column, Category) else None
+        for name, column in schema.declared().items()
+    }
+    if with_target:
+        target = schema.target
+        is_class = target.task == CLASSIFICATION
+        wanted[target.name] = Labels(target.classes) if is_class else None
+    return wanted
+
+
+def _read_csv(path: Path, wanted: Wanted) -> Any:
+    names = csv_header(path)
+    _check_quotes(path)
+    text = pa.dictionary(pa.int32(), pa.string())
+    types = {name: pa.float64() if labels is None else text for name, labels in wanted.items()}
+    if _is_header_alone(path):
+        return pa.table({name: pa.array([], kind) for name, kind in types.items()})
+    options = csv.ConvertOptions(column_types=types, include_columns=list(types))
+    return _safely(
+        path,
+        names,
+        lambda: csv.read_csv(
+            path,
+            read_options=csv.ReadOptions(block_size=LONGEST_LINE),
+            parse_options=_parsing(names),
+            convert_options=options,
+        ),
+    )
+
+
+def _parsing(names: list[str]) -> Any:
+    # In a file of one column an empty line is a missing cell.
+    return csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(names) > 1)
+
+
+def _first_block(path: Path) -> Any:
+    _check_quotes(path)
+    if _is_header_alone(path):
+        return pa.table({name: pa.array([], pa.null()) for name in csv_header(path)})
+    with csv.open_csv(
+        path,
+        read_options=csv.ReadOptions(block_size=LONGEST_LINE),
+        parse_options=_parsing(csv_header(path)),
+    ) as reader:
+        return pa.table(reader.read_next_batch().slice(0, 0))
+
+
+def _check_quotes(path: Path) -> None:
+    """Refuse quotes without a partner: the last would swallow all rows after it."""
+    quotes = 0
+    with path.open("rb") as file:
+        while block := file.read(LONGEST_LINE):
+            quotes += block.count(b'"')
+    if quotes % 2:
+        raise InputError(
+            f"{path}: a cell opens a quote that no cell closes. Is the file complete? A quote "
+            "within a quoted cell is written twice."
+        )
+
+
+def _is_header_alone(path: Path) -> bool:
+    """Say whether there is one line, which no newline ends; Arrow takes such a file for empty."""
+    with path.open("rb") as file:
+        start = file.read(LONGEST_LINE)
+    return b"\n" not in start and b"\r" not in start and len(start) < LONGEST_LINE
+
+
+def _parquet_types(path: Path) -> Any:
+    return _safely(path, [], lambda: parquet.read_schema(path))
+
+
+def _read_parquet(path: Path, wanted: Wanted) -> Any:
+    def load() -> Any:
+        table = parquet.ParquetFile(path, page_checksum_verification=True).read(list(wanted))
+        table.validate(full=True)
+        return table
+
+    return _safely(path, [], load)
+
+
+def _safely(path: Path, names: list[str], load: Callable[[], Read]) -> Read:
+    """Load something with Arrow; a failure is told without what was read."""
+    try:
+        return load()
+    except (pa.ArrowException, OSError, UnicodeError) as error:
+        problem = _problem(path, names, str(error))
+    raise InputError(f"{path}: {problem}")
+
+
+def _problem(path: Path, names: list[str], said: str) -> str:
+    """Return our own words for what Arrow said."""
+    if path.suffix.lower() in PARQUET:
+        return "this cannot be read as Parquet. Is the file complete, and is it Parquet?"
+    place = re.match(r"In CSV column #(\d+)", said)
+    column = ""
+    if place and int(place.group(1)) < len(names):
+        column = repr(names[int(place.group(1))])
+    if "UTF8" in said:
+        return f"the column {column} is not UTF-8 text. Save the file again as UTF-8."
+    if column:
+        return (
+            f"the column {column} has a cell that is no number. Leave cells empty where a number "
+            "is missing, or declare the column as a category."
+        )
+    if re.search(r"Expected \d+ columns", said):
+        return "some line has more or fewer cells than the first. Is the file complete?"
+    if "straddl" in said or "block" in said:
+        return f"some line is longer than {LONGEST_LINE // 2**20} MiB. Quotes may be unbalanced."
+    return "this cannot be read as CSV. Is the file complete, and are its cells split by commas?"
+
+
+def _check_type(path: Path, name: str, kind: Any, labels: Labels | None) -> None:
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if pa.types.is_null(kind):
+        return
+    if labels is None and not _is_number(kind):
+        raise InputError(
+            f"{path}: the column {name!r} is declared as numbers; the file says {kind}. "
+            "Convert it, or declare it as a category."
+        )
+    if labels is not None and not (_is_text(kind) or _is_number(kind)):
+        raise InputError(
+            f"{path}: the column {name!r} must hold text, numbers or truth values; the file says "
+            f"{kind}. Convert it, or ignore it."
+        )
+    if labels is not None and labels.are_text and not _is_text(kind):
+        raise InputError(
+            f"{path}: the column {name!r} is declared with text, and the file says {kind}. Declare "
+            "numbers without quotes, or true and false."
+        )
+
+
+def _is_number(kind: Any) -> bool:
+    return any(
+        of(kind)
+        for of in (
+            pa.types.is_integer,
+            pa.types.is_floating,
+            pa.types.is_decimal,
+            pa.types.is_boolean,
+        )
+    )
+
+
+def _is_text(kind: Any) -> bool:
+    return any(
+        of(kind) for of in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    )
+
+
+def _kind(kind: Any) -> str:
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if pa.types.is_boolean(kind) or _is_text(kind):
+        return CATEGORY
+    return NUMBER if _is_number(kind) or pa.types.is_null(kind) else str(kind)
+
+
+def _numbers(column: Any) -> Vector:
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    floats = pc.cast(column, pa.float64(), safe=False)  # whole numbers may be rounded
+    numbers: Vector = floats.combine_chunks().to_numpy(zero_copy_only=False)
+    return numbers
+
+
+def _labelled(column: Any, labels: Labels) -> Cells:
+    """Return for each cell the declared label that it means, or None."""
+    encoded = _encoded(column)
+    meant: Iterable[Label | None] = map(labels.meant, encoded.dictionary.to_pylist())
+    known = np.array([*meant, None], dtype=object)
+    places = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    cells: Cells = known[places.astype(np.int64)]
+    return cells
+
+
+def _encoded(column: Any) -> Any:
+    if pa.types.is_decimal(column.type):
+        column = pc.cast(column, pa.float64(), safe=False)
+    if pa.types.is_null(column.type):
+        column = column.cast(pa.string())
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    whole = column.unify_dictionaries().combine_chunks()
+    return pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole
+
+
+def _spells_number(name: str) -> bool:
+    try:
+        return not math.isnan(float(name))
+    except ValueError:
+        return False

@@ -1,0 +1,78 @@
+"""The first line of a CSV file, and whether the columns of a file are the declared ones."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+from discreet.errors import InputError
+from discreet.schema import Schema
+
+LONGEST_HEADER = 2**20
+NAMED, SHOWN = 5, 40
+"""How many unknown columns an error names, and how much of each."""
+
+
+def csv_header(path: Path) -> list[str]:
+    """Return the names in the first line; an error quotes nothing of it."""
+    with path.open("rb") as file:
+        start = file.read(LONGEST_HEADER)
+    if not start.strip():
+        raise InputError(f"{path}: the file is empty; expected a line of column names, then rows.")
+    text = start.decode("utf-8-sig", errors="replace")
+    names: list[str] = []
+    with contextlib.suppress(csv.Error):
+        names = next((line for line in csv.reader(io.StringIO(text, newline="")) if line), [])
+    if not names or any(mark in "".join(names) for mark in "\0\ufffd\n\r"):
+        raise InputError(
+            f"{path}: the first line cannot be read as column names. A CSV file must be UTF-8 text "
+            "with commas between cells."
+        )
+    return names
+
+
+def check_columns(path: Path, names: Sequence[str], schema: Schema, *, with_target: bool) -> None:
+    """Refuse a file whose columns are not those of the schema.
+
+    Names that only the file has are shown if all declared ones are there: otherwise the first
+    line may be no header but a record.
+    """
+    wanted = [*schema.columns, *([schema.target.name] if with_target else [])]
+    missing = [name for name in wanted if name not in names]
+    if missing:
+        raise InputError(f"{path}: {_missing(missing)} {_hint(names)}")
+    twice = [name for name in wanted if names.count(name) > 1]
+    if twice:
+        raise InputError(f"{path}: the column {twice[0]!r} comes twice; names must differ.")
+    known = {*wanted, *schema.ignored, schema.target.name}
+    extra = [name for name in names if name not in known]
+    if extra:
+        raise InputError(
+            f"{path}: {_listed(extra)} not in {schema.source}. Declare them under [columns], or "
+            "put them on the list `ignored` under [data]."
+        )
+
+
+def _missing(names: Sequence[str]) -> str:
+    what = "the column" if len(names) == 1 else "the columns"
+    are = "is" if len(names) == 1 else "are"
+    return f"{what} {_shown(names)}, which the schema declares, {are} missing."
+
+
+def _listed(names: Sequence[str]) -> str:
+    what = "the column" if len(names) == 1 else "the columns"
+    return f"{what} {_shown(names)} {'is' if len(names) == 1 else 'are'}"
+
+
+def _shown(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name[:SHOWN]) for name in names[:NAMED])
+    return shown + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+
+
+def _hint(names: Sequence[str]) -> str:
+    if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
+        return "Cells must be separated by commas; these seem to be by something else."
+    return "The first line of a CSV file must be column names, spelled as in the schema."
