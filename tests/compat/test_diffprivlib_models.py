@@ -35,9 +35,7 @@ NUMBERS = X @ [2.0, -1.0, 0.5] + 0.1
 
 FULLY_DECLARED = (
     LogisticRegression(data_norm=1.0),
-    LogisticRegression(data_norm=1.0, C=None, fit_intercept=False),
     LinearRegression(bounds_X=(-1, 1), bounds_y=(-1, 1)),
-    LinearRegression(bounds_X=(-5, 5), bounds_y=(-5, 5), fit_intercept=False),
 )
 
 

@@ -125,9 +125,7 @@ def _model(
             epsilon, columns=columns, classes=list(target.classes), unit=schema.unit, **options
         )
     ends = target.range or (-1.0, 1.0)  # declared, or refused before
-    return LinearRegressor(
-        epsilon, columns=columns, target_range=ends, unit=schema.unit, **options
-    )
+    return LinearRegressor(epsilon, columns=columns, target_range=ends, unit=schema.unit, **options)
 
 
 def _books(
@@ -161,9 +159,7 @@ def _books(
     return books
 
 
-def _keep(
-    model: Model, schema: Schema, books: Ledger | None, folder: NewFolder, out: Path
-) -> None:
+def _keep(model: Model, schema: Schema, books: Ledger | None, folder: NewFolder, out: Path) -> None:
     """Write what was released; it is paid for, so a full disk must not lose it."""
     try:
         save(model, folder.inside)

@@ -60,7 +60,7 @@ def init(
         usable = {name: kind for name, kind in kinds.items() if kind in KINDS}
         found = tables.measure(data, usable, MOST_CATEGORIES) if measure else {}
     schema = _proposed(data.stem, kinds, target, found)
-    notes = {name: "MEASURED: a leak" for name in found}
+    notes = dict.fromkeys(found, "MEASURED: a leak")
     preamble = f"{LEAK}\n\n{PREAMBLE}" if measure else PREAMBLE
     write_text(out, write(schema, preamble=preamble, notes=notes), force=force)
     if measure:
@@ -78,16 +78,16 @@ def init(
     )
 
 
-def _proposed(
-    name: str, kinds: Mapping[str, str], target: str, found: Mapping[str, Any]
-) -> Schema:
+def _proposed(name: str, kinds: Mapping[str, str], target: str, found: Mapping[str, Any]) -> Schema:
     columns: dict[str, Column | Undeclared] = {
         column: _column(kind, found.get(column))
         for column, kind in kinds.items()
         if kind in KINDS and column != target
     }
     if not columns:
-        raise InputError("no column of this file can be used: expected numbers, text, truth values.")
+        raise InputError(
+            "no column of this file can be used: expected numbers, text, truth values."
+        )
     return Schema(
         columns,
         _target(target, kinds.get(target, CATEGORY), found.get(target)),

@@ -11,11 +11,29 @@ if TYPE_CHECKING:
     from discreet.planning.prediction import Prediction
 
 INK, GREY, PALE = "#22313a", "#6b7780", "#e4e8ea"
+SUFFIXES = (".png", ".svg", ".pdf")
 LINES = ("#0b7a75", "#b5482a", "#4a5fa5", "#a3781c", "#7a3b7a", "#3b7a46")
+
+
+def check_suffix(path: Path) -> None:
+    """Refuse a kind of picture that cannot be drawn.
+
+    Examples
+    --------
+    >>> check_suffix(Path("plan.doc"))
+    Traceback (most recent call last):
+        ...
+    discreet.errors.InputError: plan.doc: a plot is a .png, .svg, .pdf file; ...
+    """
+    if path.suffix.lower() not in SUFFIXES:
+        raise InputError(
+            f"{path}: a plot is a {', '.join(SUFFIXES)} file; got {path.suffix or 'no suffix'}."
+        )
 
 
 def save(prediction: Prediction, path: Path) -> None:
     """Draw a line for each number of rows and mechanism, with a band of one deviation."""
+    check_suffix(path)
     try:
         from matplotlib.figure import Figure  # optional, and slow to import
         from matplotlib.ticker import NullLocator

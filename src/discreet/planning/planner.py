@@ -44,7 +44,7 @@ class Planner:
     False
     """
 
-    def __init__(self, facts: PublicFacts, *, draws: int = 6, seed: int = 0) -> None:
+    def __init__(self, facts: PublicFacts, *, draws: int = 5, seed: int = 0) -> None:
         _checks.instance(PublicFacts, facts=facts)
         _checks.whole(draws=draws, at_least=1, at_most=999)
         _checks.whole(seed=seed, at_least=0)

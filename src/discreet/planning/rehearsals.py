@@ -20,8 +20,8 @@ MOST_CELLS = 1_000_000
 """Larger tables are stood in for by tables of this size, under a larger epsilon."""
 
 TESTED = 5_000
-LARGEST_EPSILON = 1e4
-"""Noise at larger epsilons cannot be told from none."""
+LARGEST_EPSILON = 25.0
+"""A table that would need more stands in under this one: a little more noise than there will be."""
 
 
 class Rehearsals:
@@ -81,20 +81,17 @@ class Rehearsals:
         if count <= self.most or math.isinf(epsilon):
             return epsilon
         factor = count / self.most
+        most = max(LARGEST_EPSILON, epsilon)
         if self._facts.delta == 0:
-            scaled = epsilon * factor
-        else:
-            scaled = _with_multiplier(
-                gaussian_multiplier(Budget(epsilon, self._facts.delta)) / factor, self._facts.delta
-            )
-        return scaled if scaled < LARGEST_EPSILON else math.inf
+            return min(epsilon * factor, most)
+        multiplier = gaussian_multiplier(Budget(epsilon, self._facts.delta))
+        return _with_multiplier(multiplier / factor, self._facts.delta, epsilon, most)
 
 
-def _with_multiplier(wanted: float, delta: float) -> float:
-    """Return the epsilon whose Gaussian noise is this large."""
-    low, high = 1e-6, LARGEST_EPSILON
+def _with_multiplier(wanted: float, delta: float, low: float, high: float) -> float:
+    """Return the epsilon whose Gaussian noise is this large, or the highest."""
     if gaussian_multiplier(Budget(high, delta)) > wanted:
-        return math.inf
+        return high
     while high / low > 1.001:
         middle = math.sqrt(low * high)
         is_large = gaussian_multiplier(Budget(middle, delta)) > wanted

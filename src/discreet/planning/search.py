@@ -44,9 +44,10 @@ class Answer:
 
     def sentence(self) -> str:
         """Say the answer, and what it is about."""
-        return f"{self._said()} {ABOUT}"
+        return f"{self.claim()} {ABOUT}"
 
-    def _said(self) -> str:
+    def claim(self) -> str:
+        """Say the answer alone."""
         name = self.score[0].upper() + self.score[1:]
         wish = f"{name} {self.wanted:g} with {self.given}"
         if self.value is not None:
