@@ -48,6 +48,8 @@ def test_every_module_opens_with_a_sentence():
                 "discreet.penalties", "discreet.solvers", "discreet.linear_model",
                 "discreet.preprocessing", "discreet.audit", "discreet.audit.scores",
                 "discreet.audit.laws", "discreet.bounds", "discreet.location",
+                "discreet.planning", "discreet.compat.diffprivlib",
+                "discreet.compat.diffprivlib.models",
                 "discreet.vector_problems"]
 )  # fmt: skip
 def test_every_public_name_is_documented(package):

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from discreet.planning.prediction import Prediction
 
 INK, GREY, PALE = "#22313a", "#6b7780", "#e4e8ea"
+NARROWEST = 0.04
+"""Differences that look large must be."""
+
 SUFFIXES = (".png", ".svg", ".pdf")
 LINES = ("#0b7a75", "#b5482a", "#4a5fa5", "#a3781c", "#7a3b7a", "#3b7a46")
 
@@ -65,6 +68,9 @@ def save(prediction: Prediction, path: Path) -> None:
     for n in dict.fromkeys(n for n, _ in lines):
         best = max(cell.without_privacy for cell in prediction if cell.n == n)
         axes.axhline(best, color=GREY, linewidth=1.2, linestyle=(0, (5, 3)))
+    bottom, top = axes.get_ylim()
+    if top - bottom < NARROWEST:
+        axes.set_ylim((bottom + top - NARROWEST) / 2, (bottom + top + NARROWEST) / 2)
     axes.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlabel(
