@@ -60,5 +60,9 @@ class ReleaseFailed(PrivacyError):
     """The private part stopped before a release; the charge stands."""
 
 
+class LedgerError(DiscreetError):
+    """The books cannot be opened, read or written; no row was read."""
+
+
 class AuditError(DiscreetError):
     """An audit could not be carried out; nothing was certified."""

@@ -52,6 +52,8 @@ class ColumnLocations(Question):
         """Return the problem of one column: its values, less the middle, are labels of ones."""
         low, high = self._limits(j)
         half = (high - low) / 2
+        if half == 0:
+            raise InputError("the limits of a column are too close to tell them apart.")
         rows = Bounds(
             Box([1.0], [1.0]), 1, labels=Interval(-half, half), max_rows=self.bounds.max_rows
         )

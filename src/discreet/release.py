@@ -16,7 +16,7 @@ from discreet import _checks
 from discreet._types import Json
 from discreet.data import OpenRows, Rows
 from discreet.errors import EntropyError, InputError, InputTypeError, ReleaseFailed
-from discreet.ledger import Ledger, NoLedger, Receipt, State
+from discreet.ledger import AbstractLedger, NoLedger, Receipt, State
 from discreet.mechanisms import Mechanism, Plan
 from discreet.noise import Noise, RehearsalNoise, SystemNoise
 from discreet.privacy import Budget, Guarantee, NoPrivacy
@@ -100,7 +100,7 @@ def release(
     rows: Rows,
     *,
     budget: Budget,
-    ledger: Ledger | None = None,
+    ledger: AbstractLedger | None = None,
     noise: Noise | None = None,
     purpose: str = "",
 ) -> Release:
@@ -127,7 +127,7 @@ def release(
     _checks.instance(Mechanism, mechanism=mechanism)
     _checks.instance(Rows, rows=rows)
     _checks.instance(Noise, noise=noise)
-    _checks.instance(Ledger, ledger=ledger)
+    _checks.instance(AbstractLedger, ledger=ledger)
     if rows.bounds != question.bounds:
         raise InputError("the question and the rows declare different bounds; declare them once.")
     plan = mechanism.plan(question, budget, rows.unit)  # public: no row is read

@@ -25,7 +25,10 @@ from discreet.linear_model import (
     QuantileRegressor,
     Ridge,
 )
+from discreet.linear_model._classifier import codes_of, declared_or_found, each_by_itself
+from discreet.location import Threshold
 from discreet.preprocessing import Category, Numeric
+from discreet.svm import LinearSVC
 from linear_model.estimators import (
     CLASSIFIERS,
     EVERY,
@@ -209,10 +212,46 @@ def test_declared_classes_that_are_none_are_refused(model, classes):
 def test_labels_outside_the_declared_classes_are_no_error(model):
     mixed = TWO.astype(object)
     mixed[:4] = [None, 3.5, ("a", "b"), "maybe"]
-    for labels in (mixed, np.full(200, "maybe"), np.arange(200), SIGNAL, SIGNAL > 0):
+    for labels in (mixed, np.full(200, "maybe")):
         outcome = fit(model, labels=labels, classes=["no", "yes"])
         assert_private(outcome)
         assert outcome[0].classes_.tolist() == ["no", "yes"]
+
+
+@pytest.mark.parametrize("odd", ["x", b"x", None, 0.5, 7, 10**30, True, (1, 2), 1 + 2j], ids=repr)
+@pytest.mark.parametrize(
+    "classes", [[0, 1], [0.0, 1.0], [False, True], ["no", "yes"], [2**53, 2**53 + 1]], ids=str
+)
+def test_one_odd_label_leaves_all_others_as_they_were(classes, odd):
+    # A list of numbers with one text in it must not become a list of texts.
+    labels = [classes[i % 2] for i in range(20)]
+    declared = declared_or_found(classes, None)
+    alone = codes_of(each_by_itself(labels), declared)
+    together = codes_of(each_by_itself([*labels, odd]), declared)
+    np.testing.assert_array_equal(together[:-1], alone)
+    assert set(alone) == {0.0, 1.0}
+
+
+@pytest.mark.parametrize("model", [LogisticRegression, LinearClassifier, LinearSVC, Threshold])
+def test_one_text_among_numbers_does_not_undo_a_fit(model):
+    X = np.linspace(-1, 1, 4000)[:, None]
+    labels = [int(x > 0) for x in X[:, 0]]
+    fit = model(epsilon=3.0, classes=[0, 1]).fit(np.vstack([X, [[0.5]]]), [*labels, "x"])
+    assert fit.score(X, labels) > 0.9  # without privacy 1; a model of nothing scores 0.5
+
+
+@pytest.mark.parametrize("model", [LogisticRegression, Threshold])
+@pytest.mark.parametrize(
+    ("classes", "labels"),
+    [([0, 1], np.array(["0", "1"] * 10)), (["a", "b"], np.array([0, 1] * 10)),
+     ([2**53, 2**53 + 1], np.array([2.0**53, 0.5] * 10))],
+    ids=["text for numbers", "numbers for text", "floats for large integers"],
+)  # fmt: skip
+def test_labels_of_a_type_without_the_classes_are_refused(model, classes, labels):
+    ledger = MemoryLedger(Budget(1.0, 1e-6))
+    with pytest.raises(InputTypeError, match=r"the labels have the type|labels of the type"):
+        model(epsilon=0.5, classes=classes, ledger=ledger).fit(np.ones((20, 1)), labels)
+    assert ledger.history() == ()
 
 
 def test_known_labels_among_others_are_known():

@@ -13,7 +13,7 @@ from discreet.demo.model import DELTA, guarantee_of, make_model
 from discreet.demo.picture import save
 from discreet.demo.terminal import say, strip, title
 from discreet.errors import BudgetExceeded
-from discreet.ledger import Ledger, MemoryLedger
+from discreet.ledger import AbstractLedger, MemoryLedger
 from discreet.preprocessing import Category, Column, Numeric
 from discreet.privacy import Budget
 
@@ -64,7 +64,7 @@ def _declaration(column: Column) -> str:
             return str(column)
 
 
-def _fit_once(train: Table, test: Table, ledger: Ledger) -> None:
+def _fit_once(train: Table, test: Table, ledger: AbstractLedger) -> None:
     title("1. A private model  (epsilon = 0.5)")
     say(
         "Epsilon is what a result may tell about any one patient: near 0 almost nothing, and the "
@@ -133,7 +133,7 @@ def _draw(curve: Curve, path: Path) -> None:
         print(f"    plot saved:\n    {path}")
 
 
-def _ask_too_much(train: Table, ledger: Ledger) -> None:
+def _ask_too_much(train: Table, ledger: AbstractLedger) -> None:
     title("3. One model too many  (epsilon = 0.6)")
     try:
         make_model(train, 0.6, ledger=ledger).fit(train.X, train.y)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from discreet.datasets import Table
-from discreet.ledger import Ledger
+from discreet.ledger import AbstractLedger
 from discreet.linear_model import LogisticRegression
 from discreet.preprocessing import BoundedScaler
 from discreet.privacy import Guarantee
@@ -13,7 +13,7 @@ from discreet.privacy import Guarantee
 DELTA = 1e-7
 
 
-def make_model(table: Table, epsilon: float, *, ledger: Ledger | None = None) -> Pipeline:
+def make_model(table: Table, epsilon: float, *, ledger: AbstractLedger | None = None) -> Pipeline:
     """Return a private classifier for rows of the table, not yet fitted."""
     scaler = BoundedScaler(list(table.columns.values()))
     return make_pipeline(

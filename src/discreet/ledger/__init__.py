@@ -1,9 +1,37 @@
 """What has been spent, what may still be, and the receipts that open rows."""
 
-from discreet.ledger.ledger import Entry, Ledger, State
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from discreet.ledger.abstract import AbstractLedger, Entry, State
 from discreet.ledger.memory import MemoryLedger, NoLedger
 from discreet.ledger.receipt import Receipt
 
-AbstractLedger = Ledger
+if TYPE_CHECKING:
+    from discreet.ledger.dataset import DataSet as DataSet
+    from discreet.ledger.durable import Ledger as Ledger
+    from discreet.ledger.verification import Verification as Verification
 
-__all__ = ["AbstractLedger", "Entry", "Ledger", "MemoryLedger", "NoLedger", "Receipt", "State"]
+__all__ = [
+    "AbstractLedger",
+    "DataSet",
+    "Entry",
+    "Ledger",
+    "MemoryLedger",
+    "NoLedger",
+    "Receipt",
+    "State",
+    "Verification",
+]
+
+_LATER = {"DataSet": "dataset", "Ledger": "durable", "Verification": "verification"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what needs SQLAlchemy only when it is asked for."""
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)

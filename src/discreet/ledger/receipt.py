@@ -9,7 +9,7 @@ from discreet.errors import SealedError
 from discreet.privacy import Guarantee
 
 if TYPE_CHECKING:
-    from discreet.ledger.ledger import Ledger
+    from discreet.ledger.abstract import AbstractLedger
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,8 +22,9 @@ class Receipt:
 
     number: int
     guarantee: Guarantee
-    issuer: Ledger = field(repr=False)
+    issuer: AbstractLedger = field(repr=False)
     token: str = field(repr=False)
+    digest: str = ""  # of its line in a chained history
 
     def redeem(self) -> None:
         """Use the receipt up; raises unless the issuer recognises it as unused."""

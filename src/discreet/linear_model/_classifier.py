@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.data import LabelSet
-from discreet.errors import InputError
+from discreet.errors import InputError, InputTypeError
 from discreet.linear_model._estimator import LinearEstimator
 from discreet.losses import ProbabilisticLoss
 
@@ -35,7 +35,7 @@ class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[mi
 
     def _fit(self, X: Any, y: Any, weights: Any) -> Self:
         assumed = () if self.classes is not None else ("the classes found in the labels",)
-        X, y = self._table(X, y)
+        X, y = self._table(X, y if self.classes is None else each_by_itself(y))
         classes = declared_or_found(self.classes, y)
         count = classes.size
         task = self._task(LabelSet(range(count)), assumed, X.shape[1])
@@ -101,14 +101,43 @@ def declared_or_found(declared: Any, y: Any) -> Any:
     return classes
 
 
+def each_by_itself(y: Any) -> Any:
+    """Return labels that do not change one another's type: one text makes a list of numbers text.
+
+    Arrays and columns of data frames have a type of their own.
+    """
+    if not isinstance(y, list | tuple) or all(isinstance(label, list | tuple) for label in y):
+        return y
+    labels = np.empty(len(y), dtype=object)
+    for place, label in enumerate(y):
+        labels[place] = label
+    return labels
+
+
 def codes_of(y: Any, classes: Any) -> Vector:
     """Return the place of each label among the classes, NaN for one that is not declared."""
-    if classes.dtype.kind == "O" or np.asarray(y).dtype.kind == "O":  # they may have no order
+    labels = np.asarray(y)
+    if classes.dtype.kind == "O" or labels.dtype.kind == "O":  # they may have no order
         place = {label: number for number, label in enumerate(classes.tolist())}
-        return np.array([_place(label, place) for label in np.asarray(y).tolist()])
-    places = np.minimum(np.searchsorted(classes, y), classes.size - 1)
-    codes: Vector = np.where(classes[places] == y, places, np.nan)
+        return np.array([_place(label, place) for label in labels.tolist()])
+    _refuse_other_kind(labels, classes)
+    places = np.minimum(np.searchsorted(classes, labels), classes.size - 1)
+    codes: Vector = np.where(classes[places] == labels, places, np.nan)
     return codes
+
+
+def _refuse_other_kind(labels: Any, classes: Any) -> None:
+    """Refuse labels of a type in which no class, or more than one, could be recognised."""
+    if (labels.dtype.kind in "US") != (classes.dtype.kind in "US"):
+        raise InputTypeError(
+            f"the labels have the type {labels.dtype.name}, the declared classes "
+            f"{classes.dtype.name}; convert the labels, or declare the classes as they are."
+        )
+    if labels.dtype.kind == "f" and np.unique(classes.astype(labels.dtype)).size < classes.size:
+        raise InputTypeError(
+            f"labels of the type {labels.dtype.name} cannot tell the declared classes apart; "
+            "pass them as integers or as text."
+        )
 
 
 def _place(label: Any, place: dict[Any, int]) -> float:

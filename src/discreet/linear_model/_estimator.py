@@ -15,7 +15,7 @@ from discreet._types import Array, Vector
 from discreet.data import Labels
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import ConvexSet, L2Ball
-from discreet.ledger import Ledger
+from discreet.ledger import AbstractLedger
 from discreet.linear_model._fitting import Lasso, Task, noise_from
 from discreet.losses import Loss
 from discreet.mechanisms import Mechanism
@@ -52,7 +52,14 @@ class Fitting(Protocol):
         ...
 
     def fit(
-        self, X: Any, y: Vector, weights: Any, *, ledger: Ledger | None, noise: Noise, purpose: str
+        self,
+        X: Any,
+        y: Vector,
+        weights: Any,
+        *,
+        ledger: AbstractLedger | None,
+        noise: Noise,
+        purpose: str,
     ) -> Release:
         """Release coefficients."""
         ...
@@ -68,7 +75,7 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
     delta: float
     data_norm: float
     unit: str | Unit
-    ledger: Ledger | None
+    ledger: AbstractLedger | None
     fit_intercept: bool
     max_rows: int
     max_weight: float | None

@@ -13,7 +13,7 @@ from discreet._types import Vector
 from discreet.data import Bounds, Labels, LabelSet, Rows
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import ConvexSet
-from discreet.ledger import Ledger
+from discreet.ledger import AbstractLedger
 from discreet.linear_model._least_squares import as_strong_as_noise, least_error
 from discreet.linear_model._ridge import free_ridge
 from discreet.losses import Loss, Squared
@@ -109,7 +109,7 @@ class Task:
         y: Vector,
         weights: Any,
         *,
-        ledger: Ledger | None,
+        ledger: AbstractLedger | None,
         noise: Noise,
         purpose: str,
     ) -> Release:

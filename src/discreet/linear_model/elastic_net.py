@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from discreet import _checks
 from discreet.geometry import ConvexSet
-from discreet.ledger import Ledger
+from discreet.ledger import AbstractLedger
 from discreet.linear_model import _fitting
 from discreet.linear_model._regressor import LinearRegressorBase
 from discreet.losses import Loss, Squared
@@ -81,7 +81,7 @@ class ElasticNet(LinearRegressorBase):
         delta: float = 1e-9,
         data_norm: float = 1.0,
         unit: str | Unit = "add_remove",
-        ledger: Ledger | None = None,
+        ledger: AbstractLedger | None = None,
         *,
         target_range: tuple[float, float] = (-1.0, 1.0),
         alpha: float | None = None,

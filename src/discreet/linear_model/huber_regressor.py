@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discreet.geometry import ConvexSet
-from discreet.ledger import Ledger
+from discreet.ledger import AbstractLedger
 from discreet.linear_model._regressor import LinearRegressorBase
 from discreet.losses import Huber, Loss
 from discreet.privacy import Unit
@@ -75,7 +75,7 @@ class HuberRegressor(LinearRegressorBase):
         delta: float = 1e-9,
         data_norm: float = 1.0,
         unit: str | Unit = "add_remove",
-        ledger: Ledger | None = None,
+        ledger: AbstractLedger | None = None,
         *,
         target_range: tuple[float, float] = (-1.0, 1.0),
         threshold: float | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from discreet.geometry import ConvexSet
-from discreet.ledger import Ledger
+from discreet.ledger import AbstractLedger
 from discreet.linear_model._classifier import ProbabilisticClassifier
 from discreet.linear_model._declared_columns import Columns, DeclaredColumns
 from discreet.losses import Loss, MarginLogistic
@@ -96,7 +96,7 @@ class LinearClassifier(DeclaredColumns, ProbabilisticClassifier):
         delta: float = 1e-9,
         data_norm: float = 1.0,
         unit: str | Unit = "add_remove",
-        ledger: Ledger | None = None,
+        ledger: AbstractLedger | None = None,
         *,
         columns: Columns = None,
         margin: float = 2.0,

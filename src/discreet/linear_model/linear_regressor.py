@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discreet.geometry import ConvexSet
-from discreet.ledger import Ledger
+from discreet.ledger import AbstractLedger
 from discreet.linear_model._declared_columns import Columns, DeclaredColumns
 from discreet.linear_model._estimator import INTERCEPT_SHARE
 from discreet.linear_model._regressor import LinearRegressorBase
@@ -94,7 +94,7 @@ class LinearRegressor(DeclaredColumns, LinearRegressorBase):
         delta: float = 1e-9,
         data_norm: float = 1.0,
         unit: str | Unit = "add_remove",
-        ledger: Ledger | None = None,
+        ledger: AbstractLedger | None = None,
         *,
         columns: Columns = None,
         target_range: tuple[float, float] = (-1.0, 1.0),

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from discreet.geometry import ConvexSet
-from discreet.ledger import Ledger
+from discreet.ledger import AbstractLedger
 from discreet.linear_model._classifier import ProbabilisticClassifier
 from discreet.losses import Logistic, Loss
 from discreet.mechanisms import Mechanism, PrivateStandardisation
@@ -81,7 +81,7 @@ class LogisticRegression(ProbabilisticClassifier):
         delta: float = 1e-9,
         data_norm: float = 1.0,
         unit: str | Unit = "add_remove",
-        ledger: Ledger | None = None,
+        ledger: AbstractLedger | None = None,
         *,
         C: float | None = None,
         fit_intercept: bool = True,

@@ -16,7 +16,7 @@ from discreet._types import Array
 from discreet.data import Bounds, Rows
 from discreet.errors import InputTypeError
 from discreet.geometry import L2Ball, NuclearBall, Product
-from discreet.ledger import Ledger
+from discreet.ledger import AbstractLedger
 from discreet.linear_model._estimator import INTERCEPT_SHARE, unquoted
 from discreet.linear_model._fitting import noise_from
 from discreet.mechanisms import VectorPerturbation
@@ -98,7 +98,7 @@ class LowRankRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         delta: float = 1e-9,
         data_norm: float = 1.0,
         unit: str | Unit = "add_remove",
-        ledger: Ledger | None = None,
+        ledger: AbstractLedger | None = None,
         *,
         target_norm: float = 1.0,
         nuclear_radius: float = 1.0,

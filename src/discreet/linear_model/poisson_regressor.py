@@ -11,7 +11,7 @@ from discreet import _checks
 from discreet._types import Vector
 from discreet.data import Interval
 from discreet.geometry import ConvexSet
-from discreet.ledger import Ledger
+from discreet.ledger import AbstractLedger
 from discreet.linear_model._regressor import LinearRegressorBase
 from discreet.losses import Loss, Poisson
 from discreet.privacy import Unit
@@ -82,7 +82,7 @@ class PoissonRegressor(LinearRegressorBase):
         delta: float = 1e-9,
         data_norm: float = 1.0,
         unit: str | Unit = "add_remove",
-        ledger: Ledger | None = None,
+        ledger: AbstractLedger | None = None,
         *,
         max_count: float = 10.0,
         max_margin: float = 2.0,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from discreet import _checks
 from discreet.geometry import ConvexSet
-from discreet.ledger import Ledger
+from discreet.ledger import AbstractLedger
 from discreet.linear_model._regressor import LinearRegressorBase
 from discreet.losses import Loss, Pinball, SmoothedPinball
 from discreet.privacy import Unit
@@ -82,7 +82,7 @@ class QuantileRegressor(LinearRegressorBase):
         delta: float = 1e-9,
         data_norm: float = 1.0,
         unit: str | Unit = "add_remove",
-        ledger: Ledger | None = None,
+        ledger: AbstractLedger | None = None,
         *,
         quantile: float = 0.5,
         target_range: tuple[float, float] = (-1.0, 1.0),

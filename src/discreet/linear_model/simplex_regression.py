@@ -15,7 +15,7 @@ from discreet._types import Vector
 from discreet.data import Bounds, Interval, Rows
 from discreet.errors import InputError
 from discreet.geometry import ConvexSet, LinfBall, limits
-from discreet.ledger import Ledger
+from discreet.ledger import AbstractLedger
 from discreet.linear_model._estimator import LinearEstimator
 from discreet.linear_model._regressor import interval_of, numbers
 from discreet.losses import Huber, Loss, Squared
@@ -116,7 +116,7 @@ class SimplexRegression(RegressorMixin, LinearEstimator):  # type: ignore[misc]
         delta: float = 1e-9,
         data_norm: float = 1.0,
         unit: str | Unit = "add_remove",
-        ledger: Ledger | None = None,
+        ledger: AbstractLedger | None = None,
         *,
         data_range: tuple[float, float] | None = None,
         target_range: tuple[float, float] = (-1.0, 1.0),
@@ -254,7 +254,7 @@ class Mixing:
         y: Vector,
         weights: Any,
         *,
-        ledger: Ledger | None,
+        ledger: AbstractLedger | None,
         noise: Noise,
         purpose: str,
     ) -> Release:

@@ -14,7 +14,7 @@ from discreet._types import Vector
 from discreet.data import Bounds, Rows
 from discreet.errors import InputError
 from discreet.geometry import Box
-from discreet.ledger import Ledger
+from discreet.ledger import AbstractLedger
 from discreet.linear_model._estimator import unquoted
 from discreet.linear_model._fitting import noise_from
 from discreet.mechanisms import ExponentialSampling, Mechanism
@@ -29,7 +29,7 @@ class LocationEstimator(BaseEstimator):  # type: ignore[misc]
     epsilon: float
     delta: float
     unit: str | Unit
-    ledger: Ledger | None
+    ledger: AbstractLedger | None
     max_rows: int
     random_state: int | None
     verbose: int

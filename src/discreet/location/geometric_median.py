@@ -8,7 +8,7 @@ from discreet import _checks
 from discreet.data import Bounds
 from discreet.errors import InputError
 from discreet.geometry import L2Ball, limits
-from discreet.ledger import Ledger
+from discreet.ledger import AbstractLedger
 from discreet.location._estimator import LocationEstimator
 from discreet.mechanisms import Mechanism, NoisyGradient, VectorPerturbation
 from discreet.penalties import Indicator
@@ -91,7 +91,7 @@ class GeometricMedian(LocationEstimator):
         delta: float = 1e-9,
         radius: float = 1.0,
         unit: str | Unit = "add_remove",
-        ledger: Ledger | None = None,
+        ledger: AbstractLedger | None = None,
         *,
         smoothing: float | None = None,
         max_rows: int = 2**23,

@@ -10,7 +10,7 @@ from discreet import _checks
 from discreet.data import Bounds
 from discreet.errors import InputError
 from discreet.geometry import Box
-from discreet.ledger import Ledger
+from discreet.ledger import AbstractLedger
 from discreet.location._estimator import ColumnEstimator, limits_for
 from discreet.locations import ColumnLocations
 from discreet.losses import Loss, Pinball, Squared
@@ -76,7 +76,7 @@ class Location(ColumnEstimator):
         delta: float = 1e-9,
         bounds: Any = (-1.0, 1.0),
         unit: str | Unit = "add_remove",
-        ledger: Ledger | None = None,
+        ledger: AbstractLedger | None = None,
         *,
         max_rows: int = 2**23,
         random_state: int | None = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from discreet.ledger import Ledger
+from discreet.ledger import AbstractLedger
 from discreet.location._estimator import QuantileEstimator
 from discreet.privacy import Unit
 
@@ -65,7 +65,7 @@ class Quantile(QuantileEstimator):
         delta: float = 1e-9,
         bounds: Any = (-1.0, 1.0),
         unit: str | Unit = "add_remove",
-        ledger: Ledger | None = None,
+        ledger: AbstractLedger | None = None,
         *,
         steps: int = 2**20,
         max_rows: int = 2**23,

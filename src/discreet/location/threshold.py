@@ -13,8 +13,8 @@ from discreet._types import Vector
 from discreet.data import Bounds, LabelSet, Rows
 from discreet.errors import InputError
 from discreet.geometry import Box
-from discreet.ledger import Ledger
-from discreet.linear_model._classifier import codes_of, declared_or_found
+from discreet.ledger import AbstractLedger
+from discreet.linear_model._classifier import codes_of, declared_or_found, each_by_itself
 from discreet.linear_model._estimator import unquoted
 from discreet.linear_model._fitting import noise_from
 from discreet.location._estimator import limits_for, limits_of
@@ -84,7 +84,7 @@ class Threshold(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         delta: float = 1e-9,
         bounds: Any = (-1.0, 1.0),
         unit: str | Unit = "add_remove",
-        ledger: Ledger | None = None,
+        ledger: AbstractLedger | None = None,
         *,
         classes: Any = None,
         steps: int = 2**20,
@@ -104,7 +104,7 @@ class Threshold(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Release the threshold; the ledger is charged before a row is read.
+        """Release the threshold; the ledger is charged before a row is used.
 
         Parameters
         ----------
@@ -118,7 +118,8 @@ class Threshold(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not isinstance(self.verbose, bool):
             _checks.whole(verbose=self.verbose, at_least=0)
         limits_of(self.bounds)
-        X, y = self._validated(X, y, reset=True)
+        labels = y if self.classes is None else each_by_itself(y)
+        X, y = self._validated(X, labels, reset=True)
         classes = declared_or_found(self.classes, y)
         if classes.size > 2:
             raise InputError(

@@ -6,7 +6,7 @@ from typing import Any
 
 from discreet import _checks
 from discreet.geometry import ConvexSet
-from discreet.ledger import Ledger
+from discreet.ledger import AbstractLedger
 from discreet.linear_model._classifier import LinearClassifierBase
 from discreet.losses import Hinge, HuberHinge, Loss, SmoothedHinge
 from discreet.privacy import Unit
@@ -86,7 +86,7 @@ class LinearSVC(LinearClassifierBase):
         delta: float = 1e-9,
         data_norm: float = 1.0,
         unit: str | Unit = "add_remove",
-        ledger: Ledger | None = None,
+        ledger: AbstractLedger | None = None,
         *,
         loss: str = "huber_hinge",
         C: float | None = None,

@@ -24,8 +24,9 @@ import numpy as np
 from discreet import _checks
 from discreet._types import Vector
 from discreet.compat.diffprivlib.complaints import BudgetError
-from discreet.errors import InputError, PrivacyError, ReceiptError, RehearsalRefused, UnitMismatch
+from discreet.errors import PrivacyError, ReceiptError, RehearsalRefused, UnitMismatch
 from discreet.ledger import AbstractLedger, Entry, Receipt, State
+from discreet.ledger.abstract import ANOTHER, FOREIGN, check_end, check_move
 from discreet.ledger.filters import RENYI_SHARE, ROUNDING, RenyiFilter
 from discreet.ledger.memory import ELSEWHERE, LostLedger
 from discreet.privacy import Approximate, Budget, Guarantee, Profile, Pure, Unit
@@ -55,6 +56,10 @@ class Books(AbstractLedger):
         self._name = uuid.uuid4().hex
         self._process = os.getpid()
         _alive[self._name] = self
+
+    @property
+    def identity(self) -> str:
+        return "an accountant in memory"
 
     def charge(self, guarantee: Guarantee, *, purpose: str = "") -> Receipt:
         entry = self._book(guarantee, purpose, State.RESERVED)
@@ -133,8 +138,7 @@ class Books(AbstractLedger):
         self._move(receipt, State.RESERVED, State.OPENED)
 
     def settle(self, receipt: Receipt, state: State) -> None:
-        if state not in (State.RELEASED, State.FAILED):
-            raise InputError("a receipt ends as released or failed.")
+        check_end(state)
         self._move(receipt, State.OPENED, state)
 
     def refund(self, receipt: Receipt) -> None:
@@ -145,13 +149,11 @@ class Books(AbstractLedger):
             raise PrivacyError(ELSEWHERE)
         with self._lock:
             if receipt.issuer is not self or self._tokens.get(receipt.number) != receipt.token:
-                raise ReceiptError("this receipt was not written by this accountant.")
+                raise ReceiptError(FOREIGN)
             entry = self._entries[receipt.number - 1]
-            if receipt.guarantee != entry.guarantee or entry.state is not before:
-                raise ReceiptError(
-                    f"this receipt is {entry.state.value}; only one that is {before.value} can "
-                    f"become {after.value}. Charge again for another release."
-                )
+            if receipt.guarantee != entry.guarantee:
+                raise ReceiptError(ANOTHER)
+            check_move(entry.state, before, after)
             self._entries[receipt.number - 1] = replace(entry, state=after)
 
     def history(self) -> tuple[Entry, ...]:

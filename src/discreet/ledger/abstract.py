@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 
+from discreet.errors import InputError, ReceiptError
 from discreet.ledger.receipt import Receipt
 from discreet.privacy import Guarantee
 
@@ -30,14 +31,42 @@ class Entry:
     purpose: str
     time: datetime
     state: State
+    part: str | None = None  # of the data; None for the whole
+    version: str = ""  # of the library that charged it
+    actor: str = ""  # who charged it
+    digest: str = ""  # of its line in a chained history
 
 
-class Ledger(ABC):
+FOREIGN = "this receipt was not written by this ledger."
+ANOTHER = "this receipt was written for another guarantee."
+
+
+def check_move(state: State, before: State, after: State) -> None:
+    """Refuse a step that the life of a charge does not have."""
+    if state is not before:
+        raise ReceiptError(
+            f"this receipt is {state.value}; only one that is {before.value} can become "
+            f"{after.value}. Charge again for another release."
+        )
+
+
+def check_end(state: State) -> None:
+    """Refuse an end that is none."""
+    if state not in (State.RELEASED, State.FAILED):
+        raise InputError("a receipt ends as released or failed.")
+
+
+class AbstractLedger(ABC):
     """Pays for releases, and remembers.
 
     ``charge`` checks and books in one step that no other charge can come between, and returns only
     when the booking would survive. ``redeem`` and ``settle`` follow a receipt through its life.
     """
+
+    @property
+    @abstractmethod
+    def identity(self) -> str:
+        """Say which ledger this is, without anything secret."""
 
     @abstractmethod
     def charge(self, guarantee: Guarantee, *, purpose: str = "") -> Receipt:

@@ -1,0 +1,234 @@
+r"""A budget and what stands against it, in every part of the data.
+
+A data set may be declared to consist of **disjoint parts**: every record belongs to exactly one,
+by a rule that is public and does not look at other records. A release is charged to one part, if
+it reads that part alone, or to the whole.
+
+Adding or removing one record changes one part, k say. Given what was released before, the releases
+from other parts have the same law on both data sets, so they cost nothing, however they were
+chosen. What is left is the sequence of releases from part k and from the whole, each chosen after
+seeing everything before it: what a filter for the budget may be shown. So the whole is private if,
+for every part, a filter admits the charges to that part and to the whole. A *replaced* record could
+leave one part and enter another, and change the number of records in both, which the guarantees of
+that unit do not cover; so parts need the unit ``add_remove``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet import _checks
+from discreet._types import Json, Vector
+from discreet.errors import BudgetExceeded, InputError, RehearsalRefused, UnitMismatch
+from discreet.ledger.filters import ROUNDING, Filter, filters_for
+from discreet.privacy import (
+    AddRemoveOne,
+    Approximate,
+    Budget,
+    Guarantee,
+    Profile,
+    Pure,
+    Unit,
+    unit_named,
+)
+
+Costs = tuple[Vector, ...]
+"""What one charge, or several, use up of each filter."""
+
+WHOLE = ""
+"""The name of the only part of a data set without declared parts."""
+
+HALVINGS = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """How many charges stand against one part, and what they cost together."""
+
+    count: int
+    costs: Costs
+
+    def plus(self, costs: Costs) -> Standing:
+        """Return what stands after one more charge."""
+        return Standing(self.count + 1, tuple(map(np.add, self.costs, costs)))
+
+
+Balance = Mapping[str, Standing]
+"""What stands against each part."""
+
+
+class Account:
+    """Decides what a budget can pay for; keeps no books itself.
+
+    Parameters
+    ----------
+    budget
+        What all releases about one record together may spend; it must be finite.
+    unit
+        Who is protected: every release must protect the same.
+    parts
+        Names of disjoint parts that make up the data; none if it is one whole.
+
+    Examples
+    --------
+    >>> account = Account(Budget(1.0), parts=["north", "south"])
+    >>> release = Guarantee(Pure(0.75), AddRemoveOne())
+    >>> balance = account.pay(account.nothing(), release, account.costs(release), part="north")
+    >>> [round(account.remaining(balance, 0.0, part), 6) for part in ("north", "south", None)]
+    [0.25, 1.0, 0.25]
+    """
+
+    def __init__(
+        self, budget: Budget, unit: str | Unit = "add_remove", parts: Iterable[str] = ()
+    ) -> None:
+        _checks.instance(Budget, budget=budget)
+        if not budget.is_private:
+            raise InputError("a ledger needs a finite epsilon; use ledger=None to keep no books.")
+        self.budget, self.unit, self.parts = budget, unit_named(unit), _names(parts)
+        if self.parts and self.unit != AddRemoveOne():
+            raise InputError(
+                "parts need the unit 'add_remove': a replaced record may change two of them."
+            )
+        self._filters: tuple[Filter, ...] = filters_for(budget)
+
+    def check(self, guarantee: Guarantee) -> None:
+        """Refuse what no ledger with this unit can record."""
+        _checks.instance(Guarantee, guarantee=guarantee)
+        if guarantee.unit != self.unit:
+            raise UnitMismatch(
+                f"this ledger protects the unit {self.unit.name!r}; the release protects "
+                f"{guarantee.unit.name!r}. Plan it for the ledger's unit."
+            )
+        if not guarantee.is_private:
+            raise RehearsalRefused(
+                "a ledger records private releases only; rehearsals and infinite budgets are not. "
+                "Leave the ledger out to rehearse."
+            )
+
+    def check_part(self, part: str | None) -> None:
+        """Refuse a part that was not declared."""
+        if part is None or part in self.parts:
+            return
+        declared = ", ".join(map(repr, self.parts)) or "none"
+        raise InputError(f"there is no part {part!r} of this data set; declared: {declared}.")
+
+    def touched(self, part: str | None) -> tuple[str, ...]:
+        """Return the parts that a charge counts against."""
+        if part is None:
+            return self.parts or (WHOLE,)
+        return (part,)
+
+    def nothing(self) -> Balance:
+        """Return the balance before any charge."""
+        zero = tuple(np.zeros_like(rule.limit) for rule in self._filters)
+        return {part: Standing(0, zero) for part in self.touched(None)}
+
+    def costs(self, guarantee: Guarantee) -> Costs:
+        """Return what a release uses up of each filter."""
+        return tuple(rule.cost(guarantee) for rule in self._filters)
+
+    def pay(
+        self, balance: Balance, guarantee: Guarantee, costs: Costs, part: str | None = None
+    ) -> Balance:
+        """Return the balance after a charge; raise if the budget cannot pay for it."""
+        if not self._admits(balance, guarantee, costs, part):
+            left = self.remaining(balance, guarantee.quoted_delta, part)
+            raise BudgetExceeded(
+                f"the budget (epsilon = {self.budget.epsilon:g}, delta = {self.budget.delta:g}) "
+                f"cannot pay for this release (epsilon = {guarantee.epsilon():.3g} at delta = "
+                f"{guarantee.quoted_delta:.3g}); {left:.3g} is left there. No row was read."
+            )
+        return self.add(balance, costs, part)
+
+    def add(self, balance: Balance, costs: Costs, part: str | None) -> Balance:
+        """Return the balance with a charge that was admitted before."""
+        return {**balance, **{name: balance[name].plus(costs) for name in self.touched(part)}}
+
+    def _admits(
+        self, balance: Balance, guarantee: Guarantee, costs: Costs, part: str | None
+    ) -> bool:
+        standing = [balance[name] for name in self.touched(part)]
+        alone = any(there.count == 0 for there in standing) and self._fits_alone(guarantee)
+        return all(
+            (alone and there.count == 0) or self._filtered(there.plus(costs)) for there in standing
+        )
+
+    def _fits_alone(self, guarantee: Guarantee) -> bool:
+        """Say whether a first release is within the budget; its profile decides, not a filter."""
+        return guarantee.delta(self.budget.epsilon * ROUNDING) <= self.budget.delta
+
+    def _filtered(self, standing: Standing) -> bool:
+        return any(
+            rule.admits(cost) for rule, cost in zip(self._filters, standing.costs, strict=True)
+        )
+
+    def remaining(self, balance: Balance, delta: float, part: str | None = None) -> float:
+        """Return an epsilon such that a release of that epsilon at ``delta`` would be admitted."""
+        _checks.delta(delta=delta)
+        low, high = 0.0, self.budget.epsilon
+        if self._would_admit(balance, high, delta, part):
+            return high
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            if self._would_admit(balance, middle, delta, part):
+                low = middle
+            else:
+                high = middle
+        return low
+
+    def _would_admit(
+        self, balance: Balance, epsilon: float, delta: float, part: str | None
+    ) -> bool:
+        profile: Profile = Approximate(epsilon, delta) if delta else Pure(epsilon)
+        request = Guarantee(profile, self.unit, quoted_delta=delta)
+        return self._admits(balance, request, self.costs(request), part)
+
+
+def _names(parts: Iterable[str]) -> tuple[str, ...]:
+    listed = tuple(parts)
+    for part in listed:
+        _checks.instance(str, part=part)
+    if isinstance(parts, str) or len(set(listed)) != len(listed) or WHOLE in listed:
+        raise InputError("parts must be a list of different names, none of them empty.")
+    return listed
+
+
+def costs_to_json(costs: Costs) -> list[list[str]]:
+    """Write costs as texts, which keep every digit, and infinity.
+
+    Examples
+    --------
+    >>> costs_to_json((np.array([0.1, np.inf]),))
+    [['0.1', 'inf']]
+    """
+    return [[repr(float(cost)) for cost in rule] for rule in costs]
+
+
+def costs_from_json(document: list[list[str]]) -> Costs:
+    """Read costs back.
+
+    Examples
+    --------
+    >>> costs_from_json([["0.1", "inf"]])
+    (array([0.1, inf]),)
+    """
+    return tuple(np.array([float(cost) for cost in rule]) for rule in document)
+
+
+def balance_to_json(balance: Balance) -> Json:
+    """Write what stands against each part."""
+    return {
+        part: {"count": there.count, "costs": costs_to_json(there.costs)}
+        for part, there in balance.items()
+    }
+
+
+def balance_from_json(document: Json) -> Balance:
+    """Read what stands against each part."""
+    return {
+        part: Standing(there["count"], costs_from_json(there["costs"]))
+        for part, there in document.items()
+    }

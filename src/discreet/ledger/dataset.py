@@ -1,0 +1,75 @@
+"""What is declared about a data set when its books are opened; it never changes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property
+from typing import Self
+
+from discreet import _checks
+from discreet._types import Json
+from discreet.errors import InputError, LedgerError
+from discreet.ledger.account import Account
+from discreet.privacy import Budget, unit_named
+
+LONGEST_TEXT = 10_000
+"""Letters in a name, a note or a purpose."""
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """A data set, whom its books protect, and what all releases from it may spend.
+
+    Examples
+    --------
+    >>> patients = DataSet("patients", "add_remove", "one patient", 1.0, 1e-6)
+    >>> patients.budget, DataSet.from_json(patients.to_json()) == patients
+    (Budget(epsilon=1.0, delta=1e-06), True)
+    """
+
+    name: str
+    unit: str
+    protects: str
+    epsilon: float
+    delta: float
+    parts: tuple[str, ...] = ()
+    notes: str = ""
+    opened_by: str = ""
+    opened_at: str = ""
+
+    def __post_init__(self) -> None:
+        check_text(name=self.name, protects=self.protects, notes=self.notes)
+        if not self.name.strip() or not self.protects.strip():
+            raise InputError("a data set needs a name, and words for what one record is.")
+        object.__setattr__(self, "unit", unit_named(self.unit).name)
+        object.__setattr__(self, "parts", self.account.parts)
+
+    @property
+    def budget(self) -> Budget:
+        return Budget(self.epsilon, self.delta)
+
+    @cached_property
+    def account(self) -> Account:
+        """What decides about charges."""
+        return Account(self.budget, self.unit, self.parts)
+
+    def to_json(self) -> Json:
+        """Return a JSON object."""
+        return {**asdict(self), "parts": list(self.parts)}
+
+    @classmethod
+    def from_json(cls, document: object) -> Self:
+        """Read it back; unknown fields are refused."""
+        if not isinstance(document, dict) or set(document) != {f.name for f in fields(cls)}:
+            raise LedgerError("the declaration of a data set cannot be read; run verify.")
+        return cls(**{**document, "parts": tuple(document["parts"])})
+
+
+def check_text(**texts: object) -> None:
+    """Refuse what is no text, too long, or cannot be stored."""
+    for name, text in texts.items():
+        _checks.instance(str, **{name: text})
+        if len(str(text)) > LONGEST_TEXT:
+            raise InputError(f"{name} must have at most {LONGEST_TEXT} letters.")
+        if "\0" in str(text) or any("\ud800" <= letter <= "\udfff" for letter in str(text)):
+            raise InputError(f"{name} must be a text that can be written down.")
