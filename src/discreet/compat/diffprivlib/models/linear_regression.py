@@ -19,6 +19,9 @@ from discreet.linear_model import Ridge
 from discreet.linear_model._estimator import unquoted
 from discreet.privacy import Unit
 
+LARGEST = 1e100
+"""The largest bound; beyond, squares overflow."""
+
 
 class LinearRegression(RegressorMixin, Adapter):  # type: ignore[misc]
     r"""Least squares with the parameters of ``diffprivlib.models.LinearRegression``.
@@ -173,6 +176,6 @@ def _ends(*, width: int, **named: Any) -> tuple[Vector, Vector]:
         low, high = (np.broadcast_to(end.ravel(), (width,)) for end in (low, high))
     except (TypeError, ValueError):
         raise InputError(f"{wanted} columns, low and high.") from None
-    if not (np.isfinite(low).all() and np.isfinite(high).all() and (low <= high).all()):
-        raise InputError(f"{wanted} columns, finite, low at most high.")
+    if not (np.abs([low, high]) <= LARGEST).all() or (low > high).any():
+        raise InputError(f"{wanted} columns, within {LARGEST:g} of zero, low at most high.")
     return low, high
