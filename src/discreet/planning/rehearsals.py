@@ -49,13 +49,19 @@ class Rehearsals:
 
     def _scores(self, epsilon: float, count: int, mechanism: str) -> Vector:
         """Return a score for each world; an infinite epsilon is without privacy."""
-        epsilon = self._stand_in(epsilon, count)
+        if count > self.most:
+            stand_in = self.scores(self._stand_in(epsilon, count), self.most, mechanism)
+            return np.asarray(stand_in + self._gain(count))
         if math.isinf(epsilon):
             mechanism = "auto"
-        count = min(count, self.most)
         return np.array(
             [self._score(epsilon, count, mechanism, draw) for draw in range(self._draws)]
         )
+
+    def _gain(self, count: int) -> Vector:
+        """Return what more rows gain without privacy: what is lost falls like one over rows."""
+        lost = self._facts.strength - self.scores(math.inf, self.most, "auto")
+        return np.asarray(np.maximum(lost, 0.0) * (1 - self.most / count))
 
     def _score(self, epsilon: float, count: int, mechanism: str, draw: int) -> float:
         train, test = self._table(draw)
@@ -79,7 +85,7 @@ class Rehearsals:
 
     def _stand_in(self, epsilon: float, count: int) -> float:
         """Return the epsilon at which noise is as large against fewer rows."""
-        if count <= self.most or math.isinf(epsilon):
+        if math.isinf(epsilon):
             return epsilon
         factor = count / self.most
         most = max(LARGEST_EPSILON, epsilon)
