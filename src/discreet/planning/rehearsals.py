@@ -52,16 +52,17 @@ class Rehearsals:
         """Return a score for each world; an infinite epsilon is without privacy."""
         if count > self.most:
             stand_in = self.scores(self._stand_in(epsilon, count), self.most, mechanism)
-            return np.asarray(stand_in + self._gain(count))
+            return np.asarray(stand_in + self._gain(stand_in, count))
         if math.isinf(epsilon):
             mechanism = "auto"
         return np.array(
             [self._score(epsilon, count, mechanism, draw) for draw in range(self._draws)]
         )
 
-    def _gain(self, count: int) -> Vector:
-        """Return what more rows gain without privacy: what is lost falls like one over rows."""
-        lost = self._facts.strength - self.scores(math.inf, self.most, "auto")
+    def _gain(self, stand_in: Vector, count: int) -> Vector:
+        """Return what more rows gain: what is lost without privacy falls like one over rows."""
+        without = self.scores(math.inf, self.most, "auto")
+        lost = self._facts.strength - np.maximum(without, stand_in)
         return np.asarray(np.maximum(lost, 0.0) * (1 - self.most / count))
 
     def _score(self, epsilon: float, count: int, mechanism: str, draw: int) -> float:
