@@ -13,28 +13,32 @@ from discreet.cli.demo import demo
 from discreet.cli.fit import fit
 from discreet.cli.frame import Commands
 from discreet.cli.init import init
+from discreet.cli.ledger import app as ledger
+from discreet.cli.plan import plan
 from discreet.cli.predict import predict
 
-EXAMPLES = """Differentially private convex learning whose guarantees are true of the code as it runs.
+HELP = """Differentially private learning whose guarantees are true of the code as it runs.
 
 The whole chain, on made-up patients:
 
     discreet demo --write hospital
-
-    discreet ledger create patients.db --epsilon 2 --delta 1e-6
-
-    discreet fit hospital/schema.toml hospital/hospital.parquet --ledger patients.db --epsilon 1 --out model
-
+    discreet plan hospital/schema.toml --epsilon 1
+    discreet ledger create patients.db --epsilon 1.5 --delta 1e-6
+    discreet fit hospital/schema.toml hospital/hospital.parquet \\
+        --ledger patients.db --epsilon 1 --out model
     discreet card model
-
     discreet predict model hospital/holdout.csv --out predictions.csv
 
-Exit codes: 0 done, 1 refused (over budget, refuted, unsound), 2 wrong input, 3 files or ledger cannot be read or written, 70 a bug."""
+For a table of your own, `discreet init table.csv` proposes the schema.
+
+Exit codes: 0 done; 1 refused (over budget, refuted, unsound); 2 wrong input; 3 a file or a
+ledger cannot be read or written; 70 a bug.
+"""
 
 app = typer.Typer(
     name="discreet",
     cls=Commands,
-    help=EXAMPLES,
+    help=HELP,
     no_args_is_help=True,
     rich_markup_mode="markdown",
     add_completion=False,
@@ -47,7 +51,7 @@ def _say_version(is_asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(help=EXAMPLES)
+@app.callback(help=HELP)
 def _discreet(
     version: Annotated[
         bool,
@@ -57,5 +61,6 @@ def _discreet(
     """Say what applies to every command."""
 
 
-for command in (init, fit, card, predict, audit, demo):
+for command in (init, plan, fit, card, predict, audit, demo):
     app.command()(command)
+app.add_typer(ledger)

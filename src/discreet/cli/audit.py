@@ -41,7 +41,9 @@ def audit(
     apart, and certifies, with exact confidence bounds, how large epsilon is at least. A certified
     bound above the claim is a bug. Exits with 1 if a claim is refuted.
 
-    Example: discreet audit gaussian_sum --epsilon 1 --trials 100000
+    Example:
+
+        discreet audit gaussian_sum --epsilon 1 --trials 100000
     """
     found = [
         case.audit(

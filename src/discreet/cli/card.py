@@ -12,6 +12,7 @@ import typer
 from discreet.artifact import load
 from discreet.cli.files import check_new, write_text
 from discreet.cli.saying import AsJson, note
+from discreet.cli.stored import about_stored
 from discreet.ledger import Ledger
 from discreet.report import card as card_of
 
@@ -31,14 +32,16 @@ def card(
 ) -> None:
     """Print the privacy card of a model: who is protected, how well, and what that means.
 
-    Example: discreet card model --ledger patients.db --html card.html
+    Example:
+
+        discreet card model --ledger patients.db --html card.html
     """
     for path in (html, md):
         if path is not None:
             check_new(path, force=force)
     model = load(folder)
     books = None if ledger is None else Ledger(ledger, dataset)
-    found = card_of(model.release_, ledger=books)
+    found = card_of(model.release_, ledger=books, about=about_stored(folder))
     for path, text in ((html, found.html), (md, found.markdown)):
         if path is not None:
             write_text(path, text(), force=force)

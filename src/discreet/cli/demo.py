@@ -41,7 +41,9 @@ def demo(
     With --write, write the patients to files, to run the whole chain on: hospital.csv and
     hospital.parquet, holdout.csv of other patients, and schema.toml.
 
-    Example: discreet demo --write hospital
+    Example:
+
+        discreet demo --write hospital
     """
     if folder is not None:
         _write(folder, patients, as_json)

@@ -13,17 +13,14 @@ from discreet.artifact import save
 from discreet.cli.files import NewFolder
 from discreet.cli.frame import Unwritten
 from discreet.cli.saying import AsJson, note, result, working
+from discreet.cli.stored import Model, about, store_schema
 from discreet.errors import InputError, UnitMismatch
 from discreet.ledger import Ledger
 from discreet.linear_model import LinearClassifier, LinearRegressor
 from discreet.linear_model._fitting import MECHANISMS
 from discreet.privacy import unit_named
 from discreet.report import card
-from discreet.schema import CLASSIFICATION, Schema, read, write
-
-SCHEMA, MODEL = "schema.toml", "model"
-
-Model = LinearClassifier | LinearRegressor
+from discreet.schema import CLASSIFICATION, Schema, read
 
 
 def fit(
@@ -69,7 +66,9 @@ def fit(
     outside the declared ranges and missing cells are no error, they are brought inside. The folder
     gets the model, its schema and its privacy card, all at once or not at all.
 
-    Example: discreet fit schema.toml data.parquet --ledger patients.db --epsilon 1 --out model
+    Example:
+
+        discreet fit schema.toml data.parquet --ledger patients.db --epsilon 1 --out model
     """
     schema = read(schema_file)
     model = _model(schema, epsilon, delta, mechanism, max_rows, rehearse)
@@ -163,8 +162,8 @@ def _keep(model: Model, schema: Schema, books: Ledger | None, folder: NewFolder,
     """Write what was released; it is paid for, so a full disk must not lose it."""
     try:
         save(model, folder.inside)
-        (folder.inside / SCHEMA).write_text(write(schema), encoding="utf-8")
-        card(model.release_, ledger=books, about=_about(schema)).write(folder.inside)
+        store_schema(schema, folder.inside)
+        card(model.release_, ledger=books, about=about(schema)).write(folder.inside)
         folder.publish()
         return
     except Exception:
@@ -175,18 +174,13 @@ def _keep(model: Model, schema: Schema, books: Ledger | None, folder: NewFolder,
 def _rescued(model: Model, schema: Schema) -> str:
     """Save a release somewhere else, and say where."""
     try:
-        place = Path(tempfile.mkdtemp(prefix="discreet-rescued-")) / MODEL
+        place = Path(tempfile.mkdtemp(prefix="discreet-rescued-")) / "model"
         save(model, place)
-        (place / SCHEMA).write_text(write(schema), encoding="utf-8")
+        store_schema(schema, place)
     except Exception:
         typer.echo(model.release_.to_json())
         return "on the standard output only, as JSON: copy it from there."
     return f"in {place}: move it from there. `discreet card` makes its card."
-
-
-def _about(schema: Schema) -> str:
-    """Say what was fitted, in plain words."""
-    return f"a linear model of {schema.target.name!r} in {schema.name!r}"
 
 
 def _tell(model: Model, books: Ledger | None, out: Path, as_json: bool) -> None:

@@ -24,6 +24,9 @@ from discreet.errors import DiscreetError, PrivacyError
 (Shown,) = (kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 
 
+STOPPED = "interrupted. What the ledger had booked stands."
+
+
 class Unwritten(DiscreetError):
     """A release is safe, but not where it was asked for; the message says where."""
 
@@ -32,7 +35,13 @@ class Commands(TyperGroup):
     """Commands that end with one clear line where they cannot do what they are asked."""
 
     def main(
-        self, args: Sequence[str] | None = None, prog_name: str | None = None, **_: Any
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
     ) -> NoReturn:
         """Run a command and leave; no failure shows a traceback."""
         arguments = list(sys.argv[1:] if args is None else args)
@@ -52,11 +61,13 @@ class Commands(TyperGroup):
                 warnings.simplefilter("ignore")  # a warning of a library may quote a value
                 code = super().main(arguments or ["--help"], program, standalone_mode=False)
                 sys.stdout.flush()
-            return (code if isinstance(code, int) else codes.DONE), ""
         except Exception as error:
             return _told(error)
         except KeyboardInterrupt:
-            return codes.INTERRUPTED, "interrupted. What the ledger had booked stands."
+            code = codes.INTERRUPTED
+        if code == codes.INTERRUPTED:
+            return code, STOPPED
+        return (code if isinstance(code, int) else codes.DONE), ""
 
     def _words(self, arguments: list[str]) -> list[str]:
         """Return the names of the command and its subcommand."""
@@ -75,11 +86,12 @@ def _told(error: Exception) -> tuple[int, str]:
     if isinstance(error, UsageError):
         context = getattr(error, "ctx", None)
         path = "discreet" if context is None else context.command_path
-        return codes.WRONG_INPUT, f"{error.format_message()} Try '{path} --help'."  # type: ignore[attr-defined]
+        said = error.format_message().rstrip(".")  # type: ignore[attr-defined]
+        return codes.WRONG_INPUT, f"{said}{'' if said.endswith('?') else '.'} Try '{path} --help'."
     if isinstance(error, Shown):
         return codes.WRONG_INPUT, error.format_message()  # type: ignore[attr-defined]
     if isinstance(error, typer.Abort):
-        return codes.INTERRUPTED, "interrupted. What the ledger had booked stands."
+        return codes.INTERRUPTED, STOPPED
     if isinstance(error, (Unwritten, getattr(discreet.errors, "LedgerError", Unwritten))):
         return codes.FILES, str(error)
     if isinstance(error, PrivacyError):

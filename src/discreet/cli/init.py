@@ -48,7 +48,9 @@ def init(
 
     No value of the table is copied, unless --measure asks for it.
 
-    Example: discreet init patients.csv --target readmitted
+    Example:
+
+        discreet init patients.csv --target readmitted
     """
     check_new(out, force=force)
     if out.suffix.lower() != ".toml":

@@ -12,13 +12,11 @@ import numpy as np
 import typer
 
 from discreet import tables
-from discreet.artifact import load
 from discreet.cli.files import check_new, new_file
-from discreet.cli.fit import SCHEMA
 from discreet.cli.saying import AsJson, result, working
+from discreet.cli.stored import opened
 from discreet.errors import InputError
-from discreet.linear_model import LinearClassifier, LinearRegressor
-from discreet.schema import Schema, read
+from discreet.linear_model import LinearClassifier
 from discreet.tables.files import check_suffix
 
 PREDICTION, PROBABILITY = "prediction", "probability_of_{}"
@@ -41,7 +39,9 @@ def predict(
     The model is public, so this costs no budget. The predictions are about the rows of DATA, and
     as private as these are: what protects the rows of the fit does not protect them.
 
-    Example: discreet predict model holdout.csv --out predictions.csv
+    Example:
+
+        discreet predict model holdout.csv --out predictions.csv
     """
     if out is not None:
         check_suffix(out)
@@ -65,19 +65,6 @@ def predict(
         return
     listed = {name: np.asarray(cells).tolist() for name, cells in columns.items()}
     typer.echo(json.dumps(listed) if as_json else _as_csv(listed), nl=as_json)
-
-
-def opened(folder: Path) -> tuple[LinearClassifier | LinearRegressor, Schema]:
-    """Return a fitted model and the schema of its rows."""
-    model = load(folder)
-    schema = read(folder / SCHEMA)
-    if not isinstance(model, LinearClassifier | LinearRegressor):
-        raise InputError(f"{folder}: expected a model that `discreet fit` wrote; this is another.")
-    if model.columns != schema.declared():
-        raise InputError(
-            f"{folder}: {SCHEMA} declares other columns than the model was fitted with. Fit again."
-        )
-    return model, schema
 
 
 def _as_csv(columns: dict[str, list[Any]]) -> str:

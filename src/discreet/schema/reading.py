@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import math
 import re
+import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -168,7 +168,11 @@ def _column(name: str, table: Any) -> Column | Undeclared:
         return _saying(where, lambda: Category(levels)) if levels else Undeclared(kind)
     ends = _range(table.get("range", []), f"{where} range")
     fill = _number(table["missing"], f"{where} missing") if "missing" in table else None
-    return Undeclared(kind) if ends is None else _saying(where, lambda: Numeric(*ends, fill))
+    if ends is None:
+        return Undeclared(kind)
+    if fill is not None and not ends[0] <= fill <= ends[1]:
+        raise InputError(f"{where} missing must lie within the range; got {fill:g}.")
+    return _saying(where, lambda: Numeric(*ends, fill))
 
 
 def _saying(where: str, make: Callable[[], Made]) -> Made:
@@ -185,9 +189,9 @@ def _known(table: dict[str, Any], keys: tuple[str, ...], where: str) -> None:
         if key in keys:
             continue
         near = difflib.get_close_matches(key, keys, n=1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
+        hint = f"; did you mean {near[0]!r}?" if near else "."
         raise InputError(
-            f"{where} has an unknown key {_short(key)}; {hint}Known here: {', '.join(keys)}."
+            f"{where} has an unknown key {_short(key)}{hint} Known here: {', '.join(keys)}."
         )
 
 
@@ -238,9 +242,9 @@ def _whole(value: Any, where: str) -> int:
 
 def _labels(value: Any, where: str) -> tuple[Label, ...]:
     def fits(label: Any) -> bool:
-        return isinstance(label, (str, bool, int)) or (
-            isinstance(label, float) and math.isfinite(label)
-        )
+        if isinstance(label, (str, bool)):
+            return True
+        return isinstance(label, (int, float)) and abs(label) <= sys.float_info.max
 
     if not isinstance(value, list) or not all(map(fits, value)):
         raise InputError(
@@ -254,7 +258,7 @@ def _range(value: Any, where: str) -> tuple[float, float] | None:
         return None
     if not isinstance(value, list) or len(value) != 2:
         raise InputError(f"{where} must be two numbers, [lowest, highest]; got {_short(value)}.")
-    low, high = (_number(end, where) for end in value)
+    low, high = (_number(end, f"{where} must be two numbers, and each") for end in value)
     if not low < high:
         raise InputError(f"{where} must be [lowest, highest]; got {_short(value)}.")
     return low, high

@@ -142,8 +142,7 @@ class Schema:
                 f"the target {self.target.name!r} must not be one of the columns that predict it."
             )
         if self.epsilon is not None:
-            _checks.epsilon(epsilon=self.epsilon)
-            _checks.finite(epsilon=self.epsilon)
+            _checks.positive(epsilon=self.epsilon)
         if self.delta is not None:
             _checks.delta(delta=self.delta)
         if self.max_rows is not None:

@@ -32,7 +32,7 @@ def write(schema: Schema, *, preamble: str = "", notes: Mapping[str, str] | None
 
 
 def _lines(schema: Schema, preamble: str, notes: Mapping[str, str]) -> Iterator[str]:
-    yield from (f"# {line}".rstrip() for line in preamble.splitlines())
+    yield from (f"# {_one_line(line)}".rstrip() for line in preamble.splitlines())
     if preamble:
         yield ""
     yield "[data]"

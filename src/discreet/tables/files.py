@@ -28,7 +28,7 @@ from discreet.tables.labels import Labels
 
 CSV, PARQUET = (".csv",), (".parquet", ".pq")
 
-LONGEST_LINE = 2**23
+LONGEST_LINE = 2**22
 """A longer line of a CSV file is refused; also how much is parsed at a time."""
 
 Read = TypeVar("Read")

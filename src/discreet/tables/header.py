@@ -43,7 +43,8 @@ def check_columns(path: Path, names: Sequence[str], schema: Schema, *, with_targ
     wanted = [*schema.columns, *([schema.target.name] if with_target else [])]
     missing = [name for name in wanted if name not in names]
     if missing:
-        raise InputError(f"{path}: {_missing(missing)} {_hint(names)}")
+        hint = "" if path.suffix.lower() != ".csv" else f" {_hint(names)}"
+        raise InputError(f"{path}: {_missing(missing)}{hint}")
     twice = [name for name in wanted if names.count(name) > 1]
     if twice:
         raise InputError(f"{path}: the column {twice[0]!r} comes twice; names must differ.")
@@ -51,8 +52,8 @@ def check_columns(path: Path, names: Sequence[str], schema: Schema, *, with_targ
     extra = [name for name in names if name not in known]
     if extra:
         raise InputError(
-            f"{path}: {_listed(extra)} not in {schema.source}. Declare them under [columns], or "
-            "put them on the list `ignored` under [data]."
+            f"{path}: {_listed(extra)} not in {schema.source}. Declare what is to be used under "
+            "[columns], and put the rest on the list `ignored` under [data]."
         )
 
 

@@ -1,0 +1,48 @@
+"""What ``discreet fit`` writes besides the model itself, and how it is read again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from discreet.artifact import load
+from discreet.errors import InputError
+from discreet.linear_model import LinearClassifier, LinearRegressor
+from discreet.schema import Schema, read, write
+
+SCHEMA = "schema.toml"
+
+Model = LinearClassifier | LinearRegressor
+
+
+def store_schema(schema: Schema, folder: Path) -> None:
+    """Put a schema beside the model that was fitted with it."""
+    (folder / SCHEMA).write_text(write(schema), encoding="utf-8")
+
+
+def about(schema: Schema) -> dict[str, str]:
+    """Say what a model is about, for its card."""
+    return {
+        "title": f"A model of {schema.target.name} ({schema.name})",
+        "description": f"Coefficients that predict {schema.target.name} from "
+        f"{', '.join(schema.columns)}.",
+        "protects": schema.protects,
+    }
+
+
+def about_stored(folder: Path) -> dict[str, str] | None:
+    """Say what a stored model is about; None if it was stored without a schema."""
+    path = folder / SCHEMA
+    return about(read(path)) if path.exists() else None
+
+
+def opened(folder: Path) -> tuple[Model, Schema]:
+    """Return a fitted model and the schema of its rows."""
+    model = load(folder)
+    schema = read(folder / SCHEMA)
+    if not isinstance(model, LinearClassifier | LinearRegressor):
+        raise InputError(f"{folder}: expected a model that `discreet fit` wrote; this is another.")
+    if model.columns != schema.declared():
+        raise InputError(
+            f"{folder}: {SCHEMA} declares other columns than the model was fitted with. Fit again."
+        )
+    return model, schema

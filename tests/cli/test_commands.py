@@ -1,0 +1,160 @@
+"""What the commands do when all is well."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+
+import numpy as np
+import pytest
+from pyarrow import parquet
+
+from discreet.artifact import load
+from discreet.ledger import Ledger
+from discreet.schema import Undeclared, read
+from support.malformed import FIT
+from support.place import CANARIES, HEADER, TABLE, run
+
+WITH_COSTS = TABLE.replace("back", "back,cost").replace("\n", ",1\n").replace("cost,1", "cost")
+
+
+def test_a_fit_is_charged_once_and_leaves_model_schema_and_card(place):
+    result = run(place, [*FIT.split(), "--purpose", "who comes back"])
+    assert result.code == 0
+    assert sorted(os.listdir(place / "model")) == sorted(
+        ["arrays.npz", "card.html", "card.json", "card.md", "model.json", "schema.toml"]
+    )
+    ledger = Ledger(place / "patients.db")
+    (entry,) = ledger.history()
+    assert (entry.purpose, entry.state.value) == ("who comes back", "released")
+    model = load(place / "model")
+    assert model.release_.receipt_number == entry.number
+    assert model.privacy_.epsilon() == pytest.approx(0.5)
+    assert model.privacy_.sentence() in result.output
+    assert "epsilon 0.5 of 1 is left" in result.output
+    assert read(place / "model" / "schema.toml") == read(place / "schema.toml")
+
+
+def test_what_the_command_line_says_goes_before_what_the_schema_says(place):
+    command = f"{FIT} --epsilon 0.25 --delta 0 --mechanism output_perturbation --part north --json"
+    told = json.loads(run(place, command).output)
+    assert (told["epsilon"], told["delta"]) == (pytest.approx(0.25), 0)
+    assert told["mechanism"] == "output_perturbation"
+    (entry,) = Ledger(place / "patients.db").history()
+    assert entry.part == "north"
+
+
+def test_a_second_fit_over_the_budget_is_refused_and_not_written(place):
+    assert run(place, f"{FIT} --epsilon 0.8").code == 0
+    refused = run(place, f"{FIT}2 --epsilon 0.8")
+    assert (refused.code, refused.output) == (1, "")
+    assert "cannot pay" in refused.error
+    assert not (place / "model2").exists()
+    assert len(Ledger(place / "patients.db").history()) == 1
+
+
+def test_a_rehearsal_repeats_itself_and_says_that_it_is_not_private(place):
+    first, second = (
+        run(place, f"fit schema.toml data.csv --rehearse 7 --out rehearsal{number}")
+        for number in (1, 2)
+    )
+    assert first.code == second.code == 0
+    assert "NOT PRIVATE" in first.error
+    models = [load(place / f"rehearsal{number}") for number in (1, 2)]
+    np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
+    assert not models[0].release_.is_private
+
+
+def test_a_regression_takes_missing_and_infinite_targets_as_they_come(place):
+    costs = WITH_COSTS.replace(",1\n", ",\n", 1).replace(",1\n", ",1e999\n", 1)
+    (place / "data.csv").write_text(costs)
+    assert run(place, FIT.replace("schema", "regression")).code == 0
+    result = run(place, "predict model data.csv --json")
+    predicted = json.loads(result.output)["prediction"]
+    assert len(predicted) == len(TABLE.splitlines()) - 1
+    assert np.isfinite(predicted).all()
+
+
+def test_predictions_are_the_models_own_in_the_order_of_the_rows(place):
+    for name in ("p.csv", "p.parquet"):
+        assert run(place, f"predict fitted data.csv --proba --out {name}").code == 0
+    table = parquet.read_table(place / "p.parquet").to_pydict()
+    with (place / "p.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["prediction"] for row in rows] == table["prediction"]
+    chances = np.array([table["probability_of_no"], table["probability_of_yes"]])
+    np.testing.assert_allclose(chances.sum(axis=0), 1)
+    likelier = np.array(["no", "yes"])[chances.argmax(axis=0)].tolist()
+    assert table["prediction"] == likelier
+    printed = run(place, "predict fitted data.csv").output.splitlines()
+    assert printed == ["prediction", *table["prediction"]]
+
+
+def test_a_card_is_printed_and_written(place):
+    assert run(place, FIT).code == 0
+    result = run(place, "card model --ledger patients.db --html card.html --md card.md")
+    assert result.code == 0
+    assert "one patient" in result.output
+    assert (place / "card.md").read_text() == result.output
+    assert "<html" in (place / "card.html").read_text()
+    document = json.loads(run(place, "card model --ledger patients.db --json").output)
+    assert document["about"]["protects"] == "one patient"
+
+
+def test_init_copies_no_value(place):
+    result = run(place, "init data.csv --out new.toml --target back")
+    assert (result.code, result.error) == (0, "")
+    text = (place / "new.toml").read_text()
+    assert not any(canary in text + result.output for canary in CANARIES)
+    assert not any(cell in text for cell in ("surgery", "medicine", "47", "yes"))
+    schema = read(place / "new.toml")
+    assert {*schema.columns, "back"} == set(HEADER)
+    assert all(isinstance(column, Undeclared) for column in schema.columns.values())
+    refused = run(place, FIT.replace("schema", "new"))
+    assert refused.code == 2
+    assert "not yet declared" in refused.error
+
+
+def test_init_measures_only_when_told_to_and_warns_in_both_places(place):
+    result = run(place, "init data.csv --out new.toml --target back --measure")
+    assert result.code == 0
+    assert "MEASURED" in result.error
+    assert (place / "new.toml").read_text().startswith("# WARNING")
+    assert "surgery" in read(place / "new.toml").columns["ward"].levels
+
+
+def test_init_leaves_out_what_no_schema_has_a_word_for(place):
+    text = (
+        TABLE.replace("stay", "admitted").replace("3.5", "2020-01-02").replace("0.5", "2020-01-03")
+    )
+    lines = [line.split(",") for line in text.splitlines()]
+    for line in lines[1:]:
+        line[2] = "2020-01-02"
+    (place / "dates.csv").write_text("\n".join(map(",".join, lines)) + "\n")
+    assert run(place, "init dates.csv --out new.toml").code == 0
+    assert read(place / "new.toml").ignored == ("admitted",)
+
+
+def test_existing_files_are_written_over_only_by_force(place):
+    for command in (
+        "init data.csv --out regression.toml",
+        "predict fitted data.csv --out data.parquet",
+    ):
+        assert run(place, command).code == 2
+        assert run(place, f"{command} --force").code == 0
+
+
+def test_the_demonstration_can_be_fitted_as_it_is_written(tmp_path):
+    assert run(tmp_path, "demo --write hospital --patients 2000").code == 0
+    result = run(
+        tmp_path,
+        "fit hospital/schema.toml hospital/hospital.parquet --epsilon 5 --no-ledger --out model",
+    )
+    assert result.code == 0
+    assert run(tmp_path, "predict model hospital/holdout.csv --out p.csv").code == 0
+    with (tmp_path / "hospital" / "holdout.csv").open() as file:
+        truth = [row["back_within_90_days"] for row in csv.DictReader(file)]
+    with (tmp_path / "p.csv").open() as file:
+        predicted = [row["prediction"] for row in csv.DictReader(file)]
+    assert np.mean(np.array(truth) == np.array(predicted)) > 0.6

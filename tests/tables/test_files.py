@@ -1,0 +1,167 @@
+"""Tables: what a cell means, whatever the other cells are, and that CSV and Parquet agree."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from discreet import tables
+from discreet.errors import InputError
+from discreet.preprocessing import Category, Numeric
+from discreet.schema import Schema, Target, parse
+from support.place import CANARIES, CANARY, SCHEMA, TABLE, columns, write_parquet
+
+PATIENTS = parse(SCHEMA)
+
+
+def one_column(column, cells, tmp_path, *, target=None):
+    """Read some cells of a CSV file as a declared column."""
+    schema = Schema({"x": column}, target or Target("y", "regression", range=(0, 1)))
+    path = tmp_path / "one.csv"
+    path.write_text("x,y\n" + "".join(f"{cell},0\n" for cell in cells))
+    return tables.read(path, schema, with_target=target is None).X["x"].tolist()
+
+
+def test_csv_and_parquet_hold_the_same_rows(tmp_path):
+    (tmp_path / "a.csv").write_text(TABLE)
+    write_parquet(tmp_path / "a.parquet", columns())
+    first, second = (tables.read(tmp_path / name, PATIENTS) for name in ("a.csv", "a.parquet"))
+    for name in PATIENTS.columns:
+        np.testing.assert_array_equal(first.X[name], second.X[name])
+    np.testing.assert_array_equal(first.y, second.y)
+    assert first.y.tolist() == ["no", "yes", "yes", None, None, None]
+
+
+def test_missing_numbers_are_nan_and_numbers_out_of_range_are_kept(tmp_path):
+    cells = ["1", "", "NA", "nan", "-5e3", "1e999", " 7 "]
+    read = one_column(Numeric(0, 10), cells, tmp_path)
+    assert str(read) == "[1.0, nan, nan, nan, -5000.0, inf, 7.0]"
+
+
+@pytest.mark.parametrize(
+    ("levels", "cells", "meant"),
+    [
+        (["no", "yes"], ["yes", "YES", "", "NA", " no"], ["yes", None, None, None, None]),
+        ([1, 2.5], ["1", "1.0", "2.50", "3", "one"], [1, 1, 2.5, None, None]),
+        ([False, True], ["True", "false", "1", "yes", ""], [True, False, True, None, None]),
+        (["1", "2"], ["1", "1.0", "2"], ["1", None, "2"]),
+        (["NA", "null"], ["NA", "null", "nan"], ["NA", "null", None]),
+    ],
+)
+def test_a_label_is_found_by_what_it_means_and_anything_else_is_missing(
+    tmp_path, levels, cells, meant
+):
+    read = one_column(Category(levels), cells, tmp_path)
+    assert read == meant
+    assert [type(cell) for cell in read] == [type(cell) for cell in meant]
+
+
+@pytest.mark.parametrize(
+    ("levels", "cells", "meant"),
+    [
+        ([1, 2], pa.array([1, 2, 3, None]), [1, 2, None, None]),
+        ([1, 2], pa.array([1.0, 2.5, None, 2.0]), [1, None, None, 2]),
+        ([False, True], pa.array([True, None, False]), [True, None, False]),
+        (["a", "b"], pa.array(["a", "c", None, "b"]).dictionary_encode(), ["a", None, None, "b"]),
+        (["a", "b"], pa.array(["a", "c"], pa.large_string()), ["a", None]),
+        ([1, 2], pa.array(["1", "2.0", "x"]), [1, 2, None]),
+        (["a", "b"], pa.array([None, None]), [None, None]),
+    ],
+)
+def test_labels_in_parquet_may_have_any_type_that_can_mean_them(tmp_path, levels, cells, meant):
+    schema = Schema({"x": Category(levels)}, Target("y", "regression", range=(0, 1)))
+    write_parquet(tmp_path / "a.parquet", {"x": cells})
+    assert tables.read(tmp_path / "a.parquet", schema, with_target=False).X["x"].tolist() == meant
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pa.array([1, None, 3]),
+        pa.array([True, None, False]),
+        pa.array([2**63 - 1, None, 0]),
+        pa.array([1.5, None, 0], pa.float32()),
+        pa.array([1, None, 3], pa.decimal128(20, 3)),
+        pa.array([1, None, 3]).dictionary_encode(),
+        pa.array([None, None, None]),
+    ],
+    ids=lambda cells: str(cells.type),
+)
+def test_numbers_in_parquet_may_have_any_type_of_number(tmp_path, cells):
+    schema = Schema({"x": Numeric(0, 1)}, Target("y", "regression", range=(0, 1)))
+    write_parquet(tmp_path / "a.parquet", {"x": cells})
+    read = tables.read(tmp_path / "a.parquet", schema, with_target=False).X["x"]
+    assert read.dtype == np.float64
+    np.testing.assert_array_equal(np.isnan(read), [cell is None for cell in cells.to_pylist()])
+
+
+def test_one_odd_cell_leaves_all_others_as_they_were(tmp_path):
+    usual = one_column(Category([1, 2]), ["1", "2", "2"], tmp_path)
+    assert one_column(Category([1, 2]), ["1", CANARY, "2"], tmp_path)[::2] == usual[::2]
+
+
+def test_quotes_newlines_and_byte_order_marks_are_read_as_they_are_meant(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(
+        '\ufeff"id","age",stay,ward,back\r\n1,2,3,"sur\r\ngery","y""es"\r\n\r\n2,3,4,surgery,yes'.encode()
+    )
+    table = tables.read(path, PATIENTS)
+    assert table.X["age"].tolist() == [2, 3]
+    assert table.X["ward"].tolist() == [None, "surgery"]
+
+
+def test_in_a_file_of_one_column_an_empty_line_is_a_missing_cell(tmp_path):
+    schema = Schema({"x": Numeric(0, 1)}, Target("y", "regression", range=(0, 1)))
+    (tmp_path / "a.csv").write_text("x\n1\n\n0\n")
+    read = tables.read(tmp_path / "a.csv", schema, with_target=False).X["x"]
+    assert str(read.tolist()) == "[1.0, nan, 0.0]"
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_a_header_alone_is_a_table_of_no_rows(tmp_path, end):
+    (tmp_path / "a.csv").write_text("id,age,stay,ward,back" + end)
+    table = tables.read(tmp_path / "a.csv", PATIENTS)
+    assert table.y.size == 0
+    assert table.X["age"].size == 0
+
+
+def test_columns_may_come_in_any_order_and_ignored_ones_may_be_missing(tmp_path):
+    (tmp_path / "a.csv").write_text("back,ward,age,stay\nno,surgery,1,2\n")
+    table = tables.read(tmp_path / "a.csv", PATIENTS)
+    assert (table.X["age"].tolist(), table.X.columns) == ([1], ("age", "stay", "ward"))
+
+
+def test_printing_a_table_shows_no_cell(tmp_path):
+    (tmp_path / "a.csv").write_text(TABLE)
+    shown = repr(tables.read(tmp_path / "a.csv", PATIENTS))
+    assert not any(canary in shown for canary in CANARIES)
+
+
+def test_what_arrow_says_of_a_bad_cell_is_nowhere_in_the_error(tmp_path):
+    (tmp_path / "a.csv").write_text(TABLE.replace("47", CANARY))
+    with pytest.raises(InputError, match="'age' has a cell that is no number") as refused:
+        tables.read(tmp_path / "a.csv", PATIENTS)
+    assert refused.value.__context__ is None
+    assert CANARY not in str(refused.value)
+
+
+def test_types_are_found_without_values(tmp_path):
+    (tmp_path / "a.csv").write_text(TABLE)
+    write_parquet(tmp_path / "a.parquet", columns() | {"when": pa.array([0] * 6, pa.date32())})
+    kinds = {"id": "category", "age": "number", "stay": "number", "ward": "category"}
+    assert tables.describe(tmp_path / "a.csv") == kinds | {"back": "category"}
+    assert tables.describe(tmp_path / "a.parquet")["when"] == "date32[day]"
+
+
+def test_what_is_written_reads_back(tmp_path):
+    cells = {"age": np.array([1.5, 2]), "ward": np.array(["a", None], dtype=object)}
+    schema = Schema(
+        {"age": Numeric(0, 9), "ward": Category(["a", "b"])},
+        Target("y", "classification", classes=("a", "b")),
+    )
+    for name in ("a.csv", "a.parquet"):
+        tables.write(tmp_path / name, cells)
+        read = tables.read(tmp_path / name, schema, with_target=False)
+        assert read.X["age"].tolist() == [1.5, 2]
+        assert read.X["ward"].tolist() == ["a", None]
