@@ -35,6 +35,8 @@ GROUPS = (2, 4, 10)
 EXCEPTION = 1e-6
 """How often a bound on beliefs may fail, unless the quoted delta asks for more."""
 
+HALVINGS = 20
+
 SLACK = 1e-6
 """Other versions of SciPy may round the last digits otherwise."""
 
@@ -70,11 +72,14 @@ def numbers_of(guarantee: Guarantee) -> Json:
     epsilons, deltas = _looked_at(profile)
     curve = tradeoff_through(epsilons, deltas)
     quoted = guarantee.quoted_delta
-    listed = {delta: profile.epsilon(delta) for delta in sorted({*DELTAS, quoted}, reverse=True)}
+    others = np.array(sorted({*DELTAS} - {quoted}))
+    listed = dict(zip(others.tolist(), _epsilons(profile, others).tolist(), strict=True))
+    listed[quoted] = guarantee.epsilon()
     return {
         "quoted": {"epsilon": _finite(listed[quoted]), "delta": quoted},
         "epsilons": [
-            {"delta": delta, "epsilon": _finite(epsilon)} for delta, epsilon in listed.items()
+            {"delta": delta, "epsilon": _finite(epsilon)}
+            for delta, epsilon in sorted(listed.items(), reverse=True)
         ],
         "best_guess": curve.best_guess,
         "belief": _belief(profile, quoted, epsilons, deltas),
@@ -96,6 +101,21 @@ def _looked_at(profile: Profile) -> tuple[Vector, Vector]:
     far = np.linspace(0.0, STEEPEST, 2 * int(STEEPEST))
     epsilons = np.union1d(epsilons_for(profile), far)
     return epsilons, profile.deltas(epsilons)
+
+
+def _epsilons(profile: Profile, wanted: Vector) -> Vector:
+    """Return an epsilon for each delta, all searched for at once; each is enough."""
+    epsilons, deltas = _looked_at(profile)
+    is_enough = deltas[None, :] <= wanted[:, None]
+    found = is_enough.any(axis=1)
+    places = np.argmax(is_enough, axis=1)
+    high, low = epsilons[places], epsilons[np.maximum(places - 1, 0)]
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        meets = profile.deltas(middle) <= wanted
+        low, high = np.where(meets, low, middle), np.where(meets, middle, high)
+    far = [end if known else math.inf for end, known in zip(high.tolist(), found, strict=True)]
+    return np.minimum(far, profile.pure_epsilon)
 
 
 def _finite(epsilon: float) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TypeAlias
@@ -227,6 +228,9 @@ def _attacker(document: Json) -> Section:
 
 
 def _not_protected(document: Json) -> Section:
+    if not document["status"]["is_private"]:
+        everything = "Everything: whatever is in the records may show in the result."
+        return Section("What is not protected", (Paragraph(everything),))
     items = [
         (
             "Facts about everybody.",
@@ -328,9 +332,21 @@ def _making(document: Json) -> Section:
                 f"What is proved, from {mechanism['note']} "
                 f"(SHA-256 {mechanism['note_digest'][:16]}…):"
             ),
-            Quotation(mechanism["statement"]),
+            Quotation(_unwrapped(mechanism["statement"])),
         ),
     )
+
+
+def _unwrapped(text: str) -> str:
+    """Return text with the lines of each paragraph joined; lists, tables and formulas stay."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        joins = bool(lines and lines[-1].strip() and line.strip())
+        if joins and not re.match(r"[-*|]|\s{4}", line) and not re.match(r"\||\s{4}", lines[-1]):
+            lines[-1] = f"{lines[-1]} {line.strip()}"
+        else:
+            lines.append(line)
+    return "\n".join(lines)
 
 
 def _numbers(document: Json) -> Section:
