@@ -211,9 +211,9 @@ def test_markup_of_others_means_nothing_in_markdown(hostile):
 
 def test_a_quotation_cannot_close_its_fence():
     document = card(mean()).document
-    document["mechanism"]["statement"] = "```\n# free\n````"
+    document["mechanism"]["statement"] = "```\n\n# free\n\n````"
     text = Card.from_json(json.dumps(document)).markdown()
-    assert "\n`````text\n```\n# free\n````\n`````\n" in text
+    assert "\n`````text\n```\n\n# free\n\n````\n`````\n" in text
 
 
 @pytest.mark.parametrize("start", ["# a", "- a", "+ a", "1. a", "=", "---", "> a", "12) b"])

@@ -35,7 +35,7 @@ GROUPS = (2, 4, 10)
 EXCEPTION = 1e-6
 """How often a bound on beliefs may fail, unless the quoted delta asks for more."""
 
-HALVINGS = 20
+HALVINGS = 16
 
 SLACK = 1e-6
 """Other versions of SciPy may round the last digits otherwise."""
@@ -98,7 +98,7 @@ def numbers_of(guarantee: Guarantee) -> Json:
 @lru_cache(maxsize=16)
 def _looked_at(profile: Profile) -> tuple[Vector, Vector]:
     """Return epsilons, some of them large, and the profile there."""
-    far = np.linspace(0.0, STEEPEST, 2 * int(STEEPEST))
+    far = np.linspace(0.0, STEEPEST, 21)
     epsilons = np.union1d(epsilons_for(profile), far)
     return epsilons, profile.deltas(epsilons)
 
@@ -154,7 +154,8 @@ def _raised(prior: float, loss: float | None) -> float:
 def _lowered(prior: float, loss: float | None) -> float:
     if loss is None:
         return 0.0
-    return prior / (prior + (1 - prior) * math.exp(loss)) * (1 - ROUNDING)
+    kept = prior * math.exp(-loss)
+    return kept / (kept + (1 - prior)) * (1 - ROUNDING)
 
 
 def _group(profile: Profile, size: int, quoted: float, epsilons: Vector, deltas: Vector) -> Json:
@@ -166,8 +167,10 @@ def _group(profile: Profile, size: int, quoted: float, epsilons: Vector, deltas:
 
 
 def _group_deltas(size: int, epsilons: Vector, deltas: Vector) -> Vector:
-    powers = np.exp(np.arange(size) * epsilons[:, None])
-    return np.asarray(deltas * powers.sum(axis=1) * (1 + ROUNDING))
+    with np.errstate(over="ignore", invalid="ignore"):
+        powers = np.exp(np.arange(size) * epsilons[:, None]).sum(axis=1)
+        found = deltas * powers * (1 + ROUNDING)
+    return np.where(np.isfinite(found), found, 1.0)
 
 
 def check_numbers(numbers: Json, guarantee: Guarantee) -> None:
