@@ -36,6 +36,7 @@ EXCEPTION = 1e-6
 """How often a bound on beliefs may fail, unless the quoted delta asks for more."""
 
 HALVINGS = 16
+LOSSES = 4000
 
 SLACK = 1e-6
 """Other versions of SciPy may round the last digits otherwise."""
@@ -107,15 +108,14 @@ def _epsilons(profile: Profile, wanted: Vector) -> Vector:
     """Return an epsilon for each delta, all searched for at once; each is enough."""
     epsilons, deltas = _looked_at(profile)
     is_enough = deltas[None, :] <= wanted[:, None]
-    found = is_enough.any(axis=1)
     places = np.argmax(is_enough, axis=1)
     high, low = epsilons[places], epsilons[np.maximum(places - 1, 0)]
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         meets = profile.deltas(middle) <= wanted
         low, high = np.where(meets, low, middle), np.where(meets, middle, high)
-    far = [end if known else math.inf for end, known in zip(high.tolist(), found, strict=True)]
-    return np.minimum(far, profile.pure_epsilon)
+    found = np.where(is_enough.any(axis=1), high, math.inf)
+    return np.minimum(found, profile.pure_epsilon)
 
 
 def _finite(epsilon: float) -> float | None:
@@ -127,9 +127,9 @@ def _belief(profile: Profile, quoted: float, epsilons: Vector, deltas: Vector) -
     exception = 0.0
     if loss is None:
         exception = max(EXCEPTION, 10 * quoted)
-        chances = _chances(epsilons[1:], epsilons, deltas)
-        enough = np.flatnonzero(chances <= exception)
-        loss = float(epsilons[1 + enough[0]]) if enough.size else None
+        losses = np.geomspace(1e-4, STEEPEST, LOSSES)
+        enough = np.flatnonzero(_chances(losses, epsilons, deltas) <= exception)
+        loss = float(losses[enough[0]]) if enough.size else None
     beliefs = [
         {"before": prior, "at_most": _raised(prior, loss), "at_least": _lowered(prior, loss)}
         for prior in PRIORS

@@ -238,7 +238,7 @@ def _not_protected(document: Json) -> Section:
             "took no part: that smoking harms is not a secret of any smoker.",
         ),
         (
-            "What is taken as public.",
+            "What is taken as public:",
             "; ".join(document["protection"]["public_facts"]) or "nothing beside the code",
         ),
         (
@@ -276,14 +276,14 @@ def _budget(document: Json) -> Section:
         whole, left = "", "any epsilon"
         if total is not None:
             epsilon, most = _shown(total["epsilon"]), _shown(total["delta"])
-            whole = f" of a budget of epsilon {epsilon} at delta {most}"
+            whole = f", of a budget of epsilon {epsilon} at delta {most}"
         if account["remaining"] is not None:
             left = f"epsilon {_down(account['remaining'])}"
         spent = "no epsilon" if account["spent"] is None else f"epsilon {up(account['spent'])}"
         blocks.append(
             Paragraph(
-                f"When this card was written, {left} was left for further releases, at delta "
-                f"{delta}{whole}. All releases so far together come to {spent} at delta {delta}."
+                f"When this card was written, {left} at delta {delta} was left for further "
+                f"releases{whole}. All releases so far together come to {spent} at delta {delta}."
             )
         )
     else:
@@ -387,7 +387,7 @@ def _percent_down(share: float) -> str:
 def _percent(share: float, way: str) -> str:
     # Twelve digits first: 0.01 is not quite a hundredth.
     exact = Decimal(f"{100 * share:.10f}")
-    return f"{exact.quantize(Decimal('0.1'), way):f}".removesuffix(".0") + " %"
+    return f"{exact.quantize(Decimal('0.1'), way):f}".removesuffix(".0") + "\u00a0%"
 
 
 def _down(value: float) -> str:
