@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TypeAlias
@@ -227,6 +228,9 @@ def _attacker(document: Json) -> Section:
 
 
 def _not_protected(document: Json) -> Section:
+    if not document["status"]["is_private"]:
+        everything = "Everything: whatever is in the records may show in the result."
+        return Section("What is not protected", (Paragraph(everything),))
     items = [
         (
             "Facts about everybody.",
@@ -234,7 +238,7 @@ def _not_protected(document: Json) -> Section:
             "took no part: that smoking harms is not a secret of any smoker.",
         ),
         (
-            "What is taken as public.",
+            "What is taken as public:",
             "; ".join(document["protection"]["public_facts"]) or "nothing beside the code",
         ),
         (
@@ -272,14 +276,14 @@ def _budget(document: Json) -> Section:
         whole, left = "", "any epsilon"
         if total is not None:
             epsilon, most = _shown(total["epsilon"]), _shown(total["delta"])
-            whole = f" of a budget of epsilon {epsilon} at delta {most}"
+            whole = f", of a budget of epsilon {epsilon} at delta {most}"
         if account["remaining"] is not None:
             left = f"epsilon {_down(account['remaining'])}"
         spent = "no epsilon" if account["spent"] is None else f"epsilon {up(account['spent'])}"
         blocks.append(
             Paragraph(
-                f"When this card was written, {left} was left for further releases, at delta "
-                f"{delta}{whole}. All releases so far together come to {spent} at delta {delta}."
+                f"When this card was written, {left} at delta {delta} was left for further "
+                f"releases{whole}. All releases so far together come to {spent} at delta {delta}."
             )
         )
     else:
@@ -328,9 +332,21 @@ def _making(document: Json) -> Section:
                 f"What is proved, from {mechanism['note']} "
                 f"(SHA-256 {mechanism['note_digest'][:16]}…):"
             ),
-            Quotation(mechanism["statement"]),
+            Quotation(_unwrapped(mechanism["statement"])),
         ),
     )
+
+
+def _unwrapped(text: str) -> str:
+    """Return text with the lines of each paragraph joined; lists, tables and formulas stay."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        joins = bool(lines and lines[-1].strip() and line.strip())
+        if joins and not re.match(r"[-*|]|\s{4}", line) and not re.match(r"\||\s{4}", lines[-1]):
+            lines[-1] = f"{lines[-1]} {line.strip()}"
+        else:
+            lines.append(line)
+    return "\n".join(lines)
 
 
 def _numbers(document: Json) -> Section:
@@ -371,7 +387,7 @@ def _percent_down(share: float) -> str:
 def _percent(share: float, way: str) -> str:
     # Twelve digits first: 0.01 is not quite a hundredth.
     exact = Decimal(f"{100 * share:.10f}")
-    return f"{exact.quantize(Decimal('0.1'), way):f}".removesuffix(".0") + " %"
+    return f"{exact.quantize(Decimal('0.1'), way):f}".removesuffix(".0") + "\u00a0%"
 
 
 def _down(value: float) -> str:
