@@ -206,10 +206,10 @@ def _attacker(document: Json) -> Section:
     blocks.append(
         Curve(
             curve,
-            "Best attacks on one record. An attack that tells two neighbouring data sets apart with "
-            "some share of false alarms misses at least the share that the curve shows. The dashed "
-            "line is blind guessing; the closer the curve, the less can be learnt. False alarms "
-            f"against misses, at least: {listed}.",
+            "Best attacks on one record. An attack that tells two neighbouring data sets apart "
+            "with some share of false alarms misses at least the share that the curve shows. "
+            "The dashed line is blind guessing; the closer the curve, the less can be learnt. "
+            f"False alarms against misses, at least: {listed}.",
         )
     )
     groups = tuple(
