@@ -168,12 +168,17 @@ def _attacker(document: Json) -> Section:
         if belief["exception"] > 0
         else ""
     )
+    is_replace = document["protection"]["unit"] == "replace"
+    doubt = (
+        "whether a certain record says one thing or another"
+        if is_replace
+        else "whether a certain record is in the data"
+    )
     blocks: list[Block] = []
     if even is not None:
         blocks.append(
             Paragraph(
-                "Someone who thought it 50:50 whether a certain record is in the data, or says one "
-                f"thing rather than another, can at most come to believe it to "
+                f"Someone who thought it 50:50 {doubt} can at most come to believe it to "
                 f"{_percent_up(even['at_most'])}{except_for}."
             )
         )
@@ -188,7 +193,7 @@ def _attacker(document: Json) -> Section:
     blocks.append(Table("Beliefs about one record", ("before", "at least", "at most"), rows))
     blocks.append(
         Paragraph(
-            "Whoever must guess which of two equally likely data sets this result is from is "
+            "Whoever must guess which of two equally likely neighbours this result is from is "
             f"right at most {_percent_up(numbers['best_guess'])} of the time; blind guessing is "
             "right half of the time."
         )
@@ -201,10 +206,10 @@ def _attacker(document: Json) -> Section:
     blocks.append(
         Curve(
             curve,
-            "Best attacks on one record. An attack that raises a false alarm for some share of "
-            "absent records misses at least the share of present ones that the curve shows. The "
-            "dashed line is blind guessing; the closer the curve, the less can be learnt. False "
-            f"alarms against misses, at least: {listed}.",
+            "Best attacks on one record. An attack that tells two neighbouring data sets apart "
+            "with some share of false alarms misses at least the share that the curve shows. "
+            "The dashed line is blind guessing; the closer the curve, the less can be learnt. "
+            f"False alarms against misses, at least: {listed}.",
         )
     )
     groups = tuple(
@@ -220,6 +225,12 @@ def _attacker(document: Json) -> Section:
         Paragraph(
             "Families, households or repeated entries are protected less, because all their "
             "records change together."
+            + (
+                ""
+                if is_replace
+                else " What a record says, if it is known to be in the data, counts as two: one "
+                "that goes and one that comes."
+            )
         )
     )
     header = ("records", "epsilon", "delta", "best guess")
