@@ -54,7 +54,8 @@ class Standing:
 
     def plus(self, costs: Costs) -> Standing:
         """Return what stands after one more charge."""
-        return Standing(self.count + 1, tuple(map(np.add, self.costs, costs)))
+        added = (spent + cost for spent, cost in zip(self.costs, costs, strict=True))
+        return Standing(self.count + 1, tuple(added))
 
 
 Balance = Mapping[str, Standing]

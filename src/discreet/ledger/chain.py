@@ -33,10 +33,7 @@ class Line:
     @property
     def document(self) -> Json:
         """What is written in the line."""
-        try:
-            document = json.loads(self.text)
-        except ValueError:
-            document = None
+        document = parsed(self.text)
         if not isinstance(document, dict):
             raise LedgerError(f"line {self.number} of the history cannot be read; run verify.")
         return document
@@ -55,6 +52,20 @@ def next_line(number: int, charge: int, what: str, before: str, facts: Mapping[s
     document = {"line": number, "charge": charge, "what": what, **facts}
     text = json.dumps(document, sort_keys=True, allow_nan=False, separators=(",", ":"))
     return Line(number, charge, what, text, digest_of(before, text))
+
+
+def parsed(text: object) -> Any:
+    """Return what a JSON text says; None if it is none.
+
+    Examples
+    --------
+    >>> parsed('{"a": 1}'), parsed("{")
+    ({'a': 1}, None)
+    """
+    try:
+        return json.loads(text)  # type: ignore[arg-type]
+    except (ValueError, TypeError, RecursionError):
+        return None
 
 
 def digest_of(before: str, text: str) -> str:

@@ -36,6 +36,7 @@ class DataSet:
     notes: str = ""
     opened_by: str = ""
     opened_at: str = ""
+    key: str = ""  # tells these books from all others
 
     def __post_init__(self) -> None:
         check_text(name=self.name, protects=self.protects, notes=self.notes)

@@ -9,7 +9,8 @@ import json
 import os
 import platform
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -36,22 +37,31 @@ from discreet.ledger.account import (
     costs_from_json,
     costs_to_json,
 )
-from discreet.ledger.chain import BEGINNING, Line, next_line
+from discreet.ledger.chain import BEGINNING, Line, next_line, parsed
 from discreet.ledger.dataset import DataSet, check_text
 from discreet.ledger.receipt import Receipt
 from discreet.ledger.store import Store
 from discreet.ledger.tables import DATASETS, EVENTS
-from discreet.ledger.verification import DECLARED, Verification, verify_books
+from discreet.ledger.verification import (
+    DECLARED,
+    LINES,
+    SUMMARY,
+    Verification,
+    read_lines,
+    verify_books,
+    verify_ledger,
+)
 from discreet.privacy import Budget, Guarantee, Unit, unit_named
 
-SUMMARY = sql.select(DATASETS).where(DATASETS.c.id == sql.bindparam("id"))
-LINES = sql.select(EVENTS).where(EVENTS.c.dataset == sql.bindparam("id")).order_by(EVENTS.c.line)
 LINES_OF_CHARGE = LINES.where(EVENTS.c.charge == sql.bindparam("number"))
 KEEP = (
     DATASETS.update()
     .where(DATASETS.c.id == sql.bindparam("which"))
     .values({name: sql.bindparam(name) for name in ("lines", "charges", "head", "balance")})
 )
+
+
+MOST_CHARGES = 2**31 - 1
 
 
 class Ledger(AbstractLedger):
@@ -92,7 +102,8 @@ class Ledger(AbstractLedger):
         self._store = Store(where)
         self._store.open()
         with self._store.reading() as connection:
-            self._id, self.declared = _find(connection, dataset, self._store.identity)
+            self._id, self._facts = _find(connection, dataset, self._store.identity)
+        self.declared = DataSet.from_json(parsed(self._facts))
         self._account = self.declared.account
         if part is not None:
             _checks.instance(str, part=part)
@@ -142,16 +153,12 @@ class Ledger(AbstractLedger):
             notes,
             opened_by=_actor(),
             opened_at=_now(),
+            key=uuid.uuid4().hex,
         )
         store = Store(where)
-        was_there = store.path is None or store.path.exists()
-        try:
-            with store.making() as connection:
-                _open_books(connection, declared, store.identity)
-        except BaseException:
-            if store.path is not None and not was_there:
-                store.discard()
-            raise
+        store.prepare()
+        with store.making() as connection:
+            _open_books(connection, declared, store.identity)
         return cls(where, dataset)
 
     @staticmethod
@@ -160,7 +167,19 @@ class Ledger(AbstractLedger):
         store = Store(where)
         store.open()
         with store.reading() as connection:
-            return tuple(declared for _, declared in _declared(connection))
+            found = connection.execute(sql.select(DATASETS.c.facts).order_by(DATASETS.c.id))
+            return tuple(DataSet.from_json(parsed(facts)) for facts in found.scalars())
+
+    @staticmethod
+    def verify_all(where: str | Path, known: str | None = None) -> tuple[Verification, ...]:
+        """Go through all books of a ledger again, readable or not.
+
+        ``known`` is a digest that one of them must contain.
+        """
+        store = Store(where)
+        store.open()
+        with store.reading() as connection:
+            return verify_ledger(connection, known)
 
     @property
     def budget(self) -> Budget:
@@ -185,7 +204,7 @@ class Ledger(AbstractLedger):
 
     @property
     def identity(self) -> str:
-        return f"{self.declared.name} in {self.place}"
+        return f"{self.declared.name} in {self.place}, {self.declared.key[:8]}"
 
     def for_part(self, part: str) -> Ledger:
         """Return the same books, charging one declared part of the data alone."""
@@ -204,9 +223,9 @@ class Ledger(AbstractLedger):
             "version": _version(),
             "actor": _actor(),
         }
-        with self._store.writing() as connection:
-            summary = self._store.locked(connection, self._id)
-            balance = balance_from_json(json.loads(summary.balance))
+        with _before_rows(), self._store.writing() as connection:
+            summary = self._store.locked(connection, self._id, self._facts)
+            balance = _balance_of(summary)
             if self._account.admits(balance, guarantee, costs, self.part):
                 after = self._account.add(balance, costs, self.part)
                 number = summary.charges + 1
@@ -215,11 +234,12 @@ class Ledger(AbstractLedger):
         raise self._account.refusal(balance, guarantee, self.part)
 
     def redeem(self, receipt: Receipt) -> None:
-        self._move(receipt, State.RESERVED, State.OPENED)
+        with _before_rows():
+            self._move(_receipt(receipt), State.RESERVED, State.OPENED)
 
     def settle(self, receipt: Receipt, state: State) -> None:
         check_end(state)
-        self._move(receipt, State.OPENED, state)
+        self._move(_receipt(receipt), State.OPENED, state)
 
     def refund(self, receipt: Receipt | int) -> None:
         """Give a charge back whose rows were never opened.
@@ -227,6 +247,8 @@ class Ledger(AbstractLedger):
         By its number, if the process that held the receipt is gone: a receipt that turns up later
         opens nothing any more.
         """
+        if not isinstance(receipt, Receipt):
+            _checks.whole(number=receipt, at_least=1, at_most=MOST_CHARGES)
         self._move(receipt, State.RESERVED, State.REFUNDED)
 
     def refundable(self) -> tuple[Entry, ...]:
@@ -237,15 +259,15 @@ class Ledger(AbstractLedger):
         return tuple(entry for entry in self.history() if entry.is_refundable)
 
     def _move(self, receipt: Receipt | int, before: State, after: State) -> None:
-        number = receipt if isinstance(receipt, int) else receipt.number
+        number = receipt.number if isinstance(receipt, Receipt) else receipt
         with self._store.writing() as connection:
-            summary = self._store.locked(connection, self._id)
-            lines = _lines(connection, LINES_OF_CHARGE, id=self._id, number=number)
-            if not lines or number < 1:
+            summary = self._store.locked(connection, self._id, self._facts)
+            lines = read_lines(connection, LINES_OF_CHARGE, id=self._id, number=number)
+            if not lines:
                 raise ReceiptError(f"there is no charge {number} in these books.")
             if isinstance(receipt, Receipt):
                 _recognise(receipt, self, lines[0].document)
-            check_move(State(lines[-1].what), before, after)
+            check_move(_state(lines[-1]), before, after)
             self._append(connection, summary, number, after, {"actor": _actor()})
             if after is State.REFUNDED:
                 balance = self._standing_balance(connection)
@@ -282,7 +304,7 @@ class Ledger(AbstractLedger):
     def _standing_balance(self, connection: sql.Connection) -> Balance:
         """Add up what stands; afresh, because infinite costs cannot be subtracted."""
         charges: dict[int, Any] = {}
-        for line in _lines(connection, LINES, id=self._id):
+        for line in read_lines(connection, LINES, id=self._id):
             if line.what == State.RESERVED.value:
                 charges[line.charge] = line.document
             elif line.what == State.REFUNDED.value:
@@ -295,8 +317,8 @@ class Ledger(AbstractLedger):
 
     def history(self) -> tuple[Entry, ...]:
         with self._store.reading() as connection:
-            lines = _lines(connection, LINES, id=self._id)
-        states = {line.charge: State(line.what) for line in lines if line.charge}
+            lines = read_lines(connection, LINES, id=self._id)
+        states = {line.charge: _state(line) for line in lines if line.charge}
         return tuple(
             _entry(line, states[line.charge]) for line in lines if line.what == State.RESERVED.value
         )
@@ -326,8 +348,7 @@ class Ledger(AbstractLedger):
 
     def _balance(self) -> Balance:
         with self._store.reading() as connection:
-            summary = connection.execute(SUMMARY, {"id": self._id}).one()
-        return balance_from_json(json.loads(summary.balance))
+            return _balance_of(connection.execute(SUMMARY, {"id": self._id}).one())
 
     def total(self, part: str | None = None) -> Guarantee | None:
         """Return the guarantee of everything charged, as if its parameters were fixed in advance.
@@ -362,8 +383,7 @@ class Ledger(AbstractLedger):
         whether the history was rewritten as a whole, or cut off.
         """
         with self._store.reading() as connection:
-            summary = connection.execute(SUMMARY, {"id": self._id}).one()
-            return verify_books(summary, _lines(connection, LINES, id=self._id), known)
+            return verify_books(connection, self._id, known)
 
     def __repr__(self) -> str:
         part = "" if self.part is None else f", part={self.part!r}"
@@ -387,9 +407,8 @@ def _open_books(connection: sql.Connection, declared: DataSet, place: str) -> No
     if tables.is_made(connection):
         tables.migrate(connection)
     else:
-        _refuse_foreign(connection, place)
         tables.make(connection)
-    names = [known.name for _, known in _declared(connection)]
+    names = connection.execute(sql.select(DATASETS.c.name)).scalars().all()
     if declared.name in names:
         raise InputError(
             f"{place!r} has books of a data set {declared.name!r} already; open them, or choose "
@@ -411,33 +430,50 @@ def _open_books(connection: sql.Connection, declared: DataSet, place: str) -> No
     _write(connection, len(names) + 1, line)
 
 
-def _refuse_foreign(connection: sql.Connection, place: str) -> None:
-    """Do not mix books into a file of another program; a server's data base may be shared."""
-    if connection.dialect.name == "sqlite" and sql.inspect(connection).get_table_names():
-        raise LedgerError(f"{place!r} is a data base of another program; choose another file.")
-
-
-def _declared(connection: sql.Connection) -> list[tuple[int, DataSet]]:
-    found = connection.execute(sql.select(DATASETS).order_by(DATASETS.c.id)).all()
-    return [(each.id, DataSet.from_json(json.loads(each.facts))) for each in found]
-
-
-def _find(connection: sql.Connection, name: str | None, place: str) -> tuple[int, DataSet]:
-    found = _declared(connection)
-    names = ", ".join(repr(declared.name) for _, declared in found)
-    if name is None and len(found) == 1:
-        return found[0]
-    if name is None:
+def _find(connection: sql.Connection, name: str | None, place: str) -> tuple[int, str]:
+    found = connection.execute(
+        sql.select(DATASETS.c.id, DATASETS.c.name, DATASETS.c.facts).order_by(DATASETS.c.id)
+    ).all()
+    names = ", ".join(repr(each.name) for each in found)
+    if name is None and len(found) != 1:
         raise InputError(f"{place!r} has books of several data sets: {names}. Say which.")
-    for number, declared in found:
-        if declared.name == name:
-            return number, declared
+    for each in found:
+        if name in (None, each.name):
+            return each.id, each.facts
     raise InputError(f"{place!r} has no books of a data set {name!r}; it has {names or 'none'}.")
+
+
+@contextmanager
+def _before_rows() -> Iterator[None]:
+    try:
+        yield
+    except LedgerError as error:
+        raise LedgerError(f"{error} No row was read.") from None
+
+
+def _receipt(receipt: object) -> Receipt:
+    if not isinstance(receipt, Receipt):
+        raise ReceiptError(FOREIGN)
+    return receipt
+
+
+def _state(line: Line) -> State:
+    try:
+        return State(line.what)
+    except ValueError:
+        raise LedgerError(f"line {line.number} of the history cannot be read.") from None
+
+
+def _balance_of(summary: Any) -> Balance:
+    try:
+        return balance_from_json(parsed(summary.balance))
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise LedgerError("the balance of these books cannot be read.") from None
 
 
 def _recognise(receipt: Receipt, ledger: Ledger, document: Any) -> None:
     issuer = receipt.issuer
-    is_here = isinstance(issuer, Ledger) and issuer.identity == ledger.identity
+    is_here = isinstance(issuer, Ledger) and issuer.declared.key == ledger.declared.key
     if not is_here or document["token"] != _hidden(receipt.token):
         raise ReceiptError(FOREIGN)
     if document["guarantee"] != json.loads(receipt.guarantee.to_json()):
@@ -457,13 +493,6 @@ def _entry(line: Line, state: State) -> Entry:
         actor=document["actor"],
         digest=line.digest,
     )
-
-
-def _lines(connection: sql.Connection, query: Any, **which: int) -> list[Line]:
-    return [
-        Line(each.line, each.charge, each.what, each.text, each.digest)
-        for each in connection.execute(query, which)
-    ]
 
 
 def _write(connection: sql.Connection, dataset: int, line: Line) -> None:

@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import sqlalchemy as sql
 from sqlalchemy.exc import (
     ArgumentError,
     DatabaseError,
+    DisconnectionError,
     NoSuchModuleError,
     OperationalError,
     SQLAlchemyError,
@@ -41,7 +44,31 @@ LOCKED = (
     sql.select(tables.DATASETS).where(tables.DATASETS.c.id == sql.bindparam("id")).with_for_update()
 )
 
-_engines: dict[tuple[int, str, bool], sql.Engine] = {}  # a forked process must not use its parent's
+_engines: dict[tuple[str, bool], sql.Engine] = {}
+_in_use: Counter[str] = Counter()
+_cut_off: set[str] = set()
+_inherited: list[Any] = []
+_guard = threading.Lock()
+
+
+def _before_fork() -> None:
+    """Close what is open: a file's locks are not those of a child, though it believes so."""
+    for engine in _engines.values():
+        engine.dispose()
+
+
+def _after_fork() -> None:
+    """Begin afresh in a child, and never again where another thread was at work."""
+    global _guard
+    _guard = threading.Lock()
+    _cut_off.update(address for address, count in _in_use.items() if count)
+    _inherited.append(dict(_engines))  # closing what is the parent's would break its locks
+    _engines.clear()
+    _in_use.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_child=_after_fork)
 
 
 class Store:
@@ -73,15 +100,37 @@ class Store:
 
     @property
     def address(self) -> str:
-        """The whole address, for another process of the same user."""
+        """The whole address, password included, for another process of the same user."""
+        if self.path is not None:
+            return str(self.path)
         return self.url.render_as_string(hide_password=False)
 
     def _engine(self, *, reads: bool = False) -> sql.Engine:
-        key = os.getpid(), self.address, reads and self.is_file
-        if key not in _engines:
-            make = partial(_sqlite_engine, reads=reads) if self.is_file else _postgres_engine
-            _engines[key] = make(self.url)
-        return _engines[key]
+        key = self.address, reads and self.is_file
+        with _guard:
+            if key not in _engines:
+                _engines[key] = (
+                    _postgres_engine(self.url)
+                    if self.path is None
+                    else _sqlite_engine(self.path, reads=reads)
+                )
+            return _engines[key]
+
+    @contextmanager
+    def _connected(self, *, reads: bool = False) -> Iterator[sql.Connection]:
+        if self.address in _cut_off:
+            raise LedgerError(
+                "this process was forked while another thread used its ledger, and cannot use it; "
+                "start processes by spawning them."
+            )
+        with _guard:
+            _in_use[self.address] += 1
+        try:
+            with self._spoken(), self._engine(reads=reads).connect() as connection:
+                yield connection
+        finally:
+            with _guard:
+                _in_use[self.address] -= 1
 
     def open(self) -> None:
         """Check that a ledger is there, and bring its tables up to date."""
@@ -95,19 +144,26 @@ class Store:
             with self.making() as connection:
                 tables.migrate(connection)
 
-    def discard(self) -> None:
-        """Remove the files of a ledger that could not be made."""
-        for reads in (False, True):
-            engine = _engines.pop((os.getpid(), self.address, reads), None)
-            if engine is not None:
-                engine.dispose()
-        for ending in ("", "-wal", "-shm") if self.path is not None else ():
-            Path(f"{self.path}{ending}").unlink(missing_ok=True)
+    def prepare(self) -> None:
+        """Make an empty file where there is none; leave a file of another program as it is."""
+        if self.path is None:
+            return
+        if self.path.is_dir() or not self.path.parent.is_dir():
+            raise LedgerError(f"{self.identity!r} cannot be made: it needs a folder, and is none.")
+        try:
+            self.path.touch(exist_ok=True)
+        except OSError:
+            raise LedgerError(f"{self.identity!r} cannot be made; check permissions.") from None
+        with self.reading() as connection:
+            if not tables.is_made(connection) and sql.inspect(connection).get_table_names():
+                raise LedgerError(
+                    f"{self.identity!r} is a data base of another program; choose another file."
+                )
 
     @contextmanager
     def reading(self) -> Iterator[sql.Connection]:
         """Read one state of the books, whatever others write meanwhile."""
-        with self._spoken(), self._engine(reads=True).connect() as connection:
+        with self._connected(reads=True) as connection:
             if not self.is_file:
                 connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             yield connection
@@ -116,7 +172,7 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[sql.Connection]:
         """Write all or nothing; durable once this ends."""
-        with self._spoken(), self._engine().connect() as connection:
+        with self._connected() as connection:
             yield connection
             connection.commit()
 
@@ -126,11 +182,23 @@ class Store:
         with self.writing() as connection:
             if not self.is_file:
                 connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({ONE_AT_A_TIME})")
+                if tables.is_made(connection):  # charges under way must end first
+                    connection.exec_driver_sql(
+                        f"LOCK TABLE {tables.DATASETS.name} IN EXCLUSIVE MODE"
+                    )
             yield connection
 
-    def locked(self, connection: sql.Connection, dataset: int) -> Any:
-        """Return the line of a data set, which nobody else can change until this is committed."""
-        return connection.execute(LOCKED, {"id": dataset}).one()  # SQLite holds its lock already
+    def locked(self, connection: sql.Connection, dataset: int, facts: str) -> Any:
+        """Return the line of a data set, which nobody else can change until this is committed.
+
+        ``facts`` is what was declared when the books were opened.
+        """
+        found = connection.execute(LOCKED, {"id": dataset}).one_or_none()
+        if found is None or found.facts != facts:
+            raise LedgerError(f"the books at {self.identity!r} were exchanged; open them again.")
+        if tables.found_format(connection) != tables.FORMAT:  # read once the lock is held
+            raise LedgerError(f"the books at {self.identity!r} were migrated; open them again.")
+        return found
 
     @contextmanager
     def _spoken(self) -> Iterator[None]:
@@ -138,11 +206,9 @@ class Store:
         try:
             yield
         except DatabaseError as error:
-            raise LedgerError(f"{self._trouble(error)} {NOTHING_HAPPENED}") from None
-        except SQLAlchemyError:
-            raise LedgerError(
-                f"the books at {self.identity!r} cannot be used. {NOTHING_HAPPENED}"
-            ) from None
+            raise LedgerError(self._trouble(error)) from None
+        except (SQLAlchemyError, sqlite3.Error, UnicodeDecodeError):
+            raise LedgerError(f"the books at {self.identity!r} cannot be used.") from None
 
     def _trouble(self, error: DatabaseError) -> str:
         words = str(error.orig)
@@ -150,10 +216,10 @@ class Store:
         for sign, meaning in TROUBLES.items():
             if sign in words:
                 return meaning.format(place=place)
-        return f"the books at {place} cannot be used: {words.splitlines()[0].rstrip('.')}."
+        if self.is_file:  # a server's words may quote parts of its address
+            return f"the books at {place} cannot be used: {words.splitlines()[0].rstrip('.')}."
+        return f"the books at {place} cannot be used: {type(error.orig).__name__}."
 
-
-NOTHING_HAPPENED = "No row was read."
 
 NO_SERVER = "no PostgreSQL server lets you in at {place}; check the address and the password."
 
@@ -180,7 +246,12 @@ def _address(where: str | Path) -> sql.URL:
     if "://" not in text:
         if not text or "\0" in text or text == ":memory:":
             raise InputError(f"a ledger needs a file or an address; got {text!r}.")
-        return sql.URL.create("sqlite", database=str(Path(text).expanduser().resolve()))
+        try:
+            return sql.URL.create("sqlite", database=str(Path(text).expanduser().resolve()))
+        except (OSError, RuntimeError, ValueError):
+            raise InputError(
+                "the path of a ledger must lead somewhere; this one does not."
+            ) from None
     try:
         url = sql.make_url(text)
         kind = url.get_backend_name()
@@ -193,19 +264,43 @@ def _address(where: str | Path) -> sql.URL:
     raise InputError(f"a ledger is an SQLite file or a PostgreSQL data base; got {kind!r}.")
 
 
-def _sqlite_engine(url: sql.URL, *, reads: bool) -> sql.Engine:
+def _file(path: Path) -> tuple[int, int]:
+    """Say which file is there; books with two names would have two sets of pages in the making."""
+    try:
+        found = path.stat()
+    except OSError:
+        raise LedgerError(f"there is no ledger at {path.name!r} any more.") from None
+    if found.st_nlink > 1:
+        raise LedgerError(
+            f"{path.name!r} is one of several names (hard links) of a file; books need one name."
+        )
+    return found.st_dev, found.st_ino
+
+
+def _sqlite_engine(path: Path, *, reads: bool) -> sql.Engine:
+    address = f"file:{quote(str(path))}?mode=rw"  # never makes a file
+
+    def connect() -> sqlite3.Connection:
+        _file(path)
+        return sqlite3.connect(
+            address, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+        )
+
     engine = sql.create_engine(
-        url,
-        connect_args={"timeout": PATIENCE, "isolation_level": None, "check_same_thread": False},
-        pool_size=2,
-        max_overflow=-1,
+        "sqlite://", creator=connect, poolclass=sql.QueuePool, pool_size=2, max_overflow=-1
     )
+
+    @sql.event.listens_for(engine, "checkout")
+    def _is_the_same(_: object, record: Any, __: object) -> None:
+        if record.info.setdefault("file", _file(path)) != _file(path):
+            raise DisconnectionError  # the pool connects again
 
     @sql.event.listens_for(engine, "connect")
     def _prepare(connection: sqlite3.Connection, _: object) -> None:
         if not reads:
             connection.execute("PRAGMA journal_mode = WAL")  # kept in the file
             connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA fullfsync = ON")
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA busy_timeout = 0")  # see _take_lock
 
@@ -234,12 +329,15 @@ def _take_lock(connection: sql.Connection) -> None:
 
 
 def _postgres_engine(url: sql.URL) -> sql.Engine:
-    engine = sql.create_engine(url, pool_size=2, max_overflow=-1, pool_pre_ping=True)
+    engine = sql.create_engine(
+        url, pool_size=2, max_overflow=-1, pool_pre_ping=True, isolation_level="READ COMMITTED"
+    )
 
     @sql.event.listens_for(engine, "connect")
     def _prepare(connection: Any, _: object) -> None:
         with connection.cursor() as cursor:
-            cursor.execute("SET synchronous_commit = on")
+            if cursor.execute("SHOW synchronous_commit").fetchone() == ("off",):
+                cursor.execute("SET synchronous_commit = on")
             cursor.execute(f"SET lock_timeout = '{PATIENCE:g}s'")
             cursor.execute(f"SET idle_in_transaction_session_timeout = '{PATIENCE:g}s'")
         connection.commit()

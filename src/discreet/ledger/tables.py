@@ -59,6 +59,8 @@ APPEND_ONLY = {
         "$$BEGIN RAISE EXCEPTION 'the history is never changed'; END$$",
         "CREATE TRIGGER discreet_append_only BEFORE UPDATE OR DELETE ON discreet_events "
         "FOR EACH ROW EXECUTE FUNCTION discreet_refuse()",
+        "CREATE TRIGGER discreet_no_truncate BEFORE TRUNCATE ON discreet_events "
+        "FOR EACH STATEMENT EXECUTE FUNCTION discreet_refuse()",
     ],
 }
 """Against accidents; who may drop a trigger is caught by the digests."""
@@ -67,6 +69,23 @@ Migration = Callable[[sql.Connection], Any]
 
 MIGRATIONS: dict[int, Migration] = {}
 """What brings tables of a format to the next one."""
+
+
+GUARDS = {
+    "sqlite": "SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'discreet%'",
+    "postgresql": "SELECT count(*) FROM pg_trigger WHERE tgname LIKE 'discreet%' "
+    "AND tgenabled <> 'D'",
+}
+
+
+def is_guarded(connection: sql.Connection) -> bool:
+    """Say whether the triggers are there that refuse changes of the history."""
+    kind = connection.dialect.name
+    found = connection.exec_driver_sql(
+        GUARDS[kind].replace("%", "%%") if kind != "sqlite" else GUARDS[kind]
+    )
+    wanted = sum("TRIGGER" in statement for statement in APPEND_ONLY[kind])
+    return int(found.scalar_one()) == wanted
 
 
 def is_made(connection: sql.Connection) -> bool:
@@ -82,12 +101,15 @@ def make(connection: sql.Connection) -> None:
     connection.execute(BOOKS.insert().values(format=FORMAT))
 
 
+FORMATS = sql.select(BOOKS.c.format)
+
+
 def found_format(connection: sql.Connection) -> int:
     """Return the format of a ledger."""
-    formats = connection.execute(sql.select(BOOKS.c.format)).scalars().all()
-    if len(formats) != 1:
+    formats = connection.execute(FORMATS).scalars().all()
+    if len(formats) != 1 or not isinstance(formats[0], int):
         raise LedgerError("the table discreet_books must have one line; the ledger was damaged.")
-    return int(formats[0])
+    return formats[0]
 
 
 def migrate(connection: sql.Connection) -> None:

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import sqlalchemy as sql
 
 from discreet.errors import BudgetExceeded, DiscreetError
+from discreet.ledger import tables
 from discreet.ledger.abstract import State
 from discreet.ledger.account import Account, Balance, Costs, balance_to_json, costs_from_json
-from discreet.ledger.chain import BEGINNING, Line, digest_of
+from discreet.ledger.chain import BEGINNING, Line, digest_of, parsed
 from discreet.ledger.dataset import DataSet
+from discreet.ledger.tables import DATASETS, EVENTS
 from discreet.privacy import Guarantee
 
 DECLARED = "declared"
@@ -30,6 +33,18 @@ STEPS = {
 
 SAME = 1e-6
 """Relative difference of a recorded cost and one computed again by another version."""
+
+
+UNREADABLE = (
+    DiscreetError,
+    KeyError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+)
+"""What reading a damaged line can raise."""
 
 
 @dataclass(frozen=True)
@@ -56,45 +71,52 @@ class Verification:
         return f"The books of {self.dataset!r} are NOT sound: " + "; ".join(self.problems) + "."
 
 
-def verify_books(summary: Any, lines: Iterable[Line], known: str | None) -> Verification:
+SUMMARY = sql.select(DATASETS).where(DATASETS.c.id == sql.bindparam("id"))
+LINES = sql.select(EVENTS).where(EVENTS.c.dataset == sql.bindparam("id")).order_by(EVENTS.c.line)
+
+
+def read_lines(connection: sql.Connection, query: Any, **which: int) -> list[Line]:
+    """Return lines of a history."""
+    return [
+        Line(each.line, each.charge, each.what, each.text, each.digest)
+        for each in connection.execute(query, which)
+    ]
+
+
+def verify_ledger(connection: sql.Connection, known: str | None) -> tuple[Verification, ...]:
+    """Verify the books of every data set, by their numbers, and that none is missing."""
+    numbers = set(connection.execute(sql.select(DATASETS.c.id)).scalars())
+    with_history = set(connection.execute(sql.select(EVENTS.c.dataset).distinct()).scalars())
+    everyone = numbers | with_history | set(range(1, max(numbers | with_history, default=0) + 1))
+    found = [verify_books(connection, number, None) for number in sorted(everyone)]
+    problems = []
+    if not tables.is_guarded(connection):
+        problems.append("the triggers that guard the history are gone")
+    if known is not None and not _contains(connection, known):
+        problems.append("no history contains the digest that was kept")
+    if problems:
+        found.append(Verification("the whole ledger", tuple(problems), 0, 0, ""))
+    return tuple(found)
+
+
+def _contains(connection: sql.Connection, digest: str) -> bool:
+    query = sql.select(EVENTS.c.line).where(EVENTS.c.digest == digest)
+    return connection.execute(query).first() is not None
+
+
+def verify_books(connection: sql.Connection, number: int, known: str | None) -> Verification:
     """Compare the summary of a data set with its history, and the history with itself.
 
     ``known`` is a digest that the history must contain.
     """
+    summary = connection.execute(SUMMARY, {"id": number}).one_or_none()
     replay = _Replay()
-    problems = list(replay.problems(lines))
-    worked_out = {
-        "name": replay.dataset.name if replay.dataset else None,
-        "lines": replay.lines,
-        "charges": len(replay.states),
-        "head": replay.head,
-    }
-    problems += [
-        f"the summary's {name} is not what the history says"
-        for name, value in worked_out.items()
-        if getattr(summary, name) != value
-    ]
-    if replay.dataset is not None and not problems:
-        problems += _differences(summary, replay.dataset, replay.balance())
+    problems = list(replay.problems(read_lines(connection, LINES, id=number)))
     if known is not None and known not in replay.digests:
         problems.append("the history does not contain the digest that was kept")
-    return Verification(
-        str(summary.name), tuple(problems), replay.lines, len(replay.states), replay.head
-    )
-
-
-def _differences(summary: Any, dataset: DataSet, balance: Balance) -> Iterator[str]:
-    if _parsed(summary.facts) != dataset.to_json():
-        yield "the summary's declaration is not what the history says"
-    if _parsed(summary.balance) != balance_to_json(balance):
-        yield "the summary's balance is not what the history says"
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return None
+    name = f"data set {number}" if summary is None else str(summary.name)
+    problems += ["the summary is gone"] if summary is None else replay.differences(summary)
+    return Verification(name, tuple(problems), replay.lines, len(replay.states), replay.head)
 
 
 class _Replay:
@@ -122,6 +144,24 @@ class _Replay:
                 balance = account.add(balance, costs, part)
         return balance
 
+    def differences(self, summary: Any) -> Iterator[str]:
+        """Yield what a summary says otherwise than the history."""
+        declared = self.dataset
+        if declared is None:
+            yield "the data set was never declared"
+            return
+        worked_out = {
+            "name": (summary.name, declared.name),
+            "number of lines": (summary.lines, self.lines),
+            "number of charges": (summary.charges, len(self.states)),
+            "last digest": (summary.head, self.head),
+            "declaration": (parsed(summary.facts), declared.to_json()),
+            "balance": (parsed(summary.balance), balance_to_json(self.balance())),
+        }
+        for what, (kept, true) in worked_out.items():
+            if kept != true:
+                yield f"the summary's {what} is not what the history says"
+
     def problems(self, lines: Iterable[Line]) -> Iterator[str]:
         """Yield what is wrong with each line."""
         balance: Balance = {}
@@ -148,7 +188,7 @@ class _Replay:
                     balance, problem = self._charge(line.charge, document, balance)
                 elif line.what == State.REFUNDED.value:
                     balance = self.balance()
-            except (DiscreetError, KeyError, TypeError, ValueError, AttributeError):
+            except UNREADABLE:
                 problem = "cannot be read"
             if problem:
                 yield f"{where} {problem}"
@@ -173,7 +213,7 @@ class _Replay:
         account.check_part(part)
         self._costs[number] = costs, part
         computed = account.costs(guarantee)
-        if not all(map(_alike, costs, computed)):
+        if len(costs) != len(computed) or not all(map(_alike, costs, computed)):
             return account.add(balance, costs, part), "records other costs than its guarantee has"
         try:
             return account.pay(balance, guarantee, costs, part), ""
