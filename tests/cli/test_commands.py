@@ -37,10 +37,12 @@ def test_a_fit_is_charged_once_and_leaves_model_schema_and_card(place):
 
 
 def test_what_the_command_line_says_goes_before_what_the_schema_says(place):
-    command = f"{FIT} --epsilon 0.25 --delta 0 --mechanism output_perturbation --part north --json"
+    command = (
+        f"{FIT} --epsilon 0.25 --delta 0 --mechanism objective_perturbation --part north --json"
+    )
     told = json.loads(run(place, command).output)
     assert (told["epsilon"], told["delta"]) == (pytest.approx(0.25), 0)
-    assert told["mechanism"] == "output_perturbation"
+    assert told["mechanism"] == "objective_perturbation"
     (entry,) = Ledger(place / "patients.db").history()
     assert entry.part == "north"
 

@@ -237,7 +237,7 @@ def schemas() -> Iterator[Case]:
         for value in values:
             spoiled = replaced("schema.toml", text.replace(line, f"{key} = {value}", 1))
             yield Case(f"{number} {key.split()[-1]} = {value[:20]}", spoil=spoiled)
-    for line in ("[data]", "[target]", "[columns.age]", "[privacy]"):
+    for line in ("[data]", "[target]", "[columns.age]", "[privacy]", "[model]"):
         for other in (line[:-1] + "x]", f"{line}\n{line}", line[:-1], f"{line}\nextra = 1"):
             changed = SCHEMA.replace(line, other, 1)
             yield Case(f"{line} becomes {other!r}", spoil=replaced("schema.toml", changed))
@@ -262,12 +262,12 @@ def schemas() -> Iterator[Case]:
         "no columns": SCHEMA.split("[columns.age]")[0],
         "columns are a number": SCHEMA.split("[columns.age]")[0] + "[columns]\nage = 5\n",
         "an empty column name": SCHEMA.replace("[columns.age]", '[columns.""]'),
-        "a model that is no table": "model = 5\n" + SCHEMA,
-        "unknown in model": SCHEMA + '\n[model]\nestimator = "forest"\n',
-        "mechanism in model": SCHEMA + '\n[model]\nmechanism = "forest"\n',
-        "max_rows in model": SCHEMA + "\n[model]\nmax_rows = 1.5\n",
-        "no max_rows in model": SCHEMA + "\n[model]\nmax_rows = 0\n",
-        "fewer max_rows than rows": SCHEMA + "\n[model]\nmax_rows = 2\n",
+        "a model that is no table": "model = 5\n" + SCHEMA.split("[model]")[0],
+        "unknown in model": SCHEMA + 'estimator = "forest"\n',
+        "no such mechanism": SCHEMA.replace("output_perturbation", "forest"),
+        "max_rows that are not whole": SCHEMA + "max_rows = 1.5\n",
+        "no max_rows": SCHEMA + "max_rows = 0\n",
+        "fewer max_rows than rows": SCHEMA + "max_rows = 2\n",
     }
     for name, content in whole.items():
         yield Case(f"the schema is {name}", spoil=replaced("schema.toml", content))

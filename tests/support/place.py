@@ -49,6 +49,9 @@ categories = ["surgery", "medicine"]
 
 [privacy]
 epsilon = 0.5
+
+[model]
+mechanism = "output_perturbation"
 """
 
 REGRESSION = SCHEMA.replace(
