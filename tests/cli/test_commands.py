@@ -151,7 +151,7 @@ def test_the_demonstration_can_be_fitted_as_it_is_written(tmp_path):
     assert run(tmp_path, "demo --write hospital --patients 2000").code == 0
     result = run(
         tmp_path,
-        "fit hospital/schema.toml hospital/hospital.parquet --epsilon 5 --no-ledger --out model",
+        "fit hospital/schema.toml hospital/hospital.parquet --epsilon 5 --rehearse 1 --out model",
     )
     assert result.code == 0
     assert run(tmp_path, "predict model hospital/holdout.csv --out p.csv").code == 0
