@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CODE := src tests benchmarks reproductions audits
 
-.PHONY: audit demo test format bench utility oracle goodness reproduce peers opacus opendp clean
+.PHONY: audit demo test faults format bench utility oracle goodness reproduce peers opacus opendp clean
 
 demo: $(READY)
 	@$(BIN)/python -m discreet.demo
@@ -36,6 +36,9 @@ reproduce: $(READY)
 
 audit: $(READY)
 	$(BIN)/python -m audits
+
+faults: $(READY)
+	DISCREET_KILLS=500 $(BIN)/pytest -q tests/ledger/test_killed_fits.py
 
 goodness: $(READY)
 	$(BIN)/python benchmarks/goodness_of_fit.py --draws 1000000000 --law both

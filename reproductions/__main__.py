@@ -14,6 +14,7 @@ from discreet.mechanisms import ExponentialSampling
 from discreet.privacy import Budget
 from reproductions import (
     bloated,
+    browser,
     huberization,
     inequalities,
     lower_bound,
@@ -259,7 +260,32 @@ def show_huberization(options: argparse.Namespace) -> None:
     pictures.excess_by_rows(lines, options.output / "huberization.png", note)
 
 
+def show_card(options: argparse.Namespace) -> None:
+    """The privacy card, in a real browser."""
+    program = browser.browser()
+    for name, card in browser.cards().items():
+        page = options.output / f"{name}.html"
+        page.write_text(card.html(), encoding="utf-8")
+        if browser.addresses(card.html()):
+            raise SystemExit(f"{page} refers to something elsewhere")
+        if program is None:
+            print(f"  {page}: no browser ({', '.join(browser.BROWSERS)}) is installed; not shown")
+            continue
+        views = {
+            "light": {"height": 4600},
+            "dark": {"height": 4600, "scheme": browser.DARK},
+            "phone": {"height": 3200, "width": 500},
+        }
+        for view, how in views.items():
+            image = options.output / f"{name}_{view}.png"
+            asked = browser.picture(program, page, image, **how)
+            if asked:
+                raise SystemExit(f"{page} asked for {asked}")
+            print(f"  {image}: shown, nothing asked for", flush=True)
+
+
 SHOWS = {
+    "card": show_card,
     "perturbation": show_perturbation,
     "bloated": show_bloated,
     "sampled": show_sampled,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import uuid
@@ -210,8 +211,79 @@ def test_a_refused_charge_leaves_the_rows_closed(monkeypatch):
 
 @pytest.mark.parametrize(
     "broken",
-    ["", "[]", "{}", '{"format": 2}', "not json"],
+    ["", "[]", "{}", '{"format": 2}', '{"format": true}', "not json", "[" * 9999, '{"a":1,"a":2}'],
 )
 def test_a_damaged_release_is_refused(broken):
     with pytest.raises((InputError, InputTypeError)):
         Release.from_json(broken)
+
+
+def changed(**fields):
+    document = json.loads(release(GaussianSum(), QUESTION, rows(), budget=BUDGET).to_json())
+    return json.dumps(document | fields)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"more": 1},
+        {"format": 3},
+        {"receipt_number": -1},
+        {"receipt_number": "1"},
+        {"mechanism": 3},
+        {"noise": None},
+        {"value": [["a"]]},
+        {"value_is_array": 1},
+        {"facts": {}},
+        {"facts": [{"what": "a", "words": "b"}]},
+        {"facts": [{"what": "a", "words": "b", "source": "hearsay"}]},
+        {"certificate": {"distance": 0.0}},
+        {"certificate": {"distance": 2.0, "failure": 0.0, "tolerances": []}},
+        {"certificate": {"distance": 0.0, "failure": 0.0, "tolerances": [{"what": "a"}]}},
+        {"versions": {"numpy": 3}},
+        {"versions": []},
+    ],
+    ids=repr,
+)
+def test_a_release_with_odd_fields_is_refused(fields):
+    with pytest.raises((InputError, InputTypeError)):
+        Release.from_json(changed(**fields))
+
+
+def test_all_fields_survive():
+    ledger = MemoryLedger(Budget(2.0, 1e-5))
+    result = release(GaussianSum(), QUESTION, rows(), budget=BUDGET, ledger=ledger, purpose="test")
+    again = Release.from_json(result.to_json())
+    assert again.to_json() == result.to_json()
+    assert (again.ledger, again.purpose, again.entry) == (ledger.identity, "test", "")
+    assert again.facts == result.facts != ()
+    assert again.certificate == result.certificate
+    assert again.certificate.distance == result.guarantee.profile.distance > 0
+    assert [one.what for one in again.certificate.tolerances] == [
+        "scale of the noise",
+        "step of the grid of the noise",
+    ]
+    assert dict(again.versions)["numpy"] == np.__version__
+    assert not again.is_rehearsal
+
+
+def test_what_a_release_says_is_settled_before_rows_are_opened(monkeypatch):
+    """Two tables with nothing in common but their bounds say the same of themselves."""
+    said = []
+    for X in ([[0.3, 0.4]], [[-9.0, math.nan]] * 50):
+        table = Rows(X, bounds=BOUNDS)
+        result = json.loads(release(GaussianSum(), QUESTION, table, budget=BUDGET).to_json())
+        said.append({name: part for name, part in result.items() if name != "value"})
+    assert said[0] == said[1]
+
+
+def test_the_first_format_is_still_read():
+    result = release(GaussianSum(), QUESTION, rows(), budget=BUDGET)
+    document = json.loads(result.to_json())
+    new = {"purpose", "facts", "noise", "certificate", "ledger", "entry", "versions"}
+    first = {name: part for name, part in document.items() if name not in new} | {"format": 1}
+    read = Release.from_json(json.dumps(first))
+    np.testing.assert_array_equal(read.value, result.value)
+    assert (read.guarantee, read.facts, read.noise) == (result.guarantee, (), "")
+    with pytest.raises(InputTypeError, match="unknown"):
+        Release.from_json(json.dumps(first | {"noise": "x"}))

@@ -6,6 +6,7 @@ what chance a fresh seed would have had of failing.
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 
@@ -15,7 +16,7 @@ import pytest
 from discreet.losses import Logistic
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
-from reproductions import bloated, inequalities, perturbation, sampled, trace
+from reproductions import bloated, browser, inequalities, perturbation, sampled, trace
 from reproductions.__main__ import main
 from reproductions.many import minimisers, unit_terms
 from reproductions.perturbation import Setting
@@ -302,3 +303,34 @@ def test_an_unknown_name_is_an_error(monkeypatch, capsys):
     with pytest.raises(SystemExit):
         main()
     assert "no such reproduction: nothing" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def card_pages():
+    return {name: card.html() for name, card in browser.cards().items()}
+
+
+def test_the_card_refers_to_nothing_elsewhere(card_pages):
+    assert [browser.addresses(page) for page in card_pages.values()] == [[], []]
+    assert "NOTHING IS PRIVATE" in card_pages["card_rehearsal"]
+    assert browser.addresses('<img src="HTTPS://a">') == ["HTTPS"]
+
+
+def test_a_log_of_requests_is_read(tmp_path):
+    log = tmp_path / "net.json"
+    asked = {"params": {"url": "https://example.org/x.js"}, "type": 2}
+    log.write_text(json.dumps({"events": [asked, {"params": {"url": "file:///card.html"}}, {}]}))
+    assert browser.asked_for(log) == ["https://example.org/x.js"]
+    log.write_text('{"constants": {},\n"events": [\n' + json.dumps(asked) + ",\n")
+    assert browser.asked_for(log) == ["https://example.org/x.js"]
+
+
+def test_without_a_browser_the_card_is_made_and_a_reason_printed(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(browser, "BROWSERS", ())
+    made = Release(1, Guarantee(Pure(1.0), AddRemoveOne()), "private_count", 0, "0.1")
+    monkeypatch.setattr(browser, "cards", lambda: {"card": card(made)})
+    monkeypatch.setattr(sys, "argv", ["reproductions", "card", "--output", str(tmp_path)])
+    main()
+    assert browser.browser() is None
+    assert "is installed; not shown" in capsys.readouterr().out
+    assert [path.name for path in tmp_path.iterdir()] == ["card.html"]

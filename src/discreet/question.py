@@ -16,6 +16,11 @@ class Question(ABC):
 
     bounds: Bounds
 
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """What whoever asks took as public because it was found in the data."""
+        return ()
+
     @abstractmethod
     def __post_init__(self) -> None:
         """Check the fields."""

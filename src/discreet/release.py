@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import platform
 import threading
 import warnings
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
 import numpy as np
+import scipy
 
-from discreet import _checks
+from discreet import _checks, _strict_json
 from discreet._types import Json
 from discreet.data import OpenRows, Rows
-from discreet.errors import EntropyError, InputError, InputTypeError, ReleaseFailed
+from discreet.errors import EntropyError, InputError, LedgerError, ReleaseFailed
+from discreet.facts import Certificate, Fact, Source, Tolerance, facts_about
 from discreet.ledger import AbstractLedger, NoLedger, Receipt, State
 from discreet.mechanisms import Mechanism, Plan
-from discreet.noise import Noise, RehearsalNoise, SystemNoise
+from discreet.noise import REHEARSAL, Noise, RehearsalNoise, SystemNoise
 from discreet.privacy import Budget, Guarantee, NoPrivacy
 from discreet.question import Question
 
-FORMAT = 1
+FORMAT = 2
+FIRST_FIELDS = {"format", "value", "value_is_array", "guarantee", "mechanism", "receipt_number"}
+FIRST_FIELDS |= {"version", "reason"}
+FIELDS = FIRST_FIELDS | {"purpose", "facts", "noise", "certificate", "ledger", "entry", "versions"}
 
 
 class RehearsalWarning(UserWarning):
@@ -32,6 +39,35 @@ class RehearsalWarning(UserWarning):
 @dataclass(frozen=True, eq=False)
 class Release:
     """What may be published, and what is promised about it; a closed list of fields.
+
+    All fields but the value are decided before rows are read.
+
+    Attributes
+    ----------
+    value
+        The answer.
+    guarantee
+        The privacy profile of the answer, and the unit that it protects.
+    mechanism
+        The name of the mechanism and of its proof note.
+    receipt_number
+        The number of the charge in its ledger; zero without one.
+    version
+        Of this library.
+    reason
+        Why the mechanism was set up so, from public facts.
+    purpose
+        What the caller said it was for.
+    facts
+        What is declared about rows or taken as public, in words, and by whom.
+    noise
+        The source of randomness.
+    certificate
+        How far computed and ideal numbers can be apart.
+    ledger, entry
+        What tells the ledger from others, and the digest of the charge in its chain; empty without.
+    versions
+        Of this library, Python, NumPy and SciPy.
 
     Examples
     --------
@@ -46,12 +82,24 @@ class Release:
     mechanism: str
     receipt_number: int
     version: str
-    reason: str = ""  # why the mechanism was set up so, from public facts
+    reason: str = ""
+    purpose: str = ""
+    facts: tuple[Fact, ...] = ()
+    noise: str = ""
+    certificate: Certificate = field(default_factory=Certificate)
+    ledger: str = ""
+    entry: str = ""
+    versions: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_private(self) -> bool:
         """Whether anything is promised at all."""
         return self.guarantee.is_private
+
+    @property
+    def is_rehearsal(self) -> bool:
+        """Whether it was made with noise that can be repeated."""
+        return self.noise.startswith(REHEARSAL)
 
     def to_json(self) -> str:
         """Return a JSON text with every field; numbers survive exactly."""
@@ -65,33 +113,94 @@ class Release:
             "receipt_number": self.receipt_number,
             "version": self.version,
             "reason": self.reason,
+            "purpose": self.purpose,
+            "facts": [
+                {"what": fact.what, "words": fact.words, "source": fact.source.value}
+                for fact in self.facts
+            ],
+            "noise": self.noise,
+            "certificate": {
+                "distance": self.certificate.distance,
+                "failure": self.certificate.failure,
+                "tolerances": [
+                    {"what": one.what, "value": one.value} for one in self.certificate.tolerances
+                ],
+            },
+            "ledger": self.ledger,
+            "entry": self.entry,
+            "versions": dict(self.versions),
         }
-        return json.dumps(document, allow_nan=False)
+        return _strict_json.dump(document)
 
     @classmethod
     def from_json(cls, text: str) -> Release:
-        """Read a release back; unknown fields and formats are refused."""
-        try:
-            document = json.loads(text)
-        except (TypeError, ValueError):
-            raise InputError("a release must be a JSON text as written by to_json().") from None
-        known = {"format", "value", "value_is_array", "guarantee", "mechanism", "receipt_number"}
-        known |= {"version", "reason"}
-        if not isinstance(document, dict) or set(document) != known:
-            raise InputTypeError(f"a release must be a JSON object with fields {sorted(known)}.")
-        if document["format"] != FORMAT:
-            raise InputError(
-                f"this release has format {document['format']!r}; this version reads {FORMAT}."
-            )
-        value = document["value"]
-        return cls(
-            value=np.array(value, dtype=np.float64) if document["value_is_array"] else value,
+        """Read a release back, of this format or the first; unknown fields are refused."""
+        document = _strict_json.parse(text, "a release")
+        if document.get("format") not in (1, FORMAT) or document["format"] is True:
+            raise InputError("this release has another format; this version reads 1 and 2.")
+        is_first = document["format"] == 1
+        _strict_json.check_fields(document, FIRST_FIELDS if is_first else FIELDS, "a release")
+        more = () if is_first else ("purpose", "noise", "ledger", "entry")
+        for name in ("mechanism", "version", "reason", *more):
+            _checks.instance(str, **{name: document[name]})
+        _checks.whole(receipt_number=document["receipt_number"], at_least=0)
+        _checks.instance(bool, value_is_array=document["value_is_array"])
+        first = cls(
+            value=_array(document["value"]) if document["value_is_array"] else document["value"],
             guarantee=Guarantee.from_json(json.dumps(document["guarantee"])),
             mechanism=document["mechanism"],
             receipt_number=document["receipt_number"],
             version=document["version"],
             reason=document["reason"],
         )
+        return first if is_first else _completed(first, document)
+
+
+def _array(value: object) -> Any:
+    try:
+        return np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("the value of a release must be a table of numbers.") from None
+
+
+def _completed(first: Release, document: Json) -> Release:
+    """Add the fields that came with the second format."""
+    certificate = _strict_json.check_fields(
+        document["certificate"], {"distance", "failure", "tolerances"}, "a certificate"
+    )
+    _checks.instance(dict, versions=document["versions"])
+    for name, version in document["versions"].items():
+        _checks.instance(str, **{name: version})
+    return replace(
+        first,
+        purpose=document["purpose"],
+        facts=tuple(_fact(fact) for fact in _listed(facts=document["facts"])),
+        noise=document["noise"],
+        certificate=Certificate(
+            distance=certificate["distance"],
+            failure=certificate["failure"],
+            tolerances=tuple(
+                Tolerance(**_strict_json.check_fields(one, {"what", "value"}, "a tolerance"))
+                for one in _listed(tolerances=certificate["tolerances"])
+            ),
+        ),
+        ledger=document["ledger"],
+        entry=document["entry"],
+        versions=tuple(document["versions"].items()),
+    )
+
+
+def _listed(**named: Any) -> list[Any]:
+    _checks.instance(list, **named)
+    ((_, listed),) = named.items()
+    return list(listed)
+
+
+def _fact(document: object) -> Fact:
+    parts = _strict_json.check_fields(document, {"what", "words", "source"}, "a fact")
+    sources = {source.value: source for source in Source}
+    _checks.one_of(sources, source=parts["source"])
+    return Fact(parts["what"], parts["words"], sources[parts["source"]])
 
 
 def release(
@@ -103,11 +212,13 @@ def release(
     ledger: AbstractLedger | None = None,
     noise: Noise | None = None,
     purpose: str = "",
+    facts: Iterable[Fact] = (),
 ) -> Release:
     """Plan, pay, open the rows, and release.
 
     The plan reads no row. The ledger books the charge before the rows are opened, and keeps it
-    even if the private part fails; what fails says nothing about the rows.
+    even if the private part fails; what fails says nothing about the rows. ``facts`` say more about
+    what is declared than the bounds of the question do.
 
     Examples
     --------
@@ -133,10 +244,31 @@ def release(
     plan = mechanism.plan(question, budget, rows.unit)  # public: no row is read
     noise.check()  # fails closed before anything is paid
     guarantee = _true_of(plan.guarantee, noise)
-    receipt = ledger.charge(guarantee, purpose=purpose or mechanism.name)  # paid for, durably
+    purpose = purpose or mechanism.name
+    # All that is said beside the value, but for the receipt, is settled here.
+    said = Release(
+        value=None,
+        guarantee=guarantee,
+        mechanism=mechanism.name,
+        receipt_number=0,
+        version=_version(),
+        reason=plan.reason,
+        purpose=purpose,
+        facts=facts_about(question.bounds, rows.unit, question.assumed, facts),
+        noise=noise.source,
+        certificate=_certificate(plan),
+        versions=_versions(),
+    )
+    receipt = ledger.charge(guarantee, purpose=purpose)  # paid for, durably
     value = _run(plan, rows, receipt, noise)  # private: proof in the .md beside the mechanism
     # Public again.
-    return Release(value, guarantee, mechanism.name, receipt.number, _version(), plan.reason)
+    return replace(
+        said,
+        value=value,
+        receipt_number=receipt.number,
+        ledger=receipt.issuer.identity,
+        entry=receipt.digest,
+    )
 
 
 def rehearse(
@@ -217,7 +349,10 @@ def _run(plan: Plan, rows: Rows, receipt: Receipt, noise: Noise) -> Any:
             "the private part stopped before a release; the charge stands. Rehearse with "
             "RehearsalNoise on synthetic rows to see why."
         )
-    receipt.issuer.settle(receipt, State.RELEASED if stopped is None else State.FAILED)
+    try:
+        receipt.issuer.settle(receipt, State.RELEASED if stopped is None else State.FAILED)
+    except LedgerError as error:  # what was paid for is not lost; the charge stands as opened
+        warnings.warn(f"how the release ended was not recorded: {error}", stacklevel=3)
     if stopped is not None:
         raise stopped
     return value
@@ -265,3 +400,18 @@ _QUIET = _Quiet()
 @cache
 def _version() -> str:
     return importlib.metadata.version("discreet")
+
+
+def _certificate(plan: Plan) -> Certificate:
+    profile = plan.guarantee.profile
+    return Certificate(profile.distance, profile.failure, plan.tolerances)
+
+
+@cache
+def _versions() -> tuple[tuple[str, str], ...]:
+    return (
+        ("discreet", _version()),
+        ("python", platform.python_version()),
+        ("numpy", np.__version__),
+        ("scipy", scipy.__version__),
+    )

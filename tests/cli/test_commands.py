@@ -8,9 +8,9 @@ import os
 
 import numpy as np
 import pytest
-from discreet.artifact import load
 from pyarrow import parquet
 
+from discreet.artifact import load
 from discreet.ledger import Ledger
 from discreet.schema import Undeclared, read
 from support.malformed import FIT

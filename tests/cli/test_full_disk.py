@@ -8,9 +8,9 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from discreet.artifact import load
 
 import discreet.cli.fit
+from discreet.artifact import load
 from discreet.ledger import Ledger, State
 from discreet.release import Release
 from support.malformed import FIT

@@ -13,6 +13,7 @@ from discreet.cli.demo import demo
 from discreet.cli.fit import fit
 from discreet.cli.frame import Commands
 from discreet.cli.init import init
+from discreet.cli.ledger import app as ledger
 from discreet.cli.predict import predict
 
 HELP = """Differentially private learning whose guarantees are true of the code as it runs.
@@ -61,3 +62,4 @@ def _discreet(
 
 for command in (init, fit, card, predict, audit, demo):
     app.command()(command)
+app.add_typer(ledger)

@@ -17,6 +17,9 @@ from discreet.geometry.convex_set import ConvexSet, Uniforms
 from discreet.geometry.norms import norm
 from discreet.geometry.shapes import Csr, as_numbers
 
+MOST_WORDS = 20
+"""The limits of so many entries are told one by one."""
+
 
 @dataclass(frozen=True)
 class Box(ConvexSet):
@@ -56,6 +59,16 @@ class Box(ConvexSet):
             raise InputError("lower must not exceed upper in any coordinate.")
         object.__setattr__(self, "lower", tuple(lower.tolist()))
         object.__setattr__(self, "upper", tuple(upper.tolist()))
+
+    @property
+    def words(self) -> str:
+        limits = list(zip(self.lower, self.upper, strict=True))
+        if len(set(limits)) == 1:
+            return f"points with entries from {limits[0][0]:.12g} to {limits[0][1]:.12g}"
+        if len(limits) > MOST_WORDS:
+            return f"points with each of {len(limits):,} entries between limits of its own"
+        listed = ", ".join(f"{low:.12g} to {high:.12g}" for low, high in limits)
+        return f"points with entries, in order, from {listed}"
 
     @property
     def norm_order(self) -> None:

@@ -53,6 +53,11 @@ class ConvexSet(ABC):
     """
 
     @property
+    def words(self) -> str:
+        """Say what lies in the set, as in "points of Euclidean norm at most 1"."""
+        return repr(self)
+
+    @property
     @abstractmethod
     def norm_order(self) -> float | None:
         """Order (1, 2 or infinity) of the norm whose ball this is; None for other sets."""

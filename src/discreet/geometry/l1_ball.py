@@ -55,6 +55,10 @@ class L1Ball(ConvexSet):
         object.__setattr__(self, "radius", limits.size(radius=self.radius))
 
     @property
+    def words(self) -> str:
+        return f"points whose absolute entries add up to at most {self.radius:.12g}"
+
+    @property
     def norm_order(self) -> float:
         return 1
 

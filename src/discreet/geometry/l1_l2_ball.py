@@ -56,6 +56,13 @@ class L1L2Ball(ConvexSet):
         object.__setattr__(self, "l2_radius", limits.size(l2_radius=self.l2_radius))
 
     @property
+    def words(self) -> str:
+        return (
+            f"points whose absolute entries add up to at most {self.l1_radius:.12g}, of Euclidean "
+            f"norm at most {self.l2_radius:.12g}"
+        )
+
+    @property
     def norm_order(self) -> None:
         return None
 

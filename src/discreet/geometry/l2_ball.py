@@ -54,6 +54,10 @@ class L2Ball(ConvexSet):
         object.__setattr__(self, "radius", limits.size(radius=self.radius))
 
     @property
+    def words(self) -> str:
+        return f"points of Euclidean norm at most {self.radius:.12g}"
+
+    @property
     def norm_order(self) -> float:
         return 2
 

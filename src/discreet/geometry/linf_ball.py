@@ -43,6 +43,10 @@ class LinfBall(ConvexSet):
         object.__setattr__(self, "radius", limits.size(radius=self.radius))
 
     @property
+    def words(self) -> str:
+        return f"points with entries from {-self.radius:.12g} to {self.radius:.12g}"
+
+    @property
     def norm_order(self) -> float:
         return math.inf
 

@@ -78,6 +78,10 @@ class NuclearBall(ConvexSet):
         object.__setattr__(self, "shape", (int(rows), int(columns)))
 
     @property
+    def words(self) -> str:
+        return f"matrices whose singular values add up to at most {self.radius:.12g}"
+
+    @property
     def norm_order(self) -> None:
         return None
 

@@ -46,6 +46,10 @@ class Product(ConvexSet):
             region._check_dimension(count)
 
     @property
+    def words(self) -> str:
+        return "; ".join(f"{count:,} columns: {part.words}" for part, count in self.parts)
+
+    @property
     def norm_order(self) -> None:
         return None
 

@@ -43,6 +43,10 @@ class Simplex(ConvexSet):
         object.__setattr__(self, "total", limits.size(total=self.total))
 
     @property
+    def words(self) -> str:
+        return f"points with entries that are not negative and add up to {self.total:.12g}"
+
+    @property
     def norm_order(self) -> None:
         return None
 

@@ -27,6 +27,10 @@ class WholeSpace(ConvexSet):
     """
 
     @property
+    def words(self) -> str:
+        return "any point"
+
+    @property
     def norm_order(self) -> None:
         return None
 

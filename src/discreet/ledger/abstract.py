@@ -36,6 +36,11 @@ class Entry:
     actor: str = ""  # who charged it
     digest: str = ""  # of its line in a chained history
 
+    @property
+    def is_refundable(self) -> bool:
+        """Whether its rows were not opened."""
+        return self.state is State.RESERVED
+
 
 FOREIGN = "this receipt was not written by this ledger."
 ANOTHER = "this receipt was written for another guarantee."
@@ -66,7 +71,7 @@ class AbstractLedger(ABC):
     @property
     @abstractmethod
     def identity(self) -> str:
-        """Say which ledger this is, without anything secret."""
+        """What tells this ledger from others, without anything secret; empty if it keeps none."""
 
     @abstractmethod
     def charge(self, guarantee: Guarantee, *, purpose: str = "") -> Receipt:

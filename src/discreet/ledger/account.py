@@ -41,7 +41,8 @@ Costs = tuple[Vector, ...]
 WHOLE = ""
 """The name of the only part of a data set without declared parts."""
 
-HALVINGS = 50
+HALVINGS, FEW = 50, 14
+"""How closely what is left is looked for: to the last digit, or to say it in three."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,22 +135,27 @@ class Account:
         self, balance: Balance, guarantee: Guarantee, costs: Costs, part: str | None = None
     ) -> Balance:
         """Return the balance after a charge; raise if the budget cannot pay for it."""
-        if not self._admits(balance, guarantee, costs, part):
-            left = self.remaining(balance, guarantee.quoted_delta, part)
-            raise BudgetExceeded(
-                f"the budget (epsilon = {self.budget.epsilon:g}, delta = {self.budget.delta:g}) "
-                f"cannot pay for this release (epsilon = {guarantee.epsilon():.3g} at delta = "
-                f"{guarantee.quoted_delta:.3g}); {left:.3g} is left there. No row was read."
-            )
+        if not self.admits(balance, guarantee, costs, part):
+            raise self.refusal(balance, guarantee, part)
         return self.add(balance, costs, part)
+
+    def refusal(self, balance: Balance, guarantee: Guarantee, part: str | None) -> BudgetExceeded:
+        """Say what a release would have cost, and what is left."""
+        left = self.remaining(balance, guarantee.quoted_delta, part, halvings=FEW)
+        return BudgetExceeded(
+            f"the budget (epsilon = {self.budget.epsilon:g}, delta = {self.budget.delta:g}) "
+            f"cannot pay for this release (epsilon = {guarantee.epsilon():.3g} at delta = "
+            f"{guarantee.quoted_delta:.3g}); {left:.3g} is left there. No row was read."
+        )
 
     def add(self, balance: Balance, costs: Costs, part: str | None) -> Balance:
         """Return the balance with a charge that was admitted before."""
         return {**balance, **{name: balance[name].plus(costs) for name in self.touched(part)}}
 
-    def _admits(
+    def admits(
         self, balance: Balance, guarantee: Guarantee, costs: Costs, part: str | None
     ) -> bool:
+        """Say whether the budget can pay for a charge."""
         standing = [balance[name] for name in self.touched(part)]
         alone = any(there.count == 0 for there in standing) and self._fits_alone(guarantee)
         return all(
@@ -165,13 +171,36 @@ class Account:
             rule.admits(cost) for rule, cost in zip(self._filters, standing.costs, strict=True)
         )
 
-    def remaining(self, balance: Balance, delta: float, part: str | None = None) -> float:
+    def used(self, balance: Balance, part: str | None = None) -> float:
+        """Return which share of the budget is used up, in the part where most is.
+
+        Examples
+        --------
+        >>> account = Account(Budget(1.0))
+        >>> release = Guarantee(Pure(0.75), AddRemoveOne())
+        >>> account.used(account.pay(account.nothing(), release, account.costs(release)))
+        0.75
+        """
+        return max(self.share(balance[name]) for name in self.touched(part))
+
+    def share(self, standing: Standing) -> float:
+        """Return which share of the budget is used up by what stands against one part."""
+        shares = [1.0]
+        for rule, costs in zip(self._filters, standing.costs, strict=True):
+            needed = costs > 0
+            if (rule.limit[needed] > 0).all():
+                shares.append(float(np.max(costs[needed] / rule.limit[needed], initial=0.0)))
+        return round(min(shares), 6)
+
+    def remaining(
+        self, balance: Balance, delta: float, part: str | None = None, *, halvings: int = HALVINGS
+    ) -> float:
         """Return an epsilon such that a release of that epsilon at ``delta`` would be admitted."""
         _checks.delta(delta=delta)
         low, high = 0.0, self.budget.epsilon
         if self._would_admit(balance, high, delta, part):
             return high
-        for _ in range(HALVINGS):
+        for _ in range(halvings):
             middle = (low + high) / 2
             if self._would_admit(balance, middle, delta, part):
                 low = middle
@@ -184,11 +213,11 @@ class Account:
     ) -> bool:
         profile: Profile = Approximate(epsilon, delta) if delta else Pure(epsilon)
         request = Guarantee(profile, self.unit, quoted_delta=delta)
-        return self._admits(balance, request, self.costs(request), part)
+        return self.admits(balance, request, self.costs(request), part)
 
 
 def _names(parts: Iterable[str]) -> tuple[str, ...]:
-    listed = tuple(parts)
+    listed = () if isinstance(parts, str) else tuple(parts)
     for part in listed:
         _checks.instance(str, part=part)
     if isinstance(parts, str) or len(set(listed)) != len(listed) or WHOLE in listed:

@@ -137,7 +137,7 @@ class Ledger(AbstractLedger):
             protects,
             budget.epsilon,
             budget.delta,
-            tuple(parts),
+            parts,  # type: ignore[arg-type]  # becomes a tuple once it is checked
             notes,
             opened_by=_actor(),
             opened_at=_now(),
@@ -170,8 +170,21 @@ class Ledger(AbstractLedger):
         return self._account.unit
 
     @property
+    def dataset(self) -> str:
+        return self.declared.name
+
+    @property
+    def protects(self) -> str:
+        return self.declared.protects
+
+    @property
+    def place(self) -> str:
+        """Where the books are, without user names and passwords."""
+        return self._store.identity
+
+    @property
     def identity(self) -> str:
-        return f"{self.declared.name} in {self._store.identity}"
+        return f"{self.declared.name} in {self.place}"
 
     def for_part(self, part: str) -> Ledger:
         """Return the same books, charging one declared part of the data alone."""
@@ -193,10 +206,12 @@ class Ledger(AbstractLedger):
         with self._store.writing() as connection:
             summary = self._store.locked(connection, self._id)
             balance = balance_from_json(json.loads(summary.balance))
-            after = self._account.pay(balance, guarantee, costs, self.part)
-            number = summary.charges + 1
-            line = self._append(connection, summary, number, State.RESERVED, facts, after)
-        return Receipt(number, guarantee, self, token, line.digest)
+            if self._account.admits(balance, guarantee, costs, self.part):
+                after = self._account.add(balance, costs, self.part)
+                number = summary.charges + 1
+                line = self._append(connection, summary, number, State.RESERVED, facts, after)
+                return Receipt(number, guarantee, self, token, line.digest)
+        raise self._account.refusal(balance, guarantee, self.part)
 
     def redeem(self, receipt: Receipt) -> None:
         self._move(receipt, State.RESERVED, State.OPENED)
@@ -218,7 +233,7 @@ class Ledger(AbstractLedger):
 
         Their processes may still be about to open them, or may have died.
         """
-        return tuple(entry for entry in self.history() if entry.state is State.RESERVED)
+        return tuple(entry for entry in self.history() if entry.is_refundable)
 
     def _move(self, receipt: Receipt | int, before: State, after: State) -> None:
         number = receipt if isinstance(receipt, int) else receipt.number
@@ -287,6 +302,26 @@ class Ledger(AbstractLedger):
 
     def remaining(self, delta: float) -> float:
         return self._account.remaining(self._balance(), delta, self.part)
+
+    def used(self) -> float:
+        """Return which share of the budget is used up, in the part where most is."""
+        return self._account.used(self._balance(), self.part)
+
+    def use(self) -> dict[str, list[float]]:
+        """Return the share of the budget that was used after each charge, for each part.
+
+        As if charges that were refunded had never been made. A data set without declared parts is
+        one part, named "".
+        """
+        balance = self._account.nothing()
+        shares: dict[str, list[float]] = {name: [] for name in balance}
+        for entry in self.history():
+            if entry.state is not State.REFUNDED:
+                costs = self._account.costs(entry.guarantee)
+                balance = self._account.add(balance, costs, entry.part)
+            for name, standing in balance.items():
+                shares[name].append(self._account.share(standing))
+        return shares
 
     def _balance(self) -> Balance:
         with self._store.reading() as connection:

@@ -70,7 +70,7 @@ class MemoryLedger(AbstractLedger):
 
     @property
     def identity(self) -> str:
-        return "a ledger in memory"
+        return f"memory:{self._name}"
 
     def charge(self, guarantee: Guarantee, *, purpose: str = "") -> Receipt:
         self._account.check(guarantee)
@@ -194,7 +194,7 @@ class NoLedger(AbstractLedger):
 
     @property
     def identity(self) -> str:
-        return "no ledger"
+        return ""
 
     def charge(self, guarantee: Guarantee, *, purpose: str = "") -> Receipt:
         _checks.instance(Guarantee, guarantee=guarantee)

@@ -24,7 +24,7 @@ class Receipt:
     guarantee: Guarantee
     issuer: AbstractLedger = field(repr=False)
     token: str = field(repr=False)
-    digest: str = ""  # of its line in a chained history
+    digest: str = ""  # of its entry in a chain of hashes; empty where there is none
 
     def redeem(self) -> None:
         """Use the receipt up; raises unless the issuer recognises it as unused."""

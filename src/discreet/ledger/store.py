@@ -12,6 +12,7 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,11 @@ SHORT, LONGEST = 0.0005, 0.01
 ONE_AT_A_TIME = 0x646973637265
 """The number of PostgreSQL's advisory lock for making and migrating tables."""
 
-_engines: dict[tuple[int, str], sql.Engine] = {}  # a forked process must not use its parent's
+LOCKED = (
+    sql.select(tables.DATASETS).where(tables.DATASETS.c.id == sql.bindparam("id")).with_for_update()
+)
+
+_engines: dict[tuple[int, str, bool], sql.Engine] = {}  # a forked process must not use its parent's
 
 
 class Store:
@@ -71,10 +76,11 @@ class Store:
         """The whole address, for another process of the same user."""
         return self.url.render_as_string(hide_password=False)
 
-    def _engine(self) -> sql.Engine:
-        key = os.getpid(), self.address
+    def _engine(self, *, reads: bool = False) -> sql.Engine:
+        key = os.getpid(), self.address, reads and self.is_file
         if key not in _engines:
-            _engines[key] = _sqlite_engine(self.url) if self.is_file else _postgres_engine(self.url)
+            make = partial(_sqlite_engine, reads=reads) if self.is_file else _postgres_engine
+            _engines[key] = make(self.url)
         return _engines[key]
 
     def open(self) -> None:
@@ -91,17 +97,17 @@ class Store:
 
     def discard(self) -> None:
         """Remove the files of a ledger that could not be made."""
-        engine = _engines.pop((os.getpid(), self.address), None)
-        if engine is not None:
-            engine.dispose()
+        for reads in (False, True):
+            engine = _engines.pop((os.getpid(), self.address, reads), None)
+            if engine is not None:
+                engine.dispose()
         for ending in ("", "-wal", "-shm") if self.path is not None else ():
             Path(f"{self.path}{ending}").unlink(missing_ok=True)
 
     @contextmanager
     def reading(self) -> Iterator[sql.Connection]:
         """Read one state of the books, whatever others write meanwhile."""
-        with self._spoken(), self._engine().connect() as connection:
-            connection.execution_options(reads=True)
+        with self._spoken(), self._engine(reads=True).connect() as connection:
             if not self.is_file:
                 connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             yield connection
@@ -124,8 +130,7 @@ class Store:
 
     def locked(self, connection: sql.Connection, dataset: int) -> Any:
         """Return the line of a data set, which nobody else can change until this is committed."""
-        query = sql.select(tables.DATASETS).where(tables.DATASETS.c.id == dataset)
-        return connection.execute(query.with_for_update()).one()  # SQLite holds its lock already
+        return connection.execute(LOCKED, {"id": dataset}).one()  # SQLite holds its lock already
 
     @contextmanager
     def _spoken(self) -> Iterator[None]:
@@ -150,6 +155,8 @@ class Store:
 
 NOTHING_HAPPENED = "No row was read."
 
+NO_SERVER = "no PostgreSQL server lets you in at {place}; check the address and the password."
+
 TROUBLES = {
     "is locked": "the books at {place} have been busy for a minute; try again.",
     "lock timeout": "the books at {place} have been busy for a minute; try again.",
@@ -159,7 +166,10 @@ TROUBLES = {
     "readonly": "{place} cannot be written to; check its permissions.",
     "unable to open": "{place} cannot be opened; check that the folder exists and its permissions.",
     "disk I/O": "{place} cannot be read or written; check the disk.",
-    "connection failed": "no PostgreSQL server answers at {place}; check the address and password.",
+    "connection failed": NO_SERVER,
+    "connection is bad": NO_SERVER,
+    "connection timeout": NO_SERVER,
+    "failed to resolve host": NO_SERVER,
     "the history is never changed": "the history in {place} is never changed.",
 }
 """Words of the data bases, and ours."""
@@ -183,7 +193,7 @@ def _address(where: str | Path) -> sql.URL:
     raise InputError(f"a ledger is an SQLite file or a PostgreSQL data base; got {kind!r}.")
 
 
-def _sqlite_engine(url: sql.URL) -> sql.Engine:
+def _sqlite_engine(url: sql.URL, *, reads: bool) -> sql.Engine:
     engine = sql.create_engine(
         url,
         connect_args={"timeout": PATIENCE, "isolation_level": None, "check_same_thread": False},
@@ -193,13 +203,15 @@ def _sqlite_engine(url: sql.URL) -> sql.Engine:
 
     @sql.event.listens_for(engine, "connect")
     def _prepare(connection: sqlite3.Connection, _: object) -> None:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA foreign_keys = ON")
+        if not reads:
+            connection.execute("PRAGMA journal_mode = WAL")  # kept in the file
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute("PRAGMA busy_timeout = 0")  # see _take_lock
 
     @sql.event.listens_for(engine, "begin")
     def _begin(connection: sql.Connection) -> None:
-        if connection.get_execution_options().get("reads"):
+        if reads:
             connection.exec_driver_sql("BEGIN")
         else:
             _take_lock(connection)
@@ -209,7 +221,6 @@ def _sqlite_engine(url: sql.URL) -> sql.Engine:
 
 def _take_lock(connection: sql.Connection) -> None:
     """Take the file's write lock; ask often, because SQLite itself waits long between attempts."""
-    connection.exec_driver_sql("PRAGMA busy_timeout = 0")
     end, wait = time.monotonic() + PATIENCE, SHORT
     while True:
         try:
@@ -220,7 +231,6 @@ def _take_lock(connection: sql.Connection) -> None:
                 raise
         time.sleep(wait)
         wait = min(LONGEST, wait * 1.5)
-    connection.exec_driver_sql(f"PRAGMA busy_timeout = {int(1000 * PATIENCE)}")
 
 
 def _postgres_engine(url: sql.URL) -> sql.Engine:

@@ -14,6 +14,7 @@ from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.data import LabelSet
 from discreet.errors import InputError, InputTypeError
+from discreet.facts import Fact, Source, one_of
 from discreet.linear_model._estimator import LinearEstimator
 from discreet.losses import ProbabilisticLoss
 
@@ -32,6 +33,9 @@ class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[mi
             return None
         _checks.positive(C=self.C)
         return 1 / self.C
+
+    def _facts(self) -> tuple[Fact, ...]:
+        return (*super()._facts(), classes_in_words(self.classes))
 
     def _fit(self, X: Any, y: Any, weights: Any) -> Self:
         assumed = () if self.classes is not None else ("the classes found in the labels",)
@@ -112,6 +116,14 @@ def each_by_itself(y: Any) -> Any:
     for place, label in enumerate(y):
         labels[place] = label
     return labels
+
+
+def classes_in_words(declared: Any) -> Fact:
+    """Say which classes are declared, or that they were found."""
+    if declared is None:
+        return Fact("labels", "the classes found in the labels", Source.FOUND)
+    names = [str(name) for name in _declared(declared).tolist()]
+    return Fact("labels", one_of(names), Source.DECLARED)
 
 
 def codes_of(y: Any, classes: Any) -> Vector:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from discreet import _checks
 from discreet._types import Array
 from discreet.errors import InputError
+from discreet.facts import Fact, Source
 from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
 from discreet.linear_model._estimator import LinearEstimator, unquoted
 from discreet.preprocessing import BoundedScaler, Category, Column
@@ -49,6 +50,19 @@ class DeclaredColumns(LinearEstimator):
         if self._kept_share() == 1:
             return L1L2Ball(total, scaler.row_norm())
         return L1L2Ball(total, min(scaler.row_norm(), math.sqrt(total)))
+
+    def _facts(self) -> tuple[Fact, ...]:
+        columns = self.columns
+        if columns is None:
+            return super()._facts()
+        rest = tuple(fact for fact in super()._facts() if fact.what != "columns")
+        named = columns.items() if isinstance(columns, Mapping) else enumerate(columns, start=1)
+        return (
+            Fact("columns", f"{len(columns):,}, each declared by itself", Source.DECLARED),
+            Fact("features", f"encoded columns: {self._features().words}", Source.CHOSEN),
+            *(Fact(f"column {name}", column.words, Source.DECLARED) for name, column in named),
+            *rest,
+        )
 
     def _listed(self) -> list[Column]:
         columns = self.columns

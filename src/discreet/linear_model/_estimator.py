@@ -14,6 +14,7 @@ from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.data import Labels
 from discreet.errors import InputError, InputTypeError
+from discreet.facts import Fact, Source
 from discreet.geometry import ConvexSet, L2Ball
 from discreet.ledger import AbstractLedger
 from discreet.linear_model._fitting import Lasso, Task, noise_from
@@ -25,6 +26,8 @@ from discreet.release import Release
 
 INTERCEPT_SHARE = 0.5
 """The constant of the intercept's column, as a share of the bound on rows."""
+
+COLUMNS_FOUND = Fact("columns", "their number, and their names if they have any", Source.FOUND)
 
 VALUES_FOLLOW = ("convert", "array=", "Complex data")
 """What errors say before they quote values of the table."""
@@ -113,6 +116,12 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
         """Return the entry of the intercept's column."""
         return INTERCEPT_SHARE * self.data_norm if self.fit_intercept else None
 
+    def _facts(self) -> tuple[Fact, ...]:
+        """Return what is declared, or taken from the data as public, in the caller's terms."""
+        if self.domain is None:
+            return (COLUMNS_FOUND,)
+        return (COLUMNS_FOUND, Fact("coefficients", self.domain.words, Source.DECLARED))
+
     def _chosen(self, n_features: int) -> str | Mechanism:
         """Return the mechanism for rows of this width, or the name of one."""
         return self.mechanism
@@ -135,6 +144,7 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
             mechanism=self._chosen(n_features),
             assumed=assumed,
             lasso=self._lasso(),
+            facts=self._facts(),
         )
 
     def _table(self, X: Any, y: Any) -> tuple[Any, Any]:
@@ -178,7 +188,7 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _keep(self, coef: Array, intercept: Any) -> None:
         """Keep one vector of coefficients for each class, or for the only target."""
-        self.coef_, self.intercept_ = coef, intercept
+        self.coef_, self.intercept_ = np.ascontiguousarray(coef), intercept
 
     def _margins(self, X: Any) -> Array:
         """Return the inner product of each row with each vector of coefficients."""

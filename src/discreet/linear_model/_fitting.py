@@ -12,6 +12,7 @@ from discreet import _checks
 from discreet._types import Vector
 from discreet.data import Bounds, Labels, LabelSet, Rows
 from discreet.errors import InputError, InputTypeError
+from discreet.facts import Fact
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger
 from discreet.linear_model._least_squares import as_strong_as_noise, least_error
@@ -92,6 +93,7 @@ class Task:
     mechanism: str | Mechanism
     assumed: tuple[str, ...]
     lasso: Lasso | None = None
+    facts: tuple[Fact, ...] = ()
 
     def __post_init__(self) -> None:
         if isinstance(self.mechanism, str):
@@ -129,6 +131,7 @@ class Task:
             ledger=ledger,
             noise=noise,
             purpose=purpose,
+            facts=self.facts,
         )
         problem = question.problem if isinstance(question, OneVsRest) else question
         if not (self.ridge is None or problem.ridge == self.ridge):

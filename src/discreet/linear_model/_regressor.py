@@ -11,6 +11,7 @@ from discreet import _checks
 from discreet._types import Vector
 from discreet.data import Interval
 from discreet.errors import InputError, InputTypeError
+from discreet.facts import Fact, Source, labels_in_words
 from discreet.linear_model._estimator import LinearEstimator
 
 
@@ -43,6 +44,9 @@ class LinearRegressorBase(RegressorMixin, LinearEstimator):  # type: ignore[misc
         """Return the range of targets, counted from its middle."""
         interval = self._range()
         return Interval(interval.low - self._middle, interval.high - self._middle)
+
+    def _facts(self) -> tuple[Fact, ...]:
+        return (*super()._facts(), Fact("labels", labels_in_words(self._range()), Source.DECLARED))
 
     def _fit(self, X: Any, y: Any, weights: Any) -> Self:
         labels = self._labels()

@@ -15,6 +15,7 @@ from discreet import _checks
 from discreet._types import Array
 from discreet.data import Bounds, Rows
 from discreet.errors import InputTypeError
+from discreet.facts import Fact, Source
 from discreet.geometry import L2Ball, NuclearBall, Product
 from discreet.ledger import AbstractLedger
 from discreet.linear_model._estimator import INTERCEPT_SHARE, unquoted
@@ -160,6 +161,11 @@ class LowRankRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             ledger=self.ledger,
             noise=noise,
             purpose=type(self).__name__,
+            facts=(
+                Fact("columns", "how many features and targets there are", Source.FOUND),
+                Fact("features", L2Ball(self.data_norm).words, Source.DECLARED),
+                Fact("labels", L2Ball(self.target_norm).words, Source.DECLARED),
+            ),
         )
         if self.alpha is not None and problem.ridge > self.alpha:
             raised = f"the penalty was raised to {problem.ridge:.3g}, the least for this budget"
@@ -206,7 +212,7 @@ class LowRankRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _keep(self, problem: SeveralOutputs, value: Array, *, is_single: bool) -> None:
         matrix = value.reshape(problem.shape).T
         constant = problem.bounds.intercept
-        self.coef_ = matrix if constant is None else matrix[:, :-1]
+        self.coef_ = np.ascontiguousarray(matrix if constant is None else matrix[:, :-1])
         self.intercept_ = np.zeros(len(matrix)) if constant is None else constant * matrix[:, -1]
         if is_single:
             self.coef_, self.intercept_ = self.coef_[0], float(self.intercept_[0])

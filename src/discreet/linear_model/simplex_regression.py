@@ -14,9 +14,10 @@ from discreet import _checks
 from discreet._types import Vector
 from discreet.data import Bounds, Interval, Rows
 from discreet.errors import InputError
+from discreet.facts import Fact, Source, labels_in_words
 from discreet.geometry import ConvexSet, LinfBall, limits
 from discreet.ledger import AbstractLedger
-from discreet.linear_model._estimator import LinearEstimator
+from discreet.linear_model._estimator import COLUMNS_FOUND, LinearEstimator
 from discreet.linear_model._regressor import interval_of, numbers
 from discreet.losses import Huber, Loss, Squared
 from discreet.mechanisms import SimplexSampling
@@ -177,6 +178,14 @@ class SimplexRegression(RegressorMixin, LinearEstimator):  # type: ignore[misc]
     def _origin(self) -> float:
         return limits.size(radius=self.radius) * self._middle
 
+    def _facts(self) -> tuple[Fact, ...]:
+        entries, targets = self._entries(), interval_of(target_range=self.target_range)
+        return (
+            COLUMNS_FOUND,
+            Fact("features", labels_in_words(entries), Source.DECLARED),
+            Fact("labels", labels_in_words(targets), Source.DECLARED),
+        )
+
     def _loss(self) -> Loss:
         if self.threshold is None:
             return Squared(self._labels().magnitude)
@@ -205,6 +214,7 @@ class SimplexRegression(RegressorMixin, LinearEstimator):  # type: ignore[misc]
             ),
             Budget(self.epsilon, self.delta),
             unit_named(self.unit),
+            self._facts(),
         )
         if middle != 0 and sparse.issparse(X):
             raise InputError(
@@ -246,6 +256,7 @@ class Mixing:
     mixture: Mixture
     budget: Budget
     unit: Unit
+    facts: tuple[Fact, ...] = ()
     intercept: None = None
 
     def fit(
@@ -272,4 +283,5 @@ class Mixing:
             ledger=ledger,
             noise=noise,
             purpose=purpose,
+            facts=self.facts,
         )

@@ -15,7 +15,7 @@ from discreet.data import Bounds, Rows
 from discreet.errors import InputError
 from discreet.geometry import Box
 from discreet.ledger import AbstractLedger
-from discreet.linear_model._estimator import unquoted
+from discreet.linear_model._estimator import COLUMNS_FOUND, unquoted
 from discreet.linear_model._fitting import noise_from
 from discreet.mechanisms import ExponentialSampling, Mechanism
 from discreet.privacy import Budget, Guarantee, Unit, unit_named
@@ -82,6 +82,7 @@ class LocationEstimator(BaseEstimator):  # type: ignore[misc]
             ledger=self.ledger,
             noise=noise,
             purpose=type(self).__name__,
+            facts=(COLUMNS_FOUND,),
         )
         self.privacy_ = self.release_.guarantee
         if self.verbose > 0:

@@ -14,8 +14,13 @@ from discreet.data import Bounds, LabelSet, Rows
 from discreet.errors import InputError
 from discreet.geometry import Box
 from discreet.ledger import AbstractLedger
-from discreet.linear_model._classifier import codes_of, declared_or_found, each_by_itself
-from discreet.linear_model._estimator import unquoted
+from discreet.linear_model._classifier import (
+    classes_in_words,
+    codes_of,
+    declared_or_found,
+    each_by_itself,
+)
+from discreet.linear_model._estimator import COLUMNS_FOUND, unquoted
 from discreet.linear_model._fitting import noise_from
 from discreet.location._estimator import limits_for, limits_of
 from discreet.mechanisms import ExponentialSampling
@@ -137,6 +142,7 @@ class Threshold(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             ledger=self.ledger,
             noise=noise,
             purpose=type(self).__name__,
+            facts=(COLUMNS_FOUND, classes_in_words(self.classes)),
         )
         self.privacy_ = self.release_.guarantee
         if self.verbose > 0:

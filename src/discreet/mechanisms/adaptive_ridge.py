@@ -11,9 +11,11 @@ from scipy.special import ndtri
 from discreet._types import Array, Vector
 from discreet.data import Block, OpenRows, summation_error
 from discreet.errors import CalibrationError
+from discreet.facts import Tolerance
 from discreet.losses import Squared
 from discreet.mechanisms._minimiser import UNIT, Minimiser
 from discreet.mechanisms._penalised import PenalisedMinimiser
+from discreet.mechanisms._tolerances import of_grid
 from discreet.mechanisms.base import Mechanism, Plan, Verdict
 from discreet.mechanisms.objective_perturbation import (
     ExactMinimiser,
@@ -85,6 +87,10 @@ class AdaptiveRidgePlan(Plan):
     def sensitivity(self) -> float:
         """That of the second release, once the first is known."""
         return self.second.sensitivity
+
+    @property
+    def tolerances(self) -> tuple[Tolerance, ...]:
+        return (*of_grid(self.grid, "the noise on the least curvature"), *self.second.tolerances)
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         smallest = np.array([self.curvature.smallest(rows)])

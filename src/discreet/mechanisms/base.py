@@ -12,6 +12,7 @@ from discreet import _checks
 from discreet.data import OpenRows
 from discreet.declared import Bounds
 from discreet.errors import NotAccepted
+from discreet.facts import Tolerance
 from discreet.noise import Noise
 from discreet.privacy import Budget, Guarantee, Profile, Unit
 from discreet.question import Question
@@ -36,6 +37,11 @@ class Plan(ABC):
 
     guarantee: Guarantee
     reason: str = ""  # why it was planned so, from public facts
+
+    @property
+    def tolerances(self) -> tuple[Tolerance, ...]:
+        """What stands between ideal and computed numbers; paid for in the guarantee."""
+        return ()
 
     @abstractmethod
     def run(self, rows: OpenRows, noise: Noise) -> Any:

@@ -8,7 +8,9 @@ import numpy as np
 
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
+from discreet.facts import Tolerance
 from discreet.mechanisms._exact_sum import ExactSum
+from discreet.mechanisms._tolerances import of_grid
 from discreet.mechanisms._totals import INTEGER_ROOM, Totals, is_total
 from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
 from discreet.noise import Grid, Noise, distance_of_gaussian, gaussian_grid
@@ -28,6 +30,10 @@ class GaussianSumPlan(Plan):
     def sensitivity(self) -> float:
         """How far, in l2, the totals of neighbours can be apart on the grid."""
         return self.totals.sensitivity(2) + self.grid.spread_l2(self.totals.dimension)
+
+    @property
+    def tolerances(self) -> tuple[Tolerance, ...]:
+        return of_grid(self.grid)
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         units = self.totals.units(rows, self.grid)

@@ -8,7 +8,9 @@ import numpy as np
 
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
+from discreet.facts import Tolerance
 from discreet.mechanisms._exact_sum import ExactSum
+from discreet.mechanisms._tolerances import of_grid
 from discreet.mechanisms._totals import INTEGER_ROOM, Totals, is_total
 from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
 from discreet.noise import Grid, Noise, laplace_grid
@@ -28,6 +30,10 @@ class LaplaceSumPlan(Plan):
     def sensitivity(self) -> float:
         """How far, in l1, the totals of neighbours can be apart on the grid."""
         return self.totals.sensitivity(1) + self.grid.spread_l1(self.totals.dimension)
+
+    @property
+    def tolerances(self) -> tuple[Tolerance, ...]:
+        return of_grid(self.grid)
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         units = self.totals.units(rows, self.grid)

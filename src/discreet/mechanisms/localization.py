@@ -12,6 +12,7 @@ from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
+from discreet.facts import Tolerance
 from discreet.mechanisms._cells import Sampler
 from discreet.mechanisms._energy import Energy, Scale
 from discreet.mechanisms._region import STEP_BITS, Region, around
@@ -56,6 +57,10 @@ class LocalizationPlan(Plan):
     def region(self, centre: Vector) -> Region:
         """Return the lattice around a released point."""
         return around(centre, self.radius, domain_of(self.problem))
+
+    @property
+    def tolerances(self) -> tuple[Tolerance, ...]:
+        return self.first.tolerances
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         return self._drawn(rows, self.first.run(rows, noise), noise)

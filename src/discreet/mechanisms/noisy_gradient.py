@@ -13,10 +13,12 @@ from discreet import _checks
 from discreet._types import Integers, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError, InputError
+from discreet.facts import Tolerance
 from discreet.mechanisms._batches import AllRows, Batches, FixedBatches, PoissonBatches
 from discreet.mechanisms._exact_directions import ExactDirections
 from discreet.mechanisms._exact_gradient import ExactGradient
 from discreet.mechanisms._share import Share
+from discreet.mechanisms._tolerances import of_grid
 from discreet.mechanisms.base import YES, Learner, Plan, Verdict
 from discreet.noise import ALL_ROWS, Grid, Noise, distance_of_gaussian, gaussian_grid
 from discreet.privacy import (
@@ -108,6 +110,10 @@ class NoisyGradientPlan(Plan):
         """How far, in l2, one sum on the grid can be from that of a neighbour's same batch."""
         spread = 0.0 if self.grid is None else self.grid.spread_l2(self.problem.bounds.width)
         return self.guarantee.unit.spread(self.problem.row_lipschitz) + spread
+
+    @property
+    def tolerances(self) -> tuple[Tolerance, ...]:
+        return of_grid(self.grid, "the noise on each sum of gradients")
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         return self._walk(self.sums.prepare(rows), noise)

@@ -14,6 +14,7 @@ from discreet import _checks
 from discreet._types import Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
+from discreet.facts import Tolerance
 from discreet.mechanisms._linear_term import (
     GaussianTerm,
     LaplaceTerm,
@@ -27,6 +28,7 @@ from discreet.mechanisms._penalised import PenalisedMinimiser, minimiser_of
 from discreet.mechanisms._pure_objective import largest_shift, pure_cost
 from discreet.mechanisms._share import LAWS, Share, far_margin
 from discreet.mechanisms._slopes import finite_slopes
+from discreet.mechanisms._tolerances import of_minimiser
 from discreet.mechanisms.base import Learner, Plan, Verdict
 from discreet.noise import Noise
 from discreet.privacy import (
@@ -72,6 +74,10 @@ class ObjectivePerturbationPlan(Plan):
         problem = self.minimiser.problem
         apart = self.guarantee.unit.spread(problem.row_lipschitz) / problem.ridge
         return apart + 2 * self.minimiser.radius + self.mask.grid.spread_l2(problem.bounds.width)
+
+    @property
+    def tolerances(self) -> tuple[Tolerance, ...]:
+        return of_minimiser(self.minimiser.radius, self.mask)
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         return self.run_with(rows, noise, self.minimiser.problem.ridge)

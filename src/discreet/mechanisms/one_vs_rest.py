@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
+from discreet.facts import Tolerance
 from discreet.mechanisms.base import Learner, Plan, Verdict
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
 from discreet.noise import Noise
@@ -26,6 +27,10 @@ class OneVsRestPlan(Plan):
     classes: int
     guarantee: Guarantee
     reason: str
+
+    @property
+    def tolerances(self) -> tuple[Tolerance, ...]:
+        return self.one.tolerances
 
     def run(self, rows: OpenRows, noise: Noise) -> Array:
         return np.array([self.one.run(each, noise) for each in self._against_rest(rows)])

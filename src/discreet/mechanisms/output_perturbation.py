@@ -13,6 +13,7 @@ from discreet import _checks
 from discreet._types import Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
+from discreet.facts import Tolerance
 from discreet.mechanisms._linear_term import (
     GAMMA_TAIL,
     GAMMA_TAIL_CHANCE,
@@ -25,6 +26,7 @@ from discreet.mechanisms._minimiser import Minimiser
 from discreet.mechanisms._penalised import PenalisedMinimiser, minimiser_of
 from discreet.mechanisms._share import LAWS, Share, far_margin
 from discreet.mechanisms._slopes import finite_slopes
+from discreet.mechanisms._tolerances import of_grid, of_minimiser, of_solver
 from discreet.mechanisms.base import Learner, Plan, Verdict
 from discreet.mechanisms.objective_perturbation import PURE_MASK_SHARE, ExactMinimiser
 from discreet.noise import (
@@ -60,6 +62,10 @@ class OutputPerturbationPlan(Plan):
     sensitivity: float  # in l1 if pure, in l2 otherwise; solver and grid included
     guarantee: Guarantee
     reason: str
+
+    @property
+    def tolerances(self) -> tuple[Tolerance, ...]:
+        return (of_solver(self.minimiser.radius), *of_grid(self.grid))
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         return self.minimiser.finish(self._noisy(self._solve(rows), noise))
@@ -97,6 +103,10 @@ class RadialOutputPlan(Plan):
         problem = self.minimiser.problem
         apart = self.guarantee.unit.spread(problem.row_lipschitz) / problem.ridge
         return apart + 2 * self.minimiser.radius + self.mask.grid.spread_l2(problem.bounds.width)
+
+    @property
+    def tolerances(self) -> tuple[Tolerance, ...]:
+        return of_minimiser(self.minimiser.radius, self.mask)
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         return self._hide(self._solve(rows), noise)

@@ -8,6 +8,8 @@ import numpy as np
 
 from discreet._types import Integers
 from discreet.data import Block, OpenRows
+from discreet.facts import Tolerance
+from discreet.mechanisms._tolerances import of_grid
 from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
 from discreet.noise import Grid, Noise, laplace_grid, release_laplace
 from discreet.privacy import Budget, Guarantee, Laplace, NoPrivacy, Unit
@@ -26,6 +28,10 @@ class PrivateCountPlan(Plan):
     def sensitivity(self) -> float:
         """How far the counts of neighbours can be apart on the grid."""
         return 1.0 if self.grid is None else 1.0 + self.grid.spread_l1(1)
+
+    @property
+    def tolerances(self) -> tuple[Tolerance, ...]:
+        return of_grid(self.grid)
 
     def run(self, rows: OpenRows, noise: Noise) -> int:
         count = int(rows.sum(self._matching))

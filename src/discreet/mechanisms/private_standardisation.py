@@ -11,9 +11,11 @@ from discreet._types import Array
 from discreet.data import OpenRows
 from discreet.declared import Bounds
 from discreet.errors import CalibrationError, InputError
+from discreet.facts import Tolerance
 from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
 from discreet.mechanisms._column_sums import ColumnSums, NoisySums, Sums
 from discreet.mechanisms._frame import StandardFrame
+from discreet.mechanisms._tolerances import of_grid
 from discreet.mechanisms.base import Learner, Plan, Verdict
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
 from discreet.noise import Noise
@@ -42,6 +44,15 @@ class PrivateStandardisationPlan(Plan):
     replan: _Replan
     guarantee: Guarantee
     reason: str
+
+    @property
+    def tolerances(self) -> tuple[Tolerance, ...]:
+        if self.sums is None:
+            return self.second.tolerances
+        first = of_grid(self.sums.grid, "the noise on sums of columns")
+        if self.sums.is_pure:
+            return first  # the second stage is planned anew when its region is known
+        return (*first, *self.second.tolerances)
 
     def run(self, rows: OpenRows, noise: Noise) -> Array:
         frame = self._frame(rows, noise)  # public: made of noisy sums alone

@@ -13,6 +13,7 @@ from discreet._types import Array, Integers, Vector
 from discreet.bounds.simplex import least_entropy, slowdown
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
+from discreet.facts import Tolerance
 from discreet.geometry import Simplex
 from discreet.mechanisms._entropic import EntropicMinimiser
 from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
@@ -57,6 +58,10 @@ class SimplexSamplingPlan(Plan):
     def rate(self) -> Fraction:
         """How fast chances fall with each score."""
         return Fraction(self.solver.step)
+
+    @property
+    def tolerances(self) -> tuple[Tolerance, ...]:
+        return (Tolerance("residual of the computed minimiser, at most", self.solver.residual),)
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         coefficients: Vector = self.run_many(rows, noise, 1)[0]

@@ -10,10 +10,12 @@ import numpy as np
 from discreet._types import Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
+from discreet.facts import Tolerance
 from discreet.losses import Squared
 from discreet.mechanisms._moments import Moments
 from discreet.mechanisms._objective import RowsObjective
 from discreet.mechanisms._spectrum import Spectrum
+from discreet.mechanisms._tolerances import of_grid
 from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
 from discreet.noise import (
     Grid,
@@ -66,6 +68,10 @@ class SufficientStatisticsPlan(Plan):
     def sensitivity(self) -> float:
         """How far, in the norm of the noise, the statistics of neighbours can be apart."""
         return _on_the_grid(self.moments, self.grid)
+
+    @property
+    def tolerances(self) -> tuple[Tolerance, ...]:
+        return of_grid(self.grid, "the noise on the scaled statistics")
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         return self.answer(self.noisy(rows, noise))

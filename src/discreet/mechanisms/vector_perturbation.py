@@ -10,8 +10,10 @@ import numpy as np
 from discreet._types import Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
+from discreet.facts import Tolerance
 from discreet.mechanisms._linear_term import RadialTerm
 from discreet.mechanisms._mask import Mask, laplace_mask, neglected
+from discreet.mechanisms._tolerances import of_minimiser
 from discreet.mechanisms._vector_minimiser import VectorMinimiser
 from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
 from discreet.noise import Noise
@@ -52,6 +54,10 @@ class VectorPerturbationPlan(Plan):
         """How far, in l2, released points of neighbours can be apart when nothing is random."""
         apart = self.guarantee.unit.spread(self.problem.row_lipschitz) / self.problem.ridge
         return apart + 2 * self.minimiser.radius + self.mask.grid.spread_l2(self.problem.width)
+
+    @property
+    def tolerances(self) -> tuple[Tolerance, ...]:
+        return of_minimiser(self.minimiser.radius, self.mask)
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         point = self.minimiser.solve(rows, self.term.draw(self.problem.width, noise))

@@ -7,11 +7,12 @@ from discreet.noise.implementation import (
     distance_of_gaussian,
     distance_of_radial,
 )
-from discreet.noise.noise import ALL_ROWS, Noise, RehearsalNoise, SystemNoise
+from discreet.noise.noise import ALL_ROWS, REHEARSAL, Noise, RehearsalNoise, SystemNoise
 from discreet.noise.radial import RadialDraw, radial
 
 __all__ = [
     "ALL_ROWS",
+    "REHEARSAL",
     "Grid",
     "Noise",
     "RadialDraw",

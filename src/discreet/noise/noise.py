@@ -19,7 +19,10 @@ from discreet._types import Booleans, Integers
 from discreet._types import Words as WordArray
 from discreet.errors import InputError, InputTypeError, SealedError
 from discreet.noise import coin, law, selection, tilted, uniform
-from discreet.noise.words import CipherWords, WordSupply, check_cipher, fresh_words
+from discreet.noise.words import CipherWords, WordSupply, check_cipher, fresh_words, source_of_words
+
+REHEARSAL = "repeatable noise, not private"
+"""How the source of a rehearsal begins."""
 
 ALL_ROWS = 1 << 64
 """The threshold that keeps every row in :meth:`Noise.subset`."""
@@ -34,6 +37,11 @@ class Noise(ABC):
     @abstractmethod
     def is_private(self) -> bool:
         """Whether a release made with this noise may be called private."""
+
+    @property
+    def source(self) -> str:
+        """Where the randomness comes from, for whoever reads a release."""
+        return type(self).__name__
 
     @abstractmethod
     def words(self) -> WordSupply:
@@ -160,6 +168,10 @@ class SystemNoise(Noise):
     def is_private(self) -> bool:
         return True
 
+    @property
+    def source(self) -> str:
+        return source_of_words()
+
     def words(self) -> WordSupply:
         return fresh_words()
 
@@ -201,6 +213,10 @@ class RehearsalNoise(Noise):
     @property
     def is_private(self) -> bool:
         return False
+
+    @property
+    def source(self) -> str:
+        return f"{REHEARSAL}: AES-256 in counter mode under keys made from a seed"
 
     def words(self) -> WordSupply:
         check_cipher()

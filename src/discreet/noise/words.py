@@ -75,6 +75,13 @@ def fresh_words() -> WordSupply:
     return CipherWords(key)
 
 
+def source_of_words() -> str:
+    """Name the generator that fresh words come from."""
+    if not HAS_CIPHER:
+        return "the operating system's generator, word by word"
+    return "AES-256 in counter mode, each time under a fresh key from the operating system"
+
+
 def fresh_key() -> bytes:
     """Read a key from the operating system; refuse one that is visibly broken."""
     global _last_key_digest

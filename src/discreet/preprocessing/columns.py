@@ -19,6 +19,7 @@ from scipy import sparse
 from discreet import _checks
 from discreet._types import Array, Integers, Vector
 from discreet.errors import InputError, InputTypeError
+from discreet.facts import one_of
 from discreet.geometry.shapes import Csr
 
 LARGEST = 1e100
@@ -33,6 +34,11 @@ Cells = NDArray[Any]
 
 class Column(ABC):
     """A declared column; every value has an encoding, and none is ever an error."""
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """Say what is declared."""
 
     @property
     @abstractmethod
@@ -116,6 +122,11 @@ class Numeric(Column):
             )
 
     @property
+    def words(self) -> str:
+        fill = "" if self.fill is None else f"; {self.fill:.12g} where missing"
+        return f"numbers from {self.low:.12g} to {self.high:.12g}{fill}"
+
+    @property
     def half(self) -> float:
         """Half the width of the range."""
         return (self.high - self.low) / 2
@@ -194,6 +205,10 @@ class Category(Column):
             raise InputError(
                 f"levels must all be different; got {self.levels}. 1, 1.0 and True are the same."
             )
+
+    @property
+    def words(self) -> str:
+        return one_of([str(level) for level in self.levels])
 
     @cached_property
     def _place(self) -> dict[str | float, int]:

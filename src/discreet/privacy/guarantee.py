@@ -115,14 +115,15 @@ class Guarantee:
             return "No privacy is promised: this result may reveal anything about the records."
         epsilon, delta = self.epsilon(), self.quoted_delta
         if not math.isfinite(epsilon):
-            return f"At delta = {_up(delta)} no privacy is promised; ask for a larger delta."
+            quoted = in_three_digits(delta)
+            return f"At delta = {quoted} no privacy is promised; ask for a larger delta."
         promise = (
             f"Whatever anyone already knows or will learn, {self.unit.change} changes the chance "
             f"of any conclusion drawn from this result by at most {_factor(epsilon)}"
         )
         if delta > 0:
-            promise += f", apart from an additional chance of at most {_up(delta)}"
-        promise += f" (epsilon = {_up(epsilon)}, delta = {_up(delta)})."
+            promise += f", apart from an additional chance of at most {in_three_digits(delta)}"
+        promise += f" (epsilon = {in_three_digits(epsilon)}, delta = {in_three_digits(delta)})."
         if self.public_facts:
             promise += " Taken as public: " + "; ".join(self.public_facts) + "."
         return promise
@@ -165,11 +166,11 @@ class Guarantee:
 
 def _factor(epsilon: float) -> str:
     if epsilon > 100:
-        return f"a factor of e to the power {_up(epsilon)}"
-    return f"a factor of {_up(math.nextafter(math.exp(epsilon), math.inf))}"
+        return f"a factor of e to the power {in_three_digits(epsilon)}"
+    return f"a factor of {in_three_digits(math.nextafter(math.exp(epsilon), math.inf))}"
 
 
-def _up(value: float) -> str:
+def in_three_digits(value: float) -> str:
     """Write a number with three digits, rounded up."""
     if value == 0:
         return "0"

@@ -1,0 +1,212 @@
+"""Constructor arguments as JSON: a closed list of kinds of values, none of them found by name."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from discreet import _strict_json
+from discreet.errors import InputError
+from discreet.geometry import (
+    Box,
+    L1Ball,
+    L1L2Ball,
+    L2Ball,
+    LinfBall,
+    NuclearBall,
+    Product,
+    Simplex,
+    WholeSpace,
+)
+from discreet.losses import (
+    Hinge,
+    Huber,
+    HuberHinge,
+    LogCosh,
+    Logistic,
+    MarginLogistic,
+    Pinball,
+    Poisson,
+    PseudoHuber,
+    SmoothedHinge,
+    SmoothedPinball,
+    Squared,
+)
+from discreet.preprocessing import Category, Numeric
+from discreet.privacy import AddRemoveOne, ReplaceOne
+
+VALUES: dict[str, type[Any]] = {
+    kind.__name__: kind
+    for kind in (
+        *(Box, L1Ball, L1L2Ball, L2Ball, LinfBall, NuclearBall, Product, Simplex, WholeSpace),
+        *(Hinge, Huber, HuberHinge, LogCosh, Logistic, MarginLogistic, Pinball, Poisson),
+        *(PseudoHuber, SmoothedHinge, SmoothedPinball, Squared),
+        *(Category, Numeric, AddRemoveOne, ReplaceOne),
+    )
+}
+"""Sets, losses, columns and units that an argument may be."""
+
+PLAIN = re.compile(r"[<>=|]?(b1|[iu][1248]|f[248]|U[0-9]{1,5})\Z")
+"""Types of arrays: truth values, whole numbers, numbers and text."""
+
+DEEPEST = 20
+MOST = 10_000_000
+
+
+def encode(value: Any) -> Any:
+    """Return a value as JSON.
+
+    Examples
+    --------
+    >>> encode(L2Ball(2.0))
+    {'L2Ball': {'radius': 2.0}}
+    >>> encode((0, math.inf))
+    {'tuple': [0, {'number': 'inf'}]}
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return _number(value)
+    if isinstance(value, list):
+        return {"list": [encode(one) for one in value]}
+    if type(value) is tuple:
+        return {"tuple": [encode(one) for one in value]}
+    if isinstance(value, Mapping):
+        return {"dict": [[encode(name), encode(one)] for name, one in value.items()]}
+    if isinstance(value, np.ndarray):
+        return {"array": encode_array(value)}
+    kind = type(value).__name__
+    if VALUES.get(kind) is type(value):
+        return {kind: {field.name: encode(getattr(value, field.name)) for field in fields(value)}}
+    raise InputError(
+        f"a value of type {type(value).__name__} cannot be stored; only numbers, text, lists, "
+        "dicts and this library's own sets, losses, columns and units can."
+    )
+
+
+def _number(value: float) -> Any:
+    if math.isfinite(value):
+        return value
+    if math.isnan(value):
+        raise InputError("NaN cannot be stored as an argument.")
+    return {"number": "inf" if value > 0 else "-inf"}
+
+
+def decode(document: Any, depth: int = 0) -> Any:
+    """Return the value that JSON stands for; anything not on the list is refused.
+
+    Examples
+    --------
+    >>> decode({"L2Ball": {"radius": 2.0}})
+    L2Ball(radius=2.0)
+    >>> decode({"os.system": {"command": "true"}})
+    Traceback (most recent call last):
+        ...
+    discreet.errors.InputError: an artifact may hold ...; got 'os.system'.
+    """
+    if depth > DEEPEST:
+        raise InputError(f"the arguments of a model are nested more than {DEEPEST} deep.")
+    if document is None or isinstance(document, bool | int | float | str):
+        return document
+    if not isinstance(document, dict) or len(document) != 1:
+        raise InputError("an argument must be plain, or an object with one field that names it.")
+    ((kind, parts),) = document.items()
+    if kind in VALUES:
+        return _value(VALUES[kind], parts, depth + 1)
+    if kind not in _READ:
+        raise InputError(f"an artifact may hold {sorted({*_READ, *VALUES})}; got {kind!r}.")
+    return _READ[kind](parts, depth + 1)
+
+
+def _value(kind: type[Any], parts: Any, depth: int) -> Any:
+    known = {field.name for field in fields(kind)}
+    named = _strict_json.check_fields(parts, known, f"a {kind.__name__}")
+    return kind(**{name: decode(part, depth) for name, part in named.items()})
+
+
+def _listed(parts: Any) -> list[Any]:
+    if not isinstance(parts, list):
+        raise InputError("a stored list must be a list.")
+    return parts
+
+
+def _dict(parts: Any, depth: int) -> dict[Any, Any]:
+    found = {}
+    for pair in _listed(parts):
+        if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], str):
+            raise InputError("a stored dict must be a list of pairs of a name and a value.")
+        if pair[0] in found:
+            raise InputError(f"a stored dict has the name {pair[0]!r} twice.")
+        found[pair[0]] = decode(pair[1], depth)
+    return found
+
+
+def _infinite(parts: Any, depth: int) -> float:
+    if parts not in ("inf", "-inf"):
+        raise InputError("a number that is not finite must be 'inf' or '-inf'.")
+    return float(parts)
+
+
+def encode_array(array: Any) -> Any:
+    """Return a small array of numbers or text as JSON."""
+    kind = "text" if _is_text(array) else array.dtype.str
+    if kind != "text" and not PLAIN.match(kind):
+        raise InputError(f"an array of type {array.dtype} cannot be stored; convert it first.")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise InputError("an array with NaN or infinities cannot be stored.")
+    return {"type": kind, "shape": list(array.shape), "values": array.ravel().tolist()}
+
+
+def _is_text(array: Any) -> bool:
+    """Say whether an object array holds nothing but text, as names of columns do."""
+    return array.dtype.kind == "O" and all(type(one) is str for one in array.ravel().tolist())
+
+
+def decode_array(document: Any) -> Any:
+    """Return an array that :func:`encode_array` wrote.
+
+    Examples
+    --------
+    >>> decode_array(encode_array(np.array(["no", "yes"])))
+    array(['no', 'yes'], dtype='<U3')
+    """
+    parts = _strict_json.check_fields(document, {"type", "shape", "values"}, "an array")
+    kind, shape, values = parts["type"], _listed(parts["shape"]), _listed(parts["values"])
+    if not isinstance(kind, str) or not (kind == "text" or PLAIN.match(kind)):
+        raise InputError(f"an array must be of numbers or text; got type {kind!r}.")
+    if not all(type(length) is int and length >= 0 for length in shape):
+        raise InputError("the shape of an array must be a list of lengths.")
+    if len(shape) > 3 or math.prod(shape) != len(values) or len(values) > MOST:
+        raise InputError(f"an array of shape {shape} cannot have {len(values)} values.")
+    _check_types(kind, values)
+    try:
+        array = np.array(values, dtype=object if kind == "text" else np.dtype(kind))
+    except (OverflowError, TypeError, ValueError):
+        raise InputError(f"the values of an array are not of its type {kind}.") from None
+    if array.dtype.kind in "iuU" and array.tolist() != values:
+        raise InputError(f"the values of an array do not fit its type {kind}.")
+    return array.reshape(shape)
+
+
+def _check_types(kind: str, values: list[Any]) -> None:
+    letter = "U" if kind == "text" else np.dtype(kind).kind
+    allowed: dict[str, tuple[type, ...]] = {"U": (str,), "b": (bool,), "f": (float, int)}
+    wanted = allowed.get(letter, (int,))
+    if not all(type(one) in wanted for one in values):
+        raise InputError(f"the values of an array are not of its type {kind}.")
+
+
+_READ: dict[str, Callable[[Any, int], Any]] = {
+    "list": lambda parts, depth: [decode(one, depth) for one in _listed(parts)],
+    "tuple": lambda parts, depth: tuple(decode(one, depth) for one in _listed(parts)),
+    "dict": _dict,
+    "number": _infinite,
+    "array": lambda parts, _: decode_array(parts),
+}

@@ -1,0 +1,271 @@
+"""A fitted model in a folder: one JSON document and one file of arrays; no pickle."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from discreet import _strict_json
+from discreet._types import Json
+from discreet.artifact import arrays
+from discreet.artifact.codec import decode, decode_array, encode, encode_array
+from discreet.artifact.models import KINDS, NOT_STORED, Kind, kind_of, learnt_by
+from discreet.errors import DiscreetError, InputError
+from discreet.linear_model import LowRankRegressor
+from discreet.release import Release
+
+FORMAT = "discreet model"
+VERSION = 1
+DOCUMENT, ARRAYS = "model.json", "arrays.npz"
+FIELDS = {"format", "version", "model", "arguments", "learnt", "arrays", "release", "digest"}
+MOST_BYTES = 2**33
+
+
+def save(model: BaseEstimator, folder: str | Path) -> Path:
+    """Store a fitted model, its release and guarantee in a new folder; return the folder.
+
+    The folder appears as a whole or not at all, and one that exists is never changed. The ledger
+    and ``random_state`` are not stored: a loaded model predicts, and says what was promised.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from discreet.linear_model import Ridge
+    >>> generator = np.random.default_rng(0)
+    >>> X = generator.uniform(-1, 1, size=(1000, 2)) / 2
+    >>> model = Ridge().fit(X, X[:, 0])
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     again = load(save(model, Path(place) / "model"))
+    >>> bool((again.predict(X) == model.predict(X)).all()), again.privacy_ == model.privacy_
+    (True, True)
+    """
+    kind = kind_of(model)
+    parts, numbers = _split(learnt_by(model, kind))
+    document: Json = {
+        "format": FORMAT,
+        "version": VERSION,
+        "model": type(model).__name__,
+        "arguments": _arguments(model),
+        "learnt": parts,
+        "release": json.loads(model.release_.to_json()) if kind.is_released else None,
+    }
+    data = arrays.written(numbers)
+    document["arrays"] = {
+        "shapes": arrays.shapes_of(numbers),
+        "digest": hashlib.sha256(data).hexdigest(),
+    }
+    document["digest"] = _digest(document)
+    where = Path(folder)
+    _place(where, {DOCUMENT: _strict_json.dump(document, indent=1).encode(), ARRAYS: data})
+    return where
+
+
+def load(folder: str | Path) -> Any:
+    """Return the model that :func:`save` stored; anything else is refused with a reason.
+
+    Nothing in the files is run or looked up by name: classes come from a closed list.
+
+    Examples
+    --------
+    >>> load("no/such/folder")
+    Traceback (most recent call last):
+        ...
+    discreet.errors.InputError: no/such/folder must be a folder that save() wrote; ...
+    """
+    where = Path(folder)
+    text = _read(where, DOCUMENT)
+    try:
+        document = _strict_json.parse(text.decode("utf-8"), "a stored model")
+        return _model(document, where)
+    except DiscreetError as error:
+        raise InputError(f"{where} holds no model that can be read: {error}") from None
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        pass  # a message of these might quote anything
+    raise InputError(f"{where} holds no model that can be read: its parts do not fit together.")
+
+
+def _arguments(model: Any) -> Json:
+    found = model.get_params(deep=False)
+    return {name: encode(found[name]) for name in found if name not in NOT_STORED}
+
+
+def _split(learnt: dict[str, Any]) -> tuple[Json, dict[str, Any]]:
+    """Return what goes into the document, and arrays of numbers."""
+    parts: Json = {}
+    numbers: dict[str, Any] = {}
+    for name, value in learnt.items():
+        if isinstance(value, np.ndarray) and value.dtype == np.float64 and name != "classes_":
+            if not np.isfinite(value).all():
+                raise InputError(f"{name} has entries that are not finite; it cannot be stored.")
+            numbers[name] = value
+        elif isinstance(value, np.ndarray):
+            parts[name] = {"array": encode_array(value)}
+        else:
+            parts[name] = encode(value)
+    return parts, numbers
+
+
+def _digest(document: Json) -> str:
+    """Return the SHA-256 of a document without its digest: a guard against damage, not malice."""
+    rest = {name: value for name, value in document.items() if name != "digest"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+
+
+def _place(where: Path, files: dict[str, bytes]) -> None:
+    """Write files into a new folder that appears as a whole."""
+    if os.path.lexists(where):
+        raise InputError(f"{where} exists already; choose a new folder.")
+    try:
+        where.parent.mkdir(parents=True, exist_ok=True)
+        aside = Path(tempfile.mkdtemp(dir=where.parent, prefix=f".{where.name}-"))
+    except OSError as error:
+        raise InputError(f"{where.parent} could not be written to: {error.strerror}.") from None
+    try:
+        for name, data in files.items():
+            with open(aside / name, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+        aside.chmod(0o755)
+        if os.path.lexists(where):
+            raise InputError(f"{where} exists already; choose a new folder.")
+        os.rename(aside, where)
+    except OSError as error:
+        raise InputError(f"{where} could not be written: {error.strerror}.") from None
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _read(where: Path, name: str) -> bytes:
+    path = where / name
+    try:
+        if not path.is_file() or path.is_symlink():
+            raise InputError(f"{where} must be a folder that save() wrote; it has no file {name}.")
+        if path.stat().st_size > MOST_BYTES:
+            raise InputError(f"{path} is too large for a model.")
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} could not be read: {error.strerror}.") from None
+
+
+def _model(document: Json, where: Path) -> Any:
+    if document.get("format") != FORMAT:
+        raise InputError("it is not a model of this library.")
+    if document.get("version") != VERSION or document["version"] is True:
+        raise InputError(f"it has another version than {VERSION}, which is the one that is read.")
+    _strict_json.check_fields(document, FIELDS, "a stored model")
+    if document["digest"] != _digest(document):
+        raise InputError("its digest does not fit; the document was damaged.")
+    kind = KINDS.get(document["model"]) if isinstance(document["model"], str) else None
+    if kind is None:
+        raise InputError(f"models are {', '.join(sorted(KINDS))}; got {document['model']!r}.")
+    learnt = _learnt(document, kind, _read(where, ARRAYS))
+    model = kind.model(**_decoded(document["arguments"], kind))
+    for name, value in learnt.items():
+        setattr(model, name, value)
+    if kind.is_released:
+        model.release_ = Release.from_json(json.dumps(document["release"]))
+        model.privacy_ = model.release_.guarantee
+    elif document["release"] is not None:
+        raise InputError(f"a {document['model']} has no release.")
+    _check_shapes(model, kind)
+    return model
+
+
+def _decoded(arguments: Any, kind: Kind) -> Json:
+    known = {name for name in kind.model._get_param_names() if name not in NOT_STORED}
+    _strict_json.check_fields(arguments, known, "the arguments of a model")
+    return {name: decode(value) for name, value in arguments.items()}
+
+
+def _learnt(document: Json, kind: Kind, data: bytes) -> dict[str, Any]:
+    about = _strict_json.check_fields(document["arrays"], {"shapes", "digest"}, "arrays")
+    shapes, parts = about["shapes"], document["learnt"]
+    if not isinstance(shapes, dict) or not isinstance(parts, dict):
+        raise InputError("what a fit left must be a JSON object.")
+    names = [*shapes, *parts]
+    if len(set(names)) != len(names):
+        raise InputError("something that a fit left comes twice.")
+    if not kind.learnt <= set(names) <= kind.learnt | kind.optional:
+        wanted = sorted(kind.learnt | kind.optional)
+        raise InputError(f"a fit leaves {wanted}; the file has {sorted(names)}.")
+    for shape in shapes.values():
+        if not isinstance(shape, list) or len(shape) > 2 or not all(map(_is_length, shape)):
+            raise InputError("the shape of an array must be one or two lengths.")
+    if hashlib.sha256(data).hexdigest() != about["digest"]:
+        raise InputError("the digest of the arrays does not fit; their file was damaged.")
+    plain = {name: _part(value) for name, value in parts.items()}
+    return plain | arrays.read(data, shapes)
+
+
+def _is_length(length: object) -> bool:
+    return type(length) is int and 0 < length < 2**40
+
+
+def _part(value: Any) -> Any:
+    if isinstance(value, dict) and set(value) == {"array"}:
+        return decode_array(value["array"])
+    if isinstance(value, dict | list):
+        raise InputError("what a fit left must be numbers, text or arrays.")
+    return value
+
+
+def _check_shapes(model: Any, kind: Kind) -> None:
+    """Raise unless what a fit left could have come from one fit."""
+    found = vars(model)
+    columns = found.get("n_features_in_")
+    if columns is not None and not _is_length(columns):
+        raise InputError("the number of columns must be a whole number, at least one.")
+    names = found.get("feature_names_in_")
+    if names is not None and (names.dtype != object or names.shape != (columns,)):
+        raise InputError("there must be a name for each column.")
+    classes = found.get("classes_")
+    if classes is not None and not (classes.ndim == 1 and len(set(classes.tolist())) > 1):
+        raise InputError("there must be at least two classes, all different.")
+    if "location_" in found and np.shape(model.location_) != (columns,):
+        raise InputError("a location must have a number for each column.")
+    if "coef_" in found:
+        _check_coefficients(model, columns)
+    if "threshold_" in found:
+        _check_threshold(model, columns)
+
+
+def _check_coefficients(model: Any, columns: int) -> None:
+    declared = getattr(model, "columns", None)
+    scaler = None if declared is None else model._scaler()
+    width = columns if scaler is None else scaler.n_features_out
+    if declared is not None and len(declared) != columns:
+        raise InputError("there must be a declaration for each column.")
+    if hasattr(model, "classes_"):
+        classes = len(model.classes_)
+        rows = 1 if classes == 2 else classes
+        wanted: tuple[tuple[int, ...], tuple[int, ...]] = ((rows, width), (rows,))
+    elif isinstance(model, LowRankRegressor) and np.ndim(model.coef_) == 2:
+        wanted = ((len(model.coef_), width), (len(model.coef_),))
+    else:
+        wanted = ((width,), ())
+    if (np.shape(model.coef_), np.shape(model.intercept_)) != wanted:
+        raise InputError("coefficients and intercept do not fit the columns and classes.")
+    is_number = isinstance(model.intercept_, float | np.ndarray)
+    if not (isinstance(model.coef_, np.ndarray) and is_number):
+        raise InputError("coefficients and intercept must be numbers.")
+
+
+def _check_threshold(model: Any, columns: int) -> None:
+    place, direction = model.column_, model.direction_
+    if not (type(place) is int and 0 <= place < columns and len(model.classes_) == 2):
+        raise InputError("a threshold must be in one of the columns, between two classes.")
+    if (
+        direction not in (-1, 1)
+        or type(direction) is not int
+        or type(model.threshold_) is not float
+    ):
+        raise InputError("a threshold must be a number, and its direction 1 or -1.")

@@ -1,0 +1,257 @@
+"""Linear models as ONNX graphs, declared columns and their clipping included."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from discreet.artifact._linear import check_linear, coefficients
+from discreet.artifact.models import CLASSIFIERS
+from discreet.artifact.skops_file import write_whole
+from discreet.errors import InputError
+from discreet.geometry import L1L2Ball
+from discreet.linear_model import LinearClassifier, LogisticRegression, PoissonRegressor
+from discreet.losses import MarginLogistic
+from discreet.preprocessing import Category, Column, Numeric
+
+OPSET = 19
+IR_VERSION = 9
+COLUMNS = "X"
+INNER = "discreet/"
+TAKEN = ("", "prediction", "margins", "probabilities")
+"""What no column of a graph can be called."""
+
+
+def to_onnx(model: BaseEstimator, path: str | Path) -> Path:
+    """Write an ONNX graph that predicts in double precision; return its path.
+
+    A model of plain rows has one input ``X``, of shape (rows, columns). A model of declared columns
+    has one input of shape (rows, 1) for each column, of its name or ``column_1``, ``column_2`` and
+    so on: numbers as doubles (NaN or infinite if missing), categories as strings, or as doubles if
+    their levels are numbers. Clipping, filling and encoding are part of the graph.
+
+    Outputs are ``prediction``; for classifiers ``margins`` as well, and ``probabilities`` if the
+    model has them. The guarantee is kept in the metadata of the file, as JSON.
+
+    Needs the extra ``export``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from discreet.linear_model import Ridge
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(1000, 2)) / 2
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     to_onnx(Ridge().fit(X, X[:, 0]), Path(place) / "model.onnx").name
+    'model.onnx'
+    """
+    check_linear(model, "to_onnx")
+    try:
+        import onnx
+    except ImportError:
+        raise InputError("to_onnx needs onnx; install discreet[export].") from None
+    graph = _Graph(onnx)
+    outputs = _classified(graph, model) if isinstance(model, CLASSIFIERS) else _told(graph, model)
+    whole = onnx.helper.make_model(
+        onnx.helper.make_graph(
+            graph.nodes, type(model).__name__, graph.inputs, outputs, graph.constants
+        ),
+        opset_imports=[onnx.helper.make_opsetid("", OPSET)],
+        ir_version=IR_VERSION,
+        producer_name="discreet",
+        producer_version=model.release_.version,
+    )
+    onnx.helper.set_model_props(whole, {"guarantee": model.privacy_.to_json()})
+    onnx.checker.check_model(whole, full_check=True)
+    return write_whole(Path(path), whole.SerializeToString())
+
+
+class _Graph:
+    """Nodes, inputs and constants as they come."""
+
+    def __init__(self, onnx: Any) -> None:
+        self._helper, self._numpy, self._types = onnx.helper, onnx.numpy_helper, onnx.TensorProto
+        self.nodes: list[Any] = []
+        self.inputs: list[Any] = []
+        self.constants: list[Any] = []
+
+    def input(self, name: str, width: int, *, is_text: bool = False) -> str:
+        if name in TAKEN or name.startswith(INNER):
+            raise InputError(f"a column called {name!r} has no place in a graph; rename it.")
+        kind = self._types.STRING if is_text else self._types.DOUBLE
+        self.inputs.append(self._helper.make_tensor_value_info(name, kind, ["rows", width]))
+        return name
+
+    def output(self, name: str, kind: Any, *shape: Any) -> Any:
+        return self._helper.make_tensor_value_info(name, kind, ["rows", *shape])
+
+    def constant(self, value: Any) -> str:
+        array = np.asarray(value)
+        name = f"{INNER}constant_{len(self.constants)}"
+        if array.dtype.kind in "OU":
+            texts = [str(text).encode() for text in array.ravel().tolist()]
+            tensor = self._helper.make_tensor(name, self._types.STRING, array.shape, texts)
+        else:
+            tensor = self._numpy.from_array(array, name)
+        self.constants.append(tensor)
+        return name
+
+    def node(self, operator: str, *inputs: str, result: str | None = None, **options: Any) -> str:
+        name = result or f"{INNER}step_{len(self.nodes)}"
+        self.nodes.append(self._helper.make_node(operator, list(inputs), [name], **options))
+        return name
+
+    def as_double(self, name: str) -> str:
+        return self.node("Cast", name, to=self._types.DOUBLE)
+
+    def as_place(self, name: str) -> str:
+        return self.node("Cast", name, to=self._types.INT64)
+
+    @property
+    def double(self) -> Any:
+        return self._types.DOUBLE
+
+    def kind_of(self, array: Any) -> Any:
+        if array.dtype.kind in "OU":
+            return self._types.STRING
+        return self._helper.np_dtype_to_tensor_dtype(array.dtype)
+
+
+def _margins(graph: _Graph, model: Any) -> str:
+    """Return the inner products of rows with coefficients, plus intercepts."""
+    coef, intercept = coefficients(model)
+    matrix = graph.constant(np.ascontiguousarray(coef.T))
+    declared = getattr(model, "columns", None)
+    if declared is None:
+        rows = graph.input(COLUMNS, coef.shape[1])
+        return graph.node("Add", graph.node("MatMul", rows, matrix), graph.constant(intercept))
+    columns = [_column(graph, name, column) for name, column in _named(declared)]
+    linear = graph.node("MatMul", graph.node("Concat", *columns, axis=1), matrix)
+    region = model._features()
+    if model._kept_share() < 1 and isinstance(region, L1L2Ball):
+        linear = _shortened(graph, model, region, columns, linear, coef)
+    return graph.node("Add", linear, graph.constant(intercept))
+
+
+def _named(declared: Any) -> list[tuple[str, Column]]:
+    if isinstance(declared, Mapping):
+        return [(str(name), column) for name, column in declared.items()]
+    return [(f"column_{number}", column) for number, column in enumerate(declared, start=1)]
+
+
+def _column(graph: _Graph, name: str, column: Column) -> str:
+    """Return a column in the user's own units: clipped numbers, ones for levels."""
+    if isinstance(column, Numeric):
+        cells = graph.input(name, 1)
+        is_odd = graph.node("Or", graph.node("IsNaN", cells), graph.node("IsInf", cells))
+        fill = column.middle if column.fill is None else column.fill
+        known = graph.node("Where", is_odd, graph.constant(fill), cells)
+        low, high = graph.constant(column.low), graph.constant(column.high)
+        return graph.node("Clip", known, low, high)
+    if not isinstance(column, Category):
+        raise InputError(f"to_onnx knows numbers and categories; {name!r} is neither.")
+    is_text = [isinstance(level, str) for level in column.levels]
+    if any(is_text) and not all(is_text):
+        raise InputError(f"the levels of {name!r} are text and numbers; ONNX needs one of them.")
+    cells = graph.input(name, 1, is_text=is_text[0])
+    levels = np.array(column.levels, dtype=object if is_text[0] else np.float64)
+    return graph.as_double(graph.node("Equal", cells, graph.constant(levels[None, :])))
+
+
+def _shortened(
+    graph: _Graph, model: Any, region: L1L2Ball, columns: list[str], linear: str, coef: Any
+) -> str:
+    """Return margins of rows that are shortened about the middle of each range."""
+    encoded = []
+    for (_, column), cells in zip(_named(model.columns), columns, strict=True):
+        if isinstance(column, Numeric):
+            moved = graph.node("Sub", cells, graph.constant(column.middle))
+            cells = graph.node("Div", moved, graph.constant(column.half))
+        encoded.append(cells)
+    rows = graph.node("Concat", *encoded, axis=1)
+    axis = graph.constant(np.array([1]))
+    tiny = graph.constant(1e-300)
+    total = graph.node("Max", graph.node("ReduceL1", rows, axis), tiny)
+    length = graph.node("Max", graph.node("ReduceL2", rows, axis), tiny)
+    factors = graph.node(
+        "Min",
+        graph.constant(1.0),
+        graph.node("Div", graph.constant(region.l1_radius), total),
+        graph.node("Div", graph.constant(region.l2_radius), length),
+    )
+    origin = np.concatenate([column.origin() for _, column in _named(model.columns)])
+    middle = graph.constant(origin @ coef.T)
+    around = graph.node("Mul", factors, graph.node("Sub", linear, middle))
+    return graph.node("Add", middle, around)
+
+
+def _told(graph: _Graph, model: Any) -> list[Any]:
+    """Add the prediction of a regression."""
+    margins = _margins(graph, model)
+    is_single = np.ndim(model.coef_) == 1
+    operator = "Exp" if isinstance(model, PoissonRegressor) else "Identity"
+    told = graph.node(operator, margins) if is_single else margins
+    if not is_single:
+        graph.node("Identity", told, result="prediction")
+        return [graph.output("prediction", graph.double, len(model.coef_))]
+    graph.node("Squeeze", told, graph.constant(np.array([1])), result="prediction")
+    return [graph.output("prediction", graph.double)]
+
+
+def _classified(graph: _Graph, model: Any) -> list[Any]:
+    """Add classes, margins and probabilities."""
+    classes = np.asarray(model.classes_)
+    labels = classes.astype(object) if classes.dtype.kind in "OU" else classes
+    if labels.dtype.kind == "O" and not all(isinstance(name, str) for name in labels.tolist()):
+        raise InputError("ONNX needs classes that are all text or all numbers.")
+    margins = _margins(graph, model)
+    axis = graph.constant(np.array([1]))
+    if len(classes) == 2:
+        shown, width = graph.node("Squeeze", margins, axis), []
+        place = graph.as_place(graph.node("Greater", shown, graph.constant(0.0)))
+    else:
+        shown, width = margins, [len(classes)]
+        place = graph.node("ArgMax", margins, axis=1, keepdims=0)
+    graph.node("Gather", graph.constant(labels), place, result="prediction", axis=0)
+    graph.node("Identity", shown, result="margins")
+    outputs = [
+        graph.output("prediction", graph.kind_of(labels)),
+        graph.output("margins", graph.double, *width),
+    ]
+    if isinstance(model, LogisticRegression | LinearClassifier):
+        _probable(graph, model, margins, len(classes), axis)
+        outputs.append(graph.output("probabilities", graph.double, len(classes)))
+    return outputs
+
+
+def _sigmoid(graph: _Graph, name: str) -> str:
+    """Return 1/(1 + exp(-z)), exact in its tail, where runtimes cut their own short."""
+    small = graph.node("Exp", graph.node("Neg", graph.node("Abs", name)))
+    whole = graph.node("Add", graph.constant(1.0), small)
+    is_negative = graph.node("Less", name, graph.constant(0.0))
+    top = graph.node("Where", is_negative, small, graph.constant(1.0))
+    return graph.node("Div", top, whole)
+
+
+def _probable(graph: _Graph, model: Any, margins: str, classes: int, axis: str) -> None:
+    """Add the probabilities of classes."""
+    loss = model._loss()
+    if isinstance(loss, MarginLogistic):
+        width = graph.constant(loss.margin)
+        ahead = _sigmoid(graph, graph.node("Add", width, margins))
+        behind = _sigmoid(graph, graph.node("Sub", width, margins))
+        chances = graph.node("Div", ahead, graph.node("Add", ahead, behind))
+    else:
+        chances = _sigmoid(graph, margins)
+    if classes == 2:
+        rest = graph.node("Sub", graph.constant(1.0), chances)
+        graph.node("Concat", rest, chances, result="probabilities", axis=1)
+        return
+    total = graph.node("ReduceSum", chances, axis)
+    is_some = graph.node("Greater", total, graph.constant(0.0))
+    divided = graph.node("Div", chances, graph.node("Where", is_some, total, graph.constant(1.0)))
+    even = graph.constant(1 / classes)
+    graph.node("Where", is_some, divided, even, result="probabilities")

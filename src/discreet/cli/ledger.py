@@ -1,0 +1,262 @@
+"""``discreet ledger``: open the books of a data set, look at them, verify them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from discreet.cli import codes
+from discreet.cli.files import check_new
+from discreet.cli.saying import AsJson, note, result
+from discreet.ledger import DataSet, Entry, Ledger
+from discreet.privacy import Budget
+
+PATH = typer.Argument(help="A ledger file, or postgresql://user@host/name.", metavar="LEDGER")
+Where = Annotated[str, PATH]
+Which = Annotated[
+    str | None, typer.Option("--dataset", help="Which data set, if there are several.")
+]
+DELTA = 1e-9
+"""Where epsilons are quoted unless somebody asks: what fits quote."""
+
+app = typer.Typer(
+    name="ledger",
+    help="The books: what may be spent, what was, by whom and for what.",
+    no_args_is_help=True,
+)
+
+
+@app.command()
+def create(
+    where: Where,
+    epsilon: Annotated[
+        float, typer.Option(help="What all releases about one record together may spend.")
+    ],
+    delta: Annotated[
+        float, typer.Option(help="The chance of more than that; 0 for pure releases only.")
+    ] = 0.0,
+    dataset: Annotated[str, typer.Option(help="A name for the data.")] = "data",
+    protects: Annotated[
+        str, typer.Option(help="What one record is, in plain words.")
+    ] = "one record",
+    unit: Annotated[
+        str, typer.Option(help="Neighbours: add_remove or replace one record.")
+    ] = "add_remove",
+    part: Annotated[
+        list[str] | None,
+        typer.Option(help="A disjoint part of the data; repeat it for each part."),
+    ] = None,
+    notes: Annotated[str, typer.Option(help="Anything to remember.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Open the books of a new data set. Its budget never changes afterwards.
+
+    A ledger that is there already gets one more data set.
+
+    Example:
+
+        discreet ledger create patients.db --epsilon 3 --delta 1e-6 --protects "one patient"
+    """
+    made = Ledger.create(
+        where,
+        Budget(epsilon, delta),
+        dataset=dataset,
+        unit=unit,
+        protects=protects,
+        parts=part or (),
+        notes=notes,
+    )
+    declared = made.declared
+    result(
+        f"Opened books of {declared.name!r} in {made.place}: releases about "
+        f"{declared.protects} may spend epsilon = {epsilon:g} at delta = {delta:g} in all.",
+        {"ledger": made.place, **declared.to_json()},
+        as_json=as_json,
+    )
+
+
+@app.command()
+def show(
+    where: Where,
+    dataset: Which = None,
+    delta: Annotated[float, typer.Option(help="Where epsilons are quoted.")] = DELTA,
+    as_json: AsJson = False,
+) -> None:
+    """Say what may be spent, what was, and what is left.
+
+    Two totals are shown. What is *left* counts so that it holds for analysts who choose each
+    question after seeing earlier answers; the *total* is what was spent if all questions had been
+    fixed in advance.
+
+    Example:
+
+        discreet ledger show patients.db
+    """
+    declared = Ledger.datasets(where)
+    names = [each.name for each in declared if dataset in (None, each.name)]
+    books = [Ledger(where, name) for name in names] or [Ledger(where, dataset)]
+    found = [_summary(ledger, delta) for ledger in books]
+    result("\n\n".join(map(_told, found)), {"datasets": found}, as_json=as_json)
+
+
+def _summary(ledger: Ledger, delta: float) -> dict[str, Any]:
+    declared: DataSet = ledger.declared
+    history = ledger.history()
+    return {
+        **declared.to_json(),
+        "charges": dict(Counter(entry.state.value for entry in history)),
+        "used_share": ledger.used(),
+        "quoted_delta": delta,
+        "epsilon_left": ledger.remaining(delta),
+        "epsilon_left_pure": ledger.remaining(0.0),
+        "epsilon_total": ledger.spent(declared.delta or 0.0),
+        "parts_left": {name: ledger.for_part(name).remaining(delta) for name in declared.parts},
+        "refundable": [entry.number for entry in history if entry.is_refundable],
+    }
+
+
+def _told(found: dict[str, Any]) -> str:
+    counts = ", ".join(f"{count} {state}" for state, count in found["charges"].items())
+    lines = [
+        f"{found['name']}: protects {found['protects']} (unit {found['unit']})",
+        f"  budget   epsilon {found['epsilon']:g} at delta {found['delta']:g}",
+        f"  charges  {counts or 'none'}",
+        f"  used     {found['used_share']:.1%} of the budget",
+        f"  left     epsilon {found['epsilon_left']:.4g} at delta {found['quoted_delta']:g}, "
+        f"{found['epsilon_left_pure']:.4g} pure",
+        f"  total    epsilon {found['epsilon_total']:.4g} at delta {found['delta']:g}, "
+        "if all had been fixed in advance",
+    ]
+    lines += [f"  part     {name}: {left:.4g} left" for name, left in found["parts_left"].items()]
+    if found["refundable"]:
+        numbers = ", ".join(map(str, found["refundable"]))
+        lines.append(f"  refunds  charges whose rows were not opened: {numbers}")
+    if found["notes"]:
+        lines.append(f"  notes    {found['notes']}")
+    lines.append(f"  opened   by {found['opened_by']}, {found['opened_at'][:19]} UTC")
+    return "\n".join(lines)
+
+
+@app.command()
+def history(where: Where, dataset: Which = None, as_json: AsJson = False) -> None:
+    """List every charge: what it cost, for what, by whom, and what became of it.
+
+    Example:
+
+        discreet ledger history patients.db --json
+    """
+    entries = Ledger(where, dataset).history()
+    lines = [_line(entry) for entry in entries] or ["No charge yet."]
+    result("\n".join(lines), {"charges": list(map(_document, entries))}, as_json=as_json)
+
+
+def _line(entry: Entry) -> str:
+    part = "" if entry.part is None else f" (part {entry.part})"
+    cost = f"epsilon {entry.guarantee.epsilon():.4g} at delta {entry.guarantee.quoted_delta:g}"
+    return (
+        f"{entry.number:5d}  {entry.time:%Y-%m-%d %H:%M:%S}  {entry.state.value:8s}  {cost:32s}  "
+        f"{entry.purpose}{part}  {entry.actor}"
+    )
+
+
+def _document(entry: Entry) -> dict[str, Any]:
+    return {
+        "number": entry.number,
+        "time": entry.time.isoformat(),
+        "state": entry.state.value,
+        "epsilon": entry.guarantee.epsilon(),
+        "delta": entry.guarantee.quoted_delta,
+        "purpose": entry.purpose,
+        "part": entry.part,
+        "actor": entry.actor,
+        "version": entry.version,
+        "digest": entry.digest,
+        "guarantee": json.loads(entry.guarantee.to_json()),
+    }
+
+
+@app.command()
+def verify(
+    where: Where,
+    dataset: Which = None,
+    known: Annotated[
+        str | None,
+        typer.Option(help="A digest kept elsewhere, of a card or an earlier verification."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Go through the books again, line by line; exit with 1 if they are not sound.
+
+    Keep the last digest somewhere else: it shows later whether the history was rewritten.
+
+    Example:
+
+        discreet ledger verify patients.db --known 5f3a5ed2...
+    """
+    names = [each.name for each in Ledger.datasets(where)] if dataset is None else [dataset]
+    found = [Ledger(where, name).verify() for name in names]
+    problems = [f"{each.dataset}: {problem}" for each in found for problem in each.problems]
+    if known is not None and not any(Ledger(where, n).verify(known).is_sound for n in names):
+        problems.append("no history contains the digest that was kept")
+    document = {
+        "is_sound": not problems,
+        "problems": problems,
+        "datasets": [
+            {"name": each.dataset, "lines": each.lines, "charges": each.charges, "head": each.head}
+            for each in found
+        ],
+    }
+    result("\n".join(each.sentence() for each in found), document, as_json=as_json)
+    if problems:
+        note(f"{len(problems)} problem(s) in these books: {problems[0]}.")
+        raise typer.Exit(codes.REFUSED)
+
+
+@app.command()
+def refund(
+    where: Where,
+    number: Annotated[int, typer.Argument(help="Of the charge.", metavar="NUMBER")],
+    dataset: Which = None,
+    as_json: AsJson = False,
+) -> None:
+    """Give a charge back whose rows were never opened, because its process died.
+
+    A process that is still alive and holds the receipt can then no longer open the rows.
+
+    Example:
+
+        discreet ledger refund patients.db 12
+    """
+    books = Ledger(where, dataset)
+    books.refund(number)
+    result(
+        f"Charge {number} is refunded.",
+        {"charge": number, "state": "refunded", "used_share": books.used()},
+        as_json=as_json,
+    )
+
+
+@app.command()
+def plot(
+    where: Where,
+    out: Annotated[Path, typer.Option(help="The picture: .png, .svg or .pdf.")],
+    dataset: Which = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over an existing file.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Draw how the budget was used up, charge by charge.
+
+    Example:
+
+        discreet ledger plot patients.db --out budget.png
+    """
+    from discreet.cli.ledger_picture import draw
+
+    check_new(out, force=force)
+    books = Ledger(where, dataset)
+    draw(books, out)
+    result(f"Wrote {out}.", {"picture": str(out), "used_share": books.used()}, as_json=as_json)

@@ -1,0 +1,126 @@
+"""A page as HTML that needs nothing from elsewhere."""
+
+from __future__ import annotations
+
+from discreet.report.escape import in_html
+from discreet.report.page import (
+    Alarm,
+    Block,
+    Curve,
+    Headline,
+    Items,
+    Page,
+    Paragraph,
+    Quotation,
+    Section,
+    Table,
+)
+from discreet.report.picture import drawing
+
+LONG = 14
+"""A table with more rows than this is folded away."""
+
+STYLE = """
+:root { color-scheme: light dark; --ink: #1b2430; --soft: #55606e; --paper: #ffffff;
+  --panel: #f3f5f8; --rule: #d5dae1; --accent: #1f5fbf; --shade: #1f5fbf1f; --alarm: #b00020; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e8ebf0; --soft: #a7b0bd; --paper: #14181e;
+  --panel: #1e242c; --rule: #39424e; --accent: #86b6ff; --shade: #86b6ff2e; --alarm: #d32f45; } }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--paper); color: var(--ink);
+  font: 1rem/1.55 system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
+main { max-width: 46rem; margin: 0 auto; padding: 1.5rem 1.1rem 3rem; }
+h1 { font-size: 1.7rem; line-height: 1.2; margin: 0.5rem 0 1rem; overflow-wrap: anywhere; }
+h2 { font-size: 1.2rem; margin: 2.2rem 0 0.6rem; padding-top: 0.9rem;
+  border-top: 1px solid var(--rule); }
+p, li { overflow-wrap: anywhere; }
+.alarm { background: var(--alarm); color: #ffffff; font-size: 1.5rem; font-weight: 700;
+  line-height: 1.3; padding: 1rem 1.2rem; border-radius: 0.4rem; margin: 1rem 0; }
+.headline { display: flex; flex-wrap: wrap; gap: 0.8rem; margin: 1rem 0; }
+.headline div { background: var(--panel); border-radius: 0.5rem; padding: 0.7rem 1rem;
+  flex: 1 1 8rem; display: flex; flex-direction: column-reverse; justify-content: flex-end; }
+.headline dt { color: var(--soft); font-size: 0.9rem; line-height: 1.35; }
+.headline dd { margin: 0; font-size: 1.6rem; font-weight: 650; }
+.wide { overflow-x: auto; margin: 0.8rem 0; }
+table { border-collapse: collapse; width: 100%; font-size: 0.95rem; }
+caption { text-align: left; color: var(--soft); font-size: 0.9rem; padding-bottom: 0.3rem; }
+th, td { text-align: left; vertical-align: top; padding: 0.35rem 0.9rem 0.35rem 0;
+  border-bottom: 1px solid var(--rule); overflow-wrap: anywhere; min-width: 4.5rem; }
+thead th { color: var(--soft); font-weight: 600; }
+tbody th { font-weight: 500; }
+summary { cursor: pointer; color: var(--accent); }
+pre { background: var(--panel); padding: 0.9rem 1rem; border-radius: 0.4rem; font-size: 0.85rem;
+  line-height: 1.45; white-space: pre-wrap; overflow-wrap: anywhere; }
+figure { margin: 1rem 0; }
+figcaption { color: var(--soft); font-size: 0.9rem; }
+svg { display: block; width: 100%; max-width: 27rem; height: auto; margin: 0 auto 0.5rem; }
+svg text { fill: var(--ink); font-size: 14px; }
+svg .tick, svg .note { fill: var(--soft); font-size: 12px; }
+svg .frame { fill: none; stroke: var(--rule); }
+svg .impossible { fill: var(--shade); stroke: none; }
+svg .curve { fill: none; stroke: var(--accent); stroke-width: 2.5; stroke-linejoin: round; }
+svg .blind { stroke: var(--soft); stroke-width: 1.5; stroke-dasharray: 6 5; }
+@media print { h2 { break-after: avoid; } figure, table { break-inside: avoid; } }
+"""
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def as_html(page: Page) -> str:
+    """Return one HTML page: no script, and nothing fetched from anywhere."""
+    title = in_html(page.title)
+    body = "\n".join([*map(_block, page.opening), *map(_section, page.sections)])
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="referrer" content="no-referrer">\n'
+        f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
+        f"<h1>{title}</h1>\n{body}\n</main>\n</body>\n</html>\n"
+    )
+
+
+def _section(section: Section) -> str:
+    blocks = "\n".join(map(_block, section.blocks))
+    return f"<section>\n<h2>{in_html(section.title)}</h2>\n{blocks}\n</section>"
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Alarm(text):
+            return f'<p class="alarm" role="alert">{in_html(text)}</p>'
+        case Paragraph(text):
+            return f"<p>{in_html(text)}</p>"
+        case Headline(numbers):
+            pairs = (
+                f"<div><dt>{in_html(what)}</dt><dd>{in_html(number)}</dd></div>"
+                for number, what in numbers
+            )
+            return f'<dl class="headline">{"".join(pairs)}</dl>'
+        case Items(items):
+            listed = (f"<li><strong>{in_html(a)}</strong> {in_html(b)}</li>" for a, b in items)
+            return f"<ul>{''.join(listed)}</ul>"
+        case Table():
+            return _table(block)
+        case Quotation(text):
+            return f"<pre>{in_html(text)}</pre>"
+        case Curve(tradeoff, words):
+            shown = drawing(tradeoff, words)
+            return f"<figure>{shown}<figcaption>{in_html(words)}</figcaption></figure>"
+
+
+def _table(table: Table) -> str:
+    head = "".join(f'<th scope="col">{in_html(cell)}</th>' for cell in table.header)
+    rows = "".join(
+        f'<tr><th scope="row">{in_html(row[0])}</th>'
+        + "".join(f"<td>{in_html(cell)}</td>" for cell in row[1:])
+        + "</tr>"
+        for row in table.rows
+    )
+    caption = in_html(table.caption)
+    whole = (
+        f'<div class="wide"><table><caption>{caption}</caption><thead><tr>{head}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
+    )
+    if len(table.rows) <= LONG:
+        return whole
+    return f"<details><summary>{caption} ({len(table.rows)})</summary>{whole}</details>"

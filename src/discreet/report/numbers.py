@@ -1,0 +1,220 @@
+r"""The numbers of a card: all follow from the profile, and are checked against it when read back.
+
+*Belief.* If the loss :math:`L = \ln(P/Q)` of a release exceeds :math:`l`, a profile at any smaller
+epsilon has counted at least :math:`1 - e^{\epsilon - l}` of that chance, so
+:math:`P(L > l) \le \delta(\epsilon)/(1 - e^{\epsilon - l})`. Otherwise prior odds grow by a factor
+of at most :math:`e^l`.
+
+*Groups.* The power of tests is applied once for each record (Dong, Roth and Su 2022). For k
+records, :math:`(\epsilon, \delta)` becomes
+:math:`(k\epsilon, \delta (1 + e^\epsilon + \dots + e^{(k-1)\epsilon}))`.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from discreet._types import Json, Vector
+from discreet.errors import InputError
+from discreet.privacy import Guarantee, Profile
+from discreet.report.tradeoff import (
+    ROUNDING,
+    STEEPEST,
+    Tradeoff,
+    epsilons_for,
+    tradeoff_through,
+)
+
+DELTAS = (1e-3, 1e-5, 1e-6, 1e-9, 1e-12)
+PRIORS = (0.01, 0.1, 0.5, 0.9)
+GROUPS = (2, 4, 10)
+EXCEPTION = 1e-6
+"""How often a bound on beliefs may fail, unless the quoted delta asks for more."""
+
+SLACK = 1e-6
+"""Other versions of SciPy may round the last digits otherwise."""
+
+NOTHING: Json = {
+    "quoted": {"epsilon": None, "delta": 0.0},
+    "epsilons": [],
+    "best_guess": 1.0,
+    "belief": {"largest_loss": None, "exception": 0.0, "beliefs": []},
+    "groups": [],
+    "tradeoff": [
+        {"false_positives": 0.0, "false_negatives": 0.0},
+        {"false_positives": 1.0, "false_negatives": 0.0},
+    ],
+}
+"""What is to be said if nothing is promised."""
+
+
+def numbers_of(guarantee: Guarantee) -> Json:
+    """Return the numbers of a card, none of them optimistic.
+
+    Examples
+    --------
+    >>> from discreet.privacy import AddRemoveOne, Pure
+    >>> found = numbers_of(Guarantee(Pure(1.0), AddRemoveOne()))
+    >>> found["quoted"], round(found["best_guess"], 4)
+    ({'epsilon': 1.0, 'delta': 0.0}, 0.7311)
+    >>> [group["epsilon"] for group in found["groups"]]
+    [2.0, 4.0, 10.0]
+    """
+    profile = guarantee.profile
+    if not profile.is_private:
+        return NOTHING
+    epsilons, deltas = _looked_at(profile)
+    curve = tradeoff_through(epsilons, deltas)
+    quoted = guarantee.quoted_delta
+    listed = {delta: profile.epsilon(delta) for delta in sorted({*DELTAS, quoted}, reverse=True)}
+    return {
+        "quoted": {"epsilon": _finite(listed[quoted]), "delta": quoted},
+        "epsilons": [
+            {"delta": delta, "epsilon": _finite(epsilon)} for delta, epsilon in listed.items()
+        ],
+        "best_guess": curve.best_guess,
+        "belief": _belief(profile, quoted, epsilons, deltas),
+        "groups": [
+            _group(profile, size, quoted, epsilons, deltas)
+            | {"best_guess": curve.best_guess_about(size)}
+            for size in GROUPS
+        ],
+        "tradeoff": [
+            {"false_positives": alarms, "false_negatives": misses}
+            for alarms, misses in zip(curve.alarms, curve.least_misses, strict=True)
+        ],
+    }
+
+
+@lru_cache(maxsize=16)
+def _looked_at(profile: Profile) -> tuple[Vector, Vector]:
+    """Return epsilons, some of them large, and the profile there."""
+    far = np.linspace(0.0, STEEPEST, 2 * int(STEEPEST))
+    epsilons = np.union1d(epsilons_for(profile), far)
+    return epsilons, profile.deltas(epsilons)
+
+
+def _finite(epsilon: float) -> float | None:
+    return epsilon if math.isfinite(epsilon) else None
+
+
+def _belief(profile: Profile, quoted: float, epsilons: Vector, deltas: Vector) -> Json:
+    loss: float | None = _finite(profile.pure_epsilon)
+    exception = 0.0
+    if loss is None:
+        exception = max(EXCEPTION, 10 * quoted)
+        chances = _chances(epsilons[1:], epsilons, deltas)
+        enough = np.flatnonzero(chances <= exception)
+        loss = float(epsilons[1 + enough[0]]) if enough.size else None
+    beliefs = [
+        {"before": prior, "at_most": _raised(prior, loss), "at_least": _lowered(prior, loss)}
+        for prior in PRIORS
+    ]
+    return {"largest_loss": loss, "exception": exception, "beliefs": beliefs}
+
+
+def _chances(losses: Vector, epsilons: Vector, deltas: Vector) -> Vector:
+    """Bound the chance that the loss of a release exceeds each of several."""
+    gaps = losses[:, None] - epsilons[None, :]
+    with np.errstate(divide="ignore"):
+        bounds = np.where(gaps > 0, deltas / -np.expm1(-np.maximum(gaps, 1e-300)), np.inf)
+    return np.asarray(np.minimum(bounds.min(axis=1) * (1 + ROUNDING), 1.0))
+
+
+def _raised(prior: float, loss: float | None) -> float:
+    if loss is None:
+        return 1.0
+    return min(1.0, prior / (prior + (1 - prior) * math.exp(-loss)) * (1 + ROUNDING))
+
+
+def _lowered(prior: float, loss: float | None) -> float:
+    if loss is None:
+        return 0.0
+    return prior / (prior + (1 - prior) * math.exp(loss)) * (1 - ROUNDING)
+
+
+def _group(profile: Profile, size: int, quoted: float, epsilons: Vector, deltas: Vector) -> Json:
+    if math.isfinite(profile.pure_epsilon):
+        return {"size": size, "epsilon": size * profile.pure_epsilon, "delta": 0.0}
+    enough = np.flatnonzero(_group_deltas(size, epsilons, deltas) <= quoted)
+    found = size * float(epsilons[enough[0]]) if enough.size else None
+    return {"size": size, "epsilon": found, "delta": quoted}
+
+
+def _group_deltas(size: int, epsilons: Vector, deltas: Vector) -> Vector:
+    powers = np.exp(np.arange(size) * epsilons[:, None])
+    return np.asarray(deltas * powers.sum(axis=1) * (1 + ROUNDING))
+
+
+def check_numbers(numbers: Json, guarantee: Guarantee) -> None:
+    """Raise if a number promises more than the profile does."""
+    profile = guarantee.profile
+    if not profile.is_private:
+        _agree(numbers == NOTHING)
+        return
+    _agree(numbers["quoted"]["delta"] == guarantee.quoted_delta)
+    for entry in (numbers["quoted"], *numbers["epsilons"]):
+        _agree(_holds(profile, entry["epsilon"], entry["delta"]))
+    curve = tradeoff_through(*_looked_at(profile))
+    _check_attacks(numbers, curve)
+    belief = numbers["belief"]
+    loss, exception = belief["largest_loss"], belief["exception"]
+    if loss is not None and loss < profile.pure_epsilon * (1 - SLACK):
+        chance = _chances(np.array([loss]), *_looked_at(profile))[0]
+        _agree(chance <= exception * (1 + SLACK))
+    for one in belief["beliefs"]:
+        _agree(one["at_most"] >= _raised(one["before"], loss) - SLACK)
+        _agree(one["at_least"] <= _lowered(one["before"], loss) + SLACK)
+    for group in numbers["groups"]:
+        _check_group(group, profile)
+        _agree(group["best_guess"] >= curve.best_guess_about(group["size"]) - SLACK)
+
+
+def _check_attacks(numbers: Json, curve: Tradeoff) -> None:
+    points = numbers["tradeoff"]
+    alarms = np.array([point["false_positives"] for point in points])
+    misses = np.array([point["false_negatives"] for point in points])
+    _agree(bool(alarms.size > 1 and alarms[0] == 0 and alarms[-1] == 1))
+    _agree(bool(np.all(np.diff(alarms) > 0)))
+    # Between corners, too: a claim is a broken line, and the bound is a convex one.
+    places = np.union1d(alarms, curve.alarms)
+    claimed = np.interp(places, alarms, misses)
+    _agree(bool(np.all(claimed <= curve.misses(places) + SLACK)))
+    _agree(numbers["best_guess"] >= curve.best_guess - SLACK)
+
+
+def _check_group(group: Json, profile: Profile) -> None:
+    if group["epsilon"] is None:
+        return
+    each = group["epsilon"] / group["size"]
+    if each >= profile.pure_epsilon * (1 - SLACK):
+        return
+    delta = _group_deltas(group["size"], np.array([each]), profile.deltas(np.array([each])))[0]
+    _agree(bool(delta <= group["delta"] * (1 + SLACK)))
+
+
+def _holds(profile: Profile, epsilon: float | None, delta: float) -> bool:
+    if epsilon is None or epsilon >= profile.pure_epsilon * (1 - SLACK):
+        return True
+    return profile.delta(epsilon * (1 + SLACK)) <= delta * (1 + SLACK)
+
+
+def _agree(claim: Any) -> None:
+    if not claim:
+        raise InputError(
+            "the numbers of this card do not follow from its profile; it was changed, or damaged. "
+            "Make the card again from its release."
+        )
+
+
+def curve_of(numbers: Json) -> Tradeoff:
+    """Return the curve that a card carries."""
+    points = numbers["tradeoff"]
+    return Tradeoff(
+        tuple(point["false_positives"] for point in points),
+        tuple(point["false_negatives"] for point in points),
+    )

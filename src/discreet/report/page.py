@@ -1,0 +1,387 @@
+"""What a card tells people, as blocks that can be written in Markdown or HTML."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from typing import TypeAlias
+
+from discreet._types import Json
+from discreet.privacy.guarantee import in_three_digits as up
+from discreet.report.numbers import curve_of
+from discreet.report.tradeoff import Tradeoff
+
+SHOWN_ALARMS = (0.01, 0.05, 0.1, 0.25, 0.5)
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """Some sentences."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """What must not be overlooked."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A few numbers to be seen first: pairs of a number and what it is."""
+
+    numbers: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Items:
+    """A list: pairs of a few words to start with, and a sentence."""
+
+    items: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells under a header; the first cell of a row names it."""
+
+    caption: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Quotation:
+    """Text to be shown as it is."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The picture of a trade-off, and the same in words."""
+
+    tradeoff: Tradeoff
+    words: str
+
+
+Block: TypeAlias = Paragraph | Alarm | Headline | Items | Table | Quotation | Curve
+
+
+@dataclass(frozen=True)
+class Section:
+    """Blocks under a heading."""
+
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A title, what comes first, and sections."""
+
+    title: str
+    opening: tuple[Block, ...]
+    sections: tuple[Section, ...]
+
+
+def page_of(document: Json) -> Page:
+    """Return what the card says to people."""
+    about, purpose = document["about"], document["mechanism"]["purpose"]
+    name = about["title"] or purpose or document["mechanism"]["name"]
+    sections = [_protection(document)]
+    if document["status"]["is_private"]:
+        sections.append(_attacker(document))
+    sections += [_not_protected(document), _budget(document), _facts(document)]
+    sections += [_making(document), _numbers(document), _versions(document)]
+    return Page(f"Privacy card: {name}", tuple(_opening(document)), tuple(sections))
+
+
+def _opening(document: Json) -> list[Block]:
+    blocks: list[Block] = []
+    if not document["status"]["is_private"]:
+        blocks.append(Alarm(_why_nothing(document)))
+    if document["about"]["description"]:
+        blocks.append(Paragraph(document["about"]["description"]))
+    if document["status"]["is_private"]:
+        quoted, numbers = document["numbers"]["quoted"], document["numbers"]
+        epsilon = "none" if quoted["epsilon"] is None else up(quoted["epsilon"])
+        blocks.append(
+            Headline(
+                (
+                    (epsilon, "epsilon"),
+                    (up(quoted["delta"]), "delta"),
+                    (
+                        _percent_up(numbers["best_guess"]),
+                        "best guess of an attacker; blind: 50 %",
+                    ),
+                )
+            )
+        )
+    return blocks
+
+
+def _why_nothing(document: Json) -> str:
+    if document["status"]["is_rehearsal"]:
+        return (
+            "NOTHING IS PRIVATE. This is a rehearsal: its noise can be repeated and taken away. "
+            "Do not publish the result."
+        )
+    return (
+        "NOTHING IS PRIVATE. No privacy was asked for, and none is promised. Do not publish the "
+        "result."
+    )
+
+
+def _protection(document: Json) -> Section:
+    protection, about = document["protection"], document["about"]
+    blocks: list[Block] = [Paragraph(protection["sentence"])]
+    if document["status"]["is_private"]:
+        one = about["protects"] or "one record"
+        blocks.append(
+            Paragraph(
+                f"What is protected is {one}: {protection['change']} could not be noticed, beyond "
+                "what the numbers below say, by anyone who sees this result, whatever else they "
+                "know."
+            )
+        )
+        blocks.append(
+            Paragraph(
+                "It also means that nobody is harmed much by taking part: a result like this one "
+                "would have come out almost as likely without them."
+            )
+        )
+    if about["contact"]:
+        blocks.append(Paragraph(f"Questions: {about['contact']}"))
+    return Section("What is protected", tuple(blocks))
+
+
+def _attacker(document: Json) -> Section:
+    numbers = document["numbers"]
+    belief, curve = numbers["belief"], curve_of(numbers)
+    even = next((one for one in belief["beliefs"] if one["before"] == 0.5), None)
+    except_for = (
+        f", except with a chance of at most {up(belief['exception'])} in either direction"
+        if belief["exception"] > 0
+        else ""
+    )
+    blocks: list[Block] = []
+    if even is not None:
+        blocks.append(
+            Paragraph(
+                "Someone who thought it 50:50 whether a certain record is in the data, or says one "
+                f"thing rather than another, can at most come to believe it to "
+                f"{_percent_up(even['at_most'])}{except_for}."
+            )
+        )
+    rows = tuple(
+        (
+            _percent_up(one["before"]),
+            _percent_down(one["at_least"]),
+            _percent_up(one["at_most"]),
+        )
+        for one in belief["beliefs"]
+    )
+    blocks.append(Table("Beliefs about one record", ("before", "at least", "at most"), rows))
+    blocks.append(
+        Paragraph(
+            "Whoever must guess which of two equally likely data sets this result is from is "
+            f"right at most {_percent_up(numbers['best_guess'])} of the time; blind guessing is "
+            "right half of the time."
+        )
+    )
+    misses = curve.misses(SHOWN_ALARMS)
+    listed = "; ".join(
+        f"{_percent_up(alarms)} against {_percent_down(float(share))}"
+        for alarms, share in zip(SHOWN_ALARMS, misses, strict=True)
+    )
+    blocks.append(
+        Curve(
+            curve,
+            "Best attacks on one record. An attack that raises a false alarm for some share of "
+            "absent records misses at least the share of present ones that the curve shows. The "
+            "dashed line is blind guessing; the closer the curve, the less can be learnt. False "
+            f"alarms against misses, at least: {listed}.",
+        )
+    )
+    groups = tuple(
+        (
+            str(group["size"]),
+            "no bound" if group["epsilon"] is None else up(group["epsilon"]),
+            up(group["delta"]),
+            _percent_up(group["best_guess"]),
+        )
+        for group in numbers["groups"]
+    )
+    blocks.append(
+        Paragraph(
+            "Families, households or repeated entries are protected less, because all their "
+            "records change together."
+        )
+    )
+    header = ("records", "epsilon", "delta", "best guess")
+    blocks.append(Table("Groups of records", header, groups))
+    return Section("What an attacker could still learn", tuple(blocks))
+
+
+def _not_protected(document: Json) -> Section:
+    items = [
+        (
+            "Facts about everybody.",
+            "What is true of the population may be learnt, and may be bad news for somebody who "
+            "took no part: that smoking harms is not a secret of any smoker.",
+        ),
+        (
+            "What is taken as public.",
+            "; ".join(document["protection"]["public_facts"]) or "nothing beside the code",
+        ),
+        (
+            "Time and traces.",
+            "How long the computation took, memory, logs and error reports of other programs.",
+        ),
+        (
+            "Other publications.",
+            "Anything published about the same records outside of the ledger adds to the loss.",
+        ),
+        (
+            "The data themselves.",
+            "Whoever holds or steals the records needs no release; this card is not about access.",
+        ),
+    ]
+    return Section("What is not protected", (Items(tuple(items)),))
+
+
+def _budget(document: Json) -> Section:
+    ledger = document["ledger"]
+    title = "How much of the budget is left"
+    if ledger is None:
+        if document["status"]["is_private"]:
+            words = (
+                "No ledger was kept: how much other releases about the same records have spent is "
+                "not known."
+            )
+        else:
+            words = "Nothing was charged: no ledger takes a release without privacy."
+        return Section(title, (Paragraph(words),))
+    blocks: list[Block] = []
+    account = ledger["account"]
+    if account is not None:
+        delta, total = up(account["delta"]), account["budget"]
+        whole, left = "", "any epsilon"
+        if total is not None:
+            epsilon, most = _shown(total["epsilon"]), _shown(total["delta"])
+            whole = f" of a budget of epsilon {epsilon} at delta {most}"
+        if account["remaining"] is not None:
+            left = f"epsilon {_down(account['remaining'])}"
+        spent = "no epsilon" if account["spent"] is None else f"epsilon {up(account['spent'])}"
+        blocks.append(
+            Paragraph(
+                f"When this card was written, {left} was left for further releases, at delta "
+                f"{delta}{whole}. All releases so far together come to {spent} at delta {delta}."
+            )
+        )
+    else:
+        blocks.append(Paragraph("The ledger was not shown when this card was written."))
+    rows = [("ledger", ledger["identity"]), ("entry", str(ledger["entry"]))]
+    if ledger["digest"]:
+        rows.append(("digest of the entry", ledger["digest"]))
+    if account is not None:
+        rows += [("charged", account["charged"]), ("state", account["state"])]
+    blocks.append(Table("Ledger entry", ("what", "value"), tuple(rows)))
+    return Section(title, tuple(blocks))
+
+
+def _facts(document: Json) -> Section:
+    rows = tuple((fact["what"], fact["words"], fact["source"]) for fact in document["facts"])
+    if not rows:
+        return Section("What was declared, and by whom", (Paragraph("Not recorded."),))
+    return Section(
+        "What was declared, and by whom",
+        (
+            Paragraph(
+                "Values outside of what is declared are brought inside before anything else; the "
+                "declarations are kept by the code, not by the data."
+            ),
+            Table("Declared facts", ("about", "fact", "who says so"), rows),
+        ),
+    )
+
+
+def _making(document: Json) -> Section:
+    mechanism, certificate = document["mechanism"], document["certificate"]
+    rows = [
+        ("mechanism", mechanism["name"]),
+        ("purpose", mechanism["purpose"] or "not said"),
+        ("why so", mechanism["reason"] or "there was nothing to choose"),
+        ("source of noise", document["noise"]["source"] or "not recorded"),
+        ("distance of the computed from the ideal law, at most", _shown(certificate["distance"])),
+        ("chance added to delta", _shown(certificate["failure"])),
+    ]
+    rows += [(one["what"], _shown(one["value"])) for one in certificate["tolerances"]]
+    return Section(
+        "How it was made",
+        (
+            Table("Mechanism and certificate", ("what", "value"), tuple(rows)),
+            Paragraph(
+                f"What is proved, from {mechanism['note']} "
+                f"(SHA-256 {mechanism['note_digest'][:16]}…):"
+            ),
+            Quotation(mechanism["statement"]),
+        ),
+    )
+
+
+def _numbers(document: Json) -> Section:
+    profile = document["guarantee"]["profile"]["kind"]
+    rows = tuple(
+        (up(entry["delta"]), "none" if entry["epsilon"] is None else up(entry["epsilon"]))
+        for entry in document["numbers"]["epsilons"]
+    )
+    told = Paragraph(
+        f"The guarantee is a whole privacy profile (kind: {profile}); the JSON card carries it, "
+        "and any epsilon or delta can be read off it. Numbers are rounded up."
+    )
+    if not rows:
+        return Section("All numbers", (Paragraph("There are none: nothing is promised."),))
+    table = Table("Epsilon at several deltas", ("delta", "epsilon"), rows)
+    return Section("All numbers", (told, table))
+
+
+def _versions(document: Json) -> Section:
+    rows = tuple((name, version) for name, version in document["versions"].items())
+    return Section(
+        "Versions",
+        (
+            Table("Software that made the release", ("software", "version"), rows),
+            Paragraph(f"Card written {document['written']}."),
+        ),
+    )
+
+
+def _percent_up(share: float) -> str:
+    return _percent(share, ROUND_CEILING)
+
+
+def _percent_down(share: float) -> str:
+    return _percent(share, ROUND_FLOOR)
+
+
+def _percent(share: float, way: str) -> str:
+    # Twelve digits first: 0.01 is not quite a hundredth.
+    exact = Decimal(f"{100 * share:.10f}")
+    return f"{exact.quantize(Decimal('0.1'), way):f}".removesuffix(".0") + " %"
+
+
+def _down(value: float) -> str:
+    """Write a number with three digits, rounded down."""
+    if value == 0:
+        return "0"
+    exact = Decimal(f"{value:.10g}")
+    unit = Decimal(1).scaleb(exact.adjusted() - 2)
+    return f"{float(exact.quantize(unit, ROUND_FLOOR)):g}"
+
+
+def _shown(value: float) -> str:
+    return f"{value:.3g}" if math.isfinite(value) else str(value)

@@ -1,0 +1,380 @@
+"""Cards: what they carry, what they refuse, and how they are written."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+
+from discreet import Bounds, Budget, GaussianSum, LinearClassifier, MemoryLedger, Rows, VectorMean
+from discreet.errors import InputError, InputTypeError
+from discreet.facts import Fact, Source
+from discreet.geometry import Box
+from discreet.ledger import NoLedger
+from discreet.mechanisms import REGISTRY
+from discreet.noise import RehearsalNoise
+from discreet.preprocessing import Category, Numeric
+from discreet.privacy import AddRemoveOne, Guarantee, Pure
+from discreet.release import RehearsalWarning, Release, release
+from discreet.report import Card, card, theorem_of
+from discreet.report.escape import in_markdown
+from discreet.report.schema import card_schema, validate
+
+ROOT = Path(__file__).parents[2]
+BOUNDS = Bounds(Box([0, 0], [120, 250]), n_features=2)
+MARKUP = (
+    '<script>alert("x")</script> & [a](javascript:b) | `c` **d** \u202e\x00 http://evil.example'
+)
+
+
+def mean(**options):
+    rows = Rows(np.full((50, 2), [47.0, 71.0]), bounds=BOUNDS)
+    return release(GaussianSum(), VectorMean(BOUNDS), rows, budget=Budget(1.0, 1e-6), **options)
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return card(mean())
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    """A card in which every text that somebody else chooses is markup."""
+    guarantee = Guarantee(Pure(1.0), AddRemoveOne(), (MARKUP,))
+    facts = (Fact(MARKUP, MARKUP, Source.DECLARED),)
+    made = Release(
+        1, guarantee, "private_count", 3, MARKUP, MARKUP, MARKUP, facts, MARKUP, ledger=MARKUP
+    )
+    return card(made, about=dict.fromkeys(("title", "description", "protects", "contact"), MARKUP))
+
+
+class Tags(HTMLParser):
+    """The tags of a page, their attributes, and its text."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.attributes, self.words = [], [], []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, *pair) for pair in attrs]
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def test_a_card_survives_its_text(plain):
+    assert Card.from_json(plain.to_json()) == plain
+
+
+def test_a_card_carries_what_the_release_says():
+    ledger = MemoryLedger(Budget(2.0, 1e-5))
+    made = mean(ledger=ledger, purpose="a mean")
+    document = card(made, ledger=ledger, about={"protects": "one patient"}).document
+    assert document["guarantee"] == json.loads(made.guarantee.to_json())
+    assert document["mechanism"]["name"] == "gaussian_sum"
+    assert document["mechanism"]["purpose"] == "a mean"
+    assert document["mechanism"]["statement"] == theorem_of("gaussian_sum").statement
+    assert document["ledger"]["identity"] == ledger.identity == made.ledger
+    account = document["ledger"]["account"]
+    assert (account["state"], account["budget"]) == ("released", {"epsilon": 2.0, "delta": 1e-5})
+    assert account["remaining"] == ledger.remaining(1e-6)
+    assert account["spent"] == pytest.approx(1.0, rel=1e-6)
+    assert document["certificate"]["distance"] == made.guarantee.profile.distance > 0
+    assert {fact["what"]: fact["source"] for fact in document["facts"]} == {
+        "features": "declared by the caller",
+        "columns": "declared by the caller",
+        "records": "declared by the caller",
+    }
+    assert set(document["versions"]) == {"discreet", "python", "numpy", "scipy"}
+    assert "AES-256" in document["noise"]["source"]
+
+
+def test_found_classes_are_marked_as_read_from_the_data():
+    generator = np.random.default_rng(0)
+    age = generator.uniform(20, 80, size=400)
+    X = np.column_stack([age, np.where(age > 50, "a", "b")]).astype(object)
+    y = np.where(age > 60, "ill", "well")
+    columns = {"columns": [Numeric(18, 100), Category(["a", "b"])], "delta": 0.0}
+    found = {fact.what: fact for fact in LinearClassifier(**columns).fit(X, y).release_.facts}
+    assert found["labels"].source is Source.FOUND
+    assert "ill" not in found["labels"].words
+    assert found["column 1"].words == "numbers from 18 to 100"
+    declared = LinearClassifier(**columns, classes=["ill", "well"]).fit(X, y).release_
+    facts = {fact.what: fact for fact in declared.facts}
+    assert (facts["labels"].words, facts["labels"].source) == (
+        "one of ill, well",
+        Source.DECLARED,
+    )
+
+
+def test_a_replaced_record_makes_the_number_of_records_public():
+    rows = Rows(np.full((50, 2), 7.0), bounds=BOUNDS, unit="replace")
+    made = release(GaussianSum(), VectorMean(BOUNDS), rows, budget=Budget(1.0, 1e-6))
+    (records,) = [fact for fact in made.facts if fact.what == "records"]
+    assert records.source is Source.FOUND
+
+
+def test_another_ledger_is_refused():
+    ledger, other = MemoryLedger(Budget(2.0, 1e-5)), MemoryLedger(Budget(2.0, 1e-5))
+    made = mean(ledger=ledger)
+    with pytest.raises(InputError, match="no charge number 1"):
+        card(made, ledger=other)
+    with pytest.raises(InputError, match="not paid for"):
+        card(mean(), ledger=ledger)
+    with pytest.raises(InputError, match="not paid for"):
+        card(mean(), ledger=NoLedger())
+
+
+def test_a_rehearsal_says_in_large_letters_that_nothing_is_private():
+    with pytest.warns(RehearsalWarning):
+        made = mean(noise=RehearsalNoise(1))
+    shown = card(made)
+    assert made.is_rehearsal
+    assert "NOTHING IS PRIVATE" in shown.markdown().splitlines()[2]
+    assert shown.markdown().splitlines()[2].startswith("# ")
+    assert 'class="alarm"' in shown.html()
+    assert "rehearsal" in shown.html()
+    assert "What an attacker could still learn" not in shown.html()
+    assert Card.from_json(shown.to_json()) == shown
+
+
+def test_an_infinite_budget_says_so_too():
+    rows = Rows(np.full((50, 2), 7.0), bounds=BOUNDS)
+    made = release(GaussianSum(), VectorMean(BOUNDS), rows, budget=Budget(float("inf")))
+    assert not made.is_rehearsal
+    assert "NOTHING IS PRIVATE" in card(made).markdown()
+    assert "No privacy was asked for" in card(made).html()
+
+
+def test_the_page_names_the_numbers(plain):
+    for text in (plain.markdown(), plain.html()):
+        assert "epsilon = 1, delta = 1e-06" in text
+        assert "What an attacker could still learn" in text
+        assert "What is not protected" in text
+        assert "no ledger" in text.lower()
+
+
+def test_the_html_fetches_nothing(plain, hostile):
+    for page in (plain.html(), hostile.html()):
+        tags = Tags(page)
+        assert not {"script", "link", "img", "iframe", "object", "embed", "base"} & set(tags.tags)
+        loaders = {"src", "href", "srcset", "data", "action", "xlink:href", "background"}
+        assert not {name for _, name, _ in tags.attributes} & loaders
+        style = page[page.index("<style>") : page.index("</style>")]
+        assert "url(" not in style
+        assert "@import" not in style
+        assert "default-src 'none'" in page
+    assert not re.search(r"https?:", plain.html())
+
+
+def test_the_html_is_accessible(plain):
+    tags = Tags(plain.html())
+    assert ("html", "lang", "en") in tags.attributes
+    assert tags.tags.count("h1") == 1
+    assert {"title", "desc", "caption", "main", "svg"} <= set(tags.tags)
+    scopes = [value for tag, name, value in tags.attributes if (tag, name) == ("th", "scope")]
+    assert len(scopes) == tags.tags.count("th")
+    assert ("svg", "role", "img") in tags.attributes
+    assert any(name == "viewport" for _, _, name in tags.attributes)
+
+
+def test_markup_of_others_means_nothing_in_html(hostile):
+    page = hostile.html()
+    tags = Tags(page)
+    assert "<script" not in page
+    assert '<script>alert("x")</script>' in "".join(tags.words)  # as text
+    assert "\u202e" not in page
+    assert "\x00" not in page
+
+
+def test_markup_of_others_means_nothing_in_markdown(hostile):
+    text = hostile.markdown()
+    outside = re.sub(r"```+text\n.*?\n```+\n", "", text, flags=re.DOTALL)
+    assert "<" not in outside
+    assert not re.search(r"(?<!\\)\]\(", outside)
+    assert not re.search(r"(?<!\\)`", outside)
+    assert not re.search(r"\w://", outside)
+    assert "\u202e" not in text
+    for line in outside.splitlines():
+        if line.startswith("| "):  # as many cells as the header of any table has
+            assert len(re.findall(r"(?<!\\)\|", line)) in (3, 4, 5)
+
+
+def test_a_quotation_cannot_close_its_fence():
+    document = card(mean()).document
+    document["mechanism"]["statement"] = "```\n# free\n````"
+    text = Card.from_json(json.dumps(document)).markdown()
+    assert "\n`````text\n```\n# free\n````\n`````\n" in text
+
+
+@pytest.mark.parametrize("start", ["# a", "- a", "+ a", "1. a", "=", "---", "> a", "12) b"])
+def test_no_line_starts_a_block(start):
+    assert re.match(r"\\|\d+\\|&gt;", in_markdown(start))
+
+
+def test_the_validator_agrees_with_jsonschema(plain):
+    schema = card_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    judge = jsonschema.Draft202012Validator(schema)
+    document = plain.document
+    for listed in (document["numbers"]["tradeoff"], document["facts"]):
+        del listed[2:]
+    assert judge.is_valid(document)
+    refused = 0
+    for change in changes(document):
+        try:
+            validate(change, schema)
+            is_valid = True
+        except InputError:
+            is_valid = False
+        assert is_valid == judge.is_valid(change), change
+        refused += not is_valid
+    assert refused > 200
+
+
+def changes(document):
+    """Copies of a document with one part missing, added, or of another type."""
+
+    def walk(part, path):
+        yield path
+        items = part.items() if isinstance(part, dict) else enumerate(part[:1])
+        for name, inner in items:
+            if isinstance(inner, dict | list):
+                yield from walk(inner, [*path, name])
+            else:
+                yield [*path, name]
+
+    for path in walk(document, []):
+        for wrong in (None, "text", -1, 2.5, [], {}, True):
+            copied = json.loads(json.dumps(document))
+            if not path:
+                yield copied | {"more": 1}
+                continue
+            *way, last = path
+            inner = copied
+            for step in way:
+                inner = inner[step]
+            inner[last] = wrong
+            yield copied
+        copied = json.loads(json.dumps(document))
+        inner = copied
+        for step in path:
+            inner = inner[step]
+        if isinstance(inner, dict):
+            inner["more"] = 1
+            yield copied
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda d: d.update(more=1), "unknown field 'more'"),
+        (lambda d: d.pop("noise"), "missing field 'noise'"),
+        (lambda d: d.update(version=2), "must be 1"),
+        (lambda d: d["about"].update(title=3), "/about/title"),
+        (lambda d: d["status"].update(is_private=False), "do not agree"),
+        (lambda d: d["status"].update(is_rehearsal=True), "do not agree"),
+        (lambda d: d["protection"].update(sentence="All is well."), "do not agree"),
+        (lambda d: d["protection"].update(unit="replace"), "do not agree"),
+        (lambda d: d["guarantee"]["profile"].update(kind="os.system"), "unknown kind"),
+        (lambda d: d["guarantee"]["profile"].update(more=1), "fields"),
+        (lambda d: d["numbers"]["quoted"].update(epsilon=0.5), "do not follow"),
+    ],
+)
+def test_a_changed_card_is_refused(plain, change, says):
+    document = plain.document
+    change(document)
+    with pytest.raises(InputError, match=says):
+        Card.from_json(json.dumps(document))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", "no json", '{"a": NaN}', '{"a":1,"a":1}', "[" * 9999]
+)
+def test_what_is_no_card_is_refused(text):
+    with pytest.raises((InputError, InputTypeError)):
+        Card.from_json(text)
+
+
+def test_every_mechanism_has_a_theorem():
+    for mechanism in REGISTRY:
+        found = theorem_of(mechanism.name)
+        note = (ROOT / "src" / found.note).read_text()
+        assert len(found.statement) > 100
+        assert found.statement.split("\n\n")[0][:80] in note
+        assert "**" not in found.statement
+    with pytest.raises(InputError, match="no proof note"):
+        theorem_of("../mechanisms/private_count")
+    with pytest.raises(InputError, match="no proof note"):
+        theorem_of("nothing")
+
+
+@pytest.mark.parametrize("about", [3, {"titel": "x"}, {"title": 3}])
+def test_wrong_words_about_a_release_are_refused(about):
+    with pytest.raises((InputError, InputTypeError), match="about"):
+        card(mean(), about=about)
+
+
+def test_a_card_is_written_whole(plain, tmp_path):
+    paths = plain.write(tmp_path / "new" / "folder")
+    assert sorted(path.name for path in paths) == ["card.html", "card.json", "card.md"]
+    assert Card.from_json(paths[0].read_text()) == plain
+    plain.write(tmp_path / "new" / "folder")  # again: a card can always be made anew
+    assert sorted(path.name for path in (tmp_path / "new" / "folder").iterdir()) == sorted(
+        path.name for path in paths
+    )
+    file = tmp_path / "file"
+    file.write_text("")
+    with pytest.raises(InputError, match="folder"):
+        plain.write(file)
+
+
+def test_a_failed_write_leaves_nothing(plain, tmp_path, monkeypatch):
+    monkeypatch.setattr("os.fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left")))
+    with pytest.raises(InputError, match="No space left"):
+        plain.write(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def described(rule, path=""):
+    """Every field of the schema, with its description."""
+    for name, inner in rule.get("properties", {}).items():
+        yield f"{path}{name}", inner["description"]
+        yield from described(inner, f"{path}{name}.")
+        items = inner.get("items", {})
+        reference = inner.get("$ref", items.get("$ref", "")).rpartition("/")[2]
+        if reference:
+            items = card_schema()["$defs"][reference]
+        yield from described(items, f"{path}{name}[]." if "items" in inner else f"{path}{name}.")
+
+
+def test_the_page_about_cards_documents_every_field():
+    page = (ROOT / "docs" / "card.md").read_text()
+    for path, description in described(card_schema()):
+        assert f"| `{path}` |" in page, path
+        assert description in page, path
+
+
+def test_a_release_of_the_first_format_has_a_card():
+    first = {
+        "format": 1,
+        "value": 42,
+        "value_is_array": False,
+        "guarantee": json.loads(Guarantee(Pure(1.0), AddRemoveOne()).to_json()),
+        "mechanism": "private_count",
+        "receipt_number": 0,
+        "version": "0.0.1",
+        "reason": "",
+    }
+    read = Release.from_json(json.dumps(first))
+    assert card(read).document["facts"] == []
+    assert replace(read, version="").version == ""
