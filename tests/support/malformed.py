@@ -74,6 +74,7 @@ def command_lines() -> Iterator[Case]:
     for name in ("newton", "", "Auto", "gaussian_sum"):
         yield Case(f"mechanism {name!r}", [*FIT.split(), f"--mechanism={name}"])
     yield from ledgers()
+    yield from books_of_ledgers()
     yield from places_for_results()
     yield from other_commands()
 
@@ -102,6 +103,30 @@ def ledgers() -> Iterator[Case]:
     yield Case("an empty ledger", empty, replaced("other.db", b""))
     yield Case("garbage for a ledger", empty, replaced("other.db", bytes(range(256)) * 40))
     yield Case("half a ledger", empty, _half_a_ledger)
+
+
+def books_of_ledgers() -> Iterator[Case]:
+    yield Case("no such command of ledger", "ledger shwo patients.db")
+    for command in ("create", "show", "history", "verify", "plot", "refund"):
+        yield Case(f"ledger {command} of nothing", f"ledger {command}")
+        yield Case(
+            f"ledger {command} with a wish", f"ledger {command} patients.db --no-such-option"
+        )
+    for command in ("show", "history", "verify"):
+        yield Case(f"ledger {command} of no file", f"ledger {command} nowhere.db")
+        yield Case(f"ledger {command} of a table", f"ledger {command} data.csv")
+        yield Case(f"ledger {command} of a folder", f"ledger {command} fitted")
+        yield Case(f"ledger {command} of another", f"ledger {command} patients.db --dataset other")
+    create = "ledger create new.db"
+    yield Case("a ledger without a budget", create)
+    for option in ("--epsilon 0", "--epsilon nan", "--epsilon inf", "--epsilon -1", "--epsilon x"):
+        yield Case(f"a ledger of {option}", f"{create} {option}")
+    for option in ("--delta 1", "--delta -1", "--delta nan", "--unit person", "--dataset="):
+        yield Case(f"a ledger with {option}", f"{create} --epsilon 1 {option}")
+    yield Case("the same books again", "ledger create patients.db --epsilon 1 --dataset patients")
+    yield Case("a ledger in a table", "ledger create data.csv --epsilon 1")
+    yield Case("a ledger in a folder", "ledger create fitted --epsilon 1")
+    yield Case("a ledger in no folder", "ledger create no/such/folder/a.db --epsilon 1")
 
 
 def _half_a_ledger(folder: Path) -> None:
