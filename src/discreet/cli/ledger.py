@@ -83,7 +83,9 @@ def create(
 def show(
     where: Where,
     dataset: Which = None,
-    delta: Annotated[float, typer.Option(help="Where epsilons are quoted.")] = DELTA,
+    delta: Annotated[
+        float | None, typer.Option(help="Where epsilons are quoted. [1e-9, or the budget's]")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Say what may be spent, what was, and what is left.
@@ -103,8 +105,9 @@ def show(
     result("\n\n".join(map(_told, found)), {"datasets": found}, as_json=as_json)
 
 
-def _summary(ledger: Ledger, delta: float) -> dict[str, Any]:
+def _summary(ledger: Ledger, delta: float | None) -> dict[str, Any]:
     declared: DataSet = ledger.declared
+    delta = min(DELTA, declared.delta) if delta is None else delta
     history = ledger.history()
     return {
         **declared.to_json(),

@@ -23,14 +23,16 @@ def draw(ledger: Ledger, path: Path) -> None:
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2, 1])
     history = ledger.history()
     numbers = [entry.number for entry in history]
+    steps, end = [0.5, *(number - 0.4 for number in numbers)], len(numbers) + 0.6
     for name, shares in ledger.use().items():
         label = name or "used"
-        above.step([0, *numbers], [0.0, *shares], where="post", label=label, linewidth=2)
+        used = [0.0, *shares]
+        above.step([*steps, end], [*used, used[-1]], where="post", label=label, linewidth=2)
     above.axhline(1.0, color=RED, linestyle="--", label="the budget")
     above.set_ylim(0, 1.1)
     above.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
     above.set_ylabel("share of the budget used")
-    above.legend(loc="lower right", frameon=False)
+    above.legend(loc="upper left", bbox_to_anchor=(0, 0.92), frameon=False)
     declared = ledger.declared
     above.set_title(
         f"{declared.name}: epsilon {declared.epsilon:g} at delta {declared.delta:g}, "
@@ -42,6 +44,7 @@ def draw(ledger: Ledger, path: Path) -> None:
     below.bar(numbers, [entry.guarantee.epsilon() for entry in history], color=colours)
     below.set_ylabel("epsilon of each")
     below.set_xlabel("charge (grey: refunded)")
+    below.set_xlim(0.5, end)
     below.xaxis.get_major_locator().set_params(integer=True)
     for axes in (above, below):
         axes.spines[["top", "right"]].set_visible(False)

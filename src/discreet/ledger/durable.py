@@ -83,6 +83,7 @@ class Ledger(AbstractLedger):
     0.25
     >>> [entry.state.value for entry in ledger.history()], ledger.verify().is_sound
     (['reserved'], True)
+    >>> folder.cleanup()
     """
 
     def __init__(

@@ -1,0 +1,138 @@
+"""``discreet ledger``: what it says, and with which exit code."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from discreet.ledger import Ledger, State
+from discreet.ledger.store import Store
+from discreet.ledger.tables import DATASETS
+from discreet.privacy import AddRemoveOne, Budget, Guarantee, Pure
+from support.place import run
+
+
+@pytest.fixture
+def books(tmp_path):
+    ledger = Ledger.create(
+        tmp_path / "patients.db", Budget(1.0), dataset="patients", parts=["north", "south"]
+    )
+    receipt = ledger.charge(Guarantee(Pure(0.25), AddRemoveOne()), purpose="a mean")
+    receipt.redeem()
+    ledger.settle(receipt, State.RELEASED)
+    ledger.for_part("north").charge(Guarantee(Pure(0.5), AddRemoveOne()), purpose="a model")
+    return ledger
+
+
+def answer(folder, command):
+    result = run(folder, f"ledger {command} --json")
+    assert result.code == 0, result.error
+    return json.loads(result.output)
+
+
+def test_books_are_opened_with_what_is_declared(tmp_path):
+    told = answer(
+        tmp_path,
+        "create p.db --epsilon 2 --delta 1e-6 --dataset visits --part a --part b --notes hello",
+    )
+    assert (told["name"], told["epsilon"], told["delta"]) == ("visits", 2.0, 1e-6)
+    declared = Ledger(tmp_path / "p.db").declared
+    assert (declared.parts, declared.notes) == (("a", "b"), "hello")
+    again = run(tmp_path, "ledger create p.db --epsilon 9 --dataset visits")
+    assert again.code == 2
+    assert "Budgets are never reset" in again.error
+
+
+def test_showing_says_what_was_spent_and_what_is_left(tmp_path, books):
+    (told,) = answer(tmp_path, "show patients.db")["datasets"]
+    assert told["charges"] == {"released": 1, "reserved": 1}
+    assert told["epsilon_left_pure"] == pytest.approx(0.25)
+    assert told["epsilon_total"] == pytest.approx(0.75)
+    assert told["used_share"] == pytest.approx(0.75)
+    assert told["parts_left"] == pytest.approx({"north": 0.25, "south": 0.75})
+    assert told["refundable"] == [2]
+    text = run(tmp_path, "ledger show patients.db").output
+    assert "used     75.0% of the budget" in text
+    assert "charges whose rows were not opened: 2" in text
+
+
+def test_the_history_lists_every_charge(tmp_path, books):
+    charges = answer(tmp_path, "history patients.db")["charges"]
+    assert [(each["purpose"], each["part"]) for each in charges] == [
+        ("a mean", None),
+        ("a model", "north"),
+    ]
+    assert [each["digest"] for each in charges] == [entry.digest for entry in books.history()]
+    assert "a mean" in run(tmp_path, "ledger history patients.db").output
+    assert "No charge yet" in run(_empty(tmp_path), "ledger history empty.db").output
+
+
+def _empty(folder):
+    Ledger.create(folder / "empty.db", Budget(1.0))
+    return folder
+
+
+def test_verifying_tells_sound_books_from_others(tmp_path, books):
+    digest = books.history()[0].digest
+    told = answer(tmp_path, f"verify patients.db --known {digest}")
+    assert told["is_sound"]
+    assert told["datasets"][0]["head"] == books.verify().head
+    missing = run(tmp_path, f"ledger verify patients.db --known {'0' * 64}")
+    assert missing.code == 1
+    assert "digest that was kept" in missing.error
+    with Store(tmp_path / "patients.db").writing() as connection:
+        connection.execute(DATASETS.update().values(charges=1))
+    damaged = run(tmp_path, "ledger verify patients.db")
+    assert damaged.code == 1
+    assert "NOT sound" in damaged.output
+
+
+def test_a_charge_is_refunded_once_and_only_if_its_rows_were_not_opened(tmp_path, books):
+    assert answer(tmp_path, "refund patients.db 2")["used_share"] == pytest.approx(0.25)
+    for number in (1, 2, 3):
+        assert run(tmp_path, f"ledger refund patients.db {number}").code == 1
+
+
+def test_the_picture_is_drawn_once(tmp_path, books):
+    pytest.importorskip("matplotlib", reason="pictures need the extra plot")
+    assert answer(tmp_path, "plot patients.db --out budget.svg")["picture"] == "budget.svg"
+    assert run(tmp_path, "ledger plot patients.db --out budget.svg").code == 2
+    assert run(tmp_path, "ledger plot patients.db --out budget.svg --force").code == 0
+    assert run(tmp_path, "ledger plot patients.db --out budget.doc").code == 2
+    assert sorted(path.name for path in tmp_path.iterdir() if "budget" in path.name) == [
+        "budget.svg"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ("show missing.db", 3),
+        ("history missing.db", 3),
+        ("verify missing.db", 3),
+        ("refund patients.db one", 2),
+        ("refund patients.db 0", 1),
+        ("create new.db", 2),
+        ("create new.db --epsilon -1", 2),
+        ("create new.db --epsilon nan", 2),
+        ("create new.db --epsilon inf", 2),
+        ("create new.db --epsilon 1 --delta 2", 2),
+        ("create new.db --epsilon 1 --unit person", 2),
+        ("create new.db --epsilon 1 --part a --part a", 2),
+        ("create new.db --epsilon 1 --unit replace --part a", 2),
+        ("create nowhere/new.db --epsilon 1", 3),
+        ("create mysql://here/there --epsilon 1", 2),
+        ("show patients.db --dataset cats", 2),
+        ("show patients.db --delta 7", 2),
+        ("plot patients.db --out nowhere/budget.png", 2),
+        ("enlarge patients.db", 2),
+    ],
+)
+def test_mistakes_get_one_line_and_change_nothing(tmp_path, books, command, code):
+    before, head = sorted(tmp_path.iterdir()), books.verify().head
+    result = run(tmp_path, f"ledger {command}")
+    assert (result.code, result.output) == (code, "")
+    assert len(result.error.strip().splitlines()) == 1
+    assert sorted(tmp_path.iterdir()) == before
+    assert books.verify().head == head
