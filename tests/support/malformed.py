@@ -236,6 +236,7 @@ NO_LABELS = (
     *("5", '"a"', "true", "{}", '["a"]', '["a", "a"]', "[1, 1.0]", "[true, 1]", "[[1], [2]]", "[]"),
     *("[nan, 1]", "[inf, 1]", '[1979-05-27, "a"]', "[9, 9]", "[{}]", f"[1, 1{'0' * 400}]"),
 )
+HUGE_PAIR = "[9007199254740992, 9007199254740993]"
 NO_NUMBER = ("nan", "inf", '"1"', "true", "[]", "{}", f"1{'0' * 400}")
 
 
@@ -247,7 +248,7 @@ def keys() -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
     yield SCHEMA, 'ignored = ["id"]', "ignored", ("5", '"id"', "[1]", "{}", '["age"]', '["back"]')
     yield SCHEMA, 'name = "back"', "name", (*NO_TEXT, '""', '"age"', '"id"')
     yield SCHEMA, 'task = "classification"', "task", (*NO_TEXT, '"regression"', '"ranking"', '""')
-    yield SCHEMA, 'classes = ["no", "yes"]', "classes", (*NO_LABELS, '["no", 1]', "[1, true]")
+    yield SCHEMA, 'classes = ["no", "yes"]', "classes", (*NO_LABELS, '["no", 1]', HUGE_PAIR)
     yield SCHEMA, 'type = "number"', "type", (*NO_TEXT, '"numeric"', '"category"', '""')
     yield SCHEMA, "range = [18, 100]", "range", NO_RANGE
     yield SCHEMA, "missing = 5", "missing", (*NO_NUMBER, "-1", "31")
@@ -301,6 +302,7 @@ def schemas() -> Iterator[Case]:
     swapped = "fit data.csv schema.toml --ledger patients.db --out model"
     yield Case("schema and data swapped", swapped)
     yield Case("a folder called toml", FIT.replace("schema", "d"), lambda f: (f / "d.toml").mkdir())
+    yield Case("a pipe called toml", FIT.replace("schema", "d"), lambda f: os.mkfifo(f / "d.toml"))
 
 
 # CSV files --------------------------------------------------------------------------------------

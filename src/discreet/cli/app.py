@@ -14,6 +14,7 @@ from discreet.cli.fit import fit
 from discreet.cli.frame import Commands
 from discreet.cli.init import init
 from discreet.cli.ledger import app as ledger
+from discreet.cli.plan import plan
 from discreet.cli.predict import predict
 
 HELP = """Differentially private learning whose guarantees are true of the code as it runs.
@@ -60,6 +61,6 @@ def _discreet(
     """Say what applies to every command."""
 
 
-for command in (init, fit, card, predict, audit, demo):
+for command in (init, plan, fit, card, predict, audit, demo):
     app.command()(command)
 app.add_typer(ledger)

@@ -1,0 +1,189 @@
+"""``discreet plan``: what a model will be worth, predicted before any data is read."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from discreet.cli.files import check_new, new_file
+from discreet.cli.saying import AsJson, result, working
+from discreet.linear_model._fitting import MECHANISMS
+from discreet.planning import Answer, Cell, Planner, Prediction, PublicFacts
+from discreet.planning.picture import check_suffix
+from discreet.planning.planner import EPSILONS
+from discreet.schema import Schema, read
+
+ROWS = (1_000, 10_000, 100_000)
+AROUND = (0.1, 0.3, 1.0, 3.0, 10.0)
+"""An epsilon asked for alone is shown among these multiples of it."""
+
+
+def plan(
+    schema_file: Annotated[Path, typer.Argument(help="What is declared.", metavar="SCHEMA")],
+    epsilon: Annotated[
+        list[float] | None,
+        typer.Option(help="May be repeated. One alone is shown with a tenth to ten times of it."),
+    ] = None,
+    n: Annotated[
+        list[int] | None,
+        typer.Option("--n", help="A guess at the number of rows; may be repeated."),
+    ] = None,
+    mechanism: Annotated[
+        list[str] | None,
+        typer.Option(help=f"May be repeated: auto, {', '.join(MECHANISMS)}."),
+    ] = None,
+    signal: Annotated[
+        float | None,
+        typer.Option(help="The accuracy (or R2) of the best model without privacy. [0.85 or 0.6]"),
+    ] = None,
+    majority: Annotated[
+        float | None, typer.Option(help="The share of the most frequent class. [all alike]")
+    ] = None,
+    accuracy: Annotated[
+        float | None,
+        typer.Option(help="Also say which epsilon, and how many rows, reach it (or this R2)."),
+    ] = None,
+    delta: Annotated[
+        float | None, typer.Option(help="The chance of more than epsilon; 0 for none. [1e-9]")
+    ] = None,
+    draws: Annotated[int, typer.Option(help="How many made-up worlds.")] = 5,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same prediction.")] = 0,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw it to this new .png, .svg or .pdf file.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over an existing plot.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Predict accuracy for several epsilons, numbers of rows and mechanisms; reads no data.
+
+    Made-up tables are drawn from the schema alone, with a planted linear model as strong as
+    --signal says, and models are rehearsed on them. It is a prediction about made-up data of the
+    declared shape, not about yours: guess --signal and --majority from the subject or from
+    published work. Theorems are quoted beside it. Costs no budget.
+
+    Example: discreet plan schema.toml --epsilon 1 --n 20000 --signal 0.8 --accuracy 0.75
+    """
+    schema = read(schema_file)
+    planner = Planner(_facts(schema, delta, signal, majority), draws=draws, seed=seed)
+    if plot is not None:
+        check_suffix(plot)
+        check_new(plot, force=force)
+    epsilons = _epsilons(schema, epsilon)
+    mechanisms = tuple(dict.fromkeys(mechanism or [schema.mechanism]))
+    rows = tuple(dict.fromkeys(n or ROWS))
+    with _progress(len(epsilons) * len(rows) * len(mechanisms)) as each:
+        prediction = planner.predict(epsilons, n=rows, mechanisms=mechanisms, each=each)
+    answers: list[Answer] = []
+    if accuracy is not None:
+        with working("Searching for the epsilon and the number of rows"):
+            answers = _answers(planner, accuracy, rows, (epsilon or [1.0])[0], mechanisms[0])
+    if plot is not None:
+        with new_file(plot, force=force) as temporary:
+            prediction.plot(temporary)
+    if as_json:
+        document = prediction.document() | {"answers": [answer.document() for answer in answers]}
+        result("", document, as_json=True)
+        return
+    _show(prediction)
+    typer.echo("\n".join([_theorems(prediction), *_said(prediction, answers)]).strip())
+    if plot is not None:
+        typer.echo(f"Wrote {plot}.")
+
+
+def _facts(
+    schema: Schema, delta: float | None, signal: float | None, majority: float | None
+) -> PublicFacts:
+    columns, target = schema.declared(), schema.target
+    delta = schema.delta if delta is None else delta
+    return PublicFacts(
+        columns,
+        classes=list(target.classes) or None,
+        target_range=target.range,
+        delta=1e-9 if delta is None else delta,
+        unit=schema.unit,
+        signal=signal,
+        majority=majority,
+    )
+
+
+def _epsilons(schema: Schema, asked: list[float] | None) -> tuple[float, ...]:
+    if asked is None:
+        asked = [] if schema.epsilon is None else [schema.epsilon]
+    if len(asked) == 1:
+        return tuple(float(f"{share * asked[0]:.3g}") for share in AROUND)
+    return tuple(sorted(set(asked))) or EPSILONS
+
+
+def _answers(
+    planner: Planner, accuracy: float, rows: tuple[int, ...], epsilon: float, mechanism: str
+) -> list[Answer]:
+    """Return the epsilon for the largest table asked about, and the rows for the epsilon."""
+    return [
+        planner.which_epsilon(accuracy=accuracy, n=max(rows), mechanism=mechanism),
+        planner.which_n(accuracy=accuracy, epsilon=epsilon, mechanism=mechanism),
+    ]
+
+
+def _show(prediction: Prediction) -> None:
+    from rich.console import Console  # slow to import
+    from rich.table import Table
+
+    table = Table(title=f"Predicted {prediction.facts.score}", title_justify="left")
+    for name in ("epsilon", "rows", prediction.facts.score, "without privacy", "cost"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("mechanism")
+    for cell in prediction:
+        shown = f"{cell.without_privacy:.3f}"
+        score, cost, note = "refused", "", f"{cell.mechanism}: {cell.refusal}"
+        if cell.mean is not None and cell.excess is not None:
+            score, cost = f"{cell.mean:.3f} ± {cell.spread:.3f}", f"{cell.excess:.3f}"
+            note = cell.mechanism
+        table.add_row(f"{cell.epsilon:g}", f"{cell.n:,}", score, shown, cost, note)
+    Console(soft_wrap=False).print(table, markup=False)
+
+
+def _theorems(prediction: Prediction) -> str:
+    """Return what is proved about the largest table at the epsilon nearest to one."""
+    if not prediction.ceilings:
+        return ""
+    nearest = min(prediction.ceilings, key=lambda found: (-found.n, abs(found.epsilon - 1)))
+    loss = "logistic loss" if prediction.facts.is_classification else "loss"
+    lines = [
+        f"Theorems, for {nearest.n:,} rows, epsilon {nearest.epsilon:g} and coefficients of norm "
+        f"at most {nearest.radius:.3g}, about the mean {loss} over the fitted rows:"
+    ]
+    for found in prediction.ceilings:
+        if (found.n, found.epsilon) != (nearest.n, nearest.epsilon):
+            continue
+        claim = (
+            "some mechanism exceeds the least by at most"
+            if found.kind == "upper"
+            else "on some data every private mechanism exceeds it by at least"
+        )
+        lines.append(f"  {claim} {found.mean_loss:.3g} ({found.name}, {found.theorem})")
+    return "\n".join(lines)
+
+
+def _said(prediction: Prediction, answers: list[Answer]) -> list[str]:
+    scaled = any(cell.is_scaled for cell in prediction)
+    note = ["Larger tables are stood in for by smaller ones with less noise."] if scaled else []
+    return [*note, *(answer.claim() for answer in answers), prediction.sentence()]
+
+
+@contextmanager
+def _progress(steps: int) -> Iterator[Callable[[Cell], None] | None]:
+    """Show how far the prediction is, if somebody watches."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console  # slow to import
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("Rehearsing", total=steps)
+        yield lambda _: bar.advance(task)

@@ -1,0 +1,1 @@
+"""Other libraries' names over this library's guarantees."""

@@ -1,0 +1,19 @@
+"""The names of diffprivlib's convex models: change the import, keep the code.
+
+What behaves otherwise, and why, is listed in ``docs/from_diffprivlib.md``.
+"""
+
+from discreet.compat.diffprivlib import models
+from discreet.compat.diffprivlib.accountant import BudgetAccountant, Spent
+from discreet.compat.diffprivlib.complaints import BudgetError, PrivacyLeakWarning
+from discreet.compat.diffprivlib.models import LinearRegression, LogisticRegression
+
+__all__ = [
+    "BudgetAccountant",
+    "BudgetError",
+    "LinearRegression",
+    "LogisticRegression",
+    "PrivacyLeakWarning",
+    "Spent",
+    "models",
+]

@@ -1,0 +1,289 @@
+"""diffprivlib's accountant, with books that stay true when requests depend on earlier answers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Any, ClassVar, NamedTuple, Self
+
+from discreet import _checks
+from discreet.compat.diffprivlib.books import Books
+from discreet.compat.diffprivlib.complaints import BudgetError
+from discreet.errors import InputError, InputTypeError, PrivacyError
+from discreet.ledger import AbstractLedger
+from discreet.ledger.memory import ELSEWHERE
+from discreet.privacy import Guarantee, Unit, unit_named
+
+SHOWN = 5
+"""How many spends a repr lists."""
+
+
+class Spent(NamedTuple):
+    """An epsilon and a delta.
+
+    Examples
+    --------
+    >>> Spent(1.0, 0.0).epsilon
+    1.0
+    """
+
+    epsilon: float
+    delta: float
+
+
+class BudgetAccountant:
+    """Adds up what models spend, and refuses what goes beyond a ceiling.
+
+    Epsilons and deltas are added, which holds for any sequence of requests. A ``slack`` sets a part
+    of delta aside for a filter on Renyi divergences, under which many small requests cost less.
+
+    Parameters
+    ----------
+    epsilon, delta
+        The ceiling. An infinite epsilon sets none. The default delta of one is no ceiling that
+        could be kept, so with a finite epsilon it stands for ``slack``: deltas cannot be spent
+        until one is declared.
+    slack
+        The part of delta for many small requests.
+    spent_budget
+        Pairs of epsilon and delta that were spent before.
+    unit
+        Whom the models protect: ``"replace"`` one record, as the models' default is, or
+        ``"add_remove"`` one. Not in diffprivlib.
+
+    Examples
+    --------
+    >>> accountant = BudgetAccountant(epsilon=1.5, delta=0)
+    >>> accountant.spend(1.0, 0).total()
+    Spent(epsilon=1.0, delta=0.0)
+    >>> accountant.check(1.0, 0)
+    Traceback (most recent call last):
+        ...
+    discreet.compat.diffprivlib.complaints.BudgetError: the ceiling (epsilon = 1.5, delta = 0) ...
+    >>> round(accountant.remaining(k=2).epsilon, 6), len(accountant)
+    (0.25, 1)
+    """
+
+    _default: ClassVar[BudgetAccountant | None] = None
+    _automatic: ClassVar[BudgetAccountant | None] = None
+
+    def __init__(
+        self,
+        epsilon: float = math.inf,
+        delta: float = 1.0,
+        slack: float = 0.0,
+        spent_budget: list[tuple[float, float]] | None = None,
+        *,
+        unit: str | Unit = "replace",
+    ) -> None:
+        _checks.epsilon(epsilon=epsilon)
+        _checks.fraction(delta=delta, slack=slack)
+        _check_slack(slack, delta)
+        usable = delta
+        if delta == 1:
+            usable = math.inf if math.isinf(epsilon) else float(slack)
+        self._epsilon, self._delta = float(epsilon), float(delta)
+        self._books: AbstractLedger = Books(
+            float(epsilon), float(usable), float(slack), unit_named(unit)
+        )
+        self._earlier: list[BudgetAccountant | None] = []
+        for spend in _listed(spent_budget):
+            self.spend(*spend)
+
+    @property
+    def ledger(self) -> AbstractLedger:
+        """The books, for ``ledger=`` of any estimator of this library."""
+        return self._books
+
+    @property
+    def epsilon(self) -> float:
+        """The ceiling of epsilon."""
+        return self._epsilon
+
+    @property
+    def delta(self) -> float:
+        """The ceiling of delta."""
+        return self._delta
+
+    @property
+    def slack(self) -> float:
+        """The part of delta for many small requests; fixed once something is booked."""
+        return self._own.slack
+
+    @slack.setter
+    def slack(self, slack: float) -> None:
+        _checks.fraction(slack=slack)
+        _check_slack(slack, self._delta)
+        books = self._own
+        if books.standing():
+            raise BudgetError(
+                "slack must be chosen before anything is spent: a rule chosen after seeing "
+                "releases proves nothing. Make another accountant."
+            )
+        books.slack = float(slack)
+        if self._delta == 1 and math.isfinite(self._epsilon):
+            books.delta = float(slack)
+
+    @property
+    def spent_budget(self) -> list[tuple[float, float]]:
+        """The epsilon and delta of each spend."""
+        return self._own.quoted()
+
+    @property
+    def _own(self) -> Books:
+        if not isinstance(self._books, Books):
+            raise PrivacyError(ELSEWHERE)
+        return self._books
+
+    def total(
+        self, spent_budget: list[tuple[float, float]] | None = None, slack: float | None = None
+    ) -> Spent:
+        """Return what was spent, or what the listed spends come to.
+
+        With a slack, the exact composition at that delta, as if parameters were fixed in advance;
+        never more than the sum of epsilons.
+        """
+        books = self._own
+        slack = books.slack if slack is None else slack
+        _checks.fraction(slack=slack)
+        _check_slack(slack, self._delta)
+        spends = books.standing()
+        if spent_budget is not None:
+            spends = [books.request(*_pair(*spend)) for spend in _listed(spent_budget)]
+        epsilon = math.fsum(spend.epsilon() for spend in spends)
+        delta = math.fsum(spend.quoted_delta for spend in spends)
+        if slack == 0 or not spends:
+            return Spent(epsilon, min(delta, 1.0))
+        return Spent(min(epsilon, _composed(spends, delta + slack)), min(delta + slack, 1.0))
+
+    def check(self, epsilon: float, delta: float) -> bool:
+        """Return True if this can be spent; raises :class:`BudgetError` if not."""
+        books = self._own
+        request = books.request(*_pair(epsilon, delta))
+        if books.admits(request):
+            return True
+        hint = ""
+        if delta > 0 and self._delta == 1:
+            hint = " Declare delta= to spend a delta."
+        raise BudgetError(
+            f"the ceiling (epsilon = {self._epsilon:g}, delta = {books.delta:g}) cannot pay for "
+            f"(epsilon = {epsilon:g}, delta = {delta:g}).{hint} See remaining()."
+        )
+
+    def remaining(self, k: int = 1) -> Spent:
+        """Return the epsilon and delta that can be spent ``k`` times."""
+        _checks.whole(k=k, at_least=1)
+        books = self._own
+        if math.isinf(books.delta):
+            return Spent(math.inf, 1.0)
+        left = max(0.0, books.delta - books.slack - books.sums()[1]) / k
+        each = left * (1 - 1e-12)
+        return Spent(books.affordable(int(k), 0.0), each)
+
+    def spend(self, epsilon: float, delta: float) -> Self:
+        """Book something that was released elsewhere."""
+        self.check(epsilon, delta)
+        self._own.record(*_pair(epsilon, delta), purpose="spend")
+        return self
+
+    def set_default(self) -> Self:
+        """Let models without an accountant be paid for here."""
+        BudgetAccountant._default = self
+        return self
+
+    @staticmethod
+    def pop_default() -> BudgetAccountant | None:
+        """Return the default accountant and let there be none."""
+        found, BudgetAccountant._default = BudgetAccountant._default, None
+        return found
+
+    @staticmethod
+    def load_default(accountant: BudgetAccountant | None = None) -> BudgetAccountant:
+        """Return this accountant, or the default one; one without a ceiling if there is none."""
+        if accountant is None:
+            return BudgetAccountant._default or _without_ceiling()
+        if not isinstance(accountant, BudgetAccountant):
+            raise InputTypeError(
+                "accountant must be a BudgetAccountant; got a value of type "
+                f"{type(accountant).__name__}."
+            )
+        return accountant
+
+    def __enter__(self) -> Self:
+        self._earlier.append(self.pop_default())
+        return self.set_default()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        BudgetAccountant._default = self._earlier.pop()
+
+    def __len__(self) -> int:
+        return len(self._own.standing())
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        if not isinstance(self._books, Books):
+            return "BudgetAccountant(elsewhere)"
+        parts = [] if math.isinf(self._epsilon) else [f"epsilon={self._epsilon:g}"]
+        parts += [] if self._delta == 1 else [f"delta={self._delta:g}"]
+        parts += [] if self.slack == 0 else [f"slack={self.slack:g}"]
+        spends = [f"({epsilon:g}, {delta:g})" for epsilon, delta in self.spent_budget]
+        if spends:
+            more = ["..."] if len(spends) > SHOWN else []
+            parts.append(f"spent_budget=[{', '.join(spends[:SHOWN] + more)}]")
+        return f"BudgetAccountant({', '.join(parts)})"
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+
+def books_for(accountant: BudgetAccountant | AbstractLedger | None, random_state: object) -> Any:
+    """Return the ledger that a model is paid from; none for a rehearsal that nobody keeps."""
+    if isinstance(accountant, AbstractLedger):
+        return accountant
+    nobody = accountant is None and BudgetAccountant._default is None
+    if nobody and random_state is not None:
+        return None
+    return BudgetAccountant.load_default(accountant).ledger
+
+
+def _without_ceiling() -> BudgetAccountant:
+    if BudgetAccountant._automatic is None:
+        BudgetAccountant._automatic = BudgetAccountant()
+    return BudgetAccountant._automatic
+
+
+def _composed(spends: list[Guarantee], delta: float) -> float:
+    return spends[0].compose(*spends[1:]).epsilon(min(delta, 1 - 1e-9))
+
+
+def _check_slack(slack: float, delta: float) -> None:
+    if slack > delta:
+        raise InputError(f"slack must be at most delta, {delta:g}; got {slack:g}.")
+
+
+def _listed(spends: Any) -> list[Any]:
+    if spends is None:
+        return []
+    if not isinstance(spends, Iterable) or isinstance(spends, str):
+        raise InputTypeError("spent_budget must be a list of pairs, epsilon and delta.")
+    listed = list(spends)
+    if not all(isinstance(spend, tuple | list) and len(spend) == 2 for spend in listed):
+        raise InputError("spent_budget must be a list of pairs, epsilon and delta.")
+    return listed
+
+
+def _pair(epsilon: float, delta: float) -> tuple[float, float]:
+    _checks.not_negative(epsilon=epsilon)
+    _checks.delta(delta=delta)
+    return float(epsilon), float(delta)

@@ -1,0 +1,218 @@
+r"""The ledger behind an accountant: sums of epsilons and deltas, and a slack for many small ones.
+
+Two filters of :mod:`discreet.ledger.filters` decide, and a request is booked if one of them
+admits the whole sequence: the sums of quoted epsilons and deltas, within ``epsilon`` and
+``delta - slack``; and a Renyi filter, within ``epsilon`` and ``slack``. Their deltas add up to
+``delta``, so everything booked together keeps the ceiling though requests are chosen after seeing
+earlier releases.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import uuid
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from discreet import _checks
+from discreet._types import Vector
+from discreet.compat.diffprivlib.complaints import BudgetError
+from discreet.errors import PrivacyError, ReceiptError, RehearsalRefused, UnitMismatch
+from discreet.ledger import AbstractLedger, Entry, Receipt, State
+from discreet.ledger.abstract import ANOTHER, FOREIGN, check_end, check_move
+from discreet.ledger.filters import RENYI_SHARE, ROUNDING, RenyiFilter
+from discreet.ledger.memory import ELSEWHERE, LostLedger
+from discreet.privacy import Approximate, Budget, Guarantee, Profile, Pure, Unit
+
+_alive: WeakValueDictionary[str, Books] = WeakValueDictionary()
+
+
+class Books(AbstractLedger):
+    """What an accountant has booked; copies and pickles are *the same* books.
+
+    An infinite epsilon sets no ceiling: everything private is booked.
+
+    Examples
+    --------
+    >>> from discreet.privacy import ReplaceOne
+    >>> books = Books(1.0, 0.0, 0.0, ReplaceOne())
+    >>> receipt = books.charge(Guarantee(Pure(0.75), ReplaceOne()))
+    >>> round(books.remaining(delta=0.0), 6), books.sums()
+    (0.25, (0.75, 0.0))
+    """
+
+    def __init__(self, epsilon: float, delta: float, slack: float, unit: Unit) -> None:
+        self.epsilon, self.delta, self.slack, self.unit = epsilon, delta, slack, unit
+        self._entries: list[Entry] = []
+        self._tokens: dict[int, str] = {}
+        self._lock = threading.RLock()
+        self._name = uuid.uuid4().hex
+        self._process = os.getpid()
+        _alive[self._name] = self
+
+    @property
+    def identity(self) -> str:
+        return "an accountant in memory"
+
+    def charge(self, guarantee: Guarantee, *, purpose: str = "") -> Receipt:
+        entry = self._book(guarantee, purpose, State.RESERVED)
+        token = self._tokens[entry.number] = uuid.uuid4().hex
+        return Receipt(entry.number, guarantee, self, token)
+
+    def record(self, epsilon: float, delta: float, purpose: str = "") -> None:
+        """Book what was spent elsewhere."""
+        self._book(self.request(epsilon, delta), purpose, State.RELEASED)
+
+    def request(self, epsilon: float, delta: float) -> Guarantee:
+        """Return the guarantee of something of which no more is known than this."""
+        profile: Profile = Approximate(epsilon, delta) if delta else Pure(max(epsilon, 1e-300))
+        return Guarantee(profile, self.unit, quoted_delta=delta)
+
+    def _book(self, guarantee: Guarantee, purpose: str, state: State) -> Entry:
+        _checks.instance(Guarantee, guarantee=guarantee)
+        if guarantee.unit != self.unit:
+            raise UnitMismatch(
+                f"this accountant protects the unit {self.unit.name!r}; the release protects "
+                f"{guarantee.unit.name!r}. Give both the same unit=."
+            )
+        if not guarantee.is_private:
+            raise RehearsalRefused(
+                "an accountant records private releases only; a model with a random_state is a "
+                "rehearsal. Leave out random_state, or the accountant."
+            )
+        if os.getpid() != self._process:
+            raise PrivacyError(ELSEWHERE)
+        with self._lock:
+            if not self.admits(guarantee):
+                epsilon, delta = _quoted(guarantee)
+                raise BudgetError(
+                    f"the ceiling (epsilon = {self.epsilon:g}, delta = {self.delta:g}) cannot pay "
+                    f"for (epsilon = {epsilon:.3g}, delta = {delta:.3g}); "
+                    f"{self.remaining(delta):.3g} is left there. No row was read."
+                )
+            number = len(self._entries) + 1
+            entry = Entry(number, guarantee, purpose, datetime.now(UTC), state)
+            self._entries.append(entry)
+            return entry
+
+    def admits(self, *requests: Guarantee, slack: float | None = None) -> bool:
+        """Say whether these would be booked as well, with another slack if one is given."""
+        slack = self.slack if slack is None else slack
+        everything = [*self.standing(), *requests]
+        epsilon, delta = _sums(everything)
+        if epsilon <= self.epsilon * ROUNDING and delta <= (self.delta - slack) * ROUNDING:
+            return True
+        return math.isfinite(self.epsilon) and self._admits_with_slack(everything, slack)
+
+    def _admits_with_slack(self, everything: list[Guarantee], slack: float) -> bool:
+        share = min(slack, 0.99 * RENYI_SHARE) / RENYI_SHARE
+        if share == 0:
+            return False
+        rule = _rule(self.epsilon, share)
+        costs = [_cost(rule, guarantee) for guarantee in everything]
+        total: Vector = np.sum(costs, axis=0) + np.zeros_like(rule.limit)
+        return rule.admits(total)
+
+    def standing(self) -> list[Guarantee]:
+        """Return what was booked and not refunded."""
+        with self._lock:
+            entries = [entry for entry in self._entries if entry.state is not State.REFUNDED]
+        return [entry.guarantee for entry in entries]
+
+    def quoted(self) -> list[tuple[float, float]]:
+        """Return the epsilon and the delta that each of them was booked at."""
+        return [_quoted(guarantee) for guarantee in self.standing()]
+
+    def sums(self) -> tuple[float, float]:
+        """Return the sums of epsilons and of deltas."""
+        return _sums(self.standing())
+
+    def redeem(self, receipt: Receipt) -> None:
+        self._move(receipt, State.RESERVED, State.OPENED)
+
+    def settle(self, receipt: Receipt, state: State) -> None:
+        check_end(state)
+        self._move(receipt, State.OPENED, state)
+
+    def refund(self, receipt: Receipt) -> None:
+        self._move(receipt, State.RESERVED, State.REFUNDED)
+
+    def _move(self, receipt: Receipt, before: State, after: State) -> None:
+        if os.getpid() != self._process:
+            raise PrivacyError(ELSEWHERE)
+        with self._lock:
+            if receipt.issuer is not self or self._tokens.get(receipt.number) != receipt.token:
+                raise ReceiptError(FOREIGN)
+            entry = self._entries[receipt.number - 1]
+            if receipt.guarantee != entry.guarantee:
+                raise ReceiptError(ANOTHER)
+            check_move(entry.state, before, after)
+            self._entries[receipt.number - 1] = replace(entry, state=after)
+
+    def history(self) -> tuple[Entry, ...]:
+        with self._lock:
+            return tuple(self._entries)
+
+    def remaining(self, delta: float) -> float:
+        _checks.delta(delta=delta)
+        return self.affordable(1, delta)
+
+    def affordable(self, times: int, delta: float) -> float:
+        """Return an epsilon at ``delta`` that can be spent ``times`` more, none of it if zero."""
+        if math.isinf(self.epsilon):
+            return math.inf if self.admits(*[self.request(1.0, delta)] * times) else 0.0
+        low, high = 0.0, self.epsilon
+        for _ in range(50):
+            middle = (low + high) / 2
+            fits = self.admits(*[self.request(middle, delta)] * times)
+            low, high = (middle, high) if fits else (low, middle)
+        return low
+
+    def spent(self, delta: float) -> float:
+        total = self.total()
+        return 0.0 if total is None else total.epsilon(delta)
+
+    def total(self) -> Guarantee | None:
+        """Return the guarantee of everything booked, as if its parameters were fixed in advance."""
+        booked = self.standing()
+        return booked[0].compose(*booked[1:]) if booked else None
+
+    def __copy__(self) -> Books:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Books:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _find, (self._name,)
+
+
+def _find(name: str) -> AbstractLedger:
+    return _alive.get(name) or LostLedger()
+
+
+@lru_cache(maxsize=64)
+def _rule(epsilon: float, share: float) -> RenyiFilter:
+    return RenyiFilter(Budget(epsilon, share))
+
+
+@lru_cache(maxsize=4096)  # the same spends are added up again at every check
+def _cost(rule: RenyiFilter, guarantee: Guarantee) -> Vector:
+    return rule.cost(guarantee)
+
+
+@lru_cache(maxsize=4096)
+def _quoted(guarantee: Guarantee) -> tuple[float, float]:
+    return guarantee.epsilon(), guarantee.quoted_delta
+
+
+def _sums(guarantees: list[Guarantee]) -> tuple[float, float]:
+    pairs = [_quoted(guarantee) for guarantee in guarantees]
+    return math.fsum(pair[0] for pair in pairs), math.fsum(pair[1] for pair in pairs)

@@ -1,0 +1,25 @@
+"""diffprivlib's errors and warnings, by their names."""
+
+from __future__ import annotations
+
+from discreet.errors import BudgetExceeded
+
+
+class BudgetError(BudgetExceeded, ValueError):
+    """The accountant cannot pay; nothing was booked and no row was read.
+
+    Examples
+    --------
+    >>> issubclass(BudgetError, ValueError)
+    True
+    """
+
+
+class PrivacyLeakWarning(RuntimeWarning):
+    """Never given here: where diffprivlib measures a bound from the data, this library refuses.
+
+    Examples
+    --------
+    >>> issubclass(PrivacyLeakWarning, RuntimeWarning)
+    True
+    """

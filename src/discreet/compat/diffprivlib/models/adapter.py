@@ -1,0 +1,63 @@
+"""What both models do alike: state an estimator of this library, fit it, show what it found."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from discreet.compat.diffprivlib.accountant import BudgetAccountant
+from discreet.errors import InputError, InputTypeError
+from discreet.ledger import AbstractLedger
+from discreet.linear_model import LogisticRegression, Ridge
+from discreet.privacy import Guarantee
+from discreet.release import Release
+
+
+class Adapter(BaseEstimator):  # type: ignore[misc]
+    """A model with diffprivlib's parameters, fitted by an estimator of this library."""
+
+    accountant: BudgetAccountant | AbstractLedger | None
+    random_state: int | None
+
+    release_: Release
+    privacy_: Guarantee
+    n_features_in_: int
+
+    # Weights reach ``fit`` as a keyword, to be refused with a reason.
+    __metadata_request__fit: ClassVar[dict[str, Any]] = {"sample_weight": None}
+
+    @abstractmethod
+    def _shown(self) -> tuple[str, ...]:
+        """Return the names of the fitted attributes to be shown."""
+
+    def _check_weights(self, metadata: dict[str, Any]) -> None:
+        weights = metadata.pop("sample_weight", None)
+        if metadata:
+            raise InputTypeError(f"fit takes X and y only; got {sorted(metadata)} as well.")
+        if weights is not None:
+            raise InputError(
+                "sample_weight must be None: noise has to be made for a declared largest weight. "
+                "Use discreet.linear_model with max_weight=."
+            )
+
+    def _show(self, fitted: LogisticRegression | Ridge) -> None:
+        self._fitted = fitted
+        for name in ("release_", "privacy_", "n_features_in_", *self._shown()):
+            setattr(self, name, getattr(fitted, name))
+        self.__dict__.pop("feature_names_in_", None)
+        if hasattr(fitted, "feature_names_in_"):
+            self.feature_names_in_ = fitted.feature_names_in_
+
+    @property
+    def _model(self) -> Any:
+        check_is_fitted(self, "release_")
+        return self._fitted
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True  # such rows count as a fixed row
+        tags.non_deterministic = self.random_state is None
+        return tags

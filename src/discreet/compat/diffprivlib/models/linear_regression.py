@@ -1,0 +1,181 @@
+"""diffprivlib's LinearRegression, from noisy sums of squares and products."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import validate_data
+
+from discreet._types import Vector
+from discreet.compat.diffprivlib.accountant import BudgetAccountant, books_for
+from discreet.compat.diffprivlib.models.adapter import Adapter
+from discreet.errors import InputError, InputTypeError
+from discreet.ledger import AbstractLedger
+from discreet.linear_model import Ridge
+from discreet.linear_model._estimator import unquoted
+from discreet.privacy import Unit
+
+LARGEST = 1e100
+"""The largest bound; beyond, squares overflow."""
+
+
+class LinearRegression(RegressorMixin, Adapter):  # type: ignore[misc]
+    r"""Least squares with the parameters of ``diffprivlib.models.LinearRegression``.
+
+    Columns are clipped to their declared bounds and brought to [-1, 1], and
+    :class:`discreet.linear_model.Ridge` learns from noisy sums of their squares and products, at
+    pure epsilon. Coefficients come back in the user's own units.
+
+    Parameters
+    ----------
+    epsilon
+        The privacy budget of one fit.
+    bounds_X
+        The declared bounds of the columns: two numbers, or two vectors with one entry for each
+        column. They have to be declared: measuring them from the rows would leak.
+    bounds_y
+        The declared bounds of the target, two numbers.
+    fit_intercept
+        Whether there is an intercept; without one columns are not shifted.
+    copy_X
+        Without effect: rows are never overwritten.
+    random_state
+        None for privacy. A whole number makes a repeatable rehearsal that is **not private**.
+    accountant
+        Where the fit is paid for, before a row is read: a :class:`BudgetAccountant`, or any ledger
+        of this library. By default the default accountant at the time of the fit.
+    delta, unit
+        Not in diffprivlib. A positive delta allows Gaussian noise. The unit is ``"replace"`` one
+        record, or ``"add_remove"`` one.
+
+    Attributes
+    ----------
+    coef_, intercept_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+    release_, privacy_
+        The release, in the scaled frame, and its guarantee.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> generator = np.random.default_rng(0)
+    >>> X = generator.uniform(0, 10, size=(20_000, 2))
+    >>> y = 3 * X[:, 0] - X[:, 1] + 5
+    >>> model = LinearRegression(epsilon=2, bounds_X=(0, 10), bounds_y=(-5, 35)).fit(X, y)
+    >>> bool(model.score(X, y) > 0.9), model.privacy_.epsilon(0.0) <= 2
+    (True, True)
+    >>> LinearRegression().fit(X, y)
+    Traceback (most recent call last):
+        ...
+    discreet.errors.InputError: bounds_X must be declared; ...
+    """
+
+    coef_: Vector
+    intercept_: float
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 1.0,
+        bounds_X: tuple[Any, Any] | None = None,
+        bounds_y: tuple[float, float] | None = None,
+        fit_intercept: bool = True,
+        copy_X: bool = True,
+        random_state: int | None = None,
+        accountant: BudgetAccountant | AbstractLedger | None = None,
+        delta: float = 0.0,
+        unit: str | Unit = "replace",
+    ) -> None:
+        self.epsilon = epsilon
+        self.bounds_X = bounds_X
+        self.bounds_y = bounds_y
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.random_state = random_state
+        self.accountant = accountant
+        self.delta = delta
+        self.unit = unit
+
+    def fit(self, X: Any, y: Any, **metadata: Any) -> Self:
+        """Fit the model; the accountant is charged before a row is read.
+
+        Parameters
+        ----------
+        X
+            Rows: an array or a data frame.
+        y
+            One target for each row.
+        """
+        self._check_weights(metadata)
+        if self.bounds_X is None or self.bounds_y is None:
+            name = "bounds_X" if self.bounds_X is None else "bounds_y"
+            raise InputError(
+                f"{name} must be declared; got None. Say between which two numbers values can lie "
+                "from what they mean: measuring it from the rows would leak. Others are clipped."
+            )
+        if sparse.issparse(X):
+            raise InputTypeError("X must be dense; got sparse rows. Use X.toarray().")
+        target_range = _ends(bounds_y=self.bounds_y, width=1)
+        X, y = unquoted(validate_data, self, X, y, dtype=np.float64, ensure_all_finite=False)
+        low, high = _ends(bounds_X=self.bounds_X, width=X.shape[1])
+        shift, scale = self._frame(low, high)
+        private = Ridge(
+            self.epsilon,
+            self.delta,
+            math.sqrt(X.shape[1]),
+            self.unit,
+            books_for(self.accountant, self.random_state),
+            target_range=(float(target_range[0][0]), float(target_range[1][0])),
+            fit_intercept=self.fit_intercept,
+            random_state=self.random_state,
+        )
+        names = getattr(self, "feature_names_in_", None)
+        private.fit((np.clip(X, low, high) - shift) / scale, y)
+        self._show(private)
+        if names is not None:
+            self.feature_names_in_ = names
+        self.coef_ = private.coef_ / scale
+        self.intercept_ = float(private.intercept_ - self.coef_ @ shift)
+        return self
+
+    def _frame(self, low: Vector, high: Vector) -> tuple[Vector, Vector]:
+        """Return what columns are shifted and divided by to lie in [-1, 1]."""
+        if self.fit_intercept:
+            shift, scale = (low + high) / 2, (high - low) / 2
+        else:
+            shift, scale = np.zeros_like(low), np.maximum(np.abs(low), np.abs(high))
+        return shift, np.where(scale > 0, scale, 1.0)
+
+    def _shown(self) -> tuple[str, ...]:
+        return ()
+
+    def predict(self, X: Any) -> Vector:
+        """Return the predicted target of each row."""
+        _ = self._model
+        rows = unquoted(
+            validate_data, self, X, dtype=np.float64, ensure_all_finite=False, reset=False
+        )
+        return np.asarray(rows @ self.coef_ + self.intercept_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True  # a handful of rows cannot be learnt privately
+        return tags
+
+
+def _ends(*, width: int, **named: Any) -> tuple[Vector, Vector]:
+    """Return the lower and upper bounds, one of each for every column."""
+    ((name, bounds),) = named.items()
+    wanted = f"{name} must be two numbers, or two vectors with one entry for each of {width}"
+    try:
+        low, high = (np.asarray(end, dtype=np.float64) for end in bounds)
+        low, high = (np.broadcast_to(end.ravel(), (width,)) for end in (low, high))
+    except (TypeError, ValueError):
+        raise InputError(f"{wanted} columns, low and high.") from None
+    if not (np.abs([low, high]) <= LARGEST).all() or (low > high).any():
+        raise InputError(f"{wanted} columns, within {LARGEST:g} of zero, low at most high.")
+    return low, high

@@ -1,0 +1,184 @@
+"""The public facts that a prediction rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from discreet import _checks
+from discreet._types import Json
+from discreet.errors import InputError, InputTypeError
+from discreet.linear_model import LinearClassifier, LinearRegressor
+from discreet.preprocessing import BoundedScaler, Category, Column, Numeric
+from discreet.privacy import unit_named
+
+USUAL_ACCURACY = 0.85
+USUAL_R2 = 0.6
+"""How well the target can be predicted if nobody says."""
+
+
+@dataclass(frozen=True, eq=False)
+class PublicFacts:
+    """Columns, target, budget and a guess at how predictable the target is; no row of any table.
+
+    Parameters
+    ----------
+    columns
+        What is declared about each column: a dict from name to ``Numeric`` or ``Category``, or a
+        list.
+    classes
+        The classes, for a classification.
+    target_range
+        The lowest and highest target, for a regression.
+    delta, unit
+        As for the estimators.
+    signal
+        The accuracy (or R2) that the best possible model would reach without privacy: 0.85 (0.6) if
+        nobody says. A guess from the subject, or from published work; not from these data.
+    majority
+        The share of the most frequent class; the classes are equally frequent if None.
+
+    Examples
+    --------
+    >>> columns = {"age": Numeric(18, 100), "ward": Category(["a", "b", "c"])}
+    >>> facts = PublicFacts(columns, classes=["ill", "well"])
+    >>> facts.is_classification, facts.width, facts.signal
+    (True, 4, 0.85)
+    """
+
+    columns: Mapping[str, Column] | Sequence[Column]
+    classes: Sequence[Any] | None = None
+    target_range: tuple[float, float] | None = None
+    delta: float = 1e-9
+    unit: str = "add_remove"
+    signal: float | None = None
+    majority: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.classes is None) == (self.target_range is None):
+            raise InputError("declare either classes or target_range, and not both.")
+        _checks.delta(delta=self.delta)
+        object.__setattr__(self, "unit", unit_named(self.unit).name)
+        BoundedScaler(self.columns).row_norm()
+        usual = USUAL_ACCURACY if self.is_classification else USUAL_R2
+        if self.signal is None:
+            object.__setattr__(self, "signal", max(usual, (1 + self._least) / 2))
+        _checks.fraction(signal=self.signal)
+        if not self.is_classification:
+            self._check_regression()
+        if self.majority is not None:
+            _checks.fraction(majority=self.majority)
+            if not 1 / self.count <= self.majority < 1:
+                raise InputError(
+                    f"majority must be at least 1/{self.count}, the share of each class if all "
+                    f"are as frequent, and below 1; got {self.majority}."
+                )
+        if not self._least < self.strength < 1:
+            raise InputError(
+                f"signal must lie above {self._least:.3g}, what a constant answer reaches, and "
+                f"below 1; got {self.signal}."
+            )
+
+    def _check_regression(self) -> None:
+        if self.majority is not None:
+            raise InputError("majority is for classes; leave it out for a regression.")
+        try:
+            low, high = self.ends
+        except (TypeError, ValueError):
+            raise InputError("target_range must be two numbers, low and high.") from None
+        Numeric(low, high)
+
+    @property
+    def is_classification(self) -> bool:
+        """Whether classes are predicted, or a number."""
+        return self.classes is not None
+
+    @property
+    def score(self) -> str:
+        """The name of what is predicted."""
+        return "accuracy" if self.is_classification else "R2"
+
+    @property
+    def strength(self) -> float:
+        """The signal, as a number."""
+        return float(self.signal or 0.0)
+
+    @cached_property
+    def count(self) -> int:
+        """How many classes there are; one for a regression."""
+        if self.classes is None:
+            return 1
+        if isinstance(self.classes, str) or not isinstance(self.classes, Sequence):
+            raise InputTypeError("classes must be a list.")
+        if len(set(self.classes)) < 2 or len(set(self.classes)) != len(self.classes):
+            raise InputError("classes must be at least two, all different.")
+        return len(self.classes)
+
+    @property
+    def _least(self) -> float:
+        """What a constant answer reaches."""
+        if not self.is_classification:
+            return 0.0
+        return 1 / self.count if self.majority is None else float(self.majority)
+
+    @cached_property
+    def stand_ins(self) -> list[Column]:
+        """The columns in order, their levels numbered."""
+        columns = self.columns
+        listed = columns.values() if isinstance(columns, Mapping) else columns
+        return [
+            Category(range(column.width)) if isinstance(column, Category) else column
+            for column in listed
+        ]
+
+    @property
+    def width(self) -> int:
+        """How many features the columns become."""
+        return sum(column.width for column in self.stand_ins)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The range of the target."""
+        low, high = self.target_range or (-1.0, 1.0)
+        return float(low), float(high)
+
+    def model(
+        self, epsilon: float, mechanism: str, seed: int
+    ) -> LinearClassifier | LinearRegressor:
+        """Return the estimator that would be fitted, for a rehearsal."""
+        if self.is_classification:
+            return LinearClassifier(
+                epsilon,
+                self.delta,
+                unit=self.unit,
+                columns=self.stand_ins,
+                classes=list(range(self.count)),
+                mechanism=mechanism,
+                random_state=seed,
+            )
+        return LinearRegressor(
+            epsilon,
+            self.delta,
+            unit=self.unit,
+            columns=self.stand_ins,
+            target_range=self.ends,
+            mechanism=mechanism,
+            random_state=seed,
+        )
+
+    def document(self) -> Json:
+        """Return what is assumed, for JSON."""
+        numbers = sum(not isinstance(column, Category) for column in self.stand_ins)
+        return {
+            "numeric_columns": numbers,
+            "category_columns": len(self.stand_ins) - numbers,
+            "features": self.width,
+            "classes": self.count if self.is_classification else None,
+            "target_range": None if self.is_classification else list(self.ends),
+            "delta": self.delta,
+            "unit": self.unit,
+            "signal": self.signal,
+            "majority": self.majority,
+        }

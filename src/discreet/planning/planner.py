@@ -1,0 +1,154 @@
+"""Predictions and searches over one set of made-up worlds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from discreet import _checks
+from discreet.linear_model._fitting import MECHANISMS
+from discreet.planning.facts import PublicFacts
+from discreet.planning.prediction import Ceiling, Cell, Prediction
+from discreet.planning.rehearsals import REFUSALS, Rehearsals
+from discreet.planning.search import Answer, least
+from discreet.planning.theory import ceilings
+
+EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
+LEAST_EPSILON, MOST_EPSILON = 0.01, 20.0
+FEWEST_ROWS, LARGEST_TABLE = 50, 10**8
+
+
+class Planner:
+    """Predicts scores from public facts, by rehearsals on made-up data of the declared shape.
+
+    Every world has its own planted model, rows and noise; the same worlds serve all questions, so
+    that answers are comparable, and the same seed gives the same answers.
+
+    Parameters
+    ----------
+    facts
+        What is declared.
+    draws
+        How many worlds.
+    seed
+        Which worlds.
+
+    Examples
+    --------
+    >>> from discreet.preprocessing import Numeric
+    >>> planner = Planner(PublicFacts([Numeric(0, 1)] * 2, classes=["no", "yes"]), draws=2)
+    >>> (cell,) = planner.predict([1.0], n=[5000])
+    >>> bool(0.8 < cell.mean < 0.86)
+    True
+    >>> planner.which_epsilon(accuracy=0.99, n=5000).is_reachable
+    False
+    """
+
+    def __init__(self, facts: PublicFacts, *, draws: int = 5, seed: int = 0) -> None:
+        _checks.instance(PublicFacts, facts=facts)
+        _checks.whole(draws=draws, at_least=1, at_most=999)
+        _checks.whole(seed=seed, at_least=0)
+        self.facts, self.draws, self.seed = facts, draws, seed
+        self._rehearsals = Rehearsals(facts, draws, seed)
+
+    def predict(
+        self,
+        epsilons: Sequence[float] = EPSILONS,
+        *,
+        n: Sequence[int] = (10_000,),
+        mechanisms: Sequence[str] = ("auto",),
+        each: Callable[[Cell], None] | None = None,
+    ) -> Prediction:
+        """Predict the score for each epsilon, number of rows and mechanism.
+
+        ``each`` is called with every cell as it is found.
+        """
+        for epsilon in epsilons:
+            _checks.positive(epsilon=epsilon)
+        for count in n:
+            _checks.whole(n=count, at_least=10, at_most=10**12)
+        for mechanism in mechanisms:
+            _checks.one_of(("auto", *MECHANISMS), mechanism=mechanism)
+        cells, theorems = [], list[Ceiling]()
+        for count in n:
+            for epsilon in epsilons:
+                theorems += ceilings(self.facts, epsilon, count, self._rehearsals.radius())
+                for mechanism in mechanisms:
+                    cells.append(self._cell(float(epsilon), int(count), mechanism))
+                    if each is not None:
+                        each(cells[-1])
+        return Prediction(self.facts, tuple(cells), tuple(theorems), self.draws, self.seed)
+
+    def which_epsilon(self, *, accuracy: float, n: int, mechanism: str = "auto") -> Answer:
+        """Return the least epsilon that is predicted to reach the accuracy (or R2) with n rows."""
+        self._check(accuracy, mechanism)
+        _checks.whole(n=n, at_least=10, at_most=10**12)
+        without = self._mean(math.inf, n, "auto")
+
+        def score(epsilon: float) -> float:
+            return self._mean(epsilon, n, mechanism)
+
+        given = f"{n:,} rows"
+        if without < accuracy:
+            return self._answer("epsilon", None, accuracy, given, without, without)
+        found = least(score, accuracy, LEAST_EPSILON, MOST_EPSILON, whole=False)
+        tried = MOST_EPSILON if found is None else found
+        return self._answer(
+            "epsilon", found, accuracy, given, score(tried), without, tried, LEAST_EPSILON
+        )
+
+    def which_n(self, *, accuracy: float, epsilon: float, mechanism: str = "auto") -> Answer:
+        """Return the fewest rows that are predicted to reach the accuracy (or R2) at epsilon."""
+        self._check(accuracy, mechanism)
+        _checks.positive(epsilon=epsilon)
+        without = self._mean(math.inf, LARGEST_TABLE, "auto")
+
+        def score(count: float) -> float:
+            return self._mean(epsilon, int(count), mechanism)
+
+        given = f"epsilon {epsilon:g}"
+        if without < accuracy:
+            return self._answer("n", None, accuracy, given, without, without)
+        found = least(score, accuracy, FEWEST_ROWS, LARGEST_TABLE, whole=True)
+        tried = float(LARGEST_TABLE) if found is None else found
+        return self._answer("n", found, accuracy, given, score(tried), without, tried, FEWEST_ROWS)
+
+    def _check(self, accuracy: float, mechanism: str) -> None:
+        _checks.fraction(accuracy=accuracy)
+        _checks.one_of(("auto", *MECHANISMS), mechanism=mechanism)
+
+    def _answer(
+        self,
+        quantity: str,
+        value: float | None,
+        wanted: float,
+        given: str,
+        reached: float,
+        without: float,
+        tried: float | None = None,
+        start: float | None = None,
+    ) -> Answer:
+        return Answer(
+            quantity,
+            value,
+            self.facts.score,
+            float(wanted),
+            given,
+            reached,
+            without,
+            tried,
+            is_least=value is not None and value == start,
+        )
+
+    def _mean(self, epsilon: float, count: int, mechanism: str) -> float:
+        return float(self._rehearsals.scores(float(epsilon), int(count), mechanism).mean())
+
+    def _cell(self, epsilon: float, count: int, mechanism: str) -> Cell:
+        without = self._mean(math.inf, count, "auto")
+        is_scaled = count > self._rehearsals.most
+        try:
+            scores = self._rehearsals.scores(epsilon, count, mechanism)
+        except REFUSALS as refusal:
+            return Cell(epsilon, count, mechanism, None, None, without, is_scaled, str(refusal))
+        mean, spread = float(scores.mean()), float(scores.std())
+        return Cell(epsilon, count, mechanism, mean, spread, without, is_scaled)

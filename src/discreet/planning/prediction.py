@@ -1,0 +1,144 @@
+"""What was predicted: a table of scores, and the theorems beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from discreet._types import Json
+from discreet.planning.facts import PublicFacts
+from discreet.planning.picture import save
+
+FORMAT = 1
+
+ABOUT = (
+    "A prediction about made-up data of the declared shape, in which a planted linear model is the "
+    "truth; not about your data, of which nothing was read."
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The score predicted for one epsilon, number of rows and mechanism.
+
+    ``mean`` and ``spread`` (a standard deviation) are over made-up worlds; None if the mechanism
+    refuses, for the reason in ``refusal``. ``is_scaled`` if fewer rows stood in for ``n``.
+
+    Examples
+    --------
+    >>> cell = Cell(1.0, 10_000, "auto", 0.80, 0.01, 0.85, is_scaled=False)
+    >>> round(cell.excess, 3)
+    0.05
+    """
+
+    epsilon: float
+    n: int
+    mechanism: str
+    mean: float | None
+    spread: float | None
+    without_privacy: float
+    is_scaled: bool
+    refusal: str = ""
+
+    @property
+    def excess(self) -> float | None:
+        """What privacy costs."""
+        return None if self.mean is None else self.without_privacy - self.mean
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """A theorem: the mean loss over the fitted rows exceeds the least one by so much.
+
+    At most, for an upper bound: some mechanism does no worse on any data. At least, for a lower
+    one: on some data every private mechanism does no better. Coefficients lie in a ball of
+    ``radius``, the norm of the planted ones.
+
+    Examples
+    --------
+    >>> Ceiling(1.0, 100, "upper", "zero", "BST14 Table I (caption)", None, 0.7, 2.0).mean_loss
+    0.7
+    """
+
+    epsilon: float
+    n: int
+    kind: str
+    name: str
+    theorem: str
+    mechanism: str | None
+    mean_loss: float
+    radius: float
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """Scores for several epsilons, numbers of rows and mechanisms.
+
+    Examples
+    --------
+    >>> from discreet.planning import Planner
+    >>> from discreet.preprocessing import Numeric
+    >>> planner = Planner(PublicFacts([Numeric(0, 1)] * 2, classes=["no", "yes"]), draws=2)
+    >>> prediction = planner.predict([0.1, 1.0], n=[2000])
+    >>> [cell.epsilon for cell in prediction]
+    [0.1, 1.0]
+    >>> print(prediction.sentence())
+    With 2,000 rows and epsilon 1, accuracy is predicted to be ...
+    """
+
+    facts: PublicFacts
+    cells: tuple[Cell, ...]
+    ceilings: tuple[Ceiling, ...]
+    draws: int
+    seed: int
+
+    def __iter__(self) -> Iterator[Cell]:
+        return iter(self.cells)
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def sentence(self) -> str:
+        """Say what the cell nearest to epsilon one, with the most rows, predicts."""
+        known = [cell for cell in self.cells if cell.mean is not None]
+        if not known:
+            return f"No mechanism accepts this: {self.cells[0].refusal}"
+        cell = min(known, key=lambda cell: (-cell.n, abs(cell.epsilon - 1), -(cell.mean or 0.0)))
+        return (
+            f"With {cell.n:,} rows and epsilon {cell.epsilon:g}, {self.facts.score} is predicted "
+            f"to be {cell.mean:.3f} (give or take {cell.spread:.3f}), against "
+            f"{cell.without_privacy:.3f} without privacy. {ABOUT}"
+        )
+
+    def __str__(self) -> str:
+        lines = [f"{'epsilon':>8}  {'rows':>11}  {'mechanism':<24} {self.facts.score:>8}  cost"]
+        for cell in self.cells:
+            start = f"{cell.epsilon:>8g}  {cell.n:>11,}  {cell.mechanism:<24}"
+            if cell.mean is None:
+                lines.append(f"{start} {'refused':>8}  {cell.refusal}")
+            else:
+                lines.append(f"{start} {cell.mean:>8.3f}  {cell.excess:.3f}")
+        return "\n".join(lines)
+
+    def document(self) -> Json:
+        """Return everything, for JSON."""
+        return {
+            "format": FORMAT,
+            "about": ABOUT,
+            "score": self.facts.score,
+            "facts": self.facts.document(),
+            "draws": self.draws,
+            "seed": self.seed,
+            "cells": [asdict(cell) | {"excess": cell.excess} for cell in self.cells],
+            "bounds": [asdict(ceiling) for ceiling in self.ceilings],
+        }
+
+    def to_json(self) -> str:
+        """Return everything as a JSON text."""
+        return json.dumps(self.document(), allow_nan=False)
+
+    def plot(self, path: Path | str) -> None:
+        """Draw scores against epsilon; needs matplotlib (extra ``plot``)."""
+        save(self, Path(path))

@@ -1,0 +1,110 @@
+"""Models rehearsed on made-up tables."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from functools import cache
+
+import numpy as np
+
+from discreet._types import Vector
+from discreet.errors import CalibrationError, InputError, NotAccepted
+from discreet.planning.facts import PublicFacts
+from discreet.planning.world import Table, World
+from discreet.privacy import Budget, gaussian_multiplier
+from discreet.release import RehearsalWarning
+
+MOST_ROWS, LEAST_ROWS = 20_000, 2_000
+MOST_CELLS = 1_000_000
+"""Larger tables are stood in for by tables of this size, under a larger epsilon."""
+
+TESTED = 5_000
+LARGEST_EPSILON = 25.0
+"""A table that would need more stands in under this one: a little more noise than there will be."""
+
+
+class Rehearsals:
+    """Scores of models on several made-up worlds; tables are drawn once.
+
+    Examples
+    --------
+    >>> from discreet.preprocessing import Numeric
+    >>> rehearsals = Rehearsals(PublicFacts([Numeric(0, 1)] * 2, classes=[0, 1]), draws=2, seed=0)
+    >>> rehearsals.scores(1.0, 5000, "auto").shape
+    (2,)
+    """
+
+    def __init__(self, facts: PublicFacts, draws: int, seed: int) -> None:
+        self._facts, self._draws, self._seed = facts, draws, seed
+        self.most = min(MOST_ROWS, max(LEAST_ROWS, MOST_CELLS // facts.width))
+        self.scores = cache(self._scores)
+        self.radius = cache(self._radius)
+        self._table = cache(self._make)
+        self._world = cache(lambda draw: World(facts, self._key(draw)))
+
+    def _radius(self) -> float:
+        """Return the norm of planted coefficients, the mean over worlds."""
+        return float(np.mean([self._world(draw).radius for draw in range(self._draws)]))
+
+    def _scores(self, epsilon: float, count: int, mechanism: str) -> Vector:
+        """Return a score for each world; an infinite epsilon is without privacy."""
+        if count > self.most:
+            stand_in = self.scores(self._stand_in(epsilon, count), self.most, mechanism)
+            return np.asarray(stand_in + self._gain(count))
+        if math.isinf(epsilon):
+            mechanism = "auto"
+        return np.array(
+            [self._score(epsilon, count, mechanism, draw) for draw in range(self._draws)]
+        )
+
+    def _gain(self, count: int) -> Vector:
+        """Return what more rows gain without privacy: what is lost falls like one over rows."""
+        lost = self._facts.strength - self.scores(math.inf, self.most, "auto")
+        return np.asarray(np.maximum(lost, 0.0) * (1 - self.most / count))
+
+    def _score(self, epsilon: float, count: int, mechanism: str, draw: int) -> float:
+        train, test = self._table(draw)
+        model = self._facts.model(epsilon, mechanism, self._key(draw))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RehearsalWarning)
+            model.fit(train.X[:count], train.y[:count])
+        predicted = model.predict(test.X)
+        if test.chances is None:
+            return float(model.score(test.X, test.y))
+        lost = test.chances.max(axis=1) - test.chances[np.arange(TESTED), predicted]
+        return self._facts.strength - float(lost.mean())  # not by the luck of these test rows
+
+    def _make(self, draw: int) -> tuple[Table, Table]:
+        world = self._world(draw)
+        test = world.table(TESTED)
+        return world.table(self.most), test
+
+    def _key(self, draw: int) -> int:
+        return 1000 * self._seed + draw
+
+    def _stand_in(self, epsilon: float, count: int) -> float:
+        """Return the epsilon at which noise is as large against fewer rows."""
+        if math.isinf(epsilon):
+            return epsilon
+        factor = count / self.most
+        most = max(LARGEST_EPSILON, epsilon)
+        if self._facts.delta == 0:
+            return min(epsilon * factor, most)
+        multiplier = gaussian_multiplier(Budget(epsilon, self._facts.delta))
+        return _with_multiplier(multiplier / factor, self._facts.delta, epsilon, most)
+
+
+def _with_multiplier(wanted: float, delta: float, low: float, high: float) -> float:
+    """Return the epsilon whose Gaussian noise is this large, or the highest."""
+    if gaussian_multiplier(Budget(high, delta)) > wanted:
+        return high
+    while high / low > 1.001:
+        middle = math.sqrt(low * high)
+        is_large = gaussian_multiplier(Budget(middle, delta)) > wanted
+        low, high = (middle, high) if is_large else (low, middle)
+    return high
+
+
+REFUSALS = (CalibrationError, InputError, NotAccepted)
+"""What a mechanism raises if it is not for this problem or this budget."""

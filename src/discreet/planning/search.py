@@ -1,0 +1,112 @@
+"""Which epsilon, or how many rows, for a wanted score."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+from discreet._types import Json
+from discreet.planning.prediction import ABOUT
+
+CLOSE = 1.15
+"""The search ends when what suffices is this close to what does not."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The least epsilon, or the fewest rows, that are predicted to reach a score.
+
+    ``value`` is None if the score is not reachable; ``sentence`` says why. ``reached`` is the score
+    predicted there, or the best that was found.
+
+    Examples
+    --------
+    >>> print(Answer("epsilon", 0.5, "accuracy", 0.8, "10,000 rows", 0.803, 0.85).sentence())
+    Accuracy 0.8 with 10,000 rows needs epsilon 0.5 or more (0.803 is predicted there, ...
+    """
+
+    quantity: str
+    value: float | None
+    score: str
+    wanted: float
+    given: str
+    reached: float
+    without_privacy: float
+    tried: float | None = None
+    is_least: bool = False
+
+    @property
+    def is_reachable(self) -> bool:
+        """Whether there is such a value among those tried."""
+        return self.value is not None
+
+    def sentence(self) -> str:
+        """Say the answer, and what it is about."""
+        return f"{self.claim()} {ABOUT}"
+
+    def claim(self) -> str:
+        """Say the answer alone."""
+        name = self.score[0].upper() + self.score[1:]
+        wish = f"{name} {self.wanted:g} with {self.given}"
+        if self.value is not None:
+            amount = _amount(self.quantity, self.value)
+            fewer = "; less was not tried" if self.is_least else ""
+            return (
+                f"{wish} needs {amount} or more ({self.reached:.3f} is predicted there, "
+                f"{self.without_privacy:.3f} without privacy{fewer})."
+            )
+        if self.tried is None:
+            return (
+                f"{wish} is not reachable: without any privacy {self.without_privacy:.3f} is "
+                "predicted. A stronger signal or other columns would be needed."
+            )
+        return (
+            f"{wish} is not reachable up to {_amount(self.quantity, self.tried)}, where "
+            f"{self.reached:.3f} is predicted ({self.without_privacy:.3f} without privacy)."
+        )
+
+    def document(self) -> Json:
+        """Return everything, for JSON."""
+        return asdict(self) | {"is_reachable": self.is_reachable, "sentence": self.sentence()}
+
+    def to_json(self) -> str:
+        """Return everything as a JSON text."""
+        return json.dumps(self.document(), allow_nan=False)
+
+
+def _amount(quantity: str, value: float) -> str:
+    return f"epsilon {value:g}" if quantity == "epsilon" else f"{int(value):,} rows"
+
+
+def least(
+    score: Callable[[float], float], wanted: float, low: float, high: float, *, whole: bool
+) -> float | None:
+    """Return a value of two digits that reaches the score, hardly above the least; None if none.
+
+    The score is taken to grow with the value; ends are tried first.
+
+    Examples
+    --------
+    >>> least(lambda x: x, 0.337, 0.01, 10.0, whole=False)
+    0.36
+    >>> least(lambda x: x, 20.0, 0.01, 10.0, whole=False) is None
+    True
+    """
+    if score(high) < wanted:
+        return None
+    if score(low) >= wanted:
+        return low
+    while high / low > CLOSE:
+        middle = two_digits(math.sqrt(low * high), whole=whole)
+        if not low < middle < high:
+            break
+        low, high = (low, middle) if score(middle) >= wanted else (middle, high)
+    return high
+
+
+def two_digits(value: float, *, whole: bool) -> float:
+    """Round to two digits."""
+    rounded = float(f"{value:.1e}")
+    return float(round(rounded)) if whole else rounded

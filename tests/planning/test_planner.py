@@ -1,0 +1,233 @@
+"""Predictions: monotone where they must be, honest where they cannot be had."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+from discreet.ledger import MemoryLedger
+from discreet.planning import Answer, Planner, Prediction, PublicFacts
+from discreet.planning.planner import MOST_EPSILON
+from discreet.planning.rehearsals import LARGEST_EPSILON, Rehearsals
+from discreet.planning.search import least
+from discreet.preprocessing import Category, Numeric
+
+COLUMNS = [Numeric(0, 10), Numeric(-1, 1), Category(["a", "b", "c"])]
+TWO = PublicFacts(COLUMNS, classes=["no", "yes"], signal=0.9, delta=0.0)
+NUMBER = PublicFacts(COLUMNS, target_range=(0, 100), signal=0.7, delta=1e-6)
+
+
+@pytest.fixture(scope="module")
+def planner():
+    return Planner(TWO, draws=4, seed=1)
+
+
+@pytest.fixture(scope="module")
+def prediction(planner):
+    return planner.predict([0.1, 1.0], n=[300, 3000], mechanisms=["auto", "output_perturbation"])
+
+
+def test_there_is_a_cell_for_each_question(prediction):
+    asked = {(cell.epsilon, cell.n, cell.mechanism) for cell in prediction}
+    assert len(prediction) == len(asked) == 8
+    assert all(0 < cell.mean < 1 and cell.spread >= 0 for cell in prediction)
+
+
+def test_more_rows_and_more_epsilon_help(prediction):
+    mean = {(c.epsilon, c.n): c.mean for c in prediction if c.mechanism == "auto"}
+    assert mean[0.1, 300] + 0.05 < mean[1.0, 300] <= mean[1.0, 3000] + 0.01
+    assert mean[0.1, 300] + 0.05 < mean[0.1, 3000]
+    assert mean[1.0, 3000] == pytest.approx(0.9, abs=0.03)
+
+
+def test_output_perturbation_is_predicted_to_be_worse(prediction):
+    mean = {c.mechanism: c.mean for c in prediction if (c.epsilon, c.n) == (0.1, 3000)}
+    assert mean["output_perturbation"] < mean["auto"]
+
+
+def test_cost_is_what_is_lost_against_no_privacy(prediction):
+    for cell in prediction:
+        assert cell.excess == pytest.approx(cell.without_privacy - cell.mean)
+
+
+def test_numbers_are_predicted_too():
+    planner = Planner(NUMBER, draws=3)
+    low, high = planner.predict([0.1, 3.0], n=[4000])
+    assert low.mean < high.mean
+    assert high.mean == pytest.approx(0.7, abs=0.05)
+    assert "R2 is predicted" in planner.predict([3.0], n=[4000]).sentence()
+
+
+def test_three_classes_are_predicted_and_no_theorem_is_claimed():
+    facts = PublicFacts(COLUMNS, classes=["a", "b", "c"], signal=0.8)
+    prediction = Planner(facts, draws=2).predict([3.0], n=[3000])
+    assert 0.4 < prediction.cells[0].mean < 0.82
+    assert prediction.ceilings == ()
+
+
+def test_a_refusing_mechanism_is_a_cell_with_its_reason():
+    pure = PublicFacts(COLUMNS, classes=["no", "yes"], delta=0.0)
+    prediction = Planner(pure, draws=2).predict([1.0], n=[500], mechanisms=["noisy_gradient"])
+    (cell,) = prediction
+    assert cell.mean is cell.spread is cell.excess is None
+    assert cell.refusal
+    assert "refused" in str(prediction)
+    assert "No mechanism accepts this" in prediction.sentence()
+    json.loads(prediction.to_json())
+
+
+def test_the_same_seed_predicts_the_same(prediction):
+    again = Planner(TWO, draws=4, seed=1).predict([0.1], n=[300])
+    assert again.cells[0] == prediction.cells[0]
+    other = Planner(TWO, draws=4, seed=2).predict([0.1], n=[300])
+    assert other.cells[0].mean != prediction.cells[0].mean
+
+
+def test_a_smaller_table_stands_in_for_a_large_one(monkeypatch):
+    monkeypatch.setattr("discreet.planning.rehearsals.MOST_ROWS", 2000)
+    small = Planner(TWO, draws=6).predict([0.1], n=[8000]).cells[0]
+    monkeypatch.undo()
+    large = Planner(TWO, draws=6).predict([0.1], n=[8000]).cells[0]
+    assert small.is_scaled
+    assert not large.is_scaled
+    assert small.mean == pytest.approx(large.mean, abs=0.02)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_noise_that_stands_in_is_never_smaller(delta):
+    rehearsals = Rehearsals(PublicFacts(COLUMNS, classes=[0, 1], delta=delta), 1, 0)
+    assert rehearsals._stand_in(1.0, rehearsals.most) == pytest.approx(1.0, rel=0.01)
+    assert 1.0 < rehearsals._stand_in(1.0, 2 * rehearsals.most) < 2.2
+    assert rehearsals._stand_in(1.0, 10**12) == LARGEST_EPSILON
+    assert rehearsals._stand_in(40.0, 10**12) == 40.0
+    assert math.isinf(rehearsals._stand_in(math.inf, 10**12))
+
+
+def test_theorems_are_marked_and_fall_with_rows(prediction):
+    uppers = [found for found in prediction.ceilings if found.kind == "upper"]
+    lowers = [found for found in prediction.ceilings if found.kind == "lower"]
+    assert len(uppers) == len(lowers) == 4
+    assert all(found.theorem and found.name for found in prediction.ceilings)
+    at = {(found.epsilon, found.n): found.mean_loss for found in uppers}
+    assert at[1.0, 3000] < at[0.1, 3000] <= at[0.1, 300]
+    below = {(found.epsilon, found.n): found.mean_loss for found in lowers}
+    assert all(below[place] <= at[place] for place in at)
+
+
+def test_the_epsilon_found_reaches_the_accuracy_and_a_smaller_one_does_not(planner):
+    answer = planner.which_epsilon(accuracy=0.85, n=1000)
+    assert answer.is_reachable
+    assert answer.reached >= 0.85
+    assert planner.predict([answer.value / 1.5], n=[1000]).cells[0].mean < 0.85
+    assert "needs epsilon" in answer.sentence()
+
+
+def test_the_rows_found_reach_the_accuracy_and_fewer_do_not(planner):
+    answer = planner.which_n(accuracy=0.85, epsilon=0.5)
+    assert answer.is_reachable
+    (enough, few) = planner.predict([0.5], n=[int(answer.value), int(answer.value / 1.6)])
+    assert enough.mean >= 0.85 > few.mean
+
+
+def test_what_no_privacy_can_reach_is_not_promised(planner):
+    for answer in (
+        planner.which_epsilon(accuracy=0.97, n=1000),
+        planner.which_n(accuracy=0.97, epsilon=1.0),
+    ):
+        assert answer.value is None
+        assert "not reachable: without any privacy" in answer.sentence()
+        assert json.loads(answer.to_json())["is_reachable"] is False
+
+
+def test_what_only_a_huge_epsilon_could_reach_is_said_to_be_out_of_reach():
+    answer = Planner(TWO, draws=3).which_epsilon(
+        accuracy=0.85, n=40, mechanism="output_perturbation"
+    )
+    assert answer.value is None
+    assert answer.tried == MOST_EPSILON
+    assert f"not reachable up to epsilon {MOST_EPSILON:g}" in answer.sentence()
+
+
+def test_an_answer_at_the_edge_says_that_less_was_not_tried(planner):
+    answer = planner.which_n(accuracy=0.1, epsilon=1.0)
+    assert answer.is_least
+    assert "less was not tried" in answer.claim()
+
+
+@pytest.mark.parametrize("wanted", [0.02, 0.337, 5.0])
+def test_searches_end_close_above_the_least(wanted):
+    found = least(lambda value: value, wanted, 0.01, 10.0, whole=False)
+    assert wanted <= found <= 1.16 * wanted
+
+
+def test_whole_answers_are_whole_and_end_where_numbers_lie_side_by_side():
+    assert least(lambda value: value, 51.0, 50, 10**6, whole=True) in range(51, 60)
+    assert least(lambda value: 1.0, 0.5, 50, 10**6, whole=True) == 50
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda p: p.predict([-1.0]), "epsilon must be a positive"),
+        (lambda p: p.predict([math.inf]), "epsilon must be a positive"),
+        (lambda p: p.predict([1.0], n=[0]), "n must be at least 10"),
+        (lambda p: p.predict([1.0], mechanisms=["magic"]), "mechanism must be one of"),
+        (lambda p: p.which_epsilon(accuracy=1.5, n=100), "accuracy must lie between"),
+        (lambda p: p.which_n(accuracy=0.8, epsilon=0.0), "epsilon must be a positive"),
+        (lambda p: Planner(TWO, draws=0), "draws must be at least 1"),
+    ],
+)
+def test_wrong_questions_are_named(planner, ask, said):
+    with pytest.raises(ValueError, match=said):
+        ask(planner)
+
+
+def test_planning_reads_no_table_and_charges_nobody(monkeypatch):
+    def never(*_, **__):
+        raise AssertionError("charged")
+
+    monkeypatch.setattr(MemoryLedger, "charge", never)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Planner(TWO, draws=1).predict([1.0], n=[200])
+
+
+def test_json_holds_everything_and_says_what_it_is_about(prediction):
+    document = json.loads(prediction.to_json())
+    assert len(document["cells"]) == 8
+    assert document["facts"]["features"] == 5
+    assert "not about your data" in document["about"]
+    assert "not about your data" in prediction.sentence()
+    assert isinstance(prediction, Prediction)
+
+
+def test_a_picture_is_drawn_or_its_name_refused(prediction, tmp_path):
+    pytest.importorskip("matplotlib")
+    prediction.plot(tmp_path / "plan.png")
+    assert (tmp_path / "plan.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(ValueError, match="a plot is a"):
+        prediction.plot(tmp_path / "plan.doc")
+
+
+def test_without_matplotlib_a_plot_says_what_to_install(prediction, tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
+    with pytest.raises(ValueError, match=r"discreet\[plot\]"):
+        prediction.plot(tmp_path / "plan.png")
+
+
+def test_columns_by_name_and_in_a_list_predict_alike():
+    named = PublicFacts(
+        dict(zip("xyz", COLUMNS, strict=True)), classes=["no", "yes"], signal=0.9, delta=0.0
+    )
+    first = Planner(named, draws=2).predict([1.0], n=[500]).cells
+    assert first == Planner(TWO, draws=2).predict([1.0], n=[500]).cells
+
+
+def test_answers_are_values():
+    answer = Answer("n", 100.0, "R2", 0.5, "epsilon 1", 0.51, 0.6)
+    assert "R2 0.5 with epsilon 1 needs 100 rows" in answer.claim()
+    assert np.isfinite(json.loads(answer.to_json())["reached"])

@@ -1,0 +1,147 @@
+"""``discreet plan``: what it prints, writes and refuses; it reads a schema and nothing else."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from discreet.cli.codes import DONE, WRONG_INPUT
+from discreet.cli.frame import Commands
+from discreet.cli.plan import plan
+
+SCHEMA = """
+[data]
+protects = "one patient"
+[target]
+name = "back"
+task = "classification"
+classes = ["no", "yes"]
+[columns.age]
+type = "number"
+range = [18, 100]
+[columns.ward]
+type = "category"
+categories = ["surgery", "medicine"]
+[privacy]
+delta = 0
+"""
+
+QUICK = ("--draws", 2, "--n", 500, "--epsilon", 0.5, "--epsilon", 2)
+
+app = typer.Typer(cls=Commands, name="discreet")
+app.command()(plan)
+
+
+@app.callback()
+def _discreet():
+    """As in the real one."""
+
+
+@pytest.fixture
+def schema(tmp_path):
+    path = tmp_path / "schema.toml"
+    path.write_text(SCHEMA)
+    return path
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["plan", *map(str, arguments)])
+
+
+def test_a_table_and_a_sentence_are_printed(schema):
+    result = run(schema, *QUICK)
+    assert result.exit_code == DONE, result.output
+    assert "Predicted accuracy" in result.output
+    assert "With 500 rows and epsilon 0.5, accuracy is predicted to be" in result.output
+    assert "not about your data" in result.output
+    assert "some mechanism exceeds the least by at most" in result.output
+
+
+def test_json_is_all_that_is_printed(schema):
+    result = run(schema, *QUICK, "--json", "--accuracy", 0.75, "--signal", 0.9)
+    document = json.loads(result.stdout)
+    assert [cell["epsilon"] for cell in document["cells"]] == [0.5, 2.0]
+    assert [answer["quantity"] for answer in document["answers"]] == ["epsilon", "n"]
+    assert document["facts"]["signal"] == 0.9
+    assert document["bounds"][0]["theorem"]
+
+
+def test_an_epsilon_alone_is_shown_among_others(schema):
+    result = run(schema, "--draws", 1, "--n", 200, "--epsilon", 1, "--json")
+    shown = [cell["epsilon"] for cell in json.loads(result.stdout)["cells"]]
+    assert shown == [0.1, 0.3, 1.0, 3.0, 10.0]
+
+
+def test_the_schemas_own_budget_and_unit_are_used(schema):
+    schema.write_text(SCHEMA.replace("[data]", '[data]\nunit = "replace"') + "epsilon = 2\n")
+    document = json.loads(run(schema, "--draws", 1, "--n", 200, "--json").stdout)
+    assert document["facts"]["unit"] == "replace"
+    assert document["facts"]["delta"] == 0
+    assert 2.0 in [cell["epsilon"] for cell in document["cells"]]
+
+
+def test_a_regression_is_planned_by_its_range(schema):
+    schema.write_text(
+        SCHEMA.replace("classification", "regression").replace(
+            'classes = ["no", "yes"]', "range = [0, 9]"
+        )
+    )
+    result = run(schema, *QUICK)
+    assert result.exit_code == DONE, result.output
+    assert "Predicted R2" in result.output
+
+
+def test_a_plot_is_written_once(schema, tmp_path):
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "plan.png"
+    assert run(schema, *QUICK, "--plot", picture).exit_code == DONE
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    again = run(schema, *QUICK, "--plot", picture)
+    assert again.exit_code == WRONG_INPUT
+    assert "exists already" in again.stderr
+    assert run(schema, *QUICK, "--plot", picture, "--force").exit_code == DONE
+
+
+def test_a_refused_mechanism_is_a_row_with_its_reason(schema):
+    result = run(schema, *QUICK, "--mechanism", "noisy_gradient")
+    assert result.exit_code == DONE
+    assert "refused" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--epsilon", "-1"], "epsilon must be a positive number"),
+        (["--epsilon", "nan"], "epsilon must be a positive number"),
+        (["--n", "3"], "n must be at least 10"),
+        (["--mechanism", "magic"], "mechanism must be one of"),
+        (["--signal", "0.5"], "signal must lie above 0.5"),
+        (["--signal", "7"], "signal must lie between 0 and 1"),
+        (["--majority", "0.99"], "signal must lie above"),
+        (["--delta", "2"], "delta must be"),
+        (["--draws", "0"], "draws must be at least 1"),
+        (["--seed", "-1"], "seed must be at least 0"),
+        (["--plot", "plan.doc"], "a plot is a .png, .svg, .pdf file"),
+        (["--plot", "no/such/plan.png"], "does not exist"),
+        (["--epsilon", "one"], "--epsilon"),
+        (["--frobnicate"], "No such option"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_wrong_argument_gets_one_clear_line(schema, arguments, said):
+    extra = ["--signal", "0.9"] if "--majority" in arguments else []
+    result = run(schema, *arguments, *extra)
+    assert result.exit_code == WRONG_INPUT
+    assert said in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert result.stdout == ""
+
+
+def test_what_is_not_yet_declared_is_named(schema):
+    schema.write_text(SCHEMA.replace("[18, 100]", "[]"))
+    result = run(schema, *QUICK)
+    assert result.exit_code == WRONG_INPUT
+    assert "range of 'age' is not yet declared" in result.stderr
