@@ -49,7 +49,7 @@ def replaced(name: str, content: bytes | str) -> Callable[[Path], object]:
 
 # Command lines ----------------------------------------------------------------------------------
 
-COMMANDS = ("init", "fit", "predict", "card", "demo", "audit")
+COMMANDS = ("init", "plan", "fit", "predict", "card", "demo", "audit")
 
 
 def command_lines() -> Iterator[Case]:
@@ -58,7 +58,16 @@ def command_lines() -> Iterator[Case]:
     for command in COMMANDS:
         yield Case(f"{command} --no-such-option", [command, "--no-such-option"])
         yield Case(f"{command} with too much", [command, *"abcdefg"])
-    for command in ("init", "fit", "fit schema.toml", "predict", "predict fitted", "card", "audit"):
+    for command in (
+        "init",
+        "plan",
+        "fit",
+        "fit schema.toml",
+        "predict",
+        "predict fitted",
+        "card",
+        "audit",
+    ):
         yield Case(f"{command} with too little", command)
     yield Case("fit without --out", FIT.replace(" --out model", ""))
     numbers = {
@@ -171,6 +180,24 @@ def other_commands() -> Iterator[Case]:
             yield Case(
                 f"init of {spoiled} {name}", f"init {name} --out new.toml", replaced(name, content)
             )
+    for option in (
+        *(
+            "--epsilon 0",
+            "--epsilon nan",
+            "--epsilon x",
+            "--n 0",
+            "--n x",
+            "--delta 1",
+            "--draws 0",
+        ),
+        *("--mechanism newton", "--signal 2", "--signal nan", "--majority 0", "--accuracy 2"),
+        *("--plot p.txt", "--plot data.csv", "--plot no/such/p.png", "--seed x"),
+    ):
+        yield Case(f"plan with {option}", f"plan schema.toml {option}")
+    for name in ("nowhere.toml", "data.csv", "fitted"):
+        yield Case(f"plan of {name}", f"plan {name}")
+    open_range = replaced("schema.toml", SCHEMA.replace("[18, 100]", "[]"))
+    yield Case("plan of an open range", "plan schema.toml", open_range)
     yield Case("predict by nothing", "predict nowhere data.csv")
     yield Case("predict by a file", "predict data.csv data.csv")
     yield Case("predict by a folder", "predict . data.csv")

@@ -158,7 +158,7 @@ def _books(
 
 
 def _keep(model: Model, schema: Schema, books: Ledger | None, folder: NewFolder, out: Path) -> None:
-    """Write what was released; it is paid for, so neither a full disk nor an interruption may lose it."""
+    """Write what was released: paid for, so neither a full disk nor an interruption may lose it."""
     try:
         folder.give_room()
         save(model, folder.inside)

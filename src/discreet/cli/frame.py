@@ -87,7 +87,10 @@ def _told(error: Exception) -> tuple[int, str]:
     if isinstance(error, UsageError):
         context = getattr(error, "ctx", None)
         path = "discreet" if context is None else context.command_path
-        said = error.format_message().rstrip(".")  # type: ignore[attr-defined]
+        said = error.format_message().strip().rstrip(".")  # type: ignore[attr-defined]
+        if type(error).__name__ == "NoArgsIsHelpError":
+            typer.echo(said, nl=bool(said))  # the help, unless it has been shown already
+            return codes.WRONG_INPUT, ""
         return codes.WRONG_INPUT, f"{said}{'' if said.endswith('?') else '.'} Try '{path} --help'."
     if isinstance(error, Shown):
         return codes.WRONG_INPUT, error.format_message()  # type: ignore[attr-defined]
