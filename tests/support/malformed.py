@@ -392,6 +392,8 @@ def _csv_contents() -> Iterator[tuple[str, str | bytes]]:
         "nine columns more",
         table_of([row + (CANARY,) * 9 for row in ROWS], HEADER + tuple("abcdefghi")),
     )
+    yield "the first line runs into a record", TABLE.replace("back\n", f"back,{CANARY},", 1)
+    yield "no newline at all", TABLE.replace("\n", ",")
     for separator in (";", "\t", "|", " "):
         yield f"cells split by {separator!r}", table_of(ROWS, separator=separator)
     short, long = f"{CANARY},5\n", f"{CANARY},5,5,surgery,no,{CANARY}\n"
