@@ -63,7 +63,7 @@ def test_classes_of_every_kind_come_back_as_they_were_declared(place, classes, c
     declared = read(place / "schema.toml").target.classes
     text = "age,stay,ward,back\n" + "".join(f"40,5,surgery,{cell}\n" for cell in cells)
     (place / "data.csv").write_text(text)
-    assert run(place, FIT).code == 0
+    assert run(place, "fit schema.toml data.csv --rehearse 1 --out model").code == 0
     predicted = json.loads(run(place, "predict model data.csv --json").output)["prediction"]
     assert set(predicted) <= set(declared)
     assert {type(label) for label in predicted} <= {bool, str, float, int}

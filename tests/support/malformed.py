@@ -190,7 +190,7 @@ def other_commands() -> Iterator[Case]:
             "--delta 1",
             "--draws 0",
         ),
-        *("--mechanism newton", "--signal 2", "--signal nan", "--majority 0", "--accuracy 2"),
+        *("--mechanism newton", "--signal 2", "--signal nan", "--majority 0"),
         *("--plot p.txt", "--plot data.csv", "--plot no/such/p.png", "--seed x"),
     ):
         yield Case(f"plan with {option}", f"plan schema.toml {option}")
