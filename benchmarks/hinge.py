@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import tables
 from utility import EPSILONS, _matrix
 
+import tables
 from discreet.mechanisms import NoisyGradient
 from discreet.svm import LinearSVC
 from discreet.updates import StepRule

@@ -60,7 +60,8 @@ def measure(place: str, dataset: str, processes: int, charges: int, fitting: int
     asked = processes * charges
     return (
         f"{processes:3d} processes, {asked:5d} asked, {admitted:5d} admitted of "
-        f"{min(fitting, asked):5d} that fit, {asked / seconds:6.0f} a second, {'sound' if found.is_sound else 'UNSOUND'}"
+        f"{min(fitting, asked):5d} that fit, {asked / seconds:6.0f} a second, "
+        f"{'sound' if found.is_sound else 'UNSOUND'}"
     )
 
 

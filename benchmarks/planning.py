@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 
 import numpy as np
-import tables
 
+import tables
 from discreet import LinearClassifier, LinearRegressor
 from discreet.planning import Planner, PublicFacts
 

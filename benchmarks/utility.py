@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import tables
 from scipy import sparse
 
+import tables
 from discreet import LinearClassifier, LinearRegressor
 from discreet.linear_model import LogisticRegression
 from discreet.preprocessing import BoundedScaler

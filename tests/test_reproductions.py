@@ -15,7 +15,9 @@ import pytest
 
 from discreet.losses import Logistic
 from discreet.noise import RehearsalNoise
-from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
+from discreet.privacy import AddRemoveOne, Budget, Guarantee, Pure, ReplaceOne
+from discreet.release import Release
+from discreet.report import card
 from reproductions import bloated, browser, inequalities, perturbation, sampled, trace
 from reproductions.__main__ import main
 from reproductions.many import minimisers, unit_terms
@@ -307,7 +309,7 @@ def test_an_unknown_name_is_an_error(monkeypatch, capsys):
 
 @pytest.fixture(scope="module")
 def card_pages():
-    return {name: card.html() for name, card in browser.cards().items()}
+    return {name: shown.html() for name, shown in browser.cards(delta=0.0).items()}
 
 
 def test_the_card_refers_to_nothing_elsewhere(card_pages):
@@ -318,8 +320,10 @@ def test_the_card_refers_to_nothing_elsewhere(card_pages):
 
 def test_a_log_of_requests_is_read(tmp_path):
     log = tmp_path / "net.json"
-    asked = {"params": {"url": "https://example.org/x.js"}, "type": 2}
-    log.write_text(json.dumps({"events": [asked, {"params": {"url": "file:///card.html"}}, {}]}))
+    asked = {"params": {"url": "https://example.org/x.js", "initiator": "null"}, "type": 2}
+    own = {"params": {"url": "https://example.org/time", "initiator": "not an origin"}}
+    page = {"params": {"url": "file:///card.html", "initiator": "null"}}
+    log.write_text(json.dumps({"events": [asked, own, page, {}]}))
     assert browser.asked_for(log) == ["https://example.org/x.js"]
     log.write_text('{"constants": {},\n"events": [\n' + json.dumps(asked) + ",\n")
     assert browser.asked_for(log) == ["https://example.org/x.js"]

@@ -21,7 +21,7 @@ from discreet.privacy import (
     WithinDistance,
     within,
 )
-from discreet.privacy.guarantee import _up
+from discreet.privacy.guarantee import in_three_digits
 
 PLAIN = Guarantee(Gaussian(0.2), AddRemoveOne(), ("there are features",), quoted_delta=1e-6)
 
@@ -43,13 +43,13 @@ def test_a_sentence_quotes_an_epsilon_that_is_true_at_the_delta_it_quotes():
 
 @pytest.mark.parametrize("level", [0.1, 1.23, 1.2300000099, 1.2301, 9.999, 99.96, 1e-5, 123456.0])
 def test_a_written_number_is_never_below_the_number(level):
-    assert float(_up(level)) >= level
-    assert float(_up(level)) <= level * 1.01
+    assert float(in_three_digits(level)) >= level
+    assert float(in_three_digits(level)) <= level * 1.01
 
 
 @pytest.mark.parametrize("level", [0.5, 1.0, 2.5, 0.03, 120.0, 0.1, 1e-9])
 def test_a_number_with_few_digits_is_written_as_it_is(level):
-    assert float(_up(level)) == level
+    assert float(in_three_digits(level)) == level
 
 
 def test_a_tiny_epsilon_can_be_written():

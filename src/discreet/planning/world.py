@@ -25,9 +25,9 @@ TARGET_SPREAD = 6.0
 SURVEYED = 4000
 """Rows by which the strength of the planted model is set."""
 
-STEPS = 35
+STEPS = 22
 GRAIN = 1 << 53
-STRONGEST = 1e4
+STRONGEST = 1e3
 
 
 @dataclass(frozen=True, eq=False)

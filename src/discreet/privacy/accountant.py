@@ -3,7 +3,8 @@
 Its accountants disagree about replace-one: the privacy loss distribution of a Gaussian event wants
 the noise over the *one-record norm* and doubles the shift itself, while the Renyi accountant
 wants the noise over the *sensitivity*. Here every function takes the one-record norm over the
-noise and a flag for the relation, and each accountant gets what it expects.
+noise and a flag for the relation, and each accountant gets what it expects. It takes long to
+import, and many releases never need it.
 """
 
 from __future__ import annotations
@@ -12,9 +13,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-import dp_accounting
 import numpy as np
-from dp_accounting.pld import pld_pmf, privacy_loss_distribution
 
 from discreet._types import Vector
 
@@ -29,10 +28,6 @@ ROUND_OFF, ROUND_OFF_A_TIME = 1e-12, 1e-15
 """Added to a delta read off a composed distribution, the second for every part: Fourier
 transforms round, and raising one to a power multiplies its relative error."""
 
-_RELATION = {
-    False: dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE,
-    True: dp_accounting.NeighboringRelation.REPLACE_ONE,
-}
 _WHOLE_ORDERS = (*range(2, 33), *range(40, 129, 8))
 
 
@@ -53,6 +48,8 @@ def loss_of_deltas(
 
     Beyond ``reach`` the loss counts as infinite.
     """
+    from dp_accounting.pld import pld_pmf, privacy_loss_distribution
+
     cells = max(1, math.ceil(reach / interval))
     steps = np.arange(-cells, cells + 1)
     values = np.minimum.accumulate(deltas(steps.astype(np.float64) * interval))
@@ -67,11 +64,15 @@ def loss_of_sampled_gaussian(
 
     ``ratio`` is the bound on one record's norm over the noise's standard deviation.
     """
+    from dp_accounting import NeighboringRelation
+    from dp_accounting.pld import privacy_loss_distribution
+
+    relation = NeighboringRelation
     single = privacy_loss_distribution.from_gaussian_mechanism(
         standard_deviation=1 / ratio,
         value_discretization_interval=interval,
         sampling_prob=rate,
-        neighboring_relation=_RELATION[is_replace],
+        neighboring_relation=relation.REPLACE_ONE if is_replace else relation.ADD_OR_REMOVE_ONE,
     )
     return single if steps == 1 else single.self_compose(steps)
 
@@ -84,7 +85,10 @@ def renyi_of_fixed_batches(
     Replace-one only; ``ratio`` is the *sensitivity*, twice the bound on one record's norm, over the
     noise's standard deviation, as this accountant wants it.
     """
-    accountant = dp_accounting.rdp.RdpAccountant(_WHOLE_ORDERS, _RELATION[True])
+    import dp_accounting
+
+    relation = dp_accounting.NeighboringRelation.REPLACE_ONE
+    accountant = dp_accounting.rdp.RdpAccountant(_WHOLE_ORDERS, relation)
     event = dp_accounting.SampledWithoutReplacementDpEvent(
         population, size, dp_accounting.GaussianDpEvent(1 / ratio)
     )

@@ -7,7 +7,7 @@ import math
 import os
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -21,7 +21,7 @@ from discreet.privacy import Budget, Guarantee
 from discreet.release import Release
 from discreet.report.html import as_html
 from discreet.report.markdown import as_markdown
-from discreet.report.numbers import check_numbers, numbers_of
+from discreet.report.numbers import check_numbers, known, numbers_of
 from discreet.report.page import page_of
 from discreet.report.schema import card_schema, validate
 from discreet.report.theorem import theorem_of
@@ -55,6 +55,7 @@ class Card:
         try:
             validate(document, card_schema())
             guarantee = Guarantee.from_json(json.dumps(document["guarantee"]))
+            guarantee = replace(guarantee, profile=known(guarantee.profile))
             _check_agreement(document, guarantee)
             check_numbers(document["numbers"], guarantee)
         except (TypeError, OverflowError, RecursionError) as error:
@@ -157,7 +158,8 @@ def card(
     1.0
     """
     _checks.instance(Release, release=release)
-    guarantee, theorem = release.guarantee, theorem_of(release.mechanism)
+    theorem = theorem_of(release.mechanism)
+    guarantee = replace(release.guarantee, profile=known(release.guarantee.profile))
     document: Json = {
         "format": FORMAT,
         "version": VERSION,

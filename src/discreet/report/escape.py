@@ -48,7 +48,7 @@ def in_markdown(text: str) -> str:
     >>> print(in_markdown("# a"), in_markdown("1. see www.x.org"))
     \# a 1\. see www\.x.org
     """
-    line = " ".join(harmless(text).split())
+    line = " ".join(re.split(r"[ \t\r\n\f\v]+", harmless(text).strip()))
     line = "".join(f"\\{mark}" if mark in MARKS else mark for mark in line)
     line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     line = ADDRESS.sub(lambda found: f"{found[1] or found[3]}\\{found[2] or found[4]}", line)

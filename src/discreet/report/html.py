@@ -46,7 +46,7 @@ caption { text-align: left; color: var(--soft); font-size: 0.9rem; padding-botto
 th, td { text-align: left; vertical-align: top; padding: 0.35rem 0.9rem 0.35rem 0;
   border-bottom: 1px solid var(--rule); overflow-wrap: anywhere; min-width: 4.5rem; }
 thead th { color: var(--soft); font-weight: 600; }
-tbody th { font-weight: 500; }
+tbody th { font-weight: 500; overflow-wrap: break-word; min-width: 6.5rem; }
 summary { cursor: pointer; color: var(--accent); }
 pre { background: var(--panel); padding: 0.9rem 1rem; border-radius: 0.4rem; font-size: 0.85rem;
   line-height: 1.45; white-space: pre-wrap; overflow-wrap: anywhere; }

@@ -35,6 +35,9 @@ GROUPS = (2, 4, 10)
 EXCEPTION = 1e-6
 """How often a bound on beliefs may fail, unless the quoted delta asks for more."""
 
+HALVINGS = 16
+LOSSES = 4000
+
 SLACK = 1e-6
 """Other versions of SciPy may round the last digits otherwise."""
 
@@ -70,11 +73,14 @@ def numbers_of(guarantee: Guarantee) -> Json:
     epsilons, deltas = _looked_at(profile)
     curve = tradeoff_through(epsilons, deltas)
     quoted = guarantee.quoted_delta
-    listed = {delta: profile.epsilon(delta) for delta in sorted({*DELTAS, quoted}, reverse=True)}
+    others = np.array(sorted({*DELTAS} - {quoted}))
+    listed = dict(zip(others.tolist(), _epsilons(profile, others).tolist(), strict=True))
+    listed[quoted] = guarantee.epsilon()
     return {
         "quoted": {"epsilon": _finite(listed[quoted]), "delta": quoted},
         "epsilons": [
-            {"delta": delta, "epsilon": _finite(epsilon)} for delta, epsilon in listed.items()
+            {"delta": delta, "epsilon": _finite(epsilon)}
+            for delta, epsilon in sorted(listed.items(), reverse=True)
         ],
         "best_guess": curve.best_guess,
         "belief": _belief(profile, quoted, epsilons, deltas),
@@ -91,11 +97,31 @@ def numbers_of(guarantee: Guarantee) -> Json:
 
 
 @lru_cache(maxsize=16)
+def known(profile: Profile) -> Profile:
+    """Return an equal profile, of those seen lately: it need not be worked out again."""
+    return profile
+
+
+@lru_cache(maxsize=16)
 def _looked_at(profile: Profile) -> tuple[Vector, Vector]:
     """Return epsilons, some of them large, and the profile there."""
-    far = np.linspace(0.0, STEEPEST, 2 * int(STEEPEST))
+    far = np.linspace(0.0, STEEPEST, 21)
     epsilons = np.union1d(epsilons_for(profile), far)
     return epsilons, profile.deltas(epsilons)
+
+
+def _epsilons(profile: Profile, wanted: Vector) -> Vector:
+    """Return an epsilon for each delta, all searched for at once; each is enough."""
+    epsilons, deltas = _looked_at(profile)
+    is_enough = deltas[None, :] <= wanted[:, None]
+    places = np.argmax(is_enough, axis=1)
+    high, low = epsilons[places], epsilons[np.maximum(places - 1, 0)]
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        meets = profile.deltas(middle) <= wanted
+        low, high = np.where(meets, low, middle), np.where(meets, middle, high)
+    found = np.where(is_enough.any(axis=1), high, math.inf)
+    return np.minimum(found, profile.pure_epsilon)
 
 
 def _finite(epsilon: float) -> float | None:
@@ -107,9 +133,9 @@ def _belief(profile: Profile, quoted: float, epsilons: Vector, deltas: Vector) -
     exception = 0.0
     if loss is None:
         exception = max(EXCEPTION, 10 * quoted)
-        chances = _chances(epsilons[1:], epsilons, deltas)
-        enough = np.flatnonzero(chances <= exception)
-        loss = float(epsilons[1 + enough[0]]) if enough.size else None
+        losses = np.geomspace(1e-4, STEEPEST, LOSSES)
+        enough = np.flatnonzero(_chances(losses, epsilons, deltas) <= exception)
+        loss = float(losses[enough[0]]) if enough.size else None
     beliefs = [
         {"before": prior, "at_most": _raised(prior, loss), "at_least": _lowered(prior, loss)}
         for prior in PRIORS
@@ -134,7 +160,8 @@ def _raised(prior: float, loss: float | None) -> float:
 def _lowered(prior: float, loss: float | None) -> float:
     if loss is None:
         return 0.0
-    return prior / (prior + (1 - prior) * math.exp(loss)) * (1 - ROUNDING)
+    kept = prior * math.exp(-loss)
+    return kept / (kept + (1 - prior)) * (1 - ROUNDING)
 
 
 def _group(profile: Profile, size: int, quoted: float, epsilons: Vector, deltas: Vector) -> Json:
@@ -146,8 +173,10 @@ def _group(profile: Profile, size: int, quoted: float, epsilons: Vector, deltas:
 
 
 def _group_deltas(size: int, epsilons: Vector, deltas: Vector) -> Vector:
-    powers = np.exp(np.arange(size) * epsilons[:, None])
-    return np.asarray(deltas * powers.sum(axis=1) * (1 + ROUNDING))
+    with np.errstate(over="ignore", invalid="ignore"):
+        powers = np.exp(np.arange(size) * epsilons[:, None]).sum(axis=1)
+        found = deltas * powers * (1 + ROUNDING)
+    return np.where(np.isfinite(found), found, 1.0)
 
 
 def check_numbers(numbers: Json, guarantee: Guarantee) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TypeAlias
@@ -167,12 +168,17 @@ def _attacker(document: Json) -> Section:
         if belief["exception"] > 0
         else ""
     )
+    is_replace = document["protection"]["unit"] == "replace"
+    doubt = (
+        "whether a certain record says one thing or another"
+        if is_replace
+        else "whether a certain record is in the data"
+    )
     blocks: list[Block] = []
     if even is not None:
         blocks.append(
             Paragraph(
-                "Someone who thought it 50:50 whether a certain record is in the data, or says one "
-                f"thing rather than another, can at most come to believe it to "
+                f"Someone who thought it 50:50 {doubt} can at most come to believe it to "
                 f"{_percent_up(even['at_most'])}{except_for}."
             )
         )
@@ -187,7 +193,7 @@ def _attacker(document: Json) -> Section:
     blocks.append(Table("Beliefs about one record", ("before", "at least", "at most"), rows))
     blocks.append(
         Paragraph(
-            "Whoever must guess which of two equally likely data sets this result is from is "
+            "Whoever must guess which of two equally likely neighbours this result is from is "
             f"right at most {_percent_up(numbers['best_guess'])} of the time; blind guessing is "
             "right half of the time."
         )
@@ -200,10 +206,10 @@ def _attacker(document: Json) -> Section:
     blocks.append(
         Curve(
             curve,
-            "Best attacks on one record. An attack that raises a false alarm for some share of "
-            "absent records misses at least the share of present ones that the curve shows. The "
-            "dashed line is blind guessing; the closer the curve, the less can be learnt. False "
-            f"alarms against misses, at least: {listed}.",
+            "Best attacks on one record. An attack that tells two neighbouring data sets apart "
+            "with some share of false alarms misses at least the share that the curve shows. "
+            "The dashed line is blind guessing; the closer the curve, the less can be learnt. "
+            f"False alarms against misses, at least: {listed}.",
         )
     )
     groups = tuple(
@@ -219,6 +225,12 @@ def _attacker(document: Json) -> Section:
         Paragraph(
             "Families, households or repeated entries are protected less, because all their "
             "records change together."
+            + (
+                ""
+                if is_replace
+                else " What a record says, if it is known to be in the data, counts as two: one "
+                "that goes and one that comes."
+            )
         )
     )
     header = ("records", "epsilon", "delta", "best guess")
@@ -227,6 +239,9 @@ def _attacker(document: Json) -> Section:
 
 
 def _not_protected(document: Json) -> Section:
+    if not document["status"]["is_private"]:
+        everything = "Everything: whatever is in the records may show in the result."
+        return Section("What is not protected", (Paragraph(everything),))
     items = [
         (
             "Facts about everybody.",
@@ -234,7 +249,7 @@ def _not_protected(document: Json) -> Section:
             "took no part: that smoking harms is not a secret of any smoker.",
         ),
         (
-            "What is taken as public.",
+            "What is taken as public:",
             "; ".join(document["protection"]["public_facts"]) or "nothing beside the code",
         ),
         (
@@ -272,14 +287,14 @@ def _budget(document: Json) -> Section:
         whole, left = "", "any epsilon"
         if total is not None:
             epsilon, most = _shown(total["epsilon"]), _shown(total["delta"])
-            whole = f" of a budget of epsilon {epsilon} at delta {most}"
+            whole = f", of a budget of epsilon {epsilon} at delta {most}"
         if account["remaining"] is not None:
             left = f"epsilon {_down(account['remaining'])}"
         spent = "no epsilon" if account["spent"] is None else f"epsilon {up(account['spent'])}"
         blocks.append(
             Paragraph(
-                f"When this card was written, {left} was left for further releases, at delta "
-                f"{delta}{whole}. All releases so far together come to {spent} at delta {delta}."
+                f"When this card was written, {left} at delta {delta} was left for further "
+                f"releases{whole}. All releases so far together come to {spent} at delta {delta}."
             )
         )
     else:
@@ -328,9 +343,21 @@ def _making(document: Json) -> Section:
                 f"What is proved, from {mechanism['note']} "
                 f"(SHA-256 {mechanism['note_digest'][:16]}…):"
             ),
-            Quotation(mechanism["statement"]),
+            Quotation(_unwrapped(mechanism["statement"])),
         ),
     )
+
+
+def _unwrapped(text: str) -> str:
+    """Return text with the lines of each paragraph joined; lists, tables and formulas stay."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        joins = bool(lines and lines[-1].strip() and line.strip())
+        if joins and not re.match(r"[-*|]|\s{4}", line) and not re.match(r"\||\s{4}", lines[-1]):
+            lines[-1] = f"{lines[-1]} {line.strip()}"
+        else:
+            lines.append(line)
+    return "\n".join(lines)
 
 
 def _numbers(document: Json) -> Section:
@@ -371,7 +398,7 @@ def _percent_down(share: float) -> str:
 def _percent(share: float, way: str) -> str:
     # Twelve digits first: 0.01 is not quite a hundredth.
     exact = Decimal(f"{100 * share:.10f}")
-    return f"{exact.quantize(Decimal('0.1'), way):f}".removesuffix(".0") + " %"
+    return f"{exact.quantize(Decimal('0.1'), way):f}".removesuffix(".0") + "\u00a0%"
 
 
 def _down(value: float) -> str:

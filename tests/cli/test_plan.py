@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
+from discreet.cli.app import app
 from discreet.cli.codes import DONE, WRONG_INPUT
-from discreet.cli.frame import Commands
-from discreet.cli.plan import plan
 
 SCHEMA = """
 [data]
@@ -30,14 +28,6 @@ delta = 0
 """
 
 QUICK = ("--draws", 2, "--n", 500, "--epsilon", 0.5, "--epsilon", 2)
-
-app = typer.Typer(cls=Commands, name="discreet")
-app.command()(plan)
-
-
-@app.callback()
-def _discreet():
-    """As in the real one."""
 
 
 @pytest.fixture
