@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CODE := src tests benchmarks reproductions audits
 
-.PHONY: audit demo test faults format bench utility oracle goodness reproduce peers opacus opendp clean
+.PHONY: audit demo test faults format bench utility oracle goodness reproduce peers opacus opendp newcomer clean
 
 demo: $(READY)
 	@$(BIN)/python -m discreet.demo
@@ -46,6 +46,9 @@ goodness: $(READY)
 oracle: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,oracle]'
 	$(BIN)/pytest -q -m oracle tests
+
+newcomer:
+	$(PYTHON) tests/support/newcomer.py
 
 peers: $(READY)
 	$(BIN)/python benchmarks/peers/audit_diffprivlib.py

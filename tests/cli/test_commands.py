@@ -37,12 +37,51 @@ def test_a_fit_is_charged_once_and_leaves_model_schema_and_card(place):
 
 
 def test_what_the_command_line_says_goes_before_what_the_schema_says(place):
-    command = f"{FIT} --epsilon 0.25 --delta 0 --mechanism output_perturbation --part north --json"
+    command = (
+        f"{FIT} --epsilon 0.25 --delta 0 --mechanism objective_perturbation --part north --json"
+    )
     told = json.loads(run(place, command).output)
     assert (told["epsilon"], told["delta"]) == (pytest.approx(0.25), 0)
-    assert told["mechanism"] == "output_perturbation"
+    assert told["mechanism"] == "objective_perturbation"
     (entry,) = Ledger(place / "patients.db").history()
     assert entry.part == "north"
+
+
+@pytest.mark.parametrize(
+    ("classes", "cells"),
+    [
+        ("[false, true]", ["True", "false", "1", "x"]),
+        ("[0, 1]", ["0", "1.0", "1", "x"]),
+        ("[1.5, -2]", ["1.5", "-2", "-2.0", "x"]),
+        ('["a", "b", "c"]', ["a", "b", "c", "x"]),
+        ('["naïve \\"x\\"", "b, c", "d\\n"]', ["b", "b", "b", "x"]),
+    ],
+)
+def test_classes_of_every_kind_come_back_as_they_were_declared(place, classes, cells):
+    schema = (place / "schema.toml").read_text().replace('["no", "yes"]', classes)
+    (place / "schema.toml").write_text(schema)
+    declared = read(place / "schema.toml").target.classes
+    text = "age,stay,ward,back\n" + "".join(f"40,5,surgery,{cell}\n" for cell in cells)
+    (place / "data.csv").write_text(text)
+    assert run(place, "fit schema.toml data.csv --rehearse 1 --out model").code == 0
+    predicted = json.loads(run(place, "predict model data.csv --json").output)["prediction"]
+    assert set(predicted) <= set(declared)
+    assert {type(label) for label in predicted} <= {bool, str, float, int}
+    printed = run(place, "predict model data.csv --proba --out p.parquet")
+    assert printed.code == 0
+    assert parquet.read_table(place / "p.parquet").num_columns == 1 + len(declared)
+
+
+def test_names_of_columns_may_hold_anything(place):
+    schema = (place / "schema.toml").read_text()
+    spelled = '[columns."a \\"b\\" [c]\'d, ünï\\t"]'
+    (place / "schema.toml").write_text(schema.replace("[columns.age]", spelled), encoding="utf-8")
+    table = (place / "data.csv").read_text()
+    spelled = '"a ""b"" [c]\'d, ünï\t"'
+    (place / "data.csv").write_text(table.replace("age", spelled, 1), encoding="utf-8")
+    assert run(place, FIT).code == 0
+    assert run(place, "predict model data.csv").code == 0
+    assert run(place, "card model").code == 0
 
 
 def test_a_second_fit_over_the_budget_is_refused_and_not_written(place):
@@ -149,7 +188,7 @@ def test_the_demonstration_can_be_fitted_as_it_is_written(tmp_path):
     assert run(tmp_path, "demo --write hospital --patients 2000").code == 0
     result = run(
         tmp_path,
-        "fit hospital/schema.toml hospital/hospital.parquet --epsilon 5 --no-ledger --out model",
+        "fit hospital/schema.toml hospital/hospital.parquet --epsilon 5 --rehearse 1 --out model",
     )
     assert result.code == 0
     assert run(tmp_path, "predict model hospital/holdout.csv --out p.csv").code == 0

@@ -71,6 +71,12 @@ def test_without_arguments_the_whole_chain_is_shown(tmp_path):
         assert word in result.output
 
 
+def test_a_group_without_a_command_shows_its_help(tmp_path):
+    result = run(tmp_path, ["ledger"])
+    assert (result.code, result.error) == (codes.WRONG_INPUT, "")
+    assert result.output.count("Usage: discreet ledger") == 1
+
+
 def test_a_line_is_one_line_whatever_a_name_holds():
     assert one_line("a\r\nb\x1b[0m\u2028c\td") == "a b [0m c d"
 

@@ -32,15 +32,20 @@ def test_a_disk_that_is_full_before_the_charge_costs_nothing(place, monkeypatch)
     assert books(place) == paid
 
 
+def interrupted(*_, **__):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("failure", [full, interrupted])
 @pytest.mark.parametrize("step", ["save", "store_schema", "card"])
-def test_a_disk_that_is_full_after_the_release_loses_nothing(place, monkeypatch, tmp_path, step):
+def test_what_fails_after_the_release_loses_nothing(place, monkeypatch, tmp_path, step, failure):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     before, true = files_in(place), getattr(discreet.cli.fit, step)
     calls = []
 
     def first_fails(*arguments, **options):
         calls.append(1)
-        return full() if len(calls) == 1 else true(*arguments, **options)
+        return failure() if len(calls) == 1 else true(*arguments, **options)
 
     monkeypatch.setattr(discreet.cli.fit, step, first_fails)
     result = run(place, FIT)

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from support.malformed import ALL, FIT, FIT_PARQUET, Case
-from support.place import CANARIES, books, files_in, run
+from support.place import CANARIES, books, every_line, files_in, run
 
 LONGEST = 700
 
@@ -29,7 +29,7 @@ def test_without_a_mistake_the_same_command_succeeds(place, command):
 @pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
 def test_a_mistake_gets_one_clear_line_and_costs_nothing(place, case: Case):
     case.spoil(place)
-    before, paid = files_in(place), books(place)
+    before, paid = files_in(place), every_line(place)
     result = run(place, case.arguments)
     assert result.code in (1, 2, 3), result
     assert result.output == ""
@@ -41,4 +41,4 @@ def test_a_mistake_gets_one_clear_line_and_costs_nothing(place, case: Case):
     assert "Traceback" not in result.error
     assert not any(canary in result.error for canary in CANARIES)
     assert files_in(place) == before
-    assert books(place) == paid
+    assert every_line(place) == paid

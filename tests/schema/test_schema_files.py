@@ -72,7 +72,7 @@ def test_what_is_written_reads_back_the_same(schema, note, preamble):
 
 
 def test_a_schema_without_comments_is_plain_toml():
-    assert set(tomllib.loads(SCHEMA)) == {"data", "target", "columns", "privacy"}
+    assert set(tomllib.loads(SCHEMA)) == {"data", "target", "columns", "privacy", "model"}
     assert parse(SCHEMA).columns["stay"] == Numeric(0, 30, 5)
     assert parse(REGRESSION).target == Target("cost", "regression", range=(0, 1000))
 

@@ -49,7 +49,7 @@ def replaced(name: str, content: bytes | str) -> Callable[[Path], object]:
 
 # Command lines ----------------------------------------------------------------------------------
 
-COMMANDS = ("init", "fit", "predict", "card", "demo", "audit")
+COMMANDS = ("init", "plan", "fit", "predict", "card", "demo", "audit")
 
 
 def command_lines() -> Iterator[Case]:
@@ -58,7 +58,16 @@ def command_lines() -> Iterator[Case]:
     for command in COMMANDS:
         yield Case(f"{command} --no-such-option", [command, "--no-such-option"])
         yield Case(f"{command} with too much", [command, *"abcdefg"])
-    for command in ("init", "fit", "fit schema.toml", "predict", "predict fitted", "card", "audit"):
+    for command in (
+        "init",
+        "plan",
+        "fit",
+        "fit schema.toml",
+        "predict",
+        "predict fitted",
+        "card",
+        "audit",
+    ):
         yield Case(f"{command} with too little", command)
     yield Case("fit without --out", FIT.replace(" --out model", ""))
     numbers = {
@@ -74,6 +83,7 @@ def command_lines() -> Iterator[Case]:
     for name in ("newton", "", "Auto", "gaussian_sum"):
         yield Case(f"mechanism {name!r}", [*FIT.split(), f"--mechanism={name}"])
     yield from ledgers()
+    yield from books_of_ledgers()
     yield from places_for_results()
     yield from other_commands()
 
@@ -102,6 +112,30 @@ def ledgers() -> Iterator[Case]:
     yield Case("an empty ledger", empty, replaced("other.db", b""))
     yield Case("garbage for a ledger", empty, replaced("other.db", bytes(range(256)) * 40))
     yield Case("half a ledger", empty, _half_a_ledger)
+
+
+def books_of_ledgers() -> Iterator[Case]:
+    yield Case("no such command of ledger", "ledger shwo patients.db")
+    for command in ("create", "show", "history", "verify", "plot", "refund"):
+        yield Case(f"ledger {command} of nothing", f"ledger {command}")
+        yield Case(
+            f"ledger {command} with a wish", f"ledger {command} patients.db --no-such-option"
+        )
+    for command in ("show", "history", "verify"):
+        yield Case(f"ledger {command} of no file", f"ledger {command} nowhere.db")
+        yield Case(f"ledger {command} of a table", f"ledger {command} data.csv")
+        yield Case(f"ledger {command} of a folder", f"ledger {command} fitted")
+        yield Case(f"ledger {command} of another", f"ledger {command} patients.db --dataset other")
+    create = "ledger create new.db"
+    yield Case("a ledger without a budget", create)
+    for option in ("--epsilon 0", "--epsilon nan", "--epsilon inf", "--epsilon -1", "--epsilon x"):
+        yield Case(f"a ledger of {option}", f"{create} {option}")
+    for option in ("--delta 1", "--delta -1", "--delta nan", "--unit person", "--dataset="):
+        yield Case(f"a ledger with {option}", f"{create} --epsilon 1 {option}")
+    yield Case("the same books again", "ledger create patients.db --epsilon 1 --dataset patients")
+    yield Case("a ledger in a table", "ledger create data.csv --epsilon 1")
+    yield Case("a ledger in a folder", "ledger create fitted --epsilon 1")
+    yield Case("a ledger in no folder", "ledger create no/such/folder/a.db --epsilon 1")
 
 
 def _half_a_ledger(folder: Path) -> None:
@@ -146,6 +180,24 @@ def other_commands() -> Iterator[Case]:
             yield Case(
                 f"init of {spoiled} {name}", f"init {name} --out new.toml", replaced(name, content)
             )
+    for option in (
+        *(
+            "--epsilon 0",
+            "--epsilon nan",
+            "--epsilon x",
+            "--n 0",
+            "--n x",
+            "--delta 1",
+            "--draws 0",
+        ),
+        *("--mechanism newton", "--signal 2", "--signal nan", "--majority 0"),
+        *("--plot p.txt", "--plot data.csv", "--plot no/such/p.png", "--seed x"),
+    ):
+        yield Case(f"plan with {option}", f"plan schema.toml {option}")
+    for name in ("nowhere.toml", "data.csv", "fitted"):
+        yield Case(f"plan of {name}", f"plan {name}")
+    open_range = replaced("schema.toml", SCHEMA.replace("[18, 100]", "[]"))
+    yield Case("plan of an open range", "plan schema.toml", open_range)
     yield Case("predict by nothing", "predict nowhere data.csv")
     yield Case("predict by a file", "predict data.csv data.csv")
     yield Case("predict by a folder", "predict . data.csv")
@@ -211,6 +263,7 @@ NO_LABELS = (
     *("5", '"a"', "true", "{}", '["a"]', '["a", "a"]', "[1, 1.0]", "[true, 1]", "[[1], [2]]", "[]"),
     *("[nan, 1]", "[inf, 1]", '[1979-05-27, "a"]', "[9, 9]", "[{}]", f"[1, 1{'0' * 400}]"),
 )
+HUGE_PAIR = "[9007199254740992, 9007199254740993]"
 NO_NUMBER = ("nan", "inf", '"1"', "true", "[]", "{}", f"1{'0' * 400}")
 
 
@@ -222,7 +275,7 @@ def keys() -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
     yield SCHEMA, 'ignored = ["id"]', "ignored", ("5", '"id"', "[1]", "{}", '["age"]', '["back"]')
     yield SCHEMA, 'name = "back"', "name", (*NO_TEXT, '""', '"age"', '"id"')
     yield SCHEMA, 'task = "classification"', "task", (*NO_TEXT, '"regression"', '"ranking"', '""')
-    yield SCHEMA, 'classes = ["no", "yes"]', "classes", (*NO_LABELS, '["no", 1]', "[1, true]")
+    yield SCHEMA, 'classes = ["no", "yes"]', "classes", (*NO_LABELS, '["no", 1]', HUGE_PAIR)
     yield SCHEMA, 'type = "number"', "type", (*NO_TEXT, '"numeric"', '"category"', '""')
     yield SCHEMA, "range = [18, 100]", "range", NO_RANGE
     yield SCHEMA, "missing = 5", "missing", (*NO_NUMBER, "-1", "31")
@@ -237,7 +290,7 @@ def schemas() -> Iterator[Case]:
         for value in values:
             spoiled = replaced("schema.toml", text.replace(line, f"{key} = {value}", 1))
             yield Case(f"{number} {key.split()[-1]} = {value[:20]}", spoil=spoiled)
-    for line in ("[data]", "[target]", "[columns.age]", "[privacy]"):
+    for line in ("[data]", "[target]", "[columns.age]", "[privacy]", "[model]"):
         for other in (line[:-1] + "x]", f"{line}\n{line}", line[:-1], f"{line}\nextra = 1"):
             changed = SCHEMA.replace(line, other, 1)
             yield Case(f"{line} becomes {other!r}", spoil=replaced("schema.toml", changed))
@@ -262,12 +315,12 @@ def schemas() -> Iterator[Case]:
         "no columns": SCHEMA.split("[columns.age]")[0],
         "columns are a number": SCHEMA.split("[columns.age]")[0] + "[columns]\nage = 5\n",
         "an empty column name": SCHEMA.replace("[columns.age]", '[columns.""]'),
-        "a model that is no table": "model = 5\n" + SCHEMA,
-        "unknown in model": SCHEMA + '\n[model]\nestimator = "forest"\n',
-        "mechanism in model": SCHEMA + '\n[model]\nmechanism = "forest"\n',
-        "max_rows in model": SCHEMA + "\n[model]\nmax_rows = 1.5\n",
-        "no max_rows in model": SCHEMA + "\n[model]\nmax_rows = 0\n",
-        "fewer max_rows than rows": SCHEMA + "\n[model]\nmax_rows = 2\n",
+        "a model that is no table": "model = 5\n" + SCHEMA.split("[model]")[0],
+        "unknown in model": SCHEMA + 'estimator = "forest"\n',
+        "no such mechanism": SCHEMA.replace("output_perturbation", "forest"),
+        "max_rows that are not whole": SCHEMA + "max_rows = 1.5\n",
+        "no max_rows": SCHEMA + "max_rows = 0\n",
+        "fewer max_rows than rows": SCHEMA + "max_rows = 2\n",
     }
     for name, content in whole.items():
         yield Case(f"the schema is {name}", spoil=replaced("schema.toml", content))
@@ -276,6 +329,7 @@ def schemas() -> Iterator[Case]:
     swapped = "fit data.csv schema.toml --ledger patients.db --out model"
     yield Case("schema and data swapped", swapped)
     yield Case("a folder called toml", FIT.replace("schema", "d"), lambda f: (f / "d.toml").mkdir())
+    yield Case("a pipe called toml", FIT.replace("schema", "d"), lambda f: os.mkfifo(f / "d.toml"))
 
 
 # CSV files --------------------------------------------------------------------------------------
@@ -338,6 +392,8 @@ def _csv_contents() -> Iterator[tuple[str, str | bytes]]:
         "nine columns more",
         table_of([row + (CANARY,) * 9 for row in ROWS], HEADER + tuple("abcdefghi")),
     )
+    yield "the first line runs into a record", TABLE.replace("back\n", f"back,{CANARY},", 1)
+    yield "no newline at all", TABLE.replace("\n", ",")
     for separator in (";", "\t", "|", " "):
         yield f"cells split by {separator!r}", table_of(ROWS, separator=separator)
     short, long = f"{CANARY},5\n", f"{CANARY},5,5,surgery,no,{CANARY}\n"

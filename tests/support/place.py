@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import shutil
+import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,6 +50,9 @@ categories = ["surgery", "medicine"]
 
 [privacy]
 epsilon = 0.5
+
+[model]
+mechanism = "output_perturbation"
 """
 
 REGRESSION = SCHEMA.replace(
@@ -157,3 +161,9 @@ def books(folder: Path) -> tuple[object, ...]:
     """Return the whole history of the ledger, and its digest."""
     ledger = Ledger(folder / "patients.db")
     return (*ledger.history(), ledger.verify().head)
+
+
+def every_line(folder: Path) -> list[str]:
+    """Return everything the ledger's file says, digests included."""
+    with contextlib.closing(sqlite3.connect(folder / "patients.db")) as connection:
+        return list(connection.iterdump())

@@ -47,7 +47,7 @@ def card(
             write_text(path, text(), force=force)
             note(f"Wrote {path}.")
     if as_json:
-        typer.echo(json.dumps(json.loads(found.to_json()), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(json.loads(found.to_json()), indent=2))
     elif sys.stdout.isatty():
         from rich.console import Console  # slow to import
         from rich.markdown import Markdown

@@ -81,7 +81,6 @@ def fit(
         with working("Fitting"):
             model.fit(table.X, table.y, purpose=purpose)
         del table
-        folder.give_room()
         _keep(model, schema, books, folder, out)
     if not model.release_.is_private:
         note("This was a rehearsal: the noise can be repeated, so the model is NOT PRIVATE.")
@@ -159,14 +158,15 @@ def _books(
 
 
 def _keep(model: Model, schema: Schema, books: Ledger | None, folder: NewFolder, out: Path) -> None:
-    """Write what was released; it is paid for, so a full disk must not lose it."""
+    """Write what was released: paid for, so neither a full disk nor an interruption may lose it."""
     try:
+        folder.give_room()
         save(model, folder.inside)
         store_schema(schema, folder.inside)
         card(model.release_, ledger=books, about=about(schema)).write(folder.inside)
         folder.publish()
         return
-    except Exception:
+    except BaseException:  # an impatient key too
         problem = f"{out} cannot be written; the release is paid for and kept"
     raise Unwritten(f"{problem} {_rescued(model, schema)}")
 

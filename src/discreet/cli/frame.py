@@ -52,6 +52,7 @@ class Commands(TyperGroup):
         code, problem = self._run(arguments, prog_name or "discreet")
         if problem:
             print(f"{name}: {one_line(problem)}", file=sys.stderr)
+        _let_go()
         sys.exit(code)
 
     def _run(self, arguments: list[str], program: str) -> tuple[int, str]:
@@ -86,7 +87,10 @@ def _told(error: Exception) -> tuple[int, str]:
     if isinstance(error, UsageError):
         context = getattr(error, "ctx", None)
         path = "discreet" if context is None else context.command_path
-        said = error.format_message().rstrip(".")  # type: ignore[attr-defined]
+        said = error.format_message().strip().rstrip(".")  # type: ignore[attr-defined]
+        if type(error).__name__ == "NoArgsIsHelpError":
+            typer.echo(said, nl=bool(said))  # the help, unless it has been shown already
+            return codes.WRONG_INPUT, ""
         return codes.WRONG_INPUT, f"{said}{'' if said.endswith('?') else '.'} Try '{path} --help'."
     if isinstance(error, Shown):
         return codes.WRONG_INPUT, error.format_message()  # type: ignore[attr-defined]
@@ -110,8 +114,6 @@ def _told(error: Exception) -> tuple[int, str]:
 def _of_system(error: OSError) -> str:
     """Return what the operating system refused; messages of other libraries may say too much."""
     if error.errno == errno.EPIPE:
-        with contextlib.suppress(OSError, ValueError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ""
     reason = os.strerror(error.errno) if error.errno else "a file cannot be read or written"
     return f"{error.filename}: {reason}." if error.filename else f"{reason}."
@@ -124,6 +126,15 @@ def _of_bug(error: Exception) -> str:
         f"this is a bug of Discreet ({type(error).__name__} in {Path(place.filename).name}, line "
         f"{place.lineno}). Please report it; nothing of your data is in this message."
     )
+
+
+def _let_go() -> None:
+    """Give up what the output does not take, or Python would complain about it at the end."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def one_line(text: str) -> str:

@@ -18,7 +18,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing els
 
 def result(text: str, document: dict[str, Any], *, as_json: bool) -> None:
     """Print a result, for people or for programs."""
-    typer.echo(json.dumps(document, indent=2, ensure_ascii=False) if as_json else text)
+    typer.echo(json.dumps(document, indent=2) if as_json else text)
 
 
 def note(text: str) -> None:

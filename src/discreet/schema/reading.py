@@ -58,6 +58,8 @@ def read(path: Path | str) -> Schema:
             f"{path}: a schema is a TOML file (.toml); got {path.suffix or 'no suffix'}. "
             "The schema comes first, the data second; `discreet init` proposes one."
         )
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise InputError(f"{path}: this is no ordinary file; copy the schema to one.")
     with path.open("rb") as file:
         found = file.read(LARGEST_FILE + 1)
     if len(found) > LARGEST_FILE:

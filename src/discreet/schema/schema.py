@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -16,6 +15,9 @@ TASKS = (CLASSIFICATION, REGRESSION)
 
 NUMBER, CATEGORY = "number", "category"
 KINDS = (NUMBER, CATEGORY)
+
+EXACT_WHOLE = 2.0**53
+"""Whole numbers beyond are not told apart."""
 
 Label = str | float
 """A class or a category: text, a number, a truth value."""
@@ -207,6 +209,6 @@ def _check_classes(classes: tuple[Label, ...]) -> None:
 def _kind(label: Label) -> type:
     if isinstance(label, (bool, str)):
         return type(label)
-    if not math.isfinite(label):
-        raise InputError(f"classes must be finite numbers; got {label}.")
+    if not abs(label) <= EXACT_WHOLE:
+        raise InputError(f"numbers of classes must be at most 2**53; got {label}. Use text.")
     return float

@@ -8,9 +8,15 @@ from collections.abc import Iterator, Mapping
 
 from discreet.errors import InputError
 from discreet.preprocessing import Category, Column, Numeric
-from discreet.schema.schema import CATEGORY, CLASSIFICATION, NUMBER, Label, Schema, Undeclared
-
-EXACT_WHOLE = 2.0**53
+from discreet.schema.schema import (
+    CATEGORY,
+    CLASSIFICATION,
+    EXACT_WHOLE,
+    NUMBER,
+    Label,
+    Schema,
+    Undeclared,
+)
 
 
 def write(schema: Schema, *, preamble: str = "", notes: Mapping[str, str] | None = None) -> str:

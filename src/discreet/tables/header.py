@@ -13,7 +13,7 @@ from discreet.schema import Schema
 
 LONGEST_HEADER = 2**20
 NAMED, SHOWN = 5, 40
-"""How many unknown columns an error names, and how much of each."""
+"""How many columns an error names, and how much of each name."""
 
 
 def csv_header(path: Path) -> list[str]:
@@ -37,40 +37,39 @@ def csv_header(path: Path) -> list[str]:
 def check_columns(path: Path, names: Sequence[str], schema: Schema, *, with_target: bool) -> None:
     """Refuse a file whose columns are not those of the schema.
 
-    Names that only the file has are shown if all declared ones are there: otherwise the first
-    line may be no header but a record.
+    Names that only a CSV file has are counted off, not shown: its first line may be a record, or
+    run into one.
     """
     wanted = [*schema.columns, *([schema.target.name] if with_target else [])]
+    is_text = path.suffix.lower() == ".csv"
     missing = [name for name in wanted if name not in names]
     if missing:
-        hint = "" if path.suffix.lower() != ".csv" else f" {_hint(names)}"
-        raise InputError(f"{path}: {_missing(missing)}{hint}")
+        raise InputError(f"{path}: {_missing(missing)}{f' {_hint(names)}' if is_text else ''}")
     twice = [name for name in wanted if names.count(name) > 1]
     if twice:
         raise InputError(f"{path}: the column {twice[0]!r} comes twice; names must differ.")
     known = {*wanted, *schema.ignored, schema.target.name}
-    extra = [name for name in names if name not in known]
+    extra = [place for place, name in enumerate(names) if name not in known]
     if extra:
+        shown = [str(place + 1) if is_text else repr(names[place][:SHOWN]) for place in extra]
+        where = "of the first line " if is_text else ""
         raise InputError(
-            f"{path}: {_listed(extra)} not in {schema.source}. Declare what is to be used under "
-            "[columns], and put the rest on the list `ignored` under [data]."
+            f"{path}: {_columns(shown)} {where}{'is' if len(extra) == 1 else 'are'} not in "
+            f"{schema.source}. Declare what is to be used under [columns], and put the rest on the "
+            "list `ignored` under [data]."
         )
 
 
 def _missing(names: Sequence[str]) -> str:
-    what = "the column" if len(names) == 1 else "the columns"
     are = "is" if len(names) == 1 else "are"
-    return f"{what} {_shown(names)}, which the schema declares, {are} missing."
+    shown = [repr(name[:SHOWN]) for name in names]
+    return f"{_columns(shown)}, which the schema declares, {are} missing."
 
 
-def _listed(names: Sequence[str]) -> str:
-    what = "the column" if len(names) == 1 else "the columns"
-    return f"{what} {_shown(names)} {'is' if len(names) == 1 else 'are'}"
-
-
-def _shown(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name[:SHOWN]) for name in names[:NAMED])
-    return shown + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+def _columns(shown: Sequence[str]) -> str:
+    listed = ", ".join(shown[:NAMED])
+    more = f" and {len(shown) - NAMED} more" if len(shown) > NAMED else ""
+    return f"the column{'' if len(shown) == 1 else 's'} {listed}{more}"
 
 
 def _hint(names: Sequence[str]) -> str:
