@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CODE := src tests benchmarks reproductions audits
 
-.PHONY: audit demo test format bench utility oracle goodness reproduce peers clean
+.PHONY: audit demo test format bench utility oracle goodness reproduce peers opacus clean
 
 demo: $(READY)
 	@$(BIN)/python -m discreet.demo
@@ -47,6 +47,9 @@ oracle: $(READY)
 peers: $(READY)
 	$(BIN)/python benchmarks/peers/audit_diffprivlib.py
 
+opacus: $(READY)
+	$(BIN)/python benchmarks/peers/time_opacus.py
+
 $(READY): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Setting up $(VENV) (a minute, once)..."
@@ -54,4 +57,4 @@ $(READY): pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) benchmarks/peers/.venv .mypy_cache .pytest_cache .ruff_cache .hypothesis discreet-demo.png
+	rm -rf $(VENV) benchmarks/peers/.venv benchmarks/peers/.venv-opacus .mypy_cache .pytest_cache .ruff_cache .hypothesis discreet-demo.png

@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from audits import page, tightness
+from audits import draws, page, tightness
 from audits.mechanisms import all_cases, audit_all
 from audits.mutants import MUTANTS, SURVIVORS
 from discreet._progress import Progress
@@ -43,6 +43,9 @@ def main(arguments: list[str] | None = None) -> int:
     exact = tightness.all_cells()
     for one in exact:
         print(page.short_of_exact(one), flush=True)
+    drawn = draws.all_draws()
+    for each in drawn:
+        print(page.short_of_draw(each), flush=True)
     findings = []
     with Progress(len(MUTANTS) + len(SURVIVORS), "mutants") as progress:
         for broken in (*MUTANTS, *SURVIVORS):
@@ -57,13 +60,14 @@ def main(arguments: list[str] | None = None) -> int:
         cells,
         exact,
         findings,
+        draws=drawn,
         machine=f"{platform.machine()}, Python {platform.python_version()}, {platform.system()}",
         seed=options.seed,
         minutes=(time.monotonic() - start) / 60,
     )
     (options.output / "audit.md").write_text(text, encoding="utf-8")
     draw([cell.found for cell in cells], options.output / "audit.png")
-    return 0 if page.is_fine(cells, exact, findings) else 1
+    return 0 if page.is_fine(cells, exact, findings, drawn) else 1
 
 
 if __name__ == "__main__":

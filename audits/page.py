@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from audits.draws import Drawn
 from audits.mechanisms import DELTA, FAMILY_ERROR, GOAL, Cell
 from audits.mutants import SURVIVORS, Broken, Finding
 from audits.tightness import Tightness
@@ -30,13 +31,26 @@ def short_of_exact(one: Tightness) -> str:
     )
 
 
+def short_of_draw(one: Drawn) -> str:
+    """Return a line for a terminal."""
+    verdict = "VIOLATED" if one.violated else "not refuted"
+    return (
+        f"exact draw, {one.name}, {one.unit}, epsilon {one.epsilon:g}: "
+        f"{100 * one.share:.1f} % of epsilon, {verdict}"
+    )
+
+
 def is_fine(
-    cells: Sequence[Cell], exact: Sequence[Tightness], findings: Sequence[Attacked]
+    cells: Sequence[Cell],
+    exact: Sequence[Tightness],
+    findings: Sequence[Attacked],
+    draws: Sequence[Drawn] = (),
 ) -> bool:
     """Say whether every claim stands, every mutant is caught and no original is accused."""
     return not (
         any(cell.found.violated for cell in cells)
         or any(one.violated for one in exact)
+        or any(one.violated or one.share < GOAL for one in draws)
         or any(found.violated == (broken in SURVIVORS) for broken, found, _ in findings)
         or any(original.violated for _, _, original in findings)
     )
@@ -47,6 +61,7 @@ def write(
     exact: Sequence[Tightness],
     findings: Sequence[Attacked],
     *,
+    draws: Sequence[Drawn] = (),
     machine: str,
     seed: int,
     minutes: float,
@@ -58,6 +73,7 @@ def write(
         f"Machine: {machine}. Seed of all rehearsals: {seed}. It took {minutes:.0f} minutes.",
         _mechanisms(cells),
         _exact(exact),
+        _draws(draws),
         _mutants([each for each in findings if each[0] not in SURVIVORS]),
         _survivors([each for each in findings if each[0] in SURVIVORS]),
     ]
@@ -112,6 +128,24 @@ def _exact(exact: Sequence[Tightness]) -> str:
         f"| {one.unit} | {one.epsilon:g} | {one.true:.3g} | {one.declared:.3g} "
         f"| {100 * one.share_of_mu:.1f} % |"
         for one in exact
+    ]
+    return "\n".join(lines)
+
+
+def _draws(draws: Sequence[Drawn]) -> str:
+    lines = [
+        "## Draws, by their exact laws",
+        "",
+        "The exponential mechanism on lattices so coarse that every chance is computed: the "
+        "largest log ratio on a worst pair, against the epsilon claimed.",
+        "",
+        "| answer | unit | epsilon | reached | part |",
+        "|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {one.name} | {one.unit} | {one.epsilon:g} | {one.reached:.4f} "
+        f"| {100 * one.share:.1f} %{' VIOLATED' if one.violated else ''} |"
+        for one in draws
     ]
     return "\n".join(lines)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from audits import __main__ as program
-from audits import mechanisms, page, tightness
+from audits import draws, mechanisms, page, tightness
 from audits.mutants import MUTANTS, SURVIVORS
 from discreet.audit.catalogue import NAMES, cases
 
@@ -66,6 +66,15 @@ def test_gaussian_objective_perturbation_is_tight_for_the_logistic_loss(unit):
     assert found.share_of_mu > 0.95
 
 
+@pytest.mark.parametrize("unit", mechanisms.UNITS)
+@pytest.mark.parametrize("draw", draws.DRAWS, ids=lambda draw: draw.name)
+def test_exact_laws_of_draws_stay_within_epsilon_and_reach_most_of_it(draw, unit):
+    found = draw.audit(unit, 1.0)
+    assert 0.7 <= found.share <= 1 + draws.ROUNDING
+    assert not found.violated
+    assert draw.audit(unit, 1.0, factor=1.5).violated
+
+
 def test_the_page_tells_everything(cell, exact):
     mutant, survivor = attacked(MUTANTS[0]), attacked(SURVIVORS[0])
     text = page.write([cell], [exact], [mutant, survivor], machine="a machine", seed=5, minutes=1.0)
@@ -82,6 +91,10 @@ def test_whatever_is_not_as_claimed_is_not_fine(cell, exact):
     assert page.is_fine([cell], [exact], fine)
     assert not page.is_fine([refuted], [exact], fine)
     assert not page.is_fine([cell], [replace(exact, violated=True)], fine)
+    drawn = draws.DRAWS[0].audit("replace", 1.0)
+    assert page.is_fine([cell], [exact], fine, [drawn])
+    for reached in (1.01, 0.5):
+        assert not page.is_fine([cell], [exact], fine, [replace(drawn, reached=reached)])
     assert not page.is_fine([cell], [exact], [(broken, replace(found, violated=False), original)])
     assert not page.is_fine([cell], [exact], [(broken, found, replace(original, violated=True))])
 
@@ -90,6 +103,7 @@ def test_the_program_writes_the_page_and_the_picture(tmp_path, monkeypatch, exac
     monkeypatch.setattr(program, "MUTANTS", MUTANTS[:1])
     monkeypatch.setattr(program, "SURVIVORS", ())
     monkeypatch.setattr(tightness, "all_cells", lambda: [exact])
+    monkeypatch.setattr(draws, "all_draws", lambda: [draws.DRAWS[0].audit("replace", 1.0)])
     arguments = ["--only", "laplace_sum", "--seconds", "0.1", "--jobs", "1", "--seed", "1"]
     assert program.main([*arguments, "--output", str(tmp_path)]) == 0
     assert (tmp_path / "audit.md").read_text().count("laplace sum") == 6

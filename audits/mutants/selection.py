@@ -21,6 +21,7 @@ from discreet.mechanisms._energy import Energy
 from discreet.mechanisms._region import around
 from discreet.mechanisms._sampled_model import domain_of
 from discreet.mechanisms.exponential_sampling import Runs
+from discreet.mechanisms.localization import FIRST_SHARE
 from discreet.noise import Noise
 from discreet.privacy import AddRemoveOne, ReplaceOne
 
@@ -176,7 +177,89 @@ def draft_without_noise() -> Mutant:
 LARGE = 1.0
 
 
+def bounds_from_the_data() -> Mutant:
+    """The grid lies between the smallest and the largest record."""
+    case, _ = cases("exponential_sampling", "add_remove", CLAIMED)
+    plan: Any = case.plan()
+    rate = plan.rate / plan.level.denominator
+
+    def between_records(rows: OpenRows, noise: Noise, count: int) -> Array:
+        values = rows.gather()[0][:, 0]
+        low, high = values.min(), values.max()
+        places = np.rint((values - low) / (high - low) * plan.question.steps).astype(np.int64)
+        drawn = Runs.of(places, plan.question.steps, plan.level).draw(rate, noise, count)
+        return np.asarray(low + drawn / plan.question.steps * (high - low))
+
+    unit = AddRemoveOne()
+    return Mutant(
+        name="the range of values is that of the records",
+        breaks="The largest record moves the grid: what lies beyond it is drawn with it alone.",
+        mechanism="exponential_sampling",
+        guarantee=plan.guarantee,
+        pair=Pair(np.array([[0.2], [0.5]]), np.array([[0.2], [0.5], [1.0]]), unit),
+        run=Sampled(case.question.bounds, unit, between_records),
+        original=of_plan(plan, case.question.bounds),
+        trials=2000,
+    )
+
+
+def threshold_replaced_once() -> BoundMutant:
+    """Chances of thresholds for adding a record, where one is replaced."""
+
+    def reached(most: int) -> float:
+        # Errors of the right and the wrong threshold, before and after a label is turned.
+        before, after = (
+            exponential_selection([-wrong, wrong - AGREEING], CLAIMED / most).masses
+            for wrong in (0.0, 1.0)
+        )
+        return float(np.abs(np.log(before / after)).max())
+
+    return BoundMutant(
+        name="a replaced record is one error",
+        breaks="A turned label makes some thresholds better by one and others worse by one.",
+        mechanism="exponential_sampling",
+        measure="epsilon",
+        claimed=CLAIMED,
+        reached=lambda: reached(1),
+        reached_by_original=lambda: reached(2),
+    )
+
+
+AGREEING = 12
+"""Records that agree on a threshold."""
+
+
+def radius_for_diameter() -> BoundMutant:
+    """The second stage of localization, calibrated as if losses varied by G r in the ball."""
+    (case,) = cases("localization", "replace", LARGE)
+    plan: Any = case.plan()
+    share = 1 - FIRST_SHARE
+
+    def reached(factor: float) -> float:
+        points = np.linspace(-plan.radius, plan.radius, 401)
+        crowd = 100 / (plan.rate * plan.radius)
+        ridge = plan.problem.ridge / 2 * points**2
+        laws = [
+            exponential_selection(-factor * plan.rate * (ridge - (crowd + sign) * points), 1.0)
+            for sign in (1, -1)
+        ]
+        return float(np.abs(np.log(laws[0].masses / laws[1].masses)).max())
+
+    return BoundMutant(
+        name="a ball's radius in the place of its diameter",
+        breaks="Two points of a ball are up to 2r apart, so that losses vary by 2 G r.",
+        mechanism="localization",
+        measure="epsilon",
+        claimed=share * LARGE,
+        reached=lambda: reached(2.0),
+        reached_by_original=lambda: reached(1.0),
+    )
+
+
 MUTANTS: tuple[Broken, ...] = (
+    bounds_from_the_data(),
+    threshold_replaced_once(),
+    radius_for_diameter(),
     model_replaced_once(),
     draft_without_noise(),
     sensitivity_for_range(),

@@ -8,13 +8,21 @@ from discreet.linear_model import LinearClassifier, LinearRegressor
 from discreet.mechanisms import ExponentialSampling, GaussianSum, LaplaceSum, PrivateCount
 from discreet.noise import RehearsalNoise, SystemNoise
 from discreet.privacy import AddRemoveOne, Budget, Guarantee, ReplaceOne
-from discreet.question import ColumnQuantiles, RowCount, VectorMean, VectorSum
+from discreet.question import (
+    BestThreshold,
+    ColumnQuantiles,
+    LeastLoss,
+    RowCount,
+    VectorMean,
+    VectorSum,
+)
 from discreet.release import RehearsalWarning, Release, rehearse, release
 
 __version__ = version("discreet")
 
 __all__ = [
     "AddRemoveOne",
+    "BestThreshold",
     "Bounds",
     "Budget",
     "ColumnQuantiles",
@@ -24,6 +32,7 @@ __all__ = [
     "Interval",
     "LabelSet",
     "LaplaceSum",
+    "LeastLoss",
     "LinearClassifier",
     "LinearRegressor",
     "MemoryLedger",

@@ -36,6 +36,8 @@ def finite(**numbers: object) -> None:
 def positive(**numbers: object) -> None:
     """Refuse anything but a finite number above zero."""
     for name, value in numbers.items():
+        if type(value) is float and 0 < value < math.inf:
+            continue
         number = _number(name, value)
         if not (math.isfinite(number) and number > 0):
             raise InputError(f"{name} must be a positive number; got {value}.")

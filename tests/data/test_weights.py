@@ -183,7 +183,7 @@ def is_aligned(rows):
 WAYS = {
     "as they are": lambda rows: [rows],
     "thin": lambda rows: [rows.thin(7)],
-    "sample": lambda rows: [rows.sample(2**62, RehearsalNoise(2))],
+    "sample": lambda rows: list(rows.samples(2**62, RehearsalNoise(2), 1)),
     "split": lambda rows: rows.split(3, RehearsalNoise(2)),
     "relabelled": lambda rows: [rows.relabelled(lambda labels: -labels)],
     "mapped": lambda rows: [rows.mapped(lambda X: X, bounds_for(1.0, Interval(-2, 2)))],
@@ -214,7 +214,7 @@ def test_small_weights_that_nobody_passed_survive_a_map(engine):
 
 @ENGINES
 def test_an_empty_sample_has_no_weight(engine):
-    empty = marked(engine).sample(0, RehearsalNoise(1))
+    empty = next(marked(engine).samples(0, RehearsalNoise(1), 1))
     bounds = bounds_for(1.0, Interval(-2, 2))
     objective = RowsObjective(Problem(PseudoHuber(1.0), bounds, ridge=2.0), empty, np.zeros(2))
     np.testing.assert_array_equal(objective.careful_gradient(np.ones(2)), [2.0, 2.0])

@@ -94,7 +94,7 @@ def test_predictions_are_those_of_the_encoded_model(model, setting):
     scaler = BoundedScaler(fit.columns, centre_categories=fit._centres())
     encoded = scaler.transform(array())
     clipped = encoded * fit._features().clip_rows(encoded)[1][:, None]
-    margins = np.column_stack([clipped, np.ones(N)]) @ fit.release_.value
+    margins = np.column_stack([clipped, np.full(N, fit._constant())]) @ fit.release_.value
     if model is LinearRegressor:
         assert (clipped != encoded).any()
         np.testing.assert_allclose(fit.predict(array()), margins, rtol=1e-9, atol=1e-9)

@@ -25,13 +25,16 @@ from support.checks import (
     claimed_level,
     scores,
 )
+from support.choices import CHOICES
 from support.mixtures import MIXTURES
 from support.models import MODELS
 from support.selections import SELECTIONS
 from support.two_stage import STAGED, StagedCase
 
 every_case = pytest.mark.parametrize(
-    "case", [*CASES, *STAGED, *SELECTIONS, *MIXTURES, *MODELS], ids=lambda case: case.label
+    "case",
+    [*CASES, *STAGED, *SELECTIONS, *MIXTURES, *MODELS, *CHOICES],
+    ids=lambda case: case.label,
 )
 every_single_release = pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.stats import norm
 
 from discreet.data import Bounds, Interval, LabelSet, Rows
 from discreet.errors import CalibrationError, InputError, NotAccepted
@@ -50,6 +49,7 @@ from support.silent import SilentNoise
 from support.two_stage import STAGED, GradientCase, check_joint_audit
 
 ADD, SWAP = AddRemoveOne(), ReplaceOne()
+ROOT = math.sqrt(2 * math.pi)
 BUDGET = Budget(1.0, 1e-6)
 CLASSES = Bounds(L2Ball(3.0), 4, labels=LabelSet([-1, 1]), intercept=0.7, max_rows=2**20)
 NUMBERS = Bounds(L2Ball(3.0), 4, labels=Interval(-2, 2), intercept=0.7, max_rows=2**20)
@@ -153,10 +153,10 @@ def test_more_rows_than_integers_hold_are_refused():
 
 def mixture_delta(first, second, epsilon):
     """The hockey-stick divergence of two mixtures of normals, by quadrature."""
-    x = np.linspace(-12, 12, 120_001)
+    x = np.linspace(-12, 12, 24_001)
 
     def density(parts):
-        return sum(weight * norm.pdf(x, centre) for weight, centre in parts)
+        return sum(weight * np.exp(-((x - at) ** 2) / 2) for weight, at in parts) / ROOT
 
     excess = np.maximum(density(first) - math.exp(epsilon) * density(second), 0)
     return float(np.trapezoid(excess, x))
@@ -186,7 +186,7 @@ def test_no_other_pair_of_replaced_rows_is_told_apart_better():
         for c in np.linspace(-mu, mu, 5):
             pair = [(1 - rate, 0.0), (rate, b)], [(1 - rate, 0.0), (rate, c)]
             for epsilon in (0.0, 0.2, 0.7, 1.5):
-                assert mixture_delta(*pair, epsilon) <= profile.delta(epsilon) + 1e-9
+                assert mixture_delta(*pair, epsilon) <= profile.delta(epsilon) + 1e-7
 
 
 @pytest.mark.parametrize(("size", "mu"), [(1, 0.4), (3, 1.5)])
@@ -196,14 +196,15 @@ def test_a_fixed_batch_is_as_private_as_its_worst_pair_and_no_more(size, mu):
     profile = Sampling(1, FixedBatches(size, 8)).profile(2 * mu, SWAP)
     worst = 0.0
     for epsilon in (0.0, 0.3, 1.0):
+        known = profile.delta(epsilon)
         for b in (-mu, 0.3 * mu, mu):
             for c in (-mu, 0.0, mu):
                 for other in (-mu, 0.2 * mu, mu):
                     first = [(1 - rate, other), (rate, b)]
                     second = [(1 - rate, other), (rate, c)]
                     told = mixture_delta(first, second, epsilon)
-                    assert told <= profile.delta(epsilon) + 1e-9
-                    worst = max(worst, told / profile.delta(epsilon))
+                    assert told <= known + 1e-7
+                    worst = max(worst, told / known)
     assert worst > 1 - 1e-5
     by_chance = Sampling(1, PoissonBatches(int(rate * 2**64))).profile(mu, SWAP)
     assert by_chance.delta(1.0) < profile.delta(1.0) * 0.9  # the wrong account
@@ -441,8 +442,9 @@ def test_silent_noise_and_no_noise_walk_the_same_path():
     X, y = table(200, CLASSES)
     problem = problem_of(Hinge())
     rows = open_rows(X, y, bounds=CLASSES)
-    silent = NoisyGradient(steps=50).plan(problem, BUDGET, ADD).run(rows, SilentNoise())
-    exact = NoisyGradient(steps=50).plan(problem, Budget(math.inf), ADD).run(rows, SilentNoise())
+    mechanism = NoisyGradient(steps=50, rule="adaptive")  # the default counts on the noise
+    silent = mechanism.plan(problem, BUDGET, ADD).run(rows, SilentNoise())
+    exact = mechanism.plan(problem, Budget(math.inf), ADD).run(rows, SilentNoise())
     np.testing.assert_allclose(silent, exact, atol=1e-4)
 
 

@@ -13,11 +13,12 @@ from scipy import sparse
 
 from discreet.data import Bounds, LabelSet
 from discreet.errors import CalibrationError, InputError, InputTypeError, NotAccepted
-from discreet.geometry import L2Ball, NuclearBall, Product, WholeSpace
+from discreet.geometry import L2Ball, LinfBall, NuclearBall, Product, WholeSpace
 from discreet.mechanisms import NoisyGradient, ObjectivePerturbation, VectorPerturbation
 from discreet.mechanisms._exact_directions import ExactDirections, _directions
 from discreet.mechanisms._vector_minimiser import VectorMinimiser
 from discreet.mechanisms._vector_objective import gradient_error, objective_of
+from discreet.noise import RehearsalNoise
 from discreet.penalties import Indicator
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.vector_problems import SeveralOutputs, SpatialMedian
@@ -235,3 +236,34 @@ def test_more_outputs_leave_less_for_slopes():
         return VectorPerturbation().plan(problem, Budget(1.0), ADD).scale
 
     assert scale(1) < scale(4) < scale(8)
+
+
+# Found by review
+
+
+def test_a_smoothing_whose_square_vanishes_is_refused():
+    with pytest.raises(InputError, match="smoothing"):
+        SpatialMedian(FAR, 5.0, Indicator(L2Ball(2.0)), smoothing=1e-170)
+
+
+def test_gradients_do_not_walk_along_smoothed_distances():
+    verdict = NoisyGradient().accepts(MEDIAN, ADD)
+    assert not verdict
+    assert "smoothing=0" in verdict.reason
+
+
+def test_rows_too_long_for_their_squares_are_refused_in_the_plan():
+    wide = Bounds(Product([(L2Ball(1e85), 3), (L2Ball(1e85), 2)]), 5, max_rows=1000)
+    problem = SeveralOutputs(wide, 1e171, Indicator(NuclearBall(0.8, (3, 2))))
+    with pytest.raises(CalibrationError, match="rescale"):
+        VectorPerturbation().plan(problem, Budget(1.0), ADD)
+
+
+@pytest.mark.parametrize("count", [1000, 5000])
+def test_a_certificate_is_reached_in_a_box_with_all_rows_near_its_edge(count):
+    bounds = Bounds(LinfBall(1.0), 1, max_rows=5000)
+    problem = SpatialMedian(bounds, 5000.0, Indicator(LinfBall(1.0)), smoothing=1e-3)
+    plan = VectorPerturbation().plan(problem, Budget(10.0), ADD)
+    rows = opened(problem, np.full((count, 1), 0.97))
+    for seed in range(3):
+        assert abs(plan.run(rows, RehearsalNoise(seed))[0]) <= 1

@@ -184,9 +184,12 @@ def test_thresholds_at_either_end_keep_nobody_and_everybody():
 
 
 def test_a_threshold_is_the_number_of_words_that_keep_a_row(monkeypatch, scripted):
-    monkeypatch.setattr(RehearsalNoise, "words", lambda self: scripted([4, 5, 6, 2**64 - 1]))
-    assert RehearsalNoise(1).subset(4, 5).tolist() == [True, False, False, False]
-    assert RehearsalNoise(1).subset(4, 2**64 - 1).tolist() == [True, True, True, False]
+    # The first byte of each row: below, equal, equal, above that of the threshold; then the rest.
+    script = [0x08_07_07_06, 4 << 8, 5 << 8]
+    monkeypatch.setattr(RehearsalNoise, "words", lambda self: scripted(script))
+    assert RehearsalNoise(1).subset(4, (7 << 56) + 5).tolist() == [True, True, False, False]
+    monkeypatch.setattr(RehearsalNoise, "words", lambda self: scripted([255, 2**64 - 1]))
+    assert RehearsalNoise(1).kept(1, 2**64 - 1).size == 0
 
 
 @pytest.mark.parametrize("rate", [0.01, 0.5, 0.9])

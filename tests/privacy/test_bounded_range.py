@@ -121,6 +121,19 @@ def test_leaving_out_what_cannot_be_the_maximum_changes_nothing(span, draws, eps
     assert (profile._at_most(epsilon, tilt) * (1 + 1e-9) >= every * (1 - 1e-9)).all()
 
 
+def test_tiny_ranges_of_many_draws_lose_no_tilt():
+    profile = BoundedRange(5.62341325190349e-17, 2048)
+    epsilon = 5.089732664109125e-15
+    tilt = (epsilon + profile.span * np.arange(2050)) / 2049
+    tilt = tilt[(tilt > 0) & (tilt < profile.span)]
+    assert profile._exact(epsilon) == profile._of_tilts(epsilon, tilt).max()
+
+
+def test_delta_keeps_its_value_just_below_the_largest_loss():
+    profile = BoundedRange(0.5, 30)
+    assert profile._exact(15 * (1 - 1e-9)) == profile._exact(15 * (1 - 1e-8)) > 0
+
+
 @LAW
 @given(span=st.floats(1e-6, 5), draws=st.integers(1, 60), order=st.floats(1.001, 1e4))
 def test_the_renyi_curve_is_above_that_of_the_worst_tilts(span, draws, order):

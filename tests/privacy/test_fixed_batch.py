@@ -69,3 +69,7 @@ def test_steps_compose_as_one_run():
 def test_impossible_numbers_are_refused(wrong):
     with pytest.raises(InputError):
         FixedBatchGaussian(**({"mu": 1.0, "size": 1, "population": 10} | wrong))
+
+
+def test_very_little_shift_is_no_error():
+    assert 0 < FixedBatchGaussian(1e-12, 1, 10**9, 2).delta(0.0) < 1e-12

@@ -121,8 +121,8 @@ class GradientCase(StagedCase):
         return (Part(run, plan.sensitivity / plan.grid.scale),) * plan.steps
 
     def silent_answer(self, plan, data):
-        exact = self.plan(Budget(math.inf))  # which goes more steps
-        plan = replace(plan, steps=exact.steps)
+        exact = self.plan(Budget(math.inf))  # whose steps are its own: they depend on the noise
+        plan = replace(plan, steps=exact.steps, rule=exact.rule)
         return plan.run(data.open(self), SilentNoise())
 
     def solver_error(self, plan, data):
@@ -290,7 +290,8 @@ def _gradients():
 
 def _directions():
     bounds = Bounds(L2Ball(1e6), 3, max_rows=2**20)
-    problem = SpatialMedian(bounds, 4000.0, Indicator(L2Ball(2.0)))
+    # At a row the direction jumps, however near: what half a cell moves is one over the ridge.
+    problem = SpatialMedian(bounds, 20_000.0, Indicator(L2Ball(2.0)))
     nothing, up, down = [0.0] * 3, [5.0, 0.0, 0.0], [-3.0, 0.0, 0.0]
     for unit, first, second in (
         (AddRemoveOne(), [nothing], [nothing, up]),

@@ -17,6 +17,7 @@ from discreet.updates import (
     Growing,
     LastPoint,
     PolynomialAverage,
+    Preconditioned,
     SuffixAverage,
     descend,
 )
@@ -77,12 +78,91 @@ def test_the_regret_of_adaptive_steps_is_within_its_bound():
     assert regret <= 2.0 * math.sqrt(2 * np.sum(np.square(slopes)))
 
 
-@pytest.mark.parametrize("rule", [Adaptive(2.0), Decreasing(2.0, 10.0), Growing(0.5)])
+@pytest.mark.parametrize(
+    "rule", [Adaptive(2.0), Decreasing(2.0, 10.0), Growing(0.5), Preconditioned(2.0, 0.0, 3000)]
+)
 def test_every_rule_approaches_the_minimiser_of_a_quadratic(rule):
     centre = np.array([0.5, -0.2])
     found = descend(lambda point: 10 * (point - centre), np.zeros(2), steps=3000, rule=rule,
                     average=SuffixAverage(0.3), ridge=0.5)  # fmt: skip
     np.testing.assert_allclose(found, centre * 10 / 10.5, atol=0.02)
+
+
+def path_of(rule, slopes, ridge=1.0):
+    """The points a path goes through if these are its gradients, wherever it is."""
+    points, left = [], iter(slopes)
+
+    def gradient(point):
+        points.append(point)
+        return next(left)
+
+    descend(gradient, np.zeros(slopes.shape[1]), steps=len(slopes), rule=rule,
+            average=LastPoint(), ridge=ridge)  # fmt: skip
+    return np.array(points)
+
+
+SLOPES = np.random.default_rng(7).standard_normal((60, 4)) * [30.0, 5.0, 1.0, 0.1]
+
+
+def stiffness_matrix(rule, slopes):
+    stiffness_of = rule.fresh()
+    for slope in slopes:
+        found = stiffness_of(slope)
+    return found.columns @ np.diag(found.values) @ found.columns.T
+
+
+def test_preconditioned_stiffness_is_the_root_of_noise_and_products():
+    rule, count = Preconditioned(diameter=3.0, noise=2.0, steps=60), 9
+    inner = 60 * 4.0 * np.eye(4) + SLOPES[:count].T @ SLOPES[:count]
+    found = stiffness_matrix(rule, SLOPES[:count])
+    np.testing.assert_allclose(found @ found, 2 * 4 / 9 * inner, rtol=1e-9)
+
+
+def test_preconditioned_steps_see_the_gradients_before_and_nothing_else():
+    # The same gradients give the same path to the last bit; later ones change no earlier point.
+    rule = Preconditioned(1.0, 0.5, 60)
+    whole, other = path_of(rule, SLOPES), SLOPES.copy()
+    np.testing.assert_array_equal(whole, path_of(rule, SLOPES.copy()))
+    other[30:] *= -7
+    changed = path_of(rule, other)
+    np.testing.assert_array_equal(changed[:31], whole[:31])
+    assert (changed[31] != whole[31]).all()
+
+
+def test_preconditioned_steps_turn_with_the_gradients():
+    rotation, _ = np.linalg.qr(np.random.default_rng(1).standard_normal((4, 4)))
+    rule = Preconditioned(1.0, 0.5, 60)
+    turned = path_of(rule, SLOPES @ rotation)
+    np.testing.assert_allclose(turned, path_of(rule, SLOPES) @ rotation, atol=1e-9)
+
+
+def test_preconditioned_steps_do_not_know_the_unit_of_the_objective():
+    once = path_of(Preconditioned(1.0, 0.5, 60), SLOPES)
+    often = path_of(Preconditioned(1.0, 0.5e6, 60), 1e6 * SLOPES, ridge=1e6)
+    np.testing.assert_allclose(often, once, atol=1e-9)
+
+
+def test_preconditioned_steps_go_as_far_as_the_diameter_says():
+    near, far = (path_of(Preconditioned(size, 0.5, 60), SLOPES, ridge=1e-9) for size in (1.0, 10.0))
+    np.testing.assert_allclose(far, 10 * near, atol=1e-6)
+
+
+def test_features_of_unlike_sizes_get_steps_of_their_own():
+    # A quadratic that is a thousand times flatter along one axis: one size of step is too few.
+    curvature, centre = np.array([1000.0, 1.0]), np.array([0.5, 0.5])
+
+    def excess(rule):
+        found = descend(lambda point: curvature * (point - centre), np.zeros(2), steps=200,
+                        rule=rule, average=PolynomialAverage(3), ridge=1e-9)  # fmt: skip
+        return float(curvature @ np.square(found - centre))
+
+    assert excess(Preconditioned(2.0, 0.0, 200)) < excess(Adaptive(2.0)) / 10
+
+
+def test_preconditioned_steps_refuse_a_penalty():
+    with pytest.raises(InputError, match="Adaptive"):
+        descend(np.zeros_like, np.zeros(2), steps=1, rule=Preconditioned(1.0, 1.0, 1),
+                average=LastPoint(), ridge=1.0, penalty=L1(1.0))  # fmt: skip
 
 
 def test_penalties_are_taken_as_they_are():
@@ -96,7 +176,7 @@ def test_penalties_are_taken_as_they_are():
 
 
 def test_a_path_without_slope_stays():
-    for rule in (Adaptive(1.0), Decreasing(1.0, 1.0), Growing(1.0)):
+    for rule in (Adaptive(1.0), Decreasing(1.0, 1.0), Growing(1.0), Preconditioned(1.0, 0.0, 4)):
         found = descend(np.zeros_like, np.zeros(3), steps=4, rule=rule, average=LastPoint(),
                         ridge=1.0)  # fmt: skip
         np.testing.assert_array_equal(found, np.zeros(3))
@@ -105,7 +185,9 @@ def test_a_path_without_slope_stays():
 @pytest.mark.parametrize(
     "wrong",
     [lambda: Adaptive(0.0), lambda: Decreasing(1.0, math.inf), lambda: Growing(-1.0),
-     lambda: SuffixAverage(1.5), lambda: PolynomialAverage(-1)],
+     lambda: SuffixAverage(1.5), lambda: PolynomialAverage(-1),
+     lambda: Preconditioned(0.0, 1.0, 3), lambda: Preconditioned(1.0, -1.0, 3),
+     lambda: Preconditioned(1.0, 1.0, 0)],
 )  # fmt: skip
 def test_a_rule_that_is_none_is_refused(wrong):
     with pytest.raises(InputError):

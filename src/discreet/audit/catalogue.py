@@ -408,7 +408,8 @@ def _simplex_sampling(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case
         bounds = Bounds(LinfBall(0.01), 2, labels=LabelSet([-1, 1]), max_rows=64)
         free = Mixture(MarginLogistic(margin=40.0), bounds)
         entropy = least_with(free, unit, widest(spent, draws))
-        ahead = np.tile([[0.01, -0.01]], (round(behind * entropy / 0.02), 1))
+        common = min(round(behind * entropy / 0.02), bounds.max_rows - 2)
+        ahead = np.tile([[0.01, -0.01]], (common, 1))
         one = np.array([[0.01, -0.01]])
         if isinstance(unit, AddRemoveOne):
             first, second = np.vstack([ahead, 0 * one]), np.vstack([ahead, 0 * one, -one])

@@ -57,6 +57,8 @@ def least_entropy(change: float, bend: float, most: float) -> float:
     high = low * (1 + slowdown(bend / low))
     if excess(math.log(high)) >= 0:  # it bends so little that rounding decides
         return high * (1 + 1e-12)
+    if excess(math.log(low)) <= 0:
+        return low * (1 + 1e-12)
     root = float(brentq(excess, math.log(low), math.log(high), xtol=1e-13))
     return min(high, math.exp(root) * (1 + 1e-12))
 

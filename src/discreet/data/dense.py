@@ -130,6 +130,18 @@ class PreparedArray(Prepared):
             spoilt=None if self.spoilt is None else self.spoilt[positions],
         )
 
+    def part(self, start: int, stop: int) -> PreparedArray:
+        rows = slice(start, stop)
+        return PreparedArray(
+            self.bounds,
+            self.matrix[rows],
+            some(self.labels, rows),
+            some(self.weights, rows),
+            some(self.scale, rows),
+            None if self.spoilt is None else self.spoilt[rows],
+            self.shrinks,
+        )
+
     def relabelled(self, labels: Vector) -> PreparedArray:
         return replace(self, labels=labels)
 

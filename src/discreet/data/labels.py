@@ -46,6 +46,8 @@ def clean_weights(column: Any, count: int, bounds: Bounds) -> Vector | None:
 
 def as_floats(values: Any) -> Array:
     """Return numbers of any type as float64; too large ones become infinite, without a word."""
+    if isinstance(values, np.ndarray) and values.dtype == np.float64:
+        return values
     with np.errstate(all="ignore"):
         return np.asarray(values, dtype=np.float64)
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from discreet import _checks
-from discreet._types import Booleans, Integers, Vector, Words
+from discreet._types import Integers, Vector, Words
 from discreet.data.block import Block, SparseVector
 from discreet.data.dense import ArraySource
 from discreet.data.source import Prepared, Source
@@ -26,6 +26,12 @@ Kernel = Callable[[Block], Any]
 """What is asked of a block: an array, or a tuple of arrays, to be summed over all blocks."""
 
 
+LOTS_AT_ONCE = 2**20
+"""Lots drawn together, one for each row and sample."""
+
+GATHERED = 8
+"""What part of a block of rows is copied at once: so much fits a nearer cache."""
+
 STREAMED_AT_ONCE = 64
 """Streamed rows are dense, whatever they were before: few at a time."""
 
@@ -33,8 +39,8 @@ STREAMED_AT_ONCE = 64
 class Chance(Protocol):
     """What drawing rows needs of a noise."""
 
-    def subset(self, population: int, threshold: int) -> Booleans:
-        """Keep each of ``population`` rows with chance threshold / 2**64."""
+    def kept(self, population: int, threshold: int) -> Integers:
+        """Return the places, of ``population``, that are kept with chance threshold / 2**64."""
         ...
 
     def below(self, bound: int, count: int) -> Words:
@@ -166,9 +172,12 @@ class OpenRows(_Secret):
         A kernel returns an array or a tuple of arrays. Integers are added exactly; floats within
         :func:`discreet.data.summation_error`, which smaller blocks make smaller.
         """
+        size = block_rows or self._block_rows
+        if self.count <= size:
+            return _alone(kernel(self._prepared.block(0, size)))
         totals: list[Any] = []
         is_tuple = False
-        for answer in self._answers(kernel, block_rows or self._block_rows):
+        for answer in self._answers(kernel, size):
             is_tuple = isinstance(answer, tuple)
             parts = answer if is_tuple else (answer,)
             if not totals:
@@ -190,14 +199,35 @@ class OpenRows(_Secret):
         """Return every ``step``-th row, for work whose result is checked on all rows."""
         return self._like(self._prepared.take(np.arange(0, self.count, step)))
 
-    def sample(self, threshold: int, noise: Chance) -> OpenRows:
-        """Keep each row with chance threshold / 2**64, independently of all others."""
-        kept = np.flatnonzero(noise.subset(self.count, threshold))
-        return self._like(self._prepared.take(kept))
+    def samples(self, threshold: int, noise: Chance, times: int) -> Iterator[OpenRows]:
+        """Yield fresh samples: each row with chance threshold / 2**64, independent of all others.
 
-    def at(self, places: Integers) -> OpenRows:
-        """Keep the rows at public or random places; places beyond the last row are empty."""
-        return self._like(self._prepared.take(places[places < self.count]))
+        Of few rows, many samples are drawn at once.
+        """
+        count = self.count
+        at_once = max(1, LOTS_AT_ONCE // max(count, 1))
+        for first in range(0, times, at_once):
+            lots = min(at_once, times - first)
+            kept = noise.kept(lots * count, threshold)
+            ends = np.searchsorted(kept, count * np.arange(1, lots + 1))
+            yield from self._lots(kept % max(count, 1), ends)
+
+    def batches(self, places: Integers) -> Iterator[OpenRows]:
+        """Yield the rows at each line of places; places beyond the last row are empty."""
+        inside = places < self.count
+        yield from self._lots(places[inside], np.cumsum(inside.sum(axis=1)))
+
+    def _lots(self, places: Integers, ends: Integers) -> Iterator[OpenRows]:
+        """Yield the rows at places from one end to the next; small lots are gathered together."""
+        lot = start = 0
+        while lot < ends.size:
+            fitting = int(np.searchsorted(ends, start + self._block_rows // GATHERED, side="right"))
+            last, first = max(fitting, lot + 1), start
+            gathered = self._prepared.take(places[first : ends[last - 1]])
+            for end in ends[lot:last].tolist():
+                yield self._like(gathered.part(start - first, end - first))
+                start = end
+            lot = last
 
     def split(self, parts: int, noise: Chance) -> tuple[OpenRows, ...]:
         """Deal the rows out at random, each independently of all others.
@@ -228,6 +258,16 @@ class OpenRows(_Secret):
             raise PrivacyError("rows without labels were relabelled.")
         return self._like(self._prepared.relabelled(relabel(labels)))
 
+    def entries(
+        self, column: int, transform: Callable[[Vector], Vector], bounds: Bounds
+    ) -> OpenRows:
+        """Return ones, labelled with what ``transform`` makes of each entry of a column alone."""
+        table, _ = self.gather()
+        entries = table[:, [column]]
+        values = np.asarray(entries.toarray() if hasattr(entries, "toarray") else entries)[:, 0]
+        source = _source(np.ones((values.size, 1)), transform(values), None, bounds)
+        return OpenRows(lambda: source.prepare(bounds), source.block_rows(), self._threads)
+
     def mapped(self, transform: Callable[[Any], Any], bounds: Bounds) -> OpenRows:
         """Return new rows: ``transform`` of the clipped rows, each by itself, then clipped again.
 
@@ -243,6 +283,13 @@ class OpenRows(_Secret):
 
     def __repr__(self) -> str:
         return "<open rows>"
+
+
+def _alone(answer: Any) -> Any:
+    """Return what a kernel says of the only block, as a sum."""
+    if isinstance(answer, tuple):
+        return tuple(total_of(part).value() for part in answer)
+    return total_of(answer).value()
 
 
 def _source(X: Any, y: Any, weights: Any, bounds: Bounds) -> Source:

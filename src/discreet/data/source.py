@@ -54,6 +54,10 @@ class Prepared(ABC):
         """Return some of the rows, in the given order."""
 
     @abstractmethod
+    def part(self, start: int, stop: int) -> Prepared:
+        """Return the rows from ``start`` up to ``stop``, not copied."""
+
+    @abstractmethod
     def relabelled(self, labels: Vector) -> Prepared:
         """Return the same rows with other labels."""
 

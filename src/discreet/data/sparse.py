@@ -120,6 +120,16 @@ class PreparedSparse(Prepared):
             scale=some(self.scale, positions),
         )
 
+    def part(self, start: int, stop: int) -> PreparedSparse:
+        rows = slice(start, stop)
+        return PreparedSparse(
+            self.bounds,
+            _row_range(self.matrix, start, stop),
+            some(self.labels, rows),
+            some(self.weights, rows),
+            some(self.scale, rows),
+        )
+
     def relabelled(self, labels: Vector) -> PreparedSparse:
         return replace(self, labels=labels)
 

@@ -185,7 +185,8 @@ class ConvexSet(ABC):
         return rows
 
     def _check_dimension(self, dimension: int) -> None:
-        _checks.whole(at_least=1, dimension=dimension)
+        if type(dimension) is not int or dimension < 1:
+            _checks.whole(at_least=1, dimension=dimension)
         if self.dimension not in (None, dimension):
             raise InputError(f"dimension must be {self.dimension}, as in the set; got {dimension}.")
 

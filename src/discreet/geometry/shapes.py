@@ -17,6 +17,8 @@ Csr: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]] | sparse.csr_mat
 
 def as_numbers(name: str, values: ArrayLike) -> Array:
     """Return real numbers as float64, sharing memory where possible."""
+    if type(values) is np.ndarray and values.dtype == np.float64:
+        return values
     try:
         array = np.asarray(values)
     except ValueError:
@@ -34,7 +36,7 @@ def as_rows(name: str, points: ArrayLike) -> Array:
             f"{name} must be one point, shape (p,), or many, shape (m, p), with p at least 1; "
             f"got shape {array.shape}."
         )
-    return np.atleast_2d(array)
+    return array[None] if array.ndim == 1 else array
 
 
 def check_dense(rows: object) -> None:

@@ -36,28 +36,16 @@ class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[mi
     def _fit(self, X: Any, y: Any, weights: Any) -> Self:
         assumed = () if self.classes is not None else ("the classes found in the labels",)
         X, y = self._table(X, y)
-        classes = self._declared_or_found(y)
+        classes = declared_or_found(self.classes, y)
         count = classes.size
         task = self._task(LabelSet(range(count)), assumed, X.shape[1])
-        codes = _codes(y, classes)
+        codes = codes_of(y, classes)
         if count == 2:
             codes = np.where(np.isnan(codes), codes, 2 * codes - 1)
         coefficients = self._release(task, X, codes, weights)
         self.classes_ = classes
         self._keep(coefficients[:, :-1], coefficients[:, -1])
         return self
-
-    def _declared_or_found(self, y: Any) -> Any:
-        if self.classes is None:
-            check_classification_targets(y)
-            classes = unique_labels(y)
-        else:
-            classes = _declared(self.classes)
-        if classes.size < 2:
-            raise InputError(
-                "there must be at least two classes; got one class. Declare them with classes=."
-            )
-        return classes
 
     def decision_function(self, X: Any) -> Array:
         """Return the margins: positive for the second of two classes, else one for each class."""
@@ -99,7 +87,21 @@ class ProbabilisticClassifier(LinearClassifierBase):
             return np.log(self.predict_proba(X))
 
 
-def _codes(y: Any, classes: Any) -> Vector:
+def declared_or_found(declared: Any, y: Any) -> Any:
+    """Return the declared classes in order, or those found in the labels."""
+    if declared is None:
+        check_classification_targets(y)
+        classes = unique_labels(y)
+    else:
+        classes = _declared(declared)
+    if classes.size < 2:
+        raise InputError(
+            "there must be at least two classes; got one class. Declare them with classes=."
+        )
+    return classes
+
+
+def codes_of(y: Any, classes: Any) -> Vector:
     """Return the place of each label among the classes, NaN for one that is not declared."""
     if classes.dtype.kind == "O" or np.asarray(y).dtype.kind == "O":  # they may have no order
         place = {label: number for number, label in enumerate(classes.tolist())}

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from discreet import _checks
 from discreet._types import Array
 from discreet.data import Bounds, Rows
+from discreet.errors import InputTypeError
 from discreet.geometry import L2Ball, NuclearBall, Product
 from discreet.ledger import Ledger
 from discreet.linear_model._estimator import INTERCEPT_SHARE, unquoted
@@ -146,6 +147,8 @@ class LowRankRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             multi_output=True,
             y_numeric=True,
         )
+        if sparse.issparse(targets):
+            raise InputTypeError("targets must be a dense array; use y.toarray().")
         columns = np.asarray(targets, dtype=np.float64).reshape(len(targets), -1)
         problem = self._problem(table.shape, columns.shape[1], budget, unit)
         rows = _side_by_side(table, columns)

@@ -1,7 +1,9 @@
-"""Private medians and quantiles with the interface of scikit-learn."""
+"""Private medians, quantiles, locations and thresholds with the interface of scikit-learn."""
 
 from discreet.location.geometric_median import GeometricMedian
+from discreet.location.location import Location
 from discreet.location.median import Median
 from discreet.location.quantile import Quantile
+from discreet.location.threshold import Threshold
 
-__all__ = ["GeometricMedian", "Median", "Quantile"]
+__all__ = ["GeometricMedian", "Location", "Median", "Quantile", "Threshold"]

@@ -98,28 +98,32 @@ class LocationEstimator(BaseEstimator):  # type: ignore[misc]
 
 
 class ColumnEstimator(LocationEstimator):
-    """A quantile of each column."""
+    """A point of each column."""
 
     bounds: Any
+
+    def _check(self) -> None:
+        limits_of(self.bounds)
+
+
+class QuantileEstimator(ColumnEstimator):
+    """A quantile of each column."""
+
     steps: int
 
     @abstractmethod
     def _quantile(self) -> float:
         """Return which quantile is asked for."""
 
-    def _check(self) -> None:
-        _limits(self.bounds)
-
     def _asked(
         self, width: int, most_rows: int, budget: Budget, unit: Unit
     ) -> tuple[Mechanism, Question]:
-        lower, upper = _limits(self.bounds)
-        region = Box(_for_each(lower, width), _for_each(upper, width))
+        region = Box(*limits_for(self.bounds, width))
         declared = Bounds(region, n_features=width, max_rows=most_rows)
         return ExponentialSampling(), ColumnQuantiles(declared, self._quantile(), self.steps)
 
 
-def _limits(bounds: Any) -> tuple[Vector, Vector]:
+def limits_of(bounds: Any) -> tuple[Vector, Vector]:
     """Return the declared limits: two numbers, or two numbers for each column."""
     try:
         lower, upper = (np.array(limit, dtype=np.float64) for limit in bounds)
@@ -135,6 +139,12 @@ def _limits(bounds: Any) -> tuple[Vector, Vector]:
     if not np.all(lower < upper):
         raise InputError(f"bounds must be a low number below a high one; got {bounds!r}.")
     return lower, upper
+
+
+def limits_for(bounds: Any, width: int) -> tuple[list[float], list[float]]:
+    """Return the declared limits of each column."""
+    lower, upper = limits_of(bounds)
+    return _for_each(lower, width), _for_each(upper, width)
 
 
 def _for_each(limit: Vector, width: int) -> list[float]:

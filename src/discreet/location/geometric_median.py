@@ -7,7 +7,7 @@ from collections.abc import Callable
 from discreet import _checks
 from discreet.data import Bounds
 from discreet.errors import InputError
-from discreet.geometry import L2Ball
+from discreet.geometry import L2Ball, limits
 from discreet.ledger import Ledger
 from discreet.location._estimator import LocationEstimator
 from discreet.mechanisms import Mechanism, NoisyGradient, VectorPerturbation
@@ -114,7 +114,7 @@ class GeometricMedian(LocationEstimator):
         L2Ball(self.radius)
         _checks.one_of(("auto", *MECHANISMS), mechanism=self.mechanism)
         if self.smoothing is not None:
-            _checks.positive(smoothing=self.smoothing)
+            limits.size(smoothing=self.smoothing)
             if self.mechanism == "noisy_gradient":
                 raise InputError("noisy_gradient needs no smoothing; leave smoothing=None.")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from discreet.ledger import Ledger
-from discreet.location._estimator import ColumnEstimator
+from discreet.location._estimator import QuantileEstimator
 from discreet.privacy import Unit
 
 
-class Quantile(ColumnEstimator):
+class Quantile(QuantileEstimator):
     """A quantile of each column, differentially private.
 
     It is drawn by the exponential mechanism, exactly: points lose a constant factor of their chance

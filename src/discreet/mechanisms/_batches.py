@@ -7,6 +7,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
+from discreet._types import Integers
 from discreet.data import OpenRows
 from discreet.noise import ALL_ROWS, Noise, distance_of_gaussian
 from discreet.privacy import FixedBatchGaussian, Gaussian, Profile, SampledGaussian, Unit
@@ -93,8 +96,7 @@ class PoissonBatches(Batches):
         return SampledGaussian(mu, self.rate, steps, is_replace=unit.count_is_public)
 
     def draw(self, rows: OpenRows, noise: Noise, steps: int) -> Iterator[OpenRows]:
-        for _ in range(steps):
-            yield rows.sample(self.threshold, noise)
+        return rows.samples(self.threshold, noise, steps)
 
 
 @dataclass(frozen=True)
@@ -122,12 +124,16 @@ class FixedBatches(Batches):
     def profile(self, mu: float, steps: int, unit: Unit) -> Profile:
         return FixedBatchGaussian(mu / 2 * (1 + 1e-15), self.size, self.population, steps)
 
+    def distance(self, max_rows: int) -> float:
+        return distance_of_gaussian(4 * max_rows)  # places are drawn until enough are distinct
+
     def draw(self, rows: OpenRows, noise: Noise, steps: int) -> Iterator[OpenRows]:
+        at_once = max(1, AT_ONCE // self.size)
+        for start in range(0, steps, at_once):
+            yield from rows.batches(self._places(noise, min(at_once, steps - start)))
+
+    def _places(self, noise: Noise, steps: int) -> Integers:
+        """Return a line of places for each of some steps."""
         if self.size == 1:
-            for start in range(0, steps, AT_ONCE):
-                drawn = noise.below(self.population, min(AT_ONCE, steps - start))
-                for place in drawn.astype("int64")[:, None]:
-                    yield rows.at(place)
-            return
-        for _ in range(steps):
-            yield rows.at(noise.places(self.population, self.size))
+            return noise.below(self.population, steps).astype(np.int64)[:, None]
+        return np.array([noise.places(self.population, self.size) for _ in range(steps)])

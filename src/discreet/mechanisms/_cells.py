@@ -237,6 +237,7 @@ class Sampler:
 
     def _propose(self, cells: Cells, noise: Noise, count: int) -> Proposals:
         logs = cells.sums - cells.bases
+        logs += 2.0**-50 * (np.abs(cells.sums) + np.abs(cells.bases))  # at least the true ones
         top = float(logs.max())
         with np.errstate(under="ignore"):
             weights = np.exp(logs - top) * 2.0**WEIGHT_BITS * (1 + _MARGIN)
@@ -253,7 +254,7 @@ class Sampler:
             places=self.guide.places(offsets),
             descents=(rates * steps).sum(axis=1),
             shifts=(np.log(envelope) - cells.sums)[which],
-            top=top - WEIGHT_BITS * math.log(2),
+            top=top,
         )
 
     def _keep(self, proposals: Proposals, noise: Noise, wanted: int) -> Integers:
@@ -312,12 +313,17 @@ class Proposals:
     places: Integers
     descents: Integers  # of the envelope, in units of 2**-40
     shifts: Vector  # log w - log Z
-    top: float  # the common scale, one number for all
+    top: float  # the logarithm of the largest Z exp(-b); w counts from it, in units of 2**-40
 
     def exponents(self, some: Integers, energies: Vector) -> Integers:
-        """Return the exponents of some proposals' coins, in units of 2**-40."""
+        r"""Return the exponents of some proposals' coins, in units of 2**-40; none is negative.
+
+        However large energies are: with U at least b + tk, and log w at least
+        :math:`\log Z - b - top + 40 \log 2 + 2^{-21}`, the exact sum is at least 2**-21, less what
+        is rounded here, which is below 2**-37 as all large numbers are added as integers.
+        """
         scale = 1 << RATE_BITS
-        common = math.floor(self.top * scale)
+        common = math.ceil(self.top * scale) - math.floor(WEIGHT_BITS * math.log(2) * scale)
         exact = [
             math.floor(energy * scale) + math.floor(shift * scale) + common - descent
             for energy, shift, descent in zip(

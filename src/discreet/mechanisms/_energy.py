@@ -82,7 +82,8 @@ class Scale:
         spans = [self.slope * self.problem.row_norm * self.diameter]
         if loss.is_classifier and loss.is_one_signed:
             far = loss.value(np.ones(2), np.array([-self.reach, self.reach]))
-            spans.append(weight * float(abs(far[0] - far[1])))
+            rounded = 64 * UNIT * self.value  # the difference may cancel
+            spans.append(weight * float(abs(far[0] - far[1])) + rounded)
         if loss.is_nonnegative:
             spans.append(self._highest)
         return min(spans) * _UP

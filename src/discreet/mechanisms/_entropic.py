@@ -163,6 +163,14 @@ class EntropicMinimiser:
                 f"{self.question.bounds.max_rows:,} rows; raise it, or declare a smaller max_rows."
             )
 
+    def is_certain(self) -> bool:
+        """Say whether :meth:`check` passes."""
+        try:
+            self.check()
+        except CalibrationError:
+            return False
+        return True
+
     @property
     def curvature(self) -> float:
         """Kappa: what the rows that neighbours share can bend, over what the entropy bends."""
@@ -225,7 +233,11 @@ class EntropicMinimiser:
         """Return integers whose law has a residual of at most :attr:`residual`, or raise."""
         objective = EntropicObjective(self.question, rows)
         with np.errstate(all="ignore"):  # what it finds is checked, and it may find nothing
-            scores = self._scores(self._by_newton(objective))
+            try:
+                logs = self._by_newton(objective)
+            except (ArithmeticError, ValueError, np.linalg.LinAlgError):
+                logs = np.zeros(objective.width)
+        scores = self._scores(logs)
         if self.seen(objective, scores) <= self.tolerance:
             return scores
         return self.solve_slowly(rows)

@@ -127,7 +127,7 @@ class ExactSums(ABC):
         """Return coefficients for prepared rows, on a grid of their own."""
         with np.errstate(all="ignore"):
             scaled = point * math.ldexp(1.0, self._exponent)
-            size = float(np.linalg.norm(scaled))
+            size = math.sqrt(scaled @ scaled)
         if not SMALLEST < size < LARGEST:
             return np.zeros(point.size)
         grid = math.ldexp(1.0, math.frexp(size)[1] - POINT_BITS)
@@ -152,7 +152,8 @@ class ExactGradient(ExactSums):
             slopes = loss.slope(block.labels, block.margins(weights))
             if block.weights is not None:
                 slopes = slopes * block.weights
-            np.clip(slopes, -most, most, out=slopes)
+            np.minimum(slopes, most, out=slopes)
+            np.maximum(slopes, -most, out=slopes)
             slopes *= per_slope
             np.rint(slopes, out=slopes)
             total = block.weighted_sum(slopes)

@@ -13,6 +13,12 @@ from discreet.mechanisms._region import Region
 STEEPEST = 64.0
 """How far one coordinate may lean on another."""
 
+FARTHEST = 2.0**40
+"""No lean moves further than this many steps; within a region of 2**30 steps none does."""
+
+TRACE = 2.0**-44
+"""So much of a matrix is added to its diagonal, that rounding does not make it singular."""
+
 STAGES, STEPS, QUADRATIC_STEPS = 24, 12, 400
 
 
@@ -38,7 +44,8 @@ class Guide:
             lean = np.zeros(len(offsets))
             for k in range(j + 1, offsets.shape[1]):
                 lean += self.leans[j, k] * moved[:, k]
-            moved[:, j] = offsets[:, j] + np.rint(lean).astype(np.int64)
+            whole = np.rint(np.clip(lean, -FARTHEST, FARTHEST)).astype(np.int64)
+            moved[:, j] = offsets[:, j] + whole
         return self.place + moved[:, np.argsort(self.order)]
 
     def moves(self, offsets: Array) -> Array:
@@ -58,7 +65,20 @@ class Guide:
 
 
 def find_guide(energy: Energy, region: Region) -> Guide:
-    """Look for the minimum of the energy, and how it bends there."""
+    """Look for the minimum of the energy, and how it bends there; without fail."""
+    try:
+        return _find_guide(energy, region)
+    except np.linalg.LinAlgError:  # no error may tell of the data; a poor guide costs time
+        width = region.width
+        return Guide(
+            place=np.full(width, region.steps // 2, dtype=np.int64),
+            order=np.arange(width),
+            leans=np.zeros((width, width)),
+            spread=np.full(width, float(region.steps)),
+        )
+
+
+def _find_guide(energy: Energy, region: Region) -> Guide:
     sides = np.subtract(region.upper, region.lower)
     point = region.nearby(np.zeros((1, region.width)))[0]
     problem = energy.problem
@@ -79,8 +99,10 @@ def find_guide(energy: Energy, region: Region) -> Guide:
     spacing = region.spacing
     hessian = (hessian * np.outer(spacing, spacing))[np.ix_(order, order)]
     lower, scale = _factor(hessian)
+    beside = 2.0 + region.width
+    place = np.clip((point - region.lower) / spacing, -beside, region.steps + beside)
     return Guide(
-        place=np.rint((point - region.lower) / spacing).astype(np.int64),
+        place=np.rint(place).astype(np.int64),
         order=order,
         leans=np.clip(-lower.T, -STEEPEST, STEEPEST),
         spread=np.clip(1 / np.sqrt(scale), 1.0, float(region.steps)),
@@ -95,6 +117,8 @@ def _at_the_edge(
     slope = energy.bend(point, blur)[1]
     if not np.any(slope):
         return point, hessian, order
+    if not region.balls:
+        return _at_faces(region, point, slope, hessian)
     length = np.linalg.norm(np.subtract(region.upper, region.lower))
     trial = point - slope * (1e-3 * length / np.linalg.norm(slope))
     outward = trial - region.nearby(trial[None, :])[0]
@@ -112,13 +136,26 @@ def _at_the_edge(
     return point + step * outward, hessian, np.argsort(-np.abs(outward), kind="stable")
 
 
+def _at_faces(
+    region: Region, point: Vector, slope: Vector, hessian: Array
+) -> tuple[Vector, Array, Integers]:
+    """Do the same in a box, whose corners have a face for each axis."""
+    near = 1e-9 * np.subtract(region.upper, region.lower)
+    is_low = (point <= np.asarray(region.lower) + near) & (slope > 0)
+    is_high = (point >= np.asarray(region.upper) - near) & (slope < 0)
+    point = np.where(is_low, region.lower, np.where(is_high, region.upper, point))
+    is_active = is_low | is_high
+    hessian = hessian + np.diag(np.where(is_active, slope**2, 0.0))
+    return point, hessian, np.argsort(~is_active, kind="stable")
+
+
 def _descend(energy: Energy, region: Region, point: Vector, blur: float) -> tuple[Vector, Array]:
-    value, slope, hessian = energy.bend(point, blur)
+    value, slope, hessian = _bend(energy, point, blur)
     for _ in range(STEPS):
         step, share = point - _least(region, point, slope, hessian), 1.0
         while share > 1e-3:
             tried = region.nearby((point - share * step)[None, :])[0]
-            new = energy.bend(tried, blur)
+            new = _bend(energy, tried, blur)
             if new[0] < value:
                 break
             share /= 4
@@ -129,6 +166,12 @@ def _descend(energy: Energy, region: Region, point: Vector, blur: float) -> tupl
         if gain < 0.01:
             break
     return point, hessian
+
+
+def _bend(energy: Energy, point: Vector, blur: float) -> tuple[float, Vector, Array]:
+    """Return value, gradient and a Hessian that floats can invert."""
+    value, slope, hessian = energy.bend(point, blur)
+    return value, slope, hessian + TRACE * float(np.trace(hessian)) * np.eye(point.size)
 
 
 def _least(region: Region, point: Vector, slope: Vector, hessian: Array) -> Vector:
@@ -153,6 +196,7 @@ def _least(region: Region, point: Vector, slope: Vector, hessian: Array) -> Vect
 
 def _factor(matrix: Array) -> tuple[Array, Vector]:
     """Return a strictly lower triangle and a scale: (1 + lower) diag(scale) (1 + lower)'."""
+    matrix = matrix + TRACE * np.diag(np.diag(matrix))
     root = np.linalg.cholesky(matrix)
     diagonal = np.diag(root)
     return np.tril(root / diagonal, -1), diagonal**2

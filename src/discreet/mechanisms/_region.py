@@ -99,16 +99,16 @@ class Region:
 
     def nearby(self, points: Array) -> Array:
         """Return points of the convex hull, up to rounding; the same ones if they are in it."""
-        points = np.clip(points, self.lower, self.upper)
         if self.within is not None:
             points = np.asarray(self.within.project(points))
         for ball in self.balls:
             if ball.order == 2:
-                apart = points - np.asarray(ball.centre)
-                length = np.linalg.norm(apart, axis=1, keepdims=True)
+                centre = np.asarray(ball.centre)
+                length = np.linalg.norm(points - centre, axis=1, keepdims=True)
                 shrink = ball.radius / np.maximum(length, ball.radius)
-                points = np.asarray(ball.centre) + apart * shrink
-        return points
+                nearer = centre + (points - centre) * shrink
+                points = np.where(length > ball.radius, nearer, points)
+        return np.clip(points, self.lower, self.upper)
 
 
 def region_of(domain: ConvexSet, width: int, *, step_bits: int = STEP_BITS) -> Region:

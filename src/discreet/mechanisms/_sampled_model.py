@@ -113,18 +113,23 @@ def rate_of(scale: Scale, span: float, unit: Unit) -> float:
 
 def plan_model(share: Share[Problem]) -> SampledModelPlan:
     """Plan draws from the whole domain."""
-    problem = share.problem
+    span, reason = span_of(share)
+    profile = share.together(BoundedRange(span), 0.0)
+    return plan_draw(share.problem, share.unit, span, share.guarantee(profile), reason)
+
+
+def plan_draw(
+    problem: Problem, unit: Unit, span: float, guarantee: Guarantee, reason: str
+) -> SampledModelPlan:
+    """Plan one draw whose log chances one record moves by ``span`` at most."""
     domain = domain_of(problem)
     if domain is None:
         raise CalibrationError("drawing coefficients needs a bounded domain; declare one.")
     region = region_of(domain, problem.bounds.width)
     diameter = min(region.diameter, domain.diameter(problem.bounds.width))
     scale = Scale(problem, problem.domain_radius, diameter)
-    span, reason = span_of(share)
-    profile = share.together(BoundedRange(span), 0.0)
     reason = f"one of 2^{STEP_BITS} steps for each coefficient, {reason}"
-    rate = rate_of(scale, span, share.unit)
-    return SampledModelPlan(problem, region, scale, rate, share.guarantee(profile), reason)
+    return SampledModelPlan(problem, region, scale, rate_of(scale, span, unit), guarantee, reason)
 
 
 def span_of(share: Share[Problem]) -> tuple[float, str]:

@@ -36,6 +36,7 @@ from discreet.vector_problems import VectorProblem
 
 _UP = 1 + 2.0**-20
 SMALLEST = 1e-250
+STEEPEST = 1e140
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,8 @@ class VectorMinimiser:
                 f"{self.problem.penalty!r} has no bound on the rounding of its projection; use a "
                 "ball, a box or a simplex."
             )
+        if not self._largest_gradient <= STEEPEST:
+            raise CalibrationError("rows this long have no safe gradients; rescale them.")
         if not self.tolerance >= SMALLEST:
             raise CalibrationError(
                 "gradients this small cannot be told from zero; rescale to ordinary magnitudes."
@@ -89,9 +92,9 @@ class VectorMinimiser:
 
     @property
     def _tolerance(self) -> float:
-        """What can be reached where the prox is exact."""
+        """What can be reached where the prox is exact: no point of a float grid is nearer."""
         spacing = UNIT * self._smoothness * self.far
-        return self._float_error + spacing / 8
+        return self._float_error + 2 * spacing
 
     @property
     def tolerance(self) -> float:

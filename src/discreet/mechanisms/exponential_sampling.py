@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -14,24 +12,23 @@ from discreet._types import Array, Integers, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
 from discreet.geometry import Box
+from discreet.locations import ColumnLocations
+from discreet.mechanisms._choice import column_of, nearest_step, plan_choice
+from discreet.mechanisms._locations import plan_locations
 from discreet.mechanisms._sampled_model import accepts_model, plan_model, plan_without_noise
 from discreet.mechanisms._share import Share
+from discreet.mechanisms._spans import span_of_columns
 from discreet.mechanisms.base import YES, Learner, Plan, Verdict, public_facts
 from discreet.noise import Noise
 from discreet.privacy import (
-    BoundedRange,
     Budget,
     Guarantee,
-    Minimum,
     NoPrivacy,
     Profile,
-    Pure,
     Unit,
-    ZeroConcentrated,
-    calibrate,
 )
 from discreet.problem import Problem
-from discreet.question import ColumnQuantiles, Question
+from discreet.question import BestThreshold, ColumnQuantiles, LeastLoss, Question
 
 FINEST = 2**32
 """A quantile is taken as a fraction with no larger denominator: 0.05 as one in twenty."""
@@ -107,7 +104,7 @@ class ExponentialSamplingPlan(Plan):
     def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Array:
         table, _ = rows.gather()
         return np.column_stack(
-            [self._answers(j, _dense(table[:, [j]]), noise, draws) for j in range(table.shape[1])]
+            [self._answers(j, column_of(table, j), noise, draws) for j in range(table.shape[1])]
         )
 
     def _answers(self, j: int, column: Vector, noise: Noise, draws: int) -> Vector:
@@ -120,10 +117,7 @@ class ExponentialSamplingPlan(Plan):
 
     def places(self, j: int, values: Vector) -> Integers:
         """Return the nearest grid point of each value, seen by itself."""
-        low, high = self._limits(j)
-        steps = self.question.steps
-        nearest = np.rint((values - low) / (high - low) * steps)
-        return np.clip(nearest, 0, steps).astype(np.int64)
+        return nearest_step(self._limits(j), values, self.question.steps)
 
     def _value(self, j: int, places: Vector) -> Vector:
         low, high = self._limits(j)
@@ -137,8 +131,9 @@ class ExponentialSamplingPlan(Plan):
 class ExponentialSampling(Learner):
     """Answers drawn with chances that fall exponentially with their loss; pure epsilon.
 
-    A quantile of each column, or the coefficients of a convex problem of up to six of them within
-    a box or a ball, whether its loss has kinks or not.
+    A quantile of each column, or another location; the best threshold, or candidate; or the
+    coefficients of a convex problem of up to six of them within a box or a ball, whether its loss
+    has kinks or not.
 
     Examples
     --------
@@ -148,6 +143,10 @@ class ExponentialSampling(Learner):
     >>> plan = ExponentialSampling().plan(median, Budget(0.5), AddRemoveOne())
     >>> plan.guarantee.epsilon(0.0), float(plan.rate)  # a factor of exp(0.5) for each rank
     (0.5, 0.5)
+
+    >>> models = LeastLoss(Bounds(Box([0, 0, 0], [1, 1, 1]), n_features=3))  # right or wrong
+    >>> float(ExponentialSampling().plan(models, Budget(0.5), AddRemoveOne()).rate * 2**20)
+    0.5
 
     >>> from discreet.data import LabelSet
     >>> from discreet.geometry import L2Ball
@@ -167,11 +166,14 @@ class ExponentialSampling(Learner):
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if isinstance(question, Problem):
             return accepts_model(question, unit)
-        if not isinstance(question, ColumnQuantiles):
+        if isinstance(question, ColumnLocations):
+            return YES
+        if not isinstance(question, ColumnQuantiles | BestThreshold | LeastLoss):
             return Verdict(
                 False,
-                "exponential_sampling answers quantiles and learns models of few coefficients; use "
-                "laplace_sum for sums and private_count for counts.",
+                "exponential_sampling answers quantiles, locations and thresholds, chooses among "
+                "candidates and learns models of few coefficients; use laplace_sum for sums and "
+                "private_count for counts.",
             )
         if question.bounds.max_rows > MOST_ROWS:
             return Verdict(False, f"scores of more than {MOST_ROWS:,} rows do not fit 64 bits.")
@@ -191,23 +193,22 @@ class ExponentialSampling(Learner):
                 return plan_without_noise(question, unit)
             return plan_model(Share(question, budget, unit, beside, times))
         if beside is not None or times > 1:
-            raise CalibrationError("quantiles do not share a budget; give them one of their own.")
+            raise CalibrationError("this question shares no budget; give it one of its own.")
+        if isinstance(question, ColumnLocations):
+            return plan_locations(question, budget, unit)
+        if isinstance(question, BestThreshold | LeastLoss):
+            return plan_choice(question, budget, unit)
         return self._plan_quantiles(cast(ColumnQuantiles, question), budget, unit)
 
     def _plan_quantiles(self, question: ColumnQuantiles, budget: Budget, unit: Unit) -> Plan:
         if not budget.is_private:
             return ExponentialSamplingPlan(question, None, Guarantee(NoPrivacy(), unit))
-        span, profile, reason = _span(budget, question.bounds.n_features)
+        span, profile, reason = span_of_columns(budget, question.bounds.n_features)
         rate = Fraction(span) / rank_range(level_of(question.q), unit)
         guarantee = Guarantee(
             profile, unit, public_facts(question.bounds, unit), budget.delta or 1e-9
         )
         return ExponentialSamplingPlan(question, rate, guarantee, reason)
-
-
-def _dense(column: Any) -> Vector:
-    """Return one column, dense or sparse, as a vector."""
-    return np.asarray(column.toarray() if hasattr(column, "toarray") else column)[:, 0]
 
 
 def level_of(q: float) -> Fraction:
@@ -219,26 +220,3 @@ def level_of(q: float) -> Fraction:
 def rank_range(level: Fraction, unit: Unit) -> Fraction:
     """Bound how many ranks more the score may change at one grid point than at another."""
     return Fraction(2) if unit.count_is_public else 2 * max(level, 1 - level)
-
-
-def _span(budget: Budget, columns: int) -> tuple[float, Profile, str]:
-    """Return the range of log ratios of each column, and the profile of all of them."""
-    if columns == 1:
-        return budget.epsilon, BoundedRange(budget.epsilon), "one draw is pure; delta is not used"
-    span = math.nextafter(budget.epsilon / columns, 0.0) * (1 - 2.0**-50)
-    if budget.delta > 0 and _concentrated(span, columns).delta(budget.epsilon) < budget.delta:
-        wide = _widest(budget, columns)
-        reason = f"{columns} draws cost less as zCDP than as pure epsilon"
-        return wide, _concentrated(wide, columns), reason
-    profile = Minimum([Pure(budget.epsilon), _concentrated(span, columns)])
-    return span, profile, f"{columns} draws share a pure epsilon"
-
-
-@cache
-def _widest(budget: Budget, columns: int) -> float:
-    """Return the widest range of each column at which all of them together meet the budget."""
-    return 1 / calibrate(lambda noise: _concentrated(1 / noise, columns), budget)
-
-
-def _concentrated(span: float, columns: int) -> Profile:
-    return ZeroConcentrated(columns * BoundedRange(span).rho)

@@ -75,6 +75,9 @@ class LocalizationPlan(Plan):
 class Localization(Learner):
     """Pure epsilon for smooth losses with a ridge and few coefficients.
 
+    The second stage draws from the ball: the noise of other pure mechanisms follows a record's
+    slope, which is no smaller in a small ball.
+
     Parameters
     ----------
     failure

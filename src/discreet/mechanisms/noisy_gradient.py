@@ -250,7 +250,11 @@ class NoisyGradient(Learner):
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if isinstance(question, SpatialMedian):
-            return YES
+            if question.smoothing == 0:
+                return YES
+            return Verdict(
+                False, "noisy_gradient walks along distances as they are; state smoothing=0."
+            )
         if isinstance(question, OneVsRest):
             return self._accepts_classes(question)
         if not isinstance(question, Problem):

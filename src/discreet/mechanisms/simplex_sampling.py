@@ -33,6 +33,7 @@ from discreet.question import Question
 
 MOST_DRAWS = 2**20
 PRECISION = 2e-4
+MOST_DOUBLINGS = 200
 """How closely the range of many draws is calibrated."""
 
 LEAST_RIDGE = 1e-12
@@ -128,6 +129,10 @@ class SimplexSampling(Mechanism):
         if question.entropy is None:
             draws = best_draws(question, budget, unit)
             entropy = least_with(question, unit, widest(budget, draws))
+            least = _least_certain(question, entropy)
+            if least > entropy:
+                entropy = least
+                draws = most_draws(span_of(EntropicMinimiser(question, entropy), unit), budget)
         else:
             entropy = question.entropy
             draws = most_draws(span_of(EntropicMinimiser(question, entropy), unit), budget)
@@ -142,6 +147,15 @@ class SimplexSampling(Mechanism):
         guarantee = Guarantee(profile, unit, facts, quoted_delta=budget.delta or 1e-9)
         reason = f"{draws:,} draw{'s' * (draws > 1)}, entropy {entropy:.3g}"
         return SimplexSamplingPlan(solver, draws, guarantee, reason)
+
+
+def _least_certain(question: Mixture, entropy: float) -> float:
+    """Return an entropy with which a certificate exists, from the one given upwards."""
+    for _ in range(MOST_DOUBLINGS):
+        if EntropicMinimiser(question, entropy).is_certain():
+            break
+        entropy *= 2
+    return entropy
 
 
 def _without_draws(question: Mixture, unit: Unit) -> Plan:

@@ -194,6 +194,8 @@ class SufficientStatistics(Mechanism):
             )
         if not SHORTEST_ROW <= question.row_norm <= LONGEST_ROW:
             return Verdict(False, "rows this long or short cannot be squared safely; rescale them.")
+        if not question.row_norm**2 * question.bounds.largest_weight <= LONGEST_ROW**2:
+            return Verdict(False, "weights this large cannot be summed safely; rescale them.")
         return YES
 
     def _plan(self, problem: Problem, budget: Budget, unit: Unit) -> Plan:

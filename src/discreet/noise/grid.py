@@ -74,8 +74,9 @@ class Grid:
         """Return the nearest grid units; NaN counts as zero, the rest is clipped to the bound."""
         with np.errstate(all="ignore"):  # no value may cause an error: tiny ones underflow
             values = np.array(values, dtype=np.float64)
-            np.nan_to_num(values, copy=False, nan=0.0, posinf=self.bound, neginf=-self.bound)
-            np.clip(values, -self.bound, self.bound, out=values)
+            np.minimum(values, self.bound, out=values)
+            np.maximum(values, -self.bound, out=values)
+            np.copyto(values, 0.0, where=np.isnan(values))
             values /= self.step
             units: Integers = np.rint(values, out=values).astype(np.int64)
         return units

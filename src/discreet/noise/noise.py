@@ -122,11 +122,18 @@ class Noise(ABC):
 
     def subset(self, population: int, threshold: int) -> Booleans:
         """Keep each of ``population`` rows with chance exactly threshold / 2**64."""
+        places = self.kept(population, threshold)
+        is_kept = np.zeros(population, dtype=np.bool_)
+        is_kept[places] = True
+        return is_kept
+
+    def kept(self, population: int, threshold: int) -> Integers:
+        """Return the places of the rows that :meth:`subset` would keep, in order."""
         _checks.whole(population=population, at_least=0)
         _checks.whole(threshold=threshold, at_least=0, at_most=ALL_ROWS)
         if threshold == ALL_ROWS:
-            return np.ones(population, dtype=np.bool_)
-        return self.words().take(population) < np.uint64(threshold)
+            return np.arange(population)
+        return uniform.which_below(self.words(), int(threshold), int(population))
 
     def places(self, population: int, size: int) -> Integers:
         """Return ``size`` of the places 0, 1, ..., population - 1; all sets are equally likely."""

@@ -21,6 +21,19 @@ def below(words: WordSupply, bound: int, count: int) -> WordArray:
     return kept[:count]
 
 
+def which_below(words: WordSupply, bound: int, count: int) -> Integers:
+    """Return which of ``count`` uniform words are below ``bound``, itself a word, in order.
+
+    Eight bits decide that of all but one word in 256; the other 56 are drawn for those alone.
+    """
+    first = words.take(-(-count // 8)).astype("<u8", copy=False).view(np.uint8)[:count]
+    leading = np.uint8(bound >> 56)
+    found = np.flatnonzero(first <= leading)
+    tied = np.flatnonzero(first[found] == leading)
+    rest = words.take(tied.size) >> np.uint64(8)
+    return np.delete(found, tied[rest >= np.uint64(bound & ((1 << 56) - 1))])
+
+
 def below_each(words: WordSupply, bounds: Integers) -> Integers:
     """Return a uniform integer below each bound; bounds lie between 1 and 2**62."""
     most = (bounds - 1).astype(np.uint64)

@@ -17,13 +17,16 @@ from discreet.privacy.concentrated import ZeroConcentrated
 from discreet.privacy.profile import SAFETY, SMALLEST, Profile, orders_above_one
 
 EXACT_DRAWS = 2048
-"""With more draws than this the zCDP bound answers instead of the exact formula."""
+EXACT_AT_MANY_LEVELS, FEW_LEVELS = 256, 64
+"""With more draws than this the zCDP bound answers instead of the exact formula; the second number
+is for compositions, which ask for thousands of levels."""
 
 
 HALF_WINDOW = 4.5
 """In roots of the number of draws: by Hoeffding counts are farther below their mean with a chance
 of 3e-18."""
 
+NEAR_LARGEST = 1 - 1e-6
 AT_ONCE = 128
 TINY = 1e-300
 
@@ -78,7 +81,8 @@ class BoundedRange(Profile):
         return product if self.draws == 1 else math.nextafter(product, math.inf)
 
     def bound(self, epsilons: Vector) -> Vector:
-        if self.draws <= EXACT_DRAWS:  # never above the bound of zCDP
+        most = EXACT_DRAWS if epsilons.size <= FEW_LEVELS else EXACT_AT_MANY_LEVELS
+        if self.draws <= most:  # never above the bound of zCDP
             exact = np.array([self._exact(epsilon) for epsilon in epsilons.tolist()])
             best = np.maximum(exact, SMALLEST)
         else:
@@ -88,6 +92,8 @@ class BoundedRange(Profile):
 
     def _exact(self, epsilon: float) -> float:
         m, span = self.draws, self.span
+        # Nearer to the largest loss rounding would show; delta falls, so this is an upper bound.
+        epsilon = min(epsilon, self._largest * NEAR_LARGEST)
         tilt = (epsilon + span * np.arange(m + 2)) / (m + 1)
         tilt = tilt[(tilt > 0) & (tilt < span)]
         if tilt.size <= AT_ONCE:
@@ -116,7 +122,8 @@ class BoundedRange(Profile):
         mean, spread = tilt - span + chance * span, chance * (1 - chance) * span**2
         a = np.clip((epsilon / m - mean) / np.maximum(spread, TINY), 0.0, 500.0 / span)
         moment = a * tilt + np.log(chance + (1 - chance) * np.exp(-a * span))
-        logarithm = m * moment - a * epsilon + xlogy(a, a) - xlogy(1 + a, 1 + a)
+        constant = -np.log1p(a) - np.where(a > 0, a * np.log1p(1 / np.maximum(a, TINY)), 0.0)
+        logarithm = m * moment - a * epsilon + constant
         return np.asarray(np.exp(np.minimum(logarithm, 0.0)))
 
     def _of_tilts(self, epsilon: float, tilt: Vector) -> Vector:

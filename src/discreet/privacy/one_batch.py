@@ -36,9 +36,15 @@ def added(epsilons: Vector, shift: float, rate: float) -> Vector:
 
 def removed(epsilons: Vector, shift: float, rate: float) -> Vector:
     """Return delta at epsilons >= 0 in the reverse order."""
+    if rate == 1:
+        return Gaussian(shift).deltas(epsilons)
     gone = -np.expm1(-epsilons) / rate
     inside = gone < 1
     inner = -np.log1p(-np.where(inside, gone, 0.0))
+    if rate > 0.5:  # then what is left would cancel
+        left = (np.exp(-epsilons) - (1 - rate)) / rate
+        inside = left > 0
+        inner = -np.log(np.where(inside, left, 1.0))
     deltas = rate * np.exp(np.minimum(epsilons - inner, 0.0)) * Gaussian(shift).deltas(inner)
     return np.where(inside, deltas, 0.0)
 

@@ -20,7 +20,7 @@ def least_enough(excess: Callable[[float], float], guess: float, precision: floa
     >>> def excess(x: float) -> float:
     ...     tried.append(x)
     ...     return 20 - x**2
-    >>> 0 <= least_enough(excess, 3.0, 1e-6) / 20**0.5 - 1 <= 1e-6, len(tried) < 12
+    >>> 0 <= least_enough(excess, 3.0, 1e-6) / 20**0.5 - 1 <= 1e-6, len(tried) < 16
     (True, True)
     """
     low = high = guess

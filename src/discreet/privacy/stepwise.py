@@ -23,6 +23,9 @@ WIDENING = 1e-3
 MOST_CELLS = 2**16
 """Of the grid of one step, from zero on."""
 
+LEAST_REACH = 1e-12
+"""Grids of smaller losses would be lost in rounding; a larger one only rounds up."""
+
 TAIL = 1e-20
 """The chance of all steps together to lose more than the grid reaches."""
 
@@ -61,11 +64,9 @@ class Stepwise(Profile):
     @cached_property
     def reach_of_one(self) -> float:
         """An epsilon that one step exceeds with negligible chance."""
-        tail, high = TAIL / self.steps, 1e-300
-        if self.one(np.zeros(1))[0] <= tail:
-            return high
+        tail, high = TAIL / self.steps, LEAST_REACH
         while self.one(np.array([high]))[0] > tail and high < 1e6:
-            high *= 1e10 if high < 1e-20 else 1.25
+            high *= 1.25
         return high
 
     def loss_of_one(self, step: float, *, is_reversed: bool) -> GridLoss:
@@ -115,7 +116,7 @@ class Stepwise(Profile):
         bounds = renyi_delta(epsilons, ORDERS, self.rdp(ORDERS))
         # Where the Renyi curve says that nothing is left, nobody looks closer.
         for i in np.flatnonzero(bounds > NOTHING):
-            bounds[i] = min(bounds[i], max(loss.delta(epsilons[i]) for loss in self._composed))
+            bounds[i] = min(bounds[i], float(largest_delta(self._composed, epsilons[i : i + 1])[0]))
         return bounds
 
 
@@ -154,4 +155,5 @@ def composed_both_ways(
 
 def largest_delta(losses: Sequence[ComposedLoss], epsilons: Vector) -> Vector:
     """Return the larger delta of both orders at each epsilon."""
-    return np.array([max(loss.delta(epsilon) for loss in losses) for epsilon in epsilons.tolist()])
+    deltas = [[loss.delta(epsilon) for loss in losses] for epsilon in epsilons.tolist()]
+    return np.asarray(np.nan_to_num(np.max(deltas, axis=1), nan=1.0))

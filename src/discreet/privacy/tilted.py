@@ -217,6 +217,8 @@ def _best_tilt(
     low, high = 0, _OCTAVE
     if is_too_much(2.0 ** (low / _OCTAVE)):
         low, high = -10 * _OCTAVE, 0
+        if is_too_much(2.0 ** (low / _OCTAVE)):
+            return 0.0
     while 2.0 ** (high / _OCTAVE) * parts[0][0].step < _STEEPEST and not is_too_much(
         2.0 ** (high / _OCTAVE)
     ):

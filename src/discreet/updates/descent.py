@@ -26,20 +26,19 @@ def descend(
 ) -> Vector:
     r"""Follow gradients, and return an average of the path.
 
-        A step from w with stiffness s goes to the minimiser of
-        :math:`\langle g, u \rangle + s \|u - w\|^2/2 + \Lambda \|u\|^2/2 + P(u)`. The ridge and the
-        penalty are public, so they are taken as they are; the penalty of a constraint projects.
+    A step from w with stiffness s goes to the minimiser of
+    :math:`\langle g, u \rangle + s \|u - w\|^2/2 + \Lambda \|u\|^2/2 + P(u)`. The ridge and the
+    penalty are public, so they are taken as they are; the penalty of a constraint projects.
 
-        Examples
-        --------
-        >>> from discreet.geometry import L2Ball
-        >>> from discreet.errors import InputError
-    from discreet.penalties import Indicator
-        >>> from discreet.updates import Adaptive, LastPoint
-        >>> slope = np.array([-30.0, -40.0])
-        >>> descend(lambda w: slope, np.zeros(2), steps=20, rule=Adaptive(4.0), average=LastPoint(),
-        ...         ridge=1e-6, penalty=Indicator(L2Ball(2.0))).round(3)
-        array([1.2, 1.6])
+    Examples
+    --------
+    >>> from discreet.geometry import L2Ball
+    >>> from discreet.penalties import Indicator
+    >>> from discreet.updates import Adaptive, LastPoint
+    >>> slope = np.array([-30.0, -40.0])
+    >>> descend(lambda w: slope, np.zeros(2), steps=20, rule=Adaptive(4.0), average=LastPoint(),
+    ...         ridge=1e-6, penalty=Indicator(L2Ball(2.0))).round(3)
+    array([1.2, 1.6])
     """
     _checks.whole(steps=steps, at_least=1)
     _checks.positive(ridge=ridge)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from discreet import _checks
 from discreet.errors import InputError
+from discreet.geometry import limits
 from discreet.vector_problems.base import VectorProblem
 
 _UP = 1 + 1e-14
@@ -57,6 +58,8 @@ class SpatialMedian(VectorProblem):
     def __post_init__(self) -> None:
         super().__post_init__()
         _checks.not_negative(smoothing=self.smoothing)
+        if self.smoothing > 0:
+            limits.size(smoothing=self.smoothing)  # its square must not vanish
         object.__setattr__(self, "smoothing", float(self.smoothing))
         if self.bounds.intercept is not None:
             raise InputError("a median of rows has no intercept; declare none.")

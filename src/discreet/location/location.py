@@ -1,0 +1,114 @@
+"""A private location: the point with the least sum of a convex loss."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from discreet import _checks
+from discreet.data import Bounds
+from discreet.errors import InputError
+from discreet.geometry import Box
+from discreet.ledger import Ledger
+from discreet.location._estimator import ColumnEstimator, limits_for
+from discreet.locations import ColumnLocations
+from discreet.losses import Loss, Pinball, Squared
+from discreet.mechanisms import ExponentialSampling, Mechanism
+from discreet.privacy import Budget, Unit
+from discreet.question import Question
+
+NAMES = ("squared", "absolute")
+
+
+class Location(ColumnEstimator):
+    """The point of each column with the least sum of losses, differentially private.
+
+    It is drawn by the exponential mechanism, exactly, whether the loss is smooth or not. For a
+    quantile alone :class:`Median` and :class:`Quantile` are better: they count ranks.
+
+    Parameters
+    ----------
+    loss
+        ``"squared"`` for a mean, ``"absolute"`` for a median, or a loss of real labels, in the
+        units of the column: ``Huber(5.0)``, ``Pinball(0.9)``.
+    epsilon, delta
+        The privacy budget of one fit. One column is pure, so ``delta`` is not used; many columns
+        share a budget with a positive ``delta`` more cheaply.
+    bounds
+        The declared range of values, as (low, high); others are clipped to it. Two lists give each
+        column its own. Choose it without looking at the data.
+    unit
+        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
+    ledger
+        Where the fit is paid for; None keeps no books.
+    max_rows
+        A public bound on the number of rows, if that number is private.
+    random_state
+        None for privacy. A whole number makes a repeatable rehearsal that is **not private**.
+    verbose
+        Above zero, the guarantee is printed after the fit.
+
+    Attributes
+    ----------
+    location_
+        The released point of each column.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+    release_, privacy_
+        The release and its guarantee.
+
+    Examples
+    --------
+    >>> from discreet.losses import Huber
+    >>> ages = np.random.default_rng(0).normal(40, 10, size=(2000, 1))
+    >>> model = Location(Huber(5.0), epsilon=1.0, bounds=(0, 120)).fit(ages)
+    >>> bool(abs(model.location_[0] - 40) < 5)
+    True
+    >>> model.privacy_.epsilon(0.0)
+    1.0
+    """
+
+    def __init__(
+        self,
+        loss: str | Loss = "squared",
+        epsilon: float = 1.0,
+        delta: float = 1e-9,
+        bounds: Any = (-1.0, 1.0),
+        unit: str | Unit = "add_remove",
+        ledger: Ledger | None = None,
+        *,
+        max_rows: int = 2**23,
+        random_state: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.unit = unit
+        self.ledger = ledger
+        self.max_rows = max_rows
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check(self) -> None:
+        super()._check()
+        if isinstance(self.loss, str):
+            _checks.one_of(NAMES, loss=self.loss)
+        elif not isinstance(self.loss, Loss):
+            raise InputError(f"loss must be one of {NAMES} or a Loss such as Huber(1.0).")
+
+    def _asked(
+        self, width: int, most_rows: int, budget: Budget, unit: Unit
+    ) -> tuple[Mechanism, Question]:
+        lower, upper = limits_for(self.bounds, width)
+        declared = Bounds(Box(lower, upper), n_features=width, max_rows=most_rows)
+        return ExponentialSampling(), ColumnLocations(declared, self._loss(lower, upper))
+
+    def _loss(self, lower: list[float], upper: list[float]) -> Loss:
+        if isinstance(self.loss, Loss):
+            return self.loss
+        if self.loss == "absolute":
+            return Pinball(0.5)
+        return Squared(float(np.max(np.subtract(upper, lower))) / 2)
