@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CODE := src tests benchmarks reproductions audits
 
-.PHONY: audit demo test format bench utility oracle goodness reproduce peers opacus clean
+.PHONY: audit demo test format bench utility oracle goodness reproduce peers opacus opendp clean
 
 demo: $(READY)
 	@$(BIN)/python -m discreet.demo
@@ -50,6 +50,9 @@ peers: $(READY)
 opacus: $(READY)
 	$(BIN)/python benchmarks/peers/time_opacus.py
 
+opendp: $(READY)
+	$(BIN)/python benchmarks/peers/quantiles_opendp.py
+
 $(READY): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Setting up $(VENV) (a minute, once)..."
@@ -57,4 +60,4 @@ $(READY): pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) benchmarks/peers/.venv benchmarks/peers/.venv-opacus .mypy_cache .pytest_cache .ruff_cache .hypothesis discreet-demo.png
+	rm -rf $(VENV) benchmarks/peers/.venv benchmarks/peers/.venv-opacus benchmarks/peers/.venv-opendp .mypy_cache .pytest_cache .ruff_cache .hypothesis discreet-demo.png

@@ -200,6 +200,7 @@ def excess_by_size(
         for line in lines:
             _size_line(axes, line)
         axes.set_title(QUARTER_NAMES[quarter], color=INK, fontsize=10, loc="left")
+        _plain_ticks(axes, sorted({size for line in lines for size in line.sizes}))
         axes.set_xlabel(axis, color=GREY)
         axes.legend(fontsize=7.5, frameon=False)
     _finish(figure, path, "Excess risk on the instances of the lower bounds", note)

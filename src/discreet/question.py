@@ -107,13 +107,7 @@ class ColumnQuantiles(Question):
         if not 0 < self.q < 1:
             raise InputError(f"q must lie strictly between 0 and 1; got {self.q}.")
         _checks.whole(steps=self.steps, at_least=1, at_most=MOST_STEPS)
-        features = self.bounds.features
-        if not isinstance(features, Box):
-            raise InputError("quantiles need an interval for each column; declare a Box.")
-        if not all(low < high for low, high in zip(features.lower, features.upper, strict=True)):
-            raise InputError("quantiles need a lower limit below the upper one in every column.")
-        if self.bounds.intercept is not None or self.bounds.max_weight is not None:
-            raise InputError("quantiles are of plain columns; declare no intercept and no weights.")
+        check_columns(self.bounds, "each of the quantiles")
 
 
 @dataclass(frozen=True)

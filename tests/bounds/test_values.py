@@ -265,6 +265,8 @@ def test_the_entropy_of_a_simplex_is_solved_for():
     # kappa = bend/lam = 1: 2 c/lam (1 + 1/2) = most; kappa = 16: 2 c/lam (1 + 2) = most.
     assert least_entropy(1.0, 10.0, 0.3) == pytest.approx(10.0, rel=1e-9)
     assert least_entropy(1.0, 160.0, 0.6) == pytest.approx(10.0, rel=1e-9)
+    assert least_entropy(1.0, 1e-30, 1e-20) == pytest.approx(2e20, rel=1e-9)
+    assert least_entropy(2.0, 1e-300, 3e-7) == pytest.approx(2 * 2.0 / 3e-7, rel=1e-9)
     assert least_entropy(1.0, 0.0, 0.2) == 10.0
 
 

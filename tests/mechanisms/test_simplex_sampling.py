@@ -339,3 +339,26 @@ def test_an_audit_by_counting_refutes_nothing(unit):
     found = cases("simplex_sampling", unit, 4.0)[0].audit(trials=4000, seed=2)
     assert not found.violated
     assert found.lower_bound > 2.0
+
+
+def test_the_rule_for_the_entropy_never_asks_for_what_cannot_be_certified():
+    bounds = Bounds(LinfBall(0.5), 5, labels=Interval(-0.5, 0.5), max_rows=10**6)
+    question = Mixture(Squared(0.5), bounds)
+    budget, unit = Budget(10.0, 1e-6), AddRemoveOne()
+    plan = SimplexSampling().plan(question, budget, unit)
+    assert plan.solver.is_certain()
+    assert not EntropicMinimiser(question, plan.solver.entropy / 100).is_certain()
+    assert plan.guarantee.profile.delta(budget.epsilon) <= budget.delta
+
+
+@pytest.mark.parametrize("error", [ValueError, ZeroDivisionError, np.linalg.LinAlgError])
+def test_whatever_becomes_of_newtons_method_there_is_an_answer(monkeypatch, error):
+    def fail(*arguments):
+        raise error
+
+    bounds = Bounds(LinfBall(0.5), 3, labels=Interval(-0.5, 0.5), max_rows=50)
+    solver = EntropicMinimiser(Mixture(Squared(0.5), bounds), 30.0)
+    rows = open_rows(np.full((20, 3), 0.3), np.zeros(20), bounds=bounds, unit=AddRemoveOne())
+    expected = solver.solve(rows)
+    monkeypatch.setattr(EntropicMinimiser, "_by_newton", fail)
+    np.testing.assert_array_equal(solver.solve(rows), expected)

@@ -13,6 +13,7 @@ from scipy.special import ndtr
 
 from discreet.errors import InputError, InputTypeError
 from discreet.privacy import AddRemoveOne, Gaussian, Pure, ReplaceOne, SampledGaussian, compose
+from discreet.privacy.one_batch import removed
 
 UNITS = {False: AddRemoveOne(), True: ReplaceOne()}
 RELATIONS = {
@@ -215,3 +216,20 @@ def test_impossible_numbers_are_refused(changes):
 def test_other_types_are_refused(changes):
     with pytest.raises(InputTypeError, match="must be"):
         SampledGaussian(**({"mu": 1.0, "rate": 0.1} | changes))
+
+
+def test_delta_falls_where_single_losses_are_huge():
+    deltas = SampledGaussian(1000.0, 1e-6, 2).deltas(np.array([1.0, 5.0, 20.0]))
+    assert (np.diff(deltas) <= 0).all()
+    assert 2e-6 <= deltas[0] < 2.1e-6  # one of two steps takes the row
+
+
+def test_very_little_shift_is_no_error():
+    assert 0 < SampledGaussian(1e-20, 1e-6, 2).delta(0.0) < 1e-12
+
+
+def test_rates_near_one_are_nearly_gaussian_in_the_reverse_order():
+    epsilons = np.array([1.0, 20.0, 50.0])
+    np.testing.assert_array_equal(removed(epsilons, 10.0, 1.0), Gaussian(10.0).deltas(epsilons))
+    near, whole = (removed(epsilons[:2], 10.0, rate)[:2] for rate in (1 - 2.0**-53, 1.0))
+    np.testing.assert_allclose(near, whole, rtol=1e-6)

@@ -8,6 +8,8 @@ Localization spends half of epsilon on output perturbation, which finds a ball o
 :math:`r = Q\, aG/(m\epsilon/2)` around the minimiser, Q the quantile of the norm of its noise that
 fails with chance :math:`n^{-2}`; the other half on the exponential mechanism inside a set of
 diameter at most 2r. A failure costs at most :math:`nGD + \Lambda D^2/2`.
+
+The library draws up to six coefficients so, and for more of them names no mechanism here.
 """
 
 from __future__ import annotations

@@ -51,6 +51,7 @@ GRADIENT_DESCENT = (
         formula="sqrt(2) a G D sqrt(p)/mu",
         evaluate=_convex,
         needs=(needs.DELTA, needs.BOUNDED),
+        mechanism="noisy_gradient",
     ),
     Bound(
         name="gradient descent, strongly convex",
@@ -60,5 +61,6 @@ GRADIENT_DESCENT = (
         formula="4 p (a G/mu)^2/m",
         evaluate=_strongly_convex,
         needs=(needs.DELTA, needs.BOUNDED, needs.CURVED),
+        mechanism="noisy_gradient",
     ),
 )

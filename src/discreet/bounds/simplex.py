@@ -109,6 +109,7 @@ SIMPLEX = (
         evaluate=_value(_pure_range),
         needs=(needs.SMOOTH, _SEVERAL),
         geometry="simplex",
+        mechanism="simplex_sampling",
     ),
     Bound(
         name="simplex, sampling, approximate",
@@ -120,5 +121,6 @@ SIMPLEX = (
         evaluate=_value(_approximate_range),
         needs=(needs.DELTA, needs.SMOOTH, _SEVERAL),
         geometry="simplex",
+        mechanism="simplex_sampling",
     ),
 )
