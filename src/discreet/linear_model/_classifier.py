@@ -15,7 +15,8 @@ from discreet._types import Array, Vector
 from discreet.data import LabelSet
 from discreet.errors import InputError
 from discreet.linear_model._estimator import LinearEstimator
-from discreet.losses import ProbabilisticLoss
+from discreet.losses import MarginLogistic, ProbabilisticLoss
+from discreet.losses.softmax import MarginSoftmax
 
 
 class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
@@ -26,6 +27,7 @@ class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[mi
     coef_: Array
     intercept_: Vector
     classes_: Any
+    multiclass_: str | None
 
     def _ridge(self) -> float | None:
         if self.C is None:
@@ -44,6 +46,7 @@ class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[mi
             codes = np.where(np.isnan(codes), codes, 2 * codes - 1)
         coefficients = self._release(task, X, codes, weights)
         self.classes_ = classes
+        self.multiclass_ = None if count == 2 else "softmax" if task.is_softmax else "one_vs_rest"
         self._keep(coefficients[:, :-1], coefficients[:, -1])
         return self
 
@@ -73,7 +76,11 @@ class ProbabilisticClassifier(LinearClassifierBase):
         loss = self._loss()
         if not isinstance(loss, ProbabilisticLoss):
             raise InputError(f"{loss!r} gives no probabilities; use decision_function.")
-        chances = np.asarray(loss.probability(self._margins(X)))
+        margins = self._margins(X)
+        if self.multiclass_ == "softmax":
+            together = MarginSoftmax(loss.margin if isinstance(loss, MarginLogistic) else 0.0)
+            return together.probability(margins.T).T
+        chances = np.asarray(loss.probability(margins))
         if self.classes_.size == 2:
             return np.column_stack([1 - chances[:, 0], chances[:, 0]])
         total = chances.sum(axis=1, keepdims=True)

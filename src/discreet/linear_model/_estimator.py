@@ -105,8 +105,8 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
         """Return the entry of the intercept's column."""
         return INTERCEPT_SHARE * self.data_norm if self.fit_intercept else None
 
-    def _chosen(self, n_features: int) -> str | Mechanism:
-        """Return the mechanism for rows of this width, or the name of one."""
+    def _chosen(self, n_features: int, labels: Labels) -> str | Mechanism:
+        """Return the mechanism for rows of this width and such labels, or the name of one."""
         return self.mechanism
 
     def _task(self, labels: Labels, assumed: tuple[str, ...], n_features: int) -> Task:
@@ -124,7 +124,7 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
             domain=self.domain,
             max_weight=self.max_weight,
             max_rows=self.max_rows,
-            mechanism=self._chosen(n_features),
+            mechanism=self._chosen(n_features, labels),
             assumed=assumed,
             lasso=self._lasso(),
         )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+from discreet.data import Labels, LabelSet
 from discreet.geometry import ConvexSet
 from discreet.ledger import Ledger
 from discreet.linear_model._classifier import ProbabilisticClassifier
 from discreet.linear_model._declared_columns import Columns, DeclaredColumns
 from discreet.losses import Loss, MarginLogistic
-from discreet.mechanisms import Mechanism, PrivateStandardisation
+from discreet.mechanisms import Mechanism, NoisyGradient, PrivateStandardisation
+from discreet.mechanisms.noisy_gradient import MOST_DIRECTIONS
 from discreet.mechanisms.private_standardisation import CENTRED_WIDTH
 from discreet.privacy import Unit
 
@@ -133,7 +136,7 @@ class LinearClassifier(DeclaredColumns, ProbabilisticClassifier):
     def _centres(self) -> bool:
         return self.delta > 0
 
-    def _chosen(self, n_features: int) -> str | Mechanism:
+    def _chosen(self, n_features: int, labels: Labels) -> str | Mechanism:
         """Standardise wherever there is an intercept to centre with, and columns to say how."""
         can = self.fit_intercept and self.domain is None and n_features <= CENTRED_WIDTH
         pays = self.delta > 0 or self.columns is not None
@@ -141,5 +144,14 @@ class LinearClassifier(DeclaredColumns, ProbabilisticClassifier):
             self.mechanism == "auto" and can and pays
         ):
             largest = None if self.columns is None else 1.0
-            return PrivateStandardisation(entry_bound=largest, indicators=self._indicators())
+            standard = PrivateStandardisation(entry_bound=largest, indicators=self._indicators())
+            if self.mechanism == "auto" and self._is_softmax(n_features, labels):
+                return standard.with_second(NoisyGradient())
+            return standard
         return self.mechanism
+
+    def _is_softmax(self, n_features: int, labels: Labels) -> bool:
+        """Say whether classes are learnt at once: where directions of all can be told apart."""
+        classes = len(labels.values) if isinstance(labels, LabelSet) else 0
+        is_noisy = self.delta > 0 and math.isfinite(self.epsilon)
+        return is_noisy and classes > 2 and classes * (n_features + 1) <= MOST_DIRECTIONS

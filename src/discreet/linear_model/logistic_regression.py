@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from discreet.data import Labels
 from discreet.geometry import ConvexSet
 from discreet.ledger import Ledger
 from discreet.linear_model._classifier import ProbabilisticClassifier
@@ -111,7 +112,7 @@ class LogisticRegression(ProbabilisticClassifier):
     def _loss(self) -> Loss:
         return Logistic()
 
-    def _chosen(self, n_features: int) -> str | Mechanism:
+    def _chosen(self, n_features: int, labels: Labels) -> str | Mechanism:
         """Standardise if the penalty is left to us: its strength means another thing then."""
         can = self.fit_intercept and self.domain is None and n_features <= CENTRED_WIDTH
         pays = self.C is None and self.delta > 0 and math.isfinite(self.epsilon)

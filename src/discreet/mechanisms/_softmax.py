@@ -1,14 +1,14 @@
-r"""Several classes at once: the softmax loss, and exact sums of its gradients.
+r"""Several classes at once: the softmax problem, and exact sums of its gradients.
 
-For classes with vectors :math:`w_k`, margins :math:`z_k = \langle x, w_k\rangle` and chances
-:math:`q_k = e^{z_k}/\sum_j e^{z_j}`, the loss of a row of class y is :math:`-\ln q_y`, and its
-gradient in :math:`w_k` is :math:`s_k x` with :math:`s_k = q_k - [k = y]`. Since
-:math:`\sum_{k \ne y} q_k^2 \le (1 - q_y)^2`, the slopes s have norm at most :math:`\sqrt 2`, and
-the whole gradient :math:`\sqrt 2 \|x\|`.
+For a row x of class y the gradient in the coefficients of class k is :math:`s_k x`, s being the
+slopes of :class:`~discreet.losses.softmax.MarginSoftmax`: in norm at most :math:`\sqrt 2 \|x\|`.
 
 Margins are exact, and slopes a function of one row's margins and class, as in
-``_exact_gradient.py``: class by class, in a fixed order. Slopes are shortened by more than they are
-rounded, and cut towards zero, so their norm is still at most :math:`\sqrt 2`.
+``_exact_gradient.py``. Of exponentials as computed nothing is needed but that none is negative and
+the largest is one: with u the unit of roundings, chances are at most one and add up to
+:math:`1 + (K + 1) u` at most, so slopes exceed their bound by a share of less than
+:math:`(K + 6) u`, the weight included. They are shortened by more than that and cut towards zero,
+so that as integers their norm is at most :math:`\sqrt 2 \cdot 2^k`.
 """
 
 from __future__ import annotations
@@ -18,16 +18,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet._types import Array, Integers, Vector
+from discreet._types import Integers, Vector
 from discreet.data import Block, OpenRows
 from discreet.declared import Bounds
 from discreet.errors import PrivacyError
+from discreet.geometry.limits import rounded_up
+from discreet.losses import Logistic, MarginLogistic
+from discreet.losses.softmax import MarginSoftmax
 from discreet.mechanisms._exact_gradient import ENTRY_BITS, ROWS_AT_ONCE, ExactSums
 from discreet.one_vs_rest import OneVsRest
 
-_UP = 1 + 1e-15
 SHORTENED = 1 - 2.0**-36
-"""Exponentials of up to 10,000 classes and their sum are right to 2**-37."""
+"""By more than 10,000 classes need, the most there can be: 10,006 u is below 2**-39."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,12 @@ class Softmax:
     """The softmax problem of several classes, with the constants that noise is made for."""
 
     several: OneVsRest
+
+    @property
+    def loss(self) -> MarginSoftmax:
+        """The loss of all classes together that goes with that of one."""
+        one = self.several.problem.loss
+        return MarginSoftmax(one.margin if isinstance(one, MarginLogistic) else 0.0)
 
     @property
     def bounds(self) -> Bounds:
@@ -75,7 +83,7 @@ class Softmax:
     @property
     def row_lipschitz(self) -> float:
         """The largest norm of one row's gradient, all classes together."""
-        return math.sqrt(2) * self.lipschitz * self.row_norm * _UP
+        return rounded_up(math.sqrt(2) * self.lipschitz * self.row_norm)
 
     @property
     def largest_slope(self) -> float:
@@ -87,6 +95,11 @@ class Softmax:
         return math.inf
 
 
+def has_softmax(question: OneVsRest) -> bool:
+    """Say whether the loss of one class against the rest is one that softmax extends."""
+    return isinstance(question.problem.loss, Logistic | MarginLogistic)
+
+
 @dataclass(frozen=True)
 class ExactSoftmax(ExactSums):
     """The sum of the gradients of the softmax loss, as integers, one class after the other."""
@@ -95,34 +108,21 @@ class ExactSoftmax(ExactSums):
 
     def units(self, prepared: OpenRows, point: Vector) -> Integers:
         """Return the sum at public coefficients, in whole units."""
-        weights = self._cut_point(point).reshape(self.problem.shape)
+        vectors = self._cut_point(point).reshape(self.problem.shape)
+        loss = self.problem.loss
         per_slope = math.ldexp(SHORTENED, self.slope_bits) / self.problem.lipschitz
 
         def kernel(block: Block) -> Integers:
             if block.labels is None:
                 raise PrivacyError("a learning problem was run on rows without labels.")
-            slopes = _slopes(np.array([block.margins(each) for each in weights]), block.labels)
+            slopes = loss.slopes(block.several_margins(vectors), block.labels)
             if block.weights is not None:
                 slopes *= block.weights
             slopes *= per_slope
             np.trunc(slopes, out=slopes)
-            total = np.array([block.weighted_sum(each) for each in slopes])
+            total = block.several_sums(slopes)
             total *= 2.0**ENTRY_BITS
             return total.astype(np.int64).ravel()
 
         units: Integers = prepared.sum(kernel, block_rows=ROWS_AT_ONCE)
         return units
-
-
-def _slopes(margins: Array, labels: Vector) -> Array:
-    """Return chances less the indicator of the class: classes x rows, row by row the same."""
-    margins -= margins.max(axis=0)
-    with np.errstate(under="ignore"):
-        chances: Array = np.exp(margins, out=margins)
-    total = np.zeros(margins.shape[1])
-    for each in chances:  # in this order whatever the number of rows
-        total += each
-    chances /= total
-    for number, each in enumerate(chances):
-        each -= labels == number
-    return chances

@@ -13,12 +13,11 @@ from discreet import _checks
 from discreet._types import Integers, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError, InputError
-from discreet.losses import ProbabilisticLoss
 from discreet.mechanisms._batches import AllRows, Batches, FixedBatches, PoissonBatches
 from discreet.mechanisms._exact_directions import ExactDirections
 from discreet.mechanisms._exact_gradient import ExactGradient
 from discreet.mechanisms._share import Share
-from discreet.mechanisms._softmax import ExactSoftmax, Softmax
+from discreet.mechanisms._softmax import ExactSoftmax, Softmax, has_softmax
 from discreet.mechanisms.base import YES, Learner, Plan, Verdict
 from discreet.noise import ALL_ROWS, Grid, Noise, distance_of_gaussian, gaussian_grid
 from discreet.one_vs_rest import OneVsRest
@@ -271,16 +270,18 @@ class NoisyGradient(Learner):
 
     @staticmethod
     def _accepts_classes(question: OneVsRest) -> Verdict:
-        if not isinstance(question.problem.loss, ProbabilisticLoss):
+        if not has_softmax(question):
             return Verdict(
                 False,
-                f"several classes at once have the softmax loss, and {question.problem.loss!r} is "
-                "none of its kind; use EachAgainstTheRest(NoisyGradient()).",
+                "several classes at once have the softmax loss, which goes with Logistic and "
+                f"MarginLogistic, not with {question.problem.loss!r}; use "
+                "EachAgainstTheRest(NoisyGradient()).",
             )
-        if question.problem.penalty is not None:
+        if question.problem.penalty is not None or math.isfinite(question.problem.radius):
             return Verdict(
                 False,
-                "several classes at once have no domain; use EachAgainstTheRest(NoisyGradient()).",
+                "several classes at once have no penalty but the ridge and no domain; use "
+                "EachAgainstTheRest(NoisyGradient()).",
             )
         return YES
 
@@ -378,7 +379,7 @@ class NoisyGradient(Learner):
             rule=self._step_rule(problem, unit, sampling, noise),
             average=AVERAGES[self.average],
             guarantee=guarantee,
-            reason=sampling.sentence,
+            reason=sampling.sentence + ", all classes at once" * isinstance(problem, Softmax),
         )
 
     def _hint(self, problem: Walked, unit: Unit) -> int | None:
