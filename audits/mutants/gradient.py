@@ -97,7 +97,7 @@ def as_many_losses_as_classes() -> Mutant:
         pair=case.pair,
         run=of_plan(replace(plan, sums=_EachItsOwn(plan.problem)), bounds),
         original=of_plan(plan, bounds),
-        trials=1500,
+        trials=1000,
     )
 
 

@@ -26,6 +26,13 @@ class LinearClassifier(DeclaredColumns, ProbabilisticClassifier):
     ``delta`` is zero the noise is made for the l1 norm of rows, which is small where most columns
     are categories.
 
+    Three or more classes are learnt at once, by the softmax loss that asks for the same margin: one
+    record moves its gradient by no more than the root of two, whatever the number of classes, where
+    one problem for each class needs as many times its budget. So it is if ``delta > 0``, columns
+    are standardised and there are at most 512 coefficients; otherwise, and without privacy, each
+    class is told from the rest by a problem of its own. ``mechanism="private_standardisation"``
+    asks for that, ``mechanism="noisy_gradient"`` for softmax without a standardisation.
+
     Parameters
     ----------
     epsilon, delta
@@ -52,14 +59,14 @@ class LinearClassifier(DeclaredColumns, ProbabilisticClassifier):
         A convex set for the coefficients; columns are not standardised then.
     classes
         The classes, declared. Without it the labels found are taken as public, and the guarantee
-        says so. Three or more are told apart by one problem each, within the one budget.
+        says so. However many there are, they share the one budget.
     max_weight
         The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
     max_rows
         A public bound on the number of rows, if that number is private.
     mechanism
-        ``"auto"``, ``"private_standardisation"``, ``"objective_perturbation"`` or
-        ``"output_perturbation"``.
+        ``"auto"``, ``"private_standardisation"``, ``"objective_perturbation"``,
+        ``"output_perturbation"`` or ``"noisy_gradient"``.
     random_state
         None for privacy. A whole number makes a repeatable rehearsal that is **not private**.
     verbose
@@ -72,6 +79,8 @@ class LinearClassifier(DeclaredColumns, ProbabilisticClassifier):
         category, in the order of the declaration.
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
+    multiclass_
+        How three or more classes were learnt: ``"softmax"`` or ``"one_vs_rest"``. None for two.
     release_, privacy_
         The release and its guarantee.
 
@@ -91,6 +100,14 @@ class LinearClassifier(DeclaredColumns, ProbabilisticClassifier):
     ... ).fit(X, y)
     >>> bool(model.score(X, y) > 0.9), model.coef_.shape
     (True, (1, 3))
+
+    Three classes:
+
+    >>> y = np.digitize(age + 20 * (smokes == "yes"), [45, 70])
+    >>> model = LinearClassifier(columns=[Numeric(18, 100), Category(["no", "yes"])],
+    ...                          classes=[0, 1, 2]).fit(X, y)
+    >>> model.multiclass_, model.coef_.shape, model.predict_proba(X[:9]).shape
+    ('softmax', (3, 3), (9, 3))
     """
 
     def __init__(

@@ -45,7 +45,8 @@ class LogisticRegression(ProbabilisticClassifier):
         no constraint.
     classes
         The classes, declared. Without it the labels found are taken as public, and the guarantee
-        says so. Three or more are told apart by one problem each, within the one budget.
+        says so. Three or more are told apart by one problem each, within the one budget; with
+        ``mechanism="noisy_gradient"`` all at once, by softmax.
     max_weight
         The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
     max_rows
