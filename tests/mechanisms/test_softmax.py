@@ -209,6 +209,15 @@ def test_it_learns_and_each_class_has_coefficients():
     assert plan.run_many(rows, RehearsalNoise(1), 2).shape == (2, 3, 5)
 
 
+@pytest.mark.parametrize("mechanism", [NoisyGradient(5, 1e-3), NoisyGradient(5, batch=1)])
+def test_batches_may_be_empty(mechanism):
+    X, y = table(3)
+    question = question_of(bounds=replace(CLASSES, max_rows=1000))
+    rows = open_rows(X, y, bounds=question.bounds, unit=SWAP)
+    found = mechanism.plan(question, BUDGET, SWAP).run(rows, RehearsalNoise(1))
+    assert np.isfinite(found).all()
+
+
 def test_without_noise_the_gradient_vanishes_at_what_is_found():
     X, y = table(300)
     question = question_of(ridge=20.0)

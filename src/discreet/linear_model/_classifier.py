@@ -15,12 +15,12 @@ from discreet._types import Array, Vector
 from discreet.data import LabelSet
 from discreet.errors import InputError
 from discreet.linear_model._estimator import LinearEstimator
-from discreet.losses import MarginLogistic, ProbabilisticLoss
-from discreet.losses.softmax import MarginSoftmax
+from discreet.losses import ProbabilisticLoss
+from discreet.losses.softmax import softmax_of
 
 
 class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
-    """Two classes by one problem, more by one problem each, within one budget."""
+    """Two classes by one problem, more by one problem each or all at once, within one budget."""
 
     C: float | None
     classes: Any
@@ -77,8 +77,8 @@ class ProbabilisticClassifier(LinearClassifierBase):
         if not isinstance(loss, ProbabilisticLoss):
             raise InputError(f"{loss!r} gives no probabilities; use decision_function.")
         margins = self._margins(X)
-        if self.multiclass_ == "softmax":
-            together = MarginSoftmax(loss.margin if isinstance(loss, MarginLogistic) else 0.0)
+        together = softmax_of(loss) if self.multiclass_ == "softmax" else None
+        if together is not None:
             return together.probability(margins.T).T
         chances = np.asarray(loss.probability(margins))
         if self.classes_.size == 2:

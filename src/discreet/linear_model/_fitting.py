@@ -16,7 +16,8 @@ from discreet.geometry import ConvexSet
 from discreet.ledger import Ledger
 from discreet.linear_model._least_squares import as_strong_as_noise, least_error
 from discreet.linear_model._ridge import free_ridge
-from discreet.losses import Logistic, Loss, MarginLogistic, Squared
+from discreet.losses import Loss, Squared
+from discreet.losses.softmax import softmax_of
 from discreet.mechanisms import (
     AdaptiveRidge,
     EachAgainstTheRest,
@@ -185,7 +186,7 @@ class Task:
         return (
             self.classes > 2
             and (mechanism == "noisy_gradient" or isinstance(mechanism, NoisyGradient))
-            and isinstance(self.loss, Logistic | MarginLogistic)
+            and softmax_of(self.loss) is not None
             and self.domain is None
             and self.lasso is None
         )

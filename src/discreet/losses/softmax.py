@@ -9,6 +9,9 @@ from scipy.special import logsumexp, softmax
 
 from discreet import _checks
 from discreet._types import Array, Booleans, Vector
+from discreet.losses.base import Loss
+from discreet.losses.logistic import Logistic
+from discreet.losses.margin_logistic import MarginLogistic
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,19 @@ class MarginSoftmax:
             others = np.log(np.maximum(sizes.sum(axis=0) - sizes, 0.0))
             chances: Array = softmax(top + np.logaddexp(top, self.margin + others), axis=0)
         return chances
+
+
+def softmax_of(loss: Loss) -> MarginSoftmax | None:
+    """Return the loss of several classes that a loss of two is the case of, None if there is none.
+
+    Examples
+    --------
+    >>> softmax_of(MarginLogistic(2.0))
+    MarginSoftmax(margin=2.0)
+    """
+    if isinstance(loss, MarginLogistic):
+        return MarginSoftmax(loss.margin)
+    return MarginSoftmax() if isinstance(loss, Logistic) else None
 
 
 def _own(margins: Array, labels: Vector) -> Booleans:

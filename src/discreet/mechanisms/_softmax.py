@@ -23,8 +23,7 @@ from discreet.data import Block, OpenRows
 from discreet.declared import Bounds
 from discreet.errors import PrivacyError
 from discreet.geometry.limits import rounded_up
-from discreet.losses import Logistic, MarginLogistic
-from discreet.losses.softmax import MarginSoftmax
+from discreet.losses.softmax import MarginSoftmax, softmax_of
 from discreet.mechanisms._exact_gradient import ENTRY_BITS, ROWS_AT_ONCE, ExactSums
 from discreet.one_vs_rest import OneVsRest
 
@@ -41,8 +40,10 @@ class Softmax:
     @property
     def loss(self) -> MarginSoftmax:
         """The loss of all classes together that goes with that of one."""
-        one = self.several.problem.loss
-        return MarginSoftmax(one.margin if isinstance(one, MarginLogistic) else 0.0)
+        loss = softmax_of(self.several.problem.loss)
+        if loss is None:
+            raise PrivacyError(f"{self.several.problem.loss!r} has no softmax.")
+        return loss
 
     @property
     def bounds(self) -> Bounds:
@@ -93,11 +94,6 @@ class Softmax:
     @property
     def domain_radius(self) -> float:
         return math.inf
-
-
-def has_softmax(question: OneVsRest) -> bool:
-    """Say whether the loss of one class against the rest is one that softmax extends."""
-    return isinstance(question.problem.loss, Logistic | MarginLogistic)
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,12 @@ from discreet import _checks
 from discreet._types import Integers, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError, InputError
+from discreet.losses.softmax import softmax_of
 from discreet.mechanisms._batches import AllRows, Batches, FixedBatches, PoissonBatches
 from discreet.mechanisms._exact_directions import ExactDirections
 from discreet.mechanisms._exact_gradient import ExactGradient
 from discreet.mechanisms._share import Share
-from discreet.mechanisms._softmax import ExactSoftmax, Softmax, has_softmax
+from discreet.mechanisms._softmax import ExactSoftmax, Softmax
 from discreet.mechanisms.base import YES, Learner, Plan, Verdict
 from discreet.noise import ALL_ROWS, Grid, Noise, distance_of_gaussian, gaussian_grid
 from discreet.one_vs_rest import OneVsRest
@@ -270,7 +271,7 @@ class NoisyGradient(Learner):
 
     @staticmethod
     def _accepts_classes(question: OneVsRest) -> Verdict:
-        if not has_softmax(question):
+        if softmax_of(question.problem.loss) is None:
             return Verdict(
                 False,
                 "several classes at once have the softmax loss, which goes with Logistic and "
