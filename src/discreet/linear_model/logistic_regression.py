@@ -63,6 +63,8 @@ class LogisticRegression(ProbabilisticClassifier):
     ----------
     coef_, intercept_, classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
+    multiclass_
+        How three or more classes were learnt: ``"one_vs_rest"`` or ``"softmax"``. None for two.
     release_, privacy_
         The release and its guarantee.
 
