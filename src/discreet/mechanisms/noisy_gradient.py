@@ -492,8 +492,8 @@ def _far(problem: Walked) -> float:
     """Return how far from the origin the coefficients can be, or are expected to be."""
     if isinstance(problem, SpatialMedian) or math.isfinite(problem.domain_radius):
         return problem.domain_radius
-    if isinstance(problem, Softmax):
-        return USUAL_MARGIN / problem.row_norm
+    if isinstance(problem, Softmax):  # each class as far as usual
+        return math.sqrt(problem.several.classes) * USUAL_MARGIN / problem.row_norm
     if problem.loss.is_classifier or problem.bounds.labels is None:
         return USUAL_MARGIN / problem.row_norm
     return USUAL_PREDICTION * max(problem.bounds.labels.magnitude, 1e-100) / problem.row_norm
