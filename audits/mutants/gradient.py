@@ -11,11 +11,19 @@ from audits.mutants.base import Mutant
 from audits.mutants.runs import of_plan, rescaled
 from discreet._types import Integers, Vector
 from discreet.audit import Pair
-from discreet.audit.catalogue import cases
+from discreet.audit.catalogue import Case, cases
 from discreet.data import OpenRows
 from discreet.mechanisms import NoisyGradient
 from discreet.mechanisms._exact_directions import ExactDirections
+from discreet.mechanisms._exact_gradient import ENTRY_BITS
+from discreet.mechanisms._softmax import ExactSoftmax
 from discreet.privacy import AddRemoveOne
+
+
+def _labelled(label: str, unit: str, epsilon: float) -> Case:
+    return next(
+        case for case in cases("noisy_gradient", unit, epsilon, 1e-3) if case.label == label
+    )
 
 
 def moves_once() -> Mutant:
@@ -44,7 +52,7 @@ class _Differences(ExactDirections):
 
 
 def not_unit_vectors() -> Mutant:
-    case = cases("noisy_gradient", "add_remove", 1.0, 1e-3)[-1]
+    case = _labelled("noisy gradient, directions", "add_remove", 1.0)
     plan: Any = case.plan()
     bounds = case.question.bounds
     nothing, far = np.array([[0.0]]), np.array([[0.0], [100.0]])
@@ -56,6 +64,38 @@ def not_unit_vectors() -> Mutant:
         guarantee=plan.guarantee,
         pair=Pair(nothing, far, AddRemoveOne()),
         run=of_plan(replace(plan, sums=_Differences(plan.problem)), bounds),
+        original=of_plan(plan, bounds),
+        trials=1000,
+    )
+
+
+class _EachItsOwn(ExactSoftmax):
+    """The sum of gradients of one logistic loss a class, at the origin and a margin out of reach.
+
+    Their slopes are all one: negative for the class of the row, and positive for all others.
+    """
+
+    def units(self, prepared: OpenRows, point: Vector) -> Integers:
+        matrix, labels = prepared.gather()
+        own = np.arange(self.problem.several.classes)[:, None] == labels
+        units = 2.0 ** (self.slope_bits + ENTRY_BITS)
+        total: Integers = np.rint(np.where(own, -units, units) @ matrix).astype(np.int64)
+        return total.ravel()
+
+
+def as_many_losses_as_classes() -> Mutant:
+    case = _labelled("noisy gradient, softmax", "replace", 4.0)
+    question: Any = replace(case.question, classes=12)  # type: ignore[type-var]
+    plan: Any = case.mechanism.plan(question, case.budget, case.pair.unit)
+    bounds = question.bounds
+    return Mutant(
+        name="a loss for each class, with the noise of softmax",
+        breaks="Slopes of softmax have norm at most the root of two, whatever the number of "
+        "classes; those of a loss for each class have norm up to the root of that number.",
+        mechanism="noisy_gradient",
+        guarantee=plan.guarantee,
+        pair=case.pair,
+        run=of_plan(replace(plan, sums=_EachItsOwn(plan.problem)), bounds),
         original=of_plan(plan, bounds),
         trials=1000,
     )
@@ -79,4 +119,4 @@ def fixed_as_poisson() -> Mutant:
     )
 
 
-MUTANTS = (moves_once(), not_unit_vectors(), fixed_as_poisson())
+MUTANTS = (moves_once(), not_unit_vectors(), as_many_losses_as_classes(), fixed_as_poisson())

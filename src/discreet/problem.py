@@ -72,6 +72,11 @@ class Problem(Question):
         return replace(self, bounds=replace(bounds, labels=self.bounds.labels))
 
     @property
+    def width(self) -> int:
+        """How many coefficients there are, the intercept's included."""
+        return self.bounds.width
+
+    @property
     def reach(self) -> float:
         """The largest margin that coefficients within the radius can give a row."""
         return self.row_norm * min(self.radius, self.domain_radius)

@@ -110,7 +110,7 @@ def test_a_fit_costs_the_epsilon_asked_and_leaves_public_things(model, delta, un
     fit.fit(array(), labels(model))
     assert 0.999 <= fit.privacy_.epsilon(delta) <= 1.0
     expected = {"coef_", "intercept_", "n_features_in_", "release_", "privacy_"}
-    expected |= {"classes_"} if model is LinearClassifier else set()
+    expected |= {"classes_", "multiclass_"} if model is LinearClassifier else set()
     assert set(vars(fit)) - set(fit.get_params()) == expected
 
 

@@ -92,7 +92,7 @@ def test_a_fit_costs_the_epsilon_asked_and_no_more(model, setting):
 
 @every_model
 def test_only_public_things_hang_on_a_fitted_model(model):
-    expected = PUBLIC | ({"classes_"} if model in CLASSIFIERS else set())
+    expected = PUBLIC | ({"classes_", "multiclass_"} if model in CLASSIFIERS else set())
     assert attributes(fitted(model, delta=0.0)) == expected
 
 

@@ -524,7 +524,8 @@ class Steep(Hinge):
         for case in STAGED
         if isinstance(case, GradientCase)
         for mutant in MUTANTS
-        # A direction has no slope: what its mutant breaks is in audits/mutants/gradient.py.
+        # Directions have no slope: what their mutant breaks is in audits/mutants/gradient.py, and
+        # those of softmax are in test_softmax.py.
         if isinstance(case.question, Problem) or mutant != "slopes that are not clipped"
     ],
 )

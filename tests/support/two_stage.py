@@ -17,7 +17,7 @@ from scipy.stats import norm
 
 from discreet.data import Bounds, LabelSet
 from discreet.geometry import Box, L1Ball, L1L2Ball, L2Ball
-from discreet.losses import Hinge, MarginLogistic
+from discreet.losses import Hinge, Logistic, MarginLogistic
 from discreet.mechanisms import (
     EachAgainstTheRest,
     NoisyGradient,
@@ -109,13 +109,15 @@ class StagedCase(Case):
 class GradientCase(StagedCase):
     """Noisy sums of gradients; any public coefficients will do, and the origin is one of them."""
 
+    point: tuple[float, ...] | None = None
+
     def parts(self, plan):
-        origin = np.zeros(self.question.bounds.width)
+        point = np.zeros(plan.problem.width) if self.point is None else np.array(self.point)
 
         def run(rows, noise):
-            drawn = noise.gaussian(origin.size, plan.grid.bits)
+            drawn = noise.gaussian(point.size, plan.grid.bits)
             (batch,) = plan.batches.draw(plan.sums.prepare(rows), noise, 1)
-            total = plan.noisy_sum(batch, origin, drawn)
+            total = plan.noisy_sum(batch, point, drawn)
             return total / plan.grid.scale
 
         return (Part(run, plan.sensitivity / plan.grid.scale),) * plan.steps
@@ -302,4 +304,20 @@ def _directions():
                            Budget(1.0, 1e-6), pair, _l2, _hostile_row(3))  # fmt: skip
 
 
-STAGED = (*_standardisations(), *_one_vs_rest(), *_gradients(), *_directions())
+def _softmax():
+    bounds = Bounds(L2Ball(2.0), 3, labels=LabelSet([-1, 1]), max_rows=2**20)
+    question = OneVsRest(Problem(Logistic(), bounds, ridge=4000.0), classes=3)
+    nothing, up, down = [0.0] * 3, [5.0, 0.0, 0.2], [-5.0, 0.0, 0.2]
+    # Both rows are taken for the first class, by what they have in common, and are of the second.
+    point = (0.0, 0.0, 1000.0, *[0.0] * 6)
+    for unit, first, second in (
+        (AddRemoveOne(), [nothing], [nothing, up]),
+        (ReplaceOne(), [nothing, up], [nothing, down]),
+    ):
+        pair = tuple(Data(np.array(rows), np.ones(len(rows))) for rows in (first, second))
+        yield GradientCase(f"noisy softmax, {unit.name}", NoisyGradient(steps=4), question, unit,
+                           Budget(1.0, 1e-6), pair, _l2, _hostile_row(3, [0, 1, 2]), point=point
+                           )  # fmt: skip
+
+
+STAGED = (*_standardisations(), *_one_vs_rest(), *_gradients(), *_directions(), *_softmax())

@@ -240,15 +240,7 @@ def _logistic(unit: Unit, budget: Budget) -> Case:
 
 
 def _one_vs_rest(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
-    question = OneVsRest(_steep(), classes=3)
-    nothing, row = [0.0], [1.0]
-    if isinstance(unit, AddRemoveOne):
-        pair = Pair(
-            (np.array([nothing]), np.zeros(1)), (np.array([nothing, row]), np.zeros(2)), unit
-        )
-    else:
-        one, other = np.array([[1.0]]), np.array([[-1.0]])
-        pair = Pair((one, np.zeros(1)), (other, np.zeros(1)), unit)
+    question, pair = OneVsRest(_steep(), classes=3), _turned(unit)
     for law, spent in (("gaussian", budget), ("radial", pure)):
         yield Case(f"one against the rest, {law}", EachAgainstTheRest(ObjectivePerturbation(law)),
                    question, spent, pair, effort=6.0)  # fmt: skip
@@ -353,6 +345,7 @@ def _noisy_gradient(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
                    remark=remark
                    )  # fmt: skip
     yield _noisy_directions(unit, budget)
+    yield _noisy_softmax(unit, budget)
     if isinstance(unit, AddRemoveOne):
         return  # the number of rows is private, and so is a batch of so many
     # All others are alike, and opposite to one of the two that are exchanged.
@@ -371,6 +364,28 @@ def _noisy_directions(unit: Unit, budget: Budget) -> Case:
     mechanism = NoisyGradient(1, 1.0, rule="strongly_convex", average="last")
     return Case("noisy gradient, directions", mechanism, problem, budget, _far_row(unit),
                 effort=40.0)  # fmt: skip
+
+
+def _noisy_softmax(unit: Unit, budget: Budget) -> Case:
+    # A margin out of reach: at the origin a row is sure not to be of its class.
+    bounds = Bounds(L2Ball(1.0), 1, labels=LabelSet([-1, 1]), max_rows=2**16)
+    problem = Problem(MarginLogistic(margin=40.0), bounds, ridge=4000.0 / budget.epsilon)
+    mechanism = NoisyGradient(1, 1.0, rule="strongly_convex", average="last")
+    return Case("noisy gradient, softmax", mechanism, OneVsRest(problem, classes=3), budget,
+                _turned(unit), is_tight=False, effort=60.0, remark=EVEN)  # fmt: skip
+
+
+EVEN = "at the origin the other classes are as likely as each other; slopes are longest if one is"
+
+
+def _turned(unit: Unit) -> Pair:
+    """A row of the first of several classes: there or not, or turned about."""
+    nothing, row = [0.0], [1.0]
+    if isinstance(unit, AddRemoveOne):
+        return Pair(
+            (np.array([nothing]), np.zeros(1)), (np.array([nothing, row]), np.zeros(2)), unit
+        )
+    return Pair((np.array([row]), np.zeros(1)), (-np.array([row]), np.zeros(1)), unit)
 
 
 def _far_row(unit: Unit) -> Pair:

@@ -41,8 +41,16 @@ class Block(ABC):
         """Return the margins with at most :func:`margin_roundings` roundings of each term."""
 
     @abstractmethod
+    def several_margins(self, vectors: Array) -> Array:
+        """Return the margins of several vectors of coefficients, vectors x rows."""
+
+    @abstractmethod
     def weighted_sum(self, weights: Vector) -> Vector:
         """Return the sum of the rows, each times its weight."""
+
+    @abstractmethod
+    def several_sums(self, weights: Array) -> Array:
+        """Return a weighted sum of the rows for each vector of weights, which is a row."""
 
     def partial_sum(self, weights: Vector) -> Vector | SparseVector:
         """Return the sum of the rows, each times its weight; sparse if the rows are."""
@@ -116,7 +124,7 @@ class MatrixBlock(Block):
     def _inner(self, weights: Vector) -> Array:
         """Return the weighted sum of outer products before clipping."""
 
-    def _scaled(self, weights: Vector) -> Vector:
+    def _scaled(self, weights: Array) -> Array:
         return weights if self._scale is None else weights * self._scale
 
     def margins(self, coefficients: Vector) -> Vector:
@@ -133,6 +141,15 @@ class MatrixBlock(Block):
         products += self._intercept * coefficients[-1]
         return products
 
+    def several_margins(self, vectors: Array) -> Array:
+        last = vectors.shape[1] - (self._intercept is not None)
+        products = np.ascontiguousarray((self._matrix @ vectors[:, :last].T).T)
+        if self._scale is not None:
+            products *= self._scale
+        if self._intercept is not None:
+            products += self._intercept * vectors[:, last:]
+        return products
+
     @abstractmethod
     def _careful_product(self, coefficients: Vector) -> Vector:
         """Multiply before clipping, few terms at a time."""
@@ -142,6 +159,12 @@ class MatrixBlock(Block):
         if self._intercept is None:
             return total
         return np.append(total, self._intercept * weights.sum())
+
+    def several_sums(self, weights: Array) -> Array:
+        total = np.asarray((self._transposed @ self._scaled(weights).T).T)
+        if self._intercept is None:
+            return total
+        return np.column_stack([total, self._intercept * weights.sum(axis=1)])
 
     def gram(self, weights: Vector) -> Array:
         inner = self._inner(self._scaled(self._scaled(weights)))

@@ -17,16 +17,18 @@ from discreet.errors import InputError, InputTypeError
 from discreet.facts import Fact, Source, one_of
 from discreet.linear_model._estimator import LinearEstimator
 from discreet.losses import ProbabilisticLoss
+from discreet.losses.softmax import softmax_of
 
 
 class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
-    """Two classes by one problem, more by one problem each, within one budget."""
+    """Two classes by one problem, more by one problem each or all at once, within one budget."""
 
     C: float | None
     classes: Any
     coef_: Array
     intercept_: Vector
     classes_: Any
+    multiclass_: str | None
 
     def _ridge(self) -> float | None:
         if self.C is None:
@@ -48,6 +50,7 @@ class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[mi
             codes = np.where(np.isnan(codes), codes, 2 * codes - 1)
         coefficients = self._release(task, X, codes, weights)
         self.classes_ = classes
+        self.multiclass_ = None if count == 2 else "softmax" if task.is_softmax else "one_vs_rest"
         self._keep(coefficients[:, :-1], coefficients[:, -1])
         return self
 
@@ -77,7 +80,11 @@ class ProbabilisticClassifier(LinearClassifierBase):
         loss = self._loss()
         if not isinstance(loss, ProbabilisticLoss):
             raise InputError(f"{loss!r} gives no probabilities; use decision_function.")
-        chances = np.asarray(loss.probability(self._margins(X)))
+        margins = self._margins(X)
+        together = softmax_of(loss) if self.multiclass_ == "softmax" else None
+        if together is not None:
+            return together.probability(margins.T).T
+        chances = np.asarray(loss.probability(margins))
         if self.classes_.size == 2:
             return np.column_stack([1 - chances[:, 0], chances[:, 0]])
         total = chances.sum(axis=1, keepdims=True)

@@ -122,8 +122,8 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
             return (COLUMNS_FOUND,)
         return (COLUMNS_FOUND, Fact("coefficients", self.domain.words, Source.DECLARED))
 
-    def _chosen(self, n_features: int) -> str | Mechanism:
-        """Return the mechanism for rows of this width, or the name of one."""
+    def _chosen(self, n_features: int, labels: Labels) -> str | Mechanism:
+        """Return the mechanism for rows of this width and such labels, or the name of one."""
         return self.mechanism
 
     def _task(self, labels: Labels, assumed: tuple[str, ...], n_features: int) -> Task:
@@ -141,7 +141,7 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
             domain=self.domain,
             max_weight=self.max_weight,
             max_rows=self.max_rows,
-            mechanism=self._chosen(n_features),
+            mechanism=self._chosen(n_features, labels),
             assumed=assumed,
             lasso=self._lasso(),
             facts=self._facts(),

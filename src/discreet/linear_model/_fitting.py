@@ -18,6 +18,7 @@ from discreet.ledger import AbstractLedger
 from discreet.linear_model._least_squares import as_strong_as_noise, least_error
 from discreet.linear_model._ridge import free_ridge
 from discreet.losses import Loss, Squared
+from discreet.losses.softmax import softmax_of
 from discreet.mechanisms import (
     AdaptiveRidge,
     EachAgainstTheRest,
@@ -156,7 +157,7 @@ class Task:
 
     def question(self, n_features: int, count: int) -> Problem | OneVsRest:
         """State the learning problem; ``count`` is used only if it is public."""
-        classes = len(self.labels.values) if isinstance(self.labels, LabelSet) else 0
+        classes = self.classes
         bounds = Bounds(
             features=self.features,
             n_features=n_features,
@@ -168,11 +169,30 @@ class Task:
         problem = Problem(
             self.loss,
             bounds,
-            self._ridge(bounds, times=classes if classes > 2 else 1),
+            self._ridge(bounds, times=classes if classes > 2 and not self.is_softmax else 1),
             penalty=self._penalty(),
             assumed=self.assumed,
         )
         return OneVsRest(problem, classes) if classes > 2 else problem
+
+    @property
+    def classes(self) -> int:
+        """How many classes there are; zero if labels are numbers."""
+        return len(self.labels.values) if isinstance(self.labels, LabelSet) else 0
+
+    @property
+    def is_softmax(self) -> bool:
+        """Whether three or more classes are learnt at once, and not each against the rest."""
+        mechanism = self.mechanism
+        if isinstance(mechanism, PrivateStandardisation):
+            mechanism = mechanism.second
+        return (
+            self.classes > 2
+            and (mechanism == "noisy_gradient" or isinstance(mechanism, NoisyGradient))
+            and softmax_of(self.loss) is not None
+            and self.domain is None
+            and self.lasso is None
+        )
 
     def _penalty(self) -> Penalty | None:
         inside = None if self.domain is None else Indicator(self.domain)
@@ -209,7 +229,7 @@ class Task:
             mechanism = "sufficient_statistics" if self._from_statistics else mechanism
         if isinstance(mechanism, str):
             mechanism = MECHANISMS[mechanism]()
-        if not isinstance(question, OneVsRest):
+        if self.is_softmax or not isinstance(question, OneVsRest):
             return mechanism
         if isinstance(mechanism, PrivateStandardisation):
             return mechanism.with_second(EachAgainstTheRest(mechanism.second))

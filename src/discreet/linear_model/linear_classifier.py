@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+from discreet.data import Labels, LabelSet
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger
 from discreet.linear_model._classifier import ProbabilisticClassifier
 from discreet.linear_model._declared_columns import Columns, DeclaredColumns
 from discreet.losses import Loss, MarginLogistic
-from discreet.mechanisms import Mechanism, PrivateStandardisation
+from discreet.mechanisms import Mechanism, NoisyGradient, PrivateStandardisation
+from discreet.mechanisms.noisy_gradient import MOST_DIRECTIONS
 from discreet.mechanisms.private_standardisation import CENTRED_WIDTH
 from discreet.privacy import Unit
 
@@ -22,6 +25,13 @@ class LinearClassifier(DeclaredColumns, ProbabilisticClassifier):
     loss that asks for a margin, whose slope is near its bound where noise keeps the margins. If
     ``delta`` is zero the noise is made for the l1 norm of rows, which is small where most columns
     are categories.
+
+    Three or more classes are learnt at once, by the softmax loss that asks for the same margin: one
+    record moves its gradient by no more than the root of two, whatever the number of classes, where
+    problems of one class each have to share the budget. So it is if ``delta > 0``, columns are
+    standardised and there are at most 512 coefficients; otherwise, and without privacy, each class
+    is told from the rest by a problem of its own. ``mechanism="private_standardisation"`` asks for
+    that, ``mechanism="noisy_gradient"`` for softmax without a standardisation.
 
     Parameters
     ----------
@@ -49,14 +59,14 @@ class LinearClassifier(DeclaredColumns, ProbabilisticClassifier):
         A convex set for the coefficients; columns are not standardised then.
     classes
         The classes, declared. Without it the labels found are taken as public, and the guarantee
-        says so. Three or more are told apart by one problem each, within the one budget.
+        says so. However many there are, they share the one budget.
     max_weight
         The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
     max_rows
         A public bound on the number of rows, if that number is private.
     mechanism
-        ``"auto"``, ``"private_standardisation"``, ``"objective_perturbation"`` or
-        ``"output_perturbation"``.
+        ``"auto"``, ``"private_standardisation"``, ``"objective_perturbation"``,
+        ``"output_perturbation"`` or ``"noisy_gradient"``.
     random_state
         None for privacy. A whole number makes a repeatable rehearsal that is **not private**.
     verbose
@@ -69,6 +79,8 @@ class LinearClassifier(DeclaredColumns, ProbabilisticClassifier):
         category, in the order of the declaration.
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
+    multiclass_
+        How three or more classes were learnt: ``"softmax"`` or ``"one_vs_rest"``. None for two.
     release_, privacy_
         The release and its guarantee.
 
@@ -88,6 +100,14 @@ class LinearClassifier(DeclaredColumns, ProbabilisticClassifier):
     ... ).fit(X, y)
     >>> bool(model.score(X, y) > 0.9), model.coef_.shape
     (True, (1, 3))
+
+    Three classes:
+
+    >>> y = np.digitize(age + 20 * (smokes == "yes"), [45, 70])
+    >>> model = LinearClassifier(columns=[Numeric(18, 100), Category(["no", "yes"])],
+    ...                          classes=[0, 1, 2]).fit(X, y)
+    >>> model.multiclass_, model.coef_.shape, model.predict_proba(X[:9]).shape
+    ('softmax', (3, 3), (9, 3))
     """
 
     def __init__(
@@ -133,7 +153,7 @@ class LinearClassifier(DeclaredColumns, ProbabilisticClassifier):
     def _centres(self) -> bool:
         return self.delta > 0
 
-    def _chosen(self, n_features: int) -> str | Mechanism:
+    def _chosen(self, n_features: int, labels: Labels) -> str | Mechanism:
         """Standardise wherever there is an intercept to centre with, and columns to say how."""
         can = self.fit_intercept and self.domain is None and n_features <= CENTRED_WIDTH
         pays = self.delta > 0 or self.columns is not None
@@ -141,5 +161,14 @@ class LinearClassifier(DeclaredColumns, ProbabilisticClassifier):
             self.mechanism == "auto" and can and pays
         ):
             largest = None if self.columns is None else 1.0
-            return PrivateStandardisation(entry_bound=largest, indicators=self._indicators())
+            standard = PrivateStandardisation(entry_bound=largest, indicators=self._indicators())
+            if self.mechanism == "auto" and self._is_softmax(n_features, labels):
+                return standard.with_second(NoisyGradient())
+            return standard
         return self.mechanism
+
+    def _is_softmax(self, n_features: int, labels: Labels) -> bool:
+        """Say whether classes are learnt at once: where directions of all can be told apart."""
+        classes = len(labels.values) if isinstance(labels, LabelSet) else 0
+        is_noisy = self.delta > 0 and math.isfinite(self.epsilon)
+        return is_noisy and classes > 2 and classes * (n_features + 1) <= MOST_DIRECTIONS

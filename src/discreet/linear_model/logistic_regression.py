@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from discreet.data import Labels
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger
 from discreet.linear_model._classifier import ProbabilisticClassifier
@@ -44,7 +45,8 @@ class LogisticRegression(ProbabilisticClassifier):
         no constraint.
     classes
         The classes, declared. Without it the labels found are taken as public, and the guarantee
-        says so. Three or more are told apart by one problem each, within the one budget.
+        says so. Three or more are told apart by one problem each, within the one budget; with
+        ``mechanism="noisy_gradient"`` all at once, by softmax.
     max_weight
         The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
     max_rows
@@ -61,6 +63,8 @@ class LogisticRegression(ProbabilisticClassifier):
     ----------
     coef_, intercept_, classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
+    multiclass_
+        How three or more classes were learnt: ``"one_vs_rest"`` or ``"softmax"``. None for two.
     release_, privacy_
         The release and its guarantee.
 
@@ -111,7 +115,7 @@ class LogisticRegression(ProbabilisticClassifier):
     def _loss(self) -> Loss:
         return Logistic()
 
-    def _chosen(self, n_features: int) -> str | Mechanism:
+    def _chosen(self, n_features: int, labels: Labels) -> str | Mechanism:
         """Standardise if the penalty is left to us: its strength means another thing then."""
         can = self.fit_intercept and self.domain is None and n_features <= CENTRED_WIDTH
         pays = self.C is None and self.delta > 0 and math.isfinite(self.epsilon)

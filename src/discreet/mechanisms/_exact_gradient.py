@@ -19,9 +19,10 @@ No row adds more than L R in norm, because rows are cut towards zero and slopes 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -43,11 +44,30 @@ SMALLEST, LARGEST = 2.0**-500, 2.0**500
 """Coefficients outside would under- or overflow; the sum at zero is released in their place."""
 
 
-@dataclass(frozen=True)
-class ExactGradient:
-    """The sum of the gradients of a problem's losses, as integers."""
+class Sloped(Protocol):
+    """What a sum needs to know of its problem."""
 
-    problem: Problem
+    @property
+    def bounds(self) -> Bounds:
+        """What is declared about rows."""
+        ...
+
+    @property
+    def row_norm(self) -> float:
+        """The largest norm of a row, intercept included."""
+        ...
+
+    @property
+    def lipschitz(self) -> float:
+        """The largest slope of a row, its weight included."""
+        ...
+
+
+@dataclass(frozen=True)
+class ExactSums(ABC):
+    """Sums of slopes times rows, as integers."""
+
+    problem: Sloped
 
     def __post_init__(self) -> None:
         if self.slope_bits < LEAST_SLOPE_BITS:
@@ -66,10 +86,6 @@ class ExactGradient:
     def _exponent(self) -> int:
         """Rows are at most two to this power long."""
         return math.frexp(self.problem.row_norm)[1]
-
-    @cached_property
-    def _most(self) -> float:
-        return self.problem.lipschitz
 
     @cached_property
     def unit(self) -> float:
@@ -103,10 +119,31 @@ class ExactGradient:
         rows *= 2.0**-ENTRY_BITS
         return rows
 
+    @abstractmethod
+    def units(self, prepared: OpenRows, point: Vector) -> Integers:
+        """Return the sum at public coefficients, in whole units."""
+
+    def _cut_point(self, point: Vector) -> Vector:
+        """Return coefficients for prepared rows, on a grid of their own."""
+        with np.errstate(all="ignore"):
+            scaled = point * math.ldexp(1.0, self._exponent)
+            size = math.sqrt(scaled @ scaled)
+        if not SMALLEST < size < LARGEST:
+            return np.zeros(point.size)
+        grid = math.ldexp(1.0, math.frexp(size)[1] - POINT_BITS)
+        return np.asarray(np.trunc(scaled / grid) * grid)
+
+
+@dataclass(frozen=True)
+class ExactGradient(ExactSums):
+    """The sum of the gradients of a problem's losses, as integers."""
+
+    problem: Problem
+
     def units(self, prepared: OpenRows, point: Vector) -> Integers:
         """Return the sum at public coefficients, in whole units."""
         weights = self._cut_point(point)
-        loss, most = self.problem.loss, self._most
+        loss, most = self.problem.loss, self.problem.lipschitz
         per_slope = math.ldexp(1.0, self.slope_bits) / most
 
         def kernel(block: Block) -> Integers:
@@ -125,13 +162,3 @@ class ExactGradient:
 
         units: Integers = prepared.sum(kernel, block_rows=ROWS_AT_ONCE)
         return units
-
-    def _cut_point(self, point: Vector) -> Vector:
-        """Return coefficients for prepared rows, on a grid of their own."""
-        with np.errstate(all="ignore"):
-            scaled = point * math.ldexp(1.0, self._exponent)
-            size = math.sqrt(scaled @ scaled)
-        if not SMALLEST < size < LARGEST:
-            return np.zeros(point.size)
-        grid = math.ldexp(1.0, math.frexp(size)[1] - POINT_BITS)
-        return np.asarray(np.trunc(scaled / grid) * grid)

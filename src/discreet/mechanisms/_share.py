@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
+from discreet.declared import Bounds
 from discreet.errors import CalibrationError
 from discreet.mechanisms._mask import neglected
 from discreet.mechanisms.base import Plan, public_facts
 from discreet.privacy import Budget, Guarantee, Profile, Unit, compose, within
 from discreet.problem import Problem
-from discreet.vector_problems import VectorProblem
 
 LAWS = ("gaussian", "laplace", "radial")
 
@@ -20,7 +20,21 @@ FAR = 400.0
 """How far, in margins, coefficients may go beyond what the noise alone explains."""
 
 
-Shared = TypeVar("Shared", bound=Problem | VectorProblem)
+class Stated(Protocol):
+    """A question about rows within bounds."""
+
+    @property
+    def bounds(self) -> Bounds:
+        """What is declared about rows."""
+        ...
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """What is taken as public beside the bounds."""
+        ...
+
+
+Shared = TypeVar("Shared", bound=Stated)
 
 
 @dataclass(frozen=True)

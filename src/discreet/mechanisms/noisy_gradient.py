@@ -14,13 +14,16 @@ from discreet._types import Integers, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError, InputError
 from discreet.facts import Tolerance
+from discreet.losses.softmax import softmax_of
 from discreet.mechanisms._batches import AllRows, Batches, FixedBatches, PoissonBatches
 from discreet.mechanisms._exact_directions import ExactDirections
 from discreet.mechanisms._exact_gradient import ExactGradient
 from discreet.mechanisms._share import Share
+from discreet.mechanisms._softmax import ExactSoftmax, Softmax
 from discreet.mechanisms._tolerances import of_grid
 from discreet.mechanisms.base import YES, Learner, Plan, Verdict
 from discreet.noise import ALL_ROWS, Grid, Noise, distance_of_gaussian, gaussian_grid
+from discreet.one_vs_rest import OneVsRest
 from discreet.privacy import (
     Budget,
     Gaussian,
@@ -47,7 +50,7 @@ from discreet.updates import (
 )
 from discreet.vector_problems import SpatialMedian
 
-Walked = Problem | SpatialMedian
+Walked = Problem | SpatialMedian | Softmax
 """Problems whose gradients have exact sums."""
 
 RULES = ("preconditioned", "adaptive", "lipschitz", "strongly_convex")
@@ -92,7 +95,7 @@ PRECISION = 5e-4
 class NoisyGradientPlan(Plan):
     """How many sums, over which rows, with how much noise, and what is made of them."""
 
-    sums: ExactGradient | ExactDirections
+    sums: ExactGradient | ExactDirections | ExactSoftmax
     grid: Grid | None  # None if there is no noise, and no privacy
     steps: int
     batches: Batches
@@ -108,7 +111,7 @@ class NoisyGradientPlan(Plan):
     @property
     def sensitivity(self) -> float:
         """How far, in l2, one sum on the grid can be from that of a neighbour's same batch."""
-        spread = 0.0 if self.grid is None else self.grid.spread_l2(self.problem.bounds.width)
+        spread = 0.0 if self.grid is None else self.grid.spread_l2(self.problem.width)
         return self.guarantee.unit.spread(self.problem.row_lipschitz) + spread
 
     @property
@@ -131,17 +134,19 @@ class NoisyGradientPlan(Plan):
         def gradient(point: Vector) -> Vector:
             return scale * self.noisy_sum(next(batches), point, next(noises))
 
-        penalty = self.problem.penalty
-        origin = np.zeros(self.problem.bounds.width)
-        return descend(
+        problem = self.problem
+        penalty = problem.penalty
+        origin = np.zeros(self.problem.width)
+        found = descend(
             gradient,
             origin if penalty is None else penalty.nearest(origin),
             steps=self.steps,
             rule=self.rule,
             average=self.average,
-            ridge=self.problem.ridge,
+            ridge=problem.ridge,
             penalty=penalty,
         )
+        return found.reshape(problem.shape) if isinstance(problem, Softmax) else found
 
     def noisy_sum(self, batch: OpenRows, point: Vector, drawn: Integers | None) -> Vector:
         """Release the sum of gradients over a fresh batch of prepared rows."""
@@ -153,7 +158,7 @@ class NoisyGradientPlan(Plan):
 
     def _noises(self, noise: Noise) -> Iterator[Integers | None]:
         """Yield the noise of each step, drawn for many steps at once."""
-        width = self.problem.bounds.width
+        width = self.problem.width
         at_once = max(1, AT_ONCE // width)
         for start in range(0, self.steps, at_once):
             count = min(at_once, self.steps - start)
@@ -256,6 +261,8 @@ class NoisyGradient(Learner):
             return Verdict(
                 False, "noisy_gradient walks along distances as they are; state smoothing=0."
             )
+        if isinstance(question, OneVsRest):
+            return self._accepts_classes(question)
         if not isinstance(question, Problem):
             return Verdict(False, "noisy_gradient solves learning problems.")
         if math.isfinite(question.radius):
@@ -268,9 +275,33 @@ class NoisyGradient(Learner):
             )
         return YES
 
+    @staticmethod
+    def _accepts_classes(question: OneVsRest) -> Verdict:
+        if softmax_of(question.problem.loss) is None:
+            return Verdict(
+                False,
+                "several classes at once have the softmax loss, which goes with Logistic and "
+                f"MarginLogistic, not with {question.problem.loss!r}; use "
+                "EachAgainstTheRest(NoisyGradient()).",
+            )
+        if question.problem.penalty is not None or math.isfinite(question.problem.radius):
+            return Verdict(
+                False,
+                "several classes at once have no penalty but the ridge and no domain; use "
+                "EachAgainstTheRest(NoisyGradient()).",
+            )
+        return YES
+
     def _plan_beside(
-        self, problem: Walked, budget: Budget, unit: Unit, *, beside: Profile | None, times: int
+        self,
+        question: Walked | OneVsRest,
+        budget: Budget,
+        unit: Unit,
+        *,
+        beside: Profile | None,
+        times: int,
     ) -> Plan:
+        problem = Softmax(question) if isinstance(question, OneVsRest) else question
         if not budget.is_private:
             return self._without_noise(problem, unit)
         if budget.delta == 0:
@@ -355,7 +386,7 @@ class NoisyGradient(Learner):
             rule=self._step_rule(problem, unit, sampling, noise),
             average=AVERAGES[self.average],
             guarantee=guarantee,
-            reason=sampling.sentence,
+            reason=sampling.sentence + ", all classes at once" * isinstance(problem, Softmax),
         )
 
     def _hint(self, problem: Walked, unit: Unit) -> int | None:
@@ -371,7 +402,7 @@ class NoisyGradient(Learner):
         return 1.0 if hint is None else min(1.0, FULL_ROWS / hint)
 
     def _step_rule(self, problem: Walked, unit: Unit, sampling: Sampling, noise: float) -> StepRule:
-        width = problem.bounds.width
+        width = problem.width
         if self.rule == "strongly_convex":
             return Growing(problem.ridge)
         far = _far(problem)
@@ -403,7 +434,7 @@ class Sampling:
 
     def distance(self, problem: Walked) -> float:
         """Bound how far noise and batches as drawn are from the ideal ones."""
-        one = distance_of_gaussian(problem.bounds.width)
+        one = distance_of_gaussian(problem.width)
         return self.steps * (one + self.batches.distance(problem.bounds.max_rows))
 
     def grid(self, share: Share[Walked], multiplier: float) -> Grid:
@@ -412,14 +443,14 @@ class Sampling:
         return gaussian_grid(
             multiplier=multiplier,
             sensitivity=self.batches.moved(problem.row_lipschitz, share.unit),
-            dimension=problem.bounds.width,
+            dimension=problem.width,
             bound=problem.bounds.max_rows * problem.largest_slope,
             room=GRID_ROOM,
         )
 
     def reached(self, share: Share[Walked], grid: Grid) -> Profile:
         """Return the profile of all steps, snapping included."""
-        problem, spread = share.problem, grid.spread_l2(share.problem.bounds.width)
+        problem, spread = share.problem, grid.spread_l2(share.problem.width)
         moved = self.batches.moved(problem.row_lipschitz, share.unit)
         return self.profile((moved + spread) / grid.scale, share.unit)
 
@@ -455,7 +486,9 @@ def _guess(share: Share[Walked], sampling: Sampling) -> float:
     return whole / math.sqrt(math.log1p(shift**2))
 
 
-def _sums(problem: Walked) -> ExactGradient | ExactDirections:
+def _sums(problem: Walked) -> ExactGradient | ExactDirections | ExactSoftmax:
+    if isinstance(problem, Softmax):
+        return ExactSoftmax(problem)
     if isinstance(problem, SpatialMedian):
         return ExactDirections(problem)
     return ExactGradient(problem)
@@ -465,6 +498,8 @@ def _far(problem: Walked) -> float:
     """Return how far from the origin the coefficients can be, or are expected to be."""
     if isinstance(problem, SpatialMedian) or math.isfinite(problem.domain_radius):
         return problem.domain_radius
+    if isinstance(problem, Softmax):  # each class as far as usual
+        return math.sqrt(problem.several.classes) * USUAL_MARGIN / problem.row_norm
     if problem.loss.is_classifier or problem.bounds.labels is None:
         return USUAL_MARGIN / problem.row_norm
     return USUAL_PREDICTION * max(problem.bounds.labels.magnitude, 1e-100) / problem.row_norm

@@ -1,0 +1,106 @@
+"""Accuracy with several classes: all at once by softmax, against each from the rest.
+
+Run with ``python benchmarks/several_classes.py --data FOLDER``. Both are ``LinearClassifier`` with
+its defaults at delta = 1e-9 on declared columns, and differ in ``mechanism`` alone: "auto" learns
+classes at once, "private_standardisation" each against the rest. Targets of tables that have none
+with several classes are a column of theirs, or thirds of a number; mnist is shrunk to 7 x 7 pixels.
+``--rows`` learns from so many of the rows for training.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.metrics import log_loss
+from utility import EPSILONS
+
+import tables
+from discreet import LinearClassifier
+
+MODELS = {"softmax": "auto", "one against the rest": "private_standardisation"}
+
+
+def _target(frame: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
+    return frame.drop(columns="target"), frame["target"].to_numpy()
+
+
+def _column(name: str) -> Callable[[pd.DataFrame], tuple[pd.DataFrame, np.ndarray]]:
+    return lambda frame: (frame.drop(columns=name), frame[name].astype(str).to_numpy())
+
+
+def _parts(*edges: float) -> Callable[[pd.DataFrame], tuple[pd.DataFrame, np.ndarray]]:
+    def cut(frame: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
+        X, y = _target(frame)
+        return X, np.digitize(y, edges)
+
+    return cut
+
+
+def _pooled(frame: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
+    X, y = _target(frame)
+    small = X.to_numpy(dtype=np.float64).reshape(-1, 7, 4, 7, 4).mean(axis=(2, 4)).reshape(-1, 49)
+    return pd.DataFrame(small, columns=[f"pixel{i}" for i in range(49)]), y
+
+
+TABLES = {
+    "covtype": ("covtype", _target),
+    "mnist": ("mnist", _pooled),
+    "diamonds, cut": ("diamonds", _column("cut")),
+    "california, ocean": ("california_housing", _column("ocean_proximity")),
+    "wine, quality": ("wine_quality", _parts(6, 7)),
+    "abalone, rings": ("abalone", _parts(9, 11)),
+}
+
+
+def load(name: str, folder: Path) -> tables.Declared:
+    """Return a table with several classes."""
+    place, make = TABLES[name]
+    X, y = make(pd.read_parquet(folder / place / "data.parquet"))
+    return tables.Declared(*tables._with_columns(X, y), *tables.split(len(X)))
+
+
+def compare(name: str, folder: Path, epsilons: list[float], fits: int, rows: int | None) -> None:
+    """Print accuracy, log loss and seconds of both, cell by cell."""
+    table = load(name, folder)
+    train, labels = table.train[:rows], np.unique(table.y)
+    X, y = table.part(train), table.y[train]
+    test, truth = table.part(table.test), table.y[table.test]
+    most = pd.Series(truth).value_counts(normalize=True).max()
+    print(f"{name}: {len(train):,} rows, {labels.size} classes, largest {most:.4f}")
+    for epsilon in epsilons:
+        for label, mechanism in MODELS.items():
+            if not math.isfinite(epsilon) and label == "softmax":
+                continue
+            scores, losses, start = [], [], time.process_time()
+            for _ in range(fits if math.isfinite(epsilon) else 1):
+                model = LinearClassifier(
+                    epsilon, columns=table.columns, classes=labels, mechanism=mechanism
+                ).fit(X, y)
+                scores.append(model.score(test, truth))
+                losses.append(log_loss(truth, model.predict_proba(test), labels=labels))
+            took = (time.process_time() - start) / len(scores)
+            error = np.std(scores, ddof=min(1, len(scores) - 1)) / math.sqrt(len(scores))
+            print(f"  {epsilon:<4g} {label:<20} {np.mean(scores):.4f} ±{error:.4f}  log loss "
+                  f"{np.mean(losses):.4f}  {took:.1f} s", flush=True)  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", default=list(TABLES))
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--epsilons", type=float, nargs="*", default=EPSILONS)
+    parser.add_argument("--fits", type=int, default=8)
+    parser.add_argument("--rows", type=int)
+    options = parser.parse_args()
+    for name in options.names:
+        compare(name, options.data, options.epsilons, options.fits, options.rows)
+
+
+if __name__ == "__main__":
+    main()
