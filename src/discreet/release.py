@@ -19,7 +19,7 @@ import scipy
 from discreet import _checks, _strict_json
 from discreet._types import Json
 from discreet.data import OpenRows, Rows
-from discreet.errors import EntropyError, InputError, LedgerError, ReleaseFailed
+from discreet.errors import EntropyError, InputError, LedgerError, ReleaseFailed, SourceChanged
 from discreet.facts import Certificate, Fact, Source, Tolerance, facts_about
 from discreet.ledger import AbstractLedger, NoLedger, Receipt, State
 from discreet.mechanisms import Mechanism, Plan
@@ -341,8 +341,8 @@ def _run(plan: Plan, rows: Rows, receipt: Receipt, noise: Noise) -> Any:
     try:
         with _QUIET, np.errstate(all="ignore"):
             value = plan.run(opened, noise)
-    except EntropyError as error:
-        stopped = EntropyError(*error.args)  # says nothing about the rows
+    except (EntropyError, SourceChanged) as error:
+        stopped = type(error)(*error.args)  # says nothing about the rows
     except (KeyboardInterrupt, SystemExit) as error:
         stopped = type(error)()
     except BaseException:

@@ -1,6 +1,7 @@
 """Private rows: sealed until paid for, clipped when opened, and summed block by block."""
 
 from discreet.data.block import Block, SparseVector, margin_roundings
+from discreet.data.parquet import ParquetTable, parquet_rows
 from discreet.data.rows import Kernel, OpenRows, Rows
 from discreet.data.total import summation_error
 from discreet.declared import Bounds, Interval, Labels, LabelSet
@@ -13,8 +14,10 @@ __all__ = [
     "LabelSet",
     "Labels",
     "OpenRows",
+    "ParquetTable",
     "Rows",
     "SparseVector",
     "margin_roundings",
+    "parquet_rows",
     "summation_error",
 ]

@@ -13,15 +13,18 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.data import LabelSet
+from discreet.data.frame import Coded
 from discreet.errors import InputError, InputTypeError
 from discreet.facts import Fact, Source, one_of
-from discreet.linear_model._estimator import LinearEstimator
+from discreet.linear_model._estimator import LinearEstimator, Stored
 from discreet.losses import ProbabilisticLoss
 from discreet.losses.softmax import softmax_of
 
 
 class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
     """Two classes by one problem, more by one problem each or all at once, within one budget."""
+
+    _reads_files = True
 
     C: float | None
     classes: Any
@@ -41,18 +44,30 @@ class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[mi
 
     def _fit(self, X: Any, y: Any, weights: Any) -> Self:
         assumed = () if self.classes is not None else ("the classes found in the labels",)
-        X, y = self._table(X, y if self.classes is None else each_by_itself(y))
-        classes = declared_or_found(self.classes, y)
+        codes: Vector | None = None
+        if isinstance(X, Stored):
+            classes = self._classes_of_files()
+            labels = tuple(classes.tolist())
+            X = self._streamed(X, lambda cells: _codes_of_cells(cells, classes), labels)
+        else:
+            X, y = self._table(X, y if self.classes is None else each_by_itself(y))
+            classes = declared_or_found(self.classes, y)
+            codes = _signed(codes_of(y, classes), classes)
         count = classes.size
         task = self._task(LabelSet(range(count)), assumed, X.shape[1])
-        codes = codes_of(y, classes)
-        if count == 2:
-            codes = np.where(np.isnan(codes), codes, 2 * codes - 1)
         coefficients = self._release(task, X, codes, weights)
         self.classes_ = classes
         self.multiclass_ = None if count == 2 else "softmax" if task.is_softmax else "one_vs_rest"
         self._keep(coefficients[:, :-1], coefficients[:, -1])
         return self
+
+    def _classes_of_files(self) -> Any:
+        if self.classes is None:
+            raise InputError(
+                "declare the classes with classes=; they are not looked for in files, whose rows "
+                "are read only after the ledger was charged."
+            )
+        return declared_or_found(self.classes, None)
 
     def decision_function(self, X: Any) -> Array:
         """Return the margins: positive for the second of two classes, else one for each class."""
@@ -143,6 +158,19 @@ def codes_of(y: Any, classes: Any) -> Vector:
     places = np.minimum(np.searchsorted(classes, labels), classes.size - 1)
     codes: Vector = np.where(classes[places] == labels, places, np.nan)
     return codes
+
+
+def _signed(codes: Vector, classes: Any) -> Vector:
+    """Return minus and plus one for two classes, NaN as it is."""
+    if classes.size > 2:
+        return codes
+    signs: Vector = np.where(np.isnan(codes), codes, 2 * codes - 1)
+    return signs
+
+
+def _codes_of_cells(cells: Coded, classes: Any) -> Vector:
+    """Return the codes of labels from a file, each distinct one looked up once."""
+    return _signed(codes_of(cells.distinct, classes), classes)[cells.places]
 
 
 def _refuse_other_kind(labels: Any, classes: Any) -> None:

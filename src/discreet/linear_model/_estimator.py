@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -12,7 +14,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet import _checks
 from discreet._types import Array, Vector
-from discreet.data import Labels
+from discreet.data import Labels, ParquetTable
+from discreet.data.frame import Frame
+from discreet.data.parquet import PREDICTED_AT_ONCE, ParquetFeed, Wanted, is_stored, matrix_of
+from discreet.data.stream import StreamSource
 from discreet.errors import InputError, InputTypeError
 from discreet.facts import Fact, Source
 from discreet.geometry import ConvexSet, L2Ball
@@ -46,6 +51,32 @@ def unquoted(check: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """A table in files: where, and which columns are no features."""
+
+    table: ParquetTable
+    target: str
+    weight: str | None
+
+    @classmethod
+    def open(cls, X: Any, y: Any, target: Any, weight: Any) -> Stored:
+        """Read the footers of files, and refuse what does not go with them."""
+        if y is not None:
+            raise InputError("files bring their labels with them; leave y out, and pass target.")
+        if target is None:
+            raise InputError("which column holds the labels? Pass target with its name.")
+        _checks.instance(str, target=target)
+        if weight is not None:
+            _checks.instance(str, sample_weight=weight)
+        return cls(ParquetTable.open(X), target, weight)
+
+    @property
+    def names(self) -> list[str]:
+        """The columns that can be features."""
+        return [name for name in self.table.names if name not in (self.target, self.weight)]
+
+
 class Fitting(Protocol):
     """What a fit needs of whatever states its problem."""
 
@@ -57,7 +88,7 @@ class Fitting(Protocol):
     def fit(
         self,
         X: Any,
-        y: Vector,
+        y: Vector | None,
         weights: Any,
         *,
         ledger: AbstractLedger | None,
@@ -152,6 +183,76 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
         rows, labels = self._validated(X, y, reset=True)
         return rows, labels
 
+    _reads_files: ClassVar[bool] = False
+    """Whether ``fit`` takes the path of Parquet files."""
+
+    def _streamed(
+        self, stored: Stored, label: Callable[[Any], Vector], labels: tuple[Any, ...] | None
+    ) -> StreamSource:
+        """Return stored rows, encoded and labelled piece by piece; reads no row.
+
+        ``labels`` are the declared ones, None if labels are numbers.
+        """
+        features, encode, width, is_sparse = self._encoding(stored)
+        feed = ParquetFeed(
+            stored.table,
+            features,
+            encode,
+            width,
+            Wanted(stored.target, labels),
+            label,
+            None if stored.weight is None else Wanted(stored.weight),
+            is_sparse,
+        )
+        for name in (stored.target, stored.weight):
+            if any(column.name == name for column in features):
+                raise InputError(
+                    f"the column {name!r} is declared as a feature, so it cannot be "
+                    "the target or the weight as well."
+                )
+            if name is not None and any(name in file.folders for file in stored.table.files):
+                raise InputError(
+                    f"the column {name!r} comes from the names of folders; the target "
+                    "and the weight must be in the files."
+                )
+        feed.check()
+        return StreamSource(feed)
+
+    def _encoding(
+        self, stored: Stored
+    ) -> tuple[tuple[Wanted, ...], Callable[[Frame], Any], int, bool]:
+        """Return the columns to read, what makes features of them, how many, and if sparse."""
+        stored.table.check_same_names()
+        names = stored.names
+        if not names:
+            raise InputError("the files have no column but the target; there is nothing to fit.")
+        self._name_columns(names)
+        return tuple(Wanted(name) for name in names), matrix_of, len(names), False
+
+    def _name_columns(self, names: list[str]) -> None:
+        self.n_features_in_ = len(names)
+        self.feature_names_in_ = np.array(names, dtype=object)
+
+    def _stored_margins(self, X: Any) -> Array:
+        """Return margins of stored rows, read a few at a time."""
+        check_is_fitted(self, "coef_")
+        if not hasattr(self, "feature_names_in_"):
+            raise InputError("columns of files are found by name; this model knows no names.")
+        table = ParquetTable.open(X)
+        wanted = self._columns_read()
+        table.check(wanted)
+        with closing(table.frames(wanted, PREDICTED_AT_ONCE)) as frames:
+            margins = [self._frame_margins(frame) for frame in frames]
+        if not margins:
+            raise InputError("the files have no row.")
+        return np.concatenate(margins)
+
+    def _columns_read(self) -> tuple[Wanted, ...]:
+        return tuple(Wanted(name) for name in self.feature_names_in_)
+
+    def _frame_margins(self, frame: Frame) -> Array:
+        return np.asarray(matrix_of(frame) @ np.atleast_2d(self.coef_).T + self.intercept_)
+
     def _rows(self, X: Any) -> Any:
         """Return rows as an array, checked against those of the fit."""
         return self._validated(X, reset=False)
@@ -167,7 +268,7 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
             reset=reset,
         )
 
-    def _release(self, task: Fitting, X: Any, y: Vector, weights: Any) -> Array:
+    def _release(self, task: Fitting, X: Any, y: Vector | None, weights: Any) -> Array:
         """Fit, keep the release, and return coefficients, the intercept last in each row."""
         self.release_ = task.fit(
             X,
@@ -192,29 +293,43 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _margins(self, X: Any) -> Array:
         """Return the inner product of each row with each vector of coefficients."""
+        if is_stored(X):
+            return self._stored_margins(X)
         check_is_fitted(self, "coef_")
         return np.asarray(self._rows(X) @ np.atleast_2d(self.coef_).T + self.intercept_)
 
-    def fit(self, X: Any, y: Any, **metadata: Any) -> Self:
+    def fit(self, X: Any, y: Any = None, **metadata: Any) -> Self:
         """Fit the model; the ledger is charged before a row is read.
 
         Parameters
         ----------
         X
-            Rows: an array, a SciPy sparse matrix, or a pandas or Polars data frame.
+            Rows: an array, a SciPy sparse matrix, a pandas or Polars data frame; or the path of
+            Parquet files, which are read a few rows at a time: a file, a folder, or a pattern.
         y
-            One label for each row.
+            One label for each row; left out for files.
+        target
+            The column of labels in the files.
         sample_weight
-            How often each row counts, up to the declared ``max_weight``.
+            How often each row counts, up to the declared ``max_weight``; for files, a column.
         purpose
             What the ledger writes beside the charge; the name of the class if left out.
         """
         weights, purpose = metadata.pop("sample_weight", None), metadata.pop("purpose", "")
+        target = metadata.pop("target", None)
         if metadata:
             raise InputTypeError(
-                f"fit takes sample_weight and purpose only; got {sorted(metadata)} as well."
+                f"fit takes target, sample_weight and purpose only; got {sorted(metadata)} as well."
             )
         _checks.instance(str, purpose=purpose)
+        if is_stored(X):
+            if not self._reads_files:
+                raise InputTypeError(f"{type(self).__name__} takes arrays, not files.")
+            if weights is not None and self.max_weight is None:
+                raise InputError("sample_weight needs a declared largest weight; pass max_weight.")
+            X, weights = Stored.open(X, y, target, weights), None
+        elif target is not None:
+            raise InputError("target names a column of files; pass y with arrays.")
         self._purpose = purpose
         try:
             return self._fit(X, y, weights)

@@ -109,7 +109,7 @@ class Task:
     def fit(
         self,
         X: Any,
-        y: Vector,
+        y: Vector | None,
         weights: Any,
         *,
         ledger: AbstractLedger | None,

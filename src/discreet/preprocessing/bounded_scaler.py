@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from discreet import _checks
 from discreet._types import Array
+from discreet.data.frame import Coded
 from discreet.declared import MOST_ROWS, Bounds, Labels
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import L2Ball
@@ -304,7 +305,7 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             array = _array(X)
             return [_readable(place, array[:, place]) for place in range(array.shape[1])]
         wanted = self.columns if isinstance(self.columns, Mapping) else names
-        return [_readable(name, np.asarray(X[name])) for name in wanted]
+        return [_readable(name, X[name]) for name in wanted]
 
     def _column_names(self, given: list[str] | None) -> list[str]:
         """Return a name for each column, from the declaration, the caller or the last fit."""
@@ -344,7 +345,7 @@ def _check_names(names: list[Any], declared: list[str]) -> None:
         )
 
 
-def _array(X: Any) -> Cells:
+def _array(X: Any) -> NDArray[Any]:
     """Return X as an array in which no value's type depends on another's."""
     if sparse.issparse(X):
         raise InputTypeError("X must be dense; got a sparse matrix. Use X.toarray().")
@@ -354,7 +355,10 @@ def _array(X: Any) -> Cells:
         raise InputError("X must be a table: rows of the same length.") from None
 
 
-def _readable(name: object, cells: Cells) -> Cells:
+def _readable(name: object, column: Any) -> Cells:
+    if isinstance(column, Coded):
+        return column
+    cells = np.asarray(column)
     if cells.ndim != 1 or cells.dtype.kind not in "biufOUT":
         raise InputTypeError(
             f"column {name!r} must hold numbers, text or truth values; got {cells.ndim} axes of "

@@ -18,6 +18,7 @@ from scipy import sparse
 
 from discreet import _checks
 from discreet._types import Array, Integers, Vector
+from discreet.data.frame import Coded
 from discreet.errors import InputError, InputTypeError
 from discreet.facts import one_of
 from discreet.geometry.shapes import Csr
@@ -28,7 +29,7 @@ NARROWEST = 1e-100
 PLAIN = frozenset([float, int, bool, type(None)])
 """What a column of an object array usually holds."""
 
-Cells = NDArray[Any]
+Cells = NDArray[Any] | Coded
 """The values of one column as they came: numbers, text, or anything in an object array."""
 
 
@@ -256,6 +257,8 @@ class Category(Column):
 
     def _codes(self, cells: Cells) -> Integers:
         """Return the place of each cell's level, -1 for one that is missing or not declared."""
+        if isinstance(cells, Coded):
+            return self._codes(cells.distinct)[cells.places]
         place = self._place
         if cells.dtype.kind in "biuf":
             codes = [place.get(number, -1) for number in _numbers(cells).tolist()]
@@ -299,6 +302,8 @@ def _key(level: object) -> str | float:
 
 def _numbers(cells: Cells) -> Vector:
     """Return each cell as a number, whatever the other cells are."""
+    if isinstance(cells, Coded):
+        return _numbers(cells.distinct)[cells.places]
     if cells.dtype.kind in "biuf":
         with np.errstate(all="ignore"):  # a warning would tell of a value
             return cells.astype(np.float64)
