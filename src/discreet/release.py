@@ -243,6 +243,8 @@ def release(
     if rows.bounds != question.bounds:
         raise InputError("the question and the rows declare different bounds; declare them once.")
     plan = mechanism.plan(question, budget, rows.unit)  # public: no row is read
+    if plan.holds_rows:
+        rows.check_held()
     noise.check()  # fails closed before anything is paid
     guarantee = _true_of(plan.guarantee, noise)
     purpose = purpose or mechanism.name

@@ -3,7 +3,7 @@
 from discreet.data.block import Block, SparseVector, margin_roundings
 from discreet.data.parquet import ParquetTable, parquet_rows
 from discreet.data.rows import Kernel, OpenRows, Rows
-from discreet.data.total import summation_error
+from discreet.data.total import Terms, summation_error
 from discreet.declared import Bounds, Interval, Labels, LabelSet
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "ParquetTable",
     "Rows",
     "SparseVector",
+    "Terms",
     "margin_roundings",
     "parquet_rows",
     "summation_error",

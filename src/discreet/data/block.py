@@ -57,6 +57,10 @@ class Block(ABC):
         return self.weighted_sum(weights)
 
     @abstractmethod
+    def small_sums(self, weights: Vector, size: int) -> Array:
+        """Return the weighted sum of each ``size`` rows, the last of what is left; a line each."""
+
+    @abstractmethod
     def gram(self, weights: Vector) -> Array:
         """Return the sum of the rows' outer products with themselves, each times its weight."""
 
@@ -166,6 +170,18 @@ class MatrixBlock(Block):
             return total
         return np.column_stack([total, self._intercept * weights.sum(axis=1)])
 
+    def small_sums(self, weights: Vector, size: int) -> Array:
+        starts = np.arange(0, max(self.size, 1), size)
+        lines = self._small_products(self._scaled(weights), starts, size)
+        if self._intercept is None:
+            return lines
+        totals = [weights[start : start + size].sum() for start in starts]
+        return np.column_stack([lines, self._intercept * np.array(totals)])
+
+    @abstractmethod
+    def _small_products(self, weights: Vector, starts: Integers, size: int) -> Array:
+        """Return the weighted sums before clipping."""
+
     def gram(self, weights: Vector) -> Array:
         inner = self._inner(self._scaled(self._scaled(weights)))
         if self._intercept is None:
@@ -188,6 +204,15 @@ class DenseBlock(MatrixBlock):
     def integer_sum(self, rounding: Rounding) -> Integers:
         total: Integers = rounding(self.rows(), _EVERY).sum(axis=0, dtype=np.int64)
         return total
+
+    def _small_products(self, weights: Vector, starts: Integers, size: int) -> Array:
+        width, whole = self._matrix.shape[1], self.size // size
+        lines = np.empty((starts.size, width))
+        cubes = self._matrix[: whole * size].reshape(whole, size, width)
+        lines[:whole] = (weights[: whole * size].reshape(whole, 1, size) @ cubes)[:, 0]
+        if whole < starts.size:
+            lines[whole] = weights[whole * size :] @ self._matrix[whole * size :]
+        return lines
 
     def _careful_product(self, coefficients: Vector) -> Vector:
         def product(start: int, stop: int) -> Vector:
@@ -225,6 +250,12 @@ class SparseBlock(MatrixBlock):
             return total
         constant = rounding(np.full(1, self._intercept), np.full(1, csr.shape[1]))
         return np.append(total, self.size * constant)
+
+    def _small_products(self, weights: Vector, starts: Integers, size: int) -> Array:
+        terms = self._matrix.multiply(weights[:, None]).tocsr()
+        return np.stack(
+            [np.asarray(terms[start : start + size].sum(axis=0)).ravel() for start in starts]
+        )
 
     def _careful_product(self, coefficients: Vector) -> Vector:
         csr = self._matrix

@@ -15,7 +15,7 @@ from discreet._types import Integers, Vector, Words
 from discreet.data.accept import source_of
 from discreet.data.block import Block, SparseVector
 from discreet.data.source import Prepared, Source
-from discreet.data.total import largest_block, total_of
+from discreet.data.total import Terms, largest_block, total_of
 from discreet.declared import Bounds
 from discreet.errors import PrivacyError, ReceiptError, SealedError
 from discreet.ledger import Receipt
@@ -122,6 +122,10 @@ class Rows(_Secret):
             )
         return self.__source.count
 
+    def check_held(self) -> None:
+        """Raise if as many rows as are declared cannot be in memory at once."""
+        self.__source.check_held(self.bounds)
+
     def open(self, receipt: Receipt) -> OpenRows:
         """Open the rows, using the receipt up."""
         _checks.instance(Receipt, receipt=receipt)
@@ -185,7 +189,7 @@ class OpenRows(_Secret):
                     totals = [total_of(part) for part in parts]
                     continue
                 for total, part in zip(totals, parts, strict=True):
-                    total.add(part if isinstance(part, SparseVector) else np.asarray(part))
+                    total.add(part if isinstance(part, (SparseVector, Terms)) else np.asarray(part))
         values = tuple(total.value() for total in totals)
         return values if is_tuple else values[0]
 

@@ -26,6 +26,10 @@ class Source(ABC):
     def check(self, bounds: Bounds) -> None:
         """Raise unless the shape fits the bounds; reads no value."""
 
+    def check_held(self, bounds: Bounds) -> None:
+        """Raise unless as many rows as are declared fit into memory at once."""
+        return
+
     @abstractmethod
     def prepare(self, bounds: Bounds) -> Prepared:
         """Work out how each row is clipped: the first time values are read."""

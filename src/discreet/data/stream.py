@@ -112,6 +112,9 @@ class StreamSource(Source):
             raise InputError("sparse rows need a set that contains the origin; use a ball.")
         self.feed.check()
 
+    def check_held(self, bounds: Bounds) -> None:
+        check_held(bounds)
+
     def block_rows(self) -> int:
         return rows_of_width(self.shape[1])
 
@@ -186,12 +189,7 @@ class PreparedStream(Prepared):
         return lambda: stream, rows_of_width(bounds.n_features)
 
     def gather(self) -> tuple[Any, Vector | None]:
-        # Decided by what is declared: the number of rows itself must not decide what fails.
-        if self.bounds.max_rows * self.bounds.width * 8 > CACHED_BYTES:
-            raise PrivacyError(
-                "this mechanism needs all rows in memory, and more are declared than fit; "
-                "declare max_rows, or use another mechanism."
-            )
+        check_held(self.bounds)
         pieces = [piece for piece in _all_of(self) if piece.count]
         return joined(pieces).gather() if pieces else self._none().gather()
 
@@ -216,7 +214,7 @@ class FedStream(PreparedStream):
             return
         fits = self.count * self.bounds.n_features * 8 <= self.cached_bytes
         kept: list[Prepared] = []
-        seen, step = 0, -(-self.count // self.at_once(1))
+        seen, step = 0, self._sample_step
         with closing(self.feed.pieces(self._piece_rows)) as fed:  # type: ignore[type-var]
             for raw in fed:
                 source = source_of(raw.matrix, raw.labels, raw.weights, self.bounds)
@@ -235,6 +233,10 @@ class FedStream(PreparedStream):
             self._sample = joined(kept)
 
     @property
+    def _sample_step(self) -> int:
+        return -(-self.count // self.at_once(1))
+
+    @property
     def _piece_rows(self) -> int:
         rows = rows_of_width(self.bounds.n_features)
         return rows * max(1, PIECE_NUMBERS // (rows * self.bounds.n_features))
@@ -245,8 +247,7 @@ class FedStream(PreparedStream):
                 pass
         if self._sample is None:
             return super().thin(step)
-        coarser = step * self._sample.count // self.count
-        return self._sample if coarser < 2 else self._sample.thin(coarser)
+        return self._sample.thin(-(-step // self._sample_step))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -287,6 +288,16 @@ class SelectedStream(PreparedStream):
 
     def pieces(self) -> Iterator[Prepared]:
         yield from _selected(self.before, self.positions)
+
+
+def check_held(bounds: Bounds) -> None:
+    """Refuse to hold as many rows as are declared; their true number must not decide what fails."""
+    if bounds.max_rows * bounds.width * 8 > CACHED_BYTES:
+        raise InputError(
+            f"this mechanism holds all rows in memory, and max_rows = {bounds.max_rows} of stored "
+            f"ones may be more than {CACHED_BYTES // 2**20} MB; declare fewer, pass an array, or "
+            "use another mechanism."
+        )
 
 
 def joined(pieces: Sequence[Prepared]) -> Prepared:

@@ -12,6 +12,7 @@ block that the width allows, not the one in use.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,29 @@ class SparseTotal:
         return self._sum + self._correction
 
 
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """What a kernel says of several small blocks, one a line: terms to be added one by one."""
+
+    lines: Array
+
+
+class TermsTotal(FloatTotal):
+    """A running sum of lines, each with its correction."""
+
+    def __init__(self, first: Terms) -> None:
+        super().__init__(first.lines[0])
+        self._add_lines(first.lines[1:])
+
+    def add(self, term: Array | Terms) -> None:
+        """Add the sums of one block's small blocks."""
+        self._add_lines(term.lines if isinstance(term, Terms) else term[None])
+
+    def _add_lines(self, lines: Array) -> None:
+        for line in lines:
+            super().add(line)
+
+
 class IntegerTotal:
     """A running sum of 64-bit integers; grids leave room so that it cannot overflow."""
 
@@ -80,6 +104,8 @@ class IntegerTotal:
 
 def total_of(first: Any) -> FloatTotal | IntegerTotal | SparseTotal:
     """Start a total with the kind that the first block's answer needs."""
+    if isinstance(first, Terms):
+        return TermsTotal(first)
     if isinstance(first, SparseVector):
         return SparseTotal(first)
     values = np.asarray(first)
