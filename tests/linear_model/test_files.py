@@ -86,6 +86,7 @@ def memory(request, monkeypatch):
         monkeypatch.setattr(streaming, "PIECE_NUMBERS", 1)
         monkeypatch.setattr(streaming, "rows_of_width", lambda width: 512)
         monkeypatch.setattr(streaming, "HELD_BYTES", 2**16)
+    return request.param
 
 
 MODELS = {
@@ -119,9 +120,10 @@ MODELS = {
 
 
 @rehearsal
-@pytest.mark.usefixtures("memory")
 @pytest.mark.parametrize("name", MODELS)
-def test_files_and_frames_give_the_same_model(frame, folder, name):
+def test_files_and_frames_give_the_same_model(frame, folder, memory, name):
+    if (name, memory) == ("three classes", "read again"):
+        pytest.skip("noisy gradients read the files some hundred times")
     model, target = MODELS[name]
     plain = model.fit(frame[list(COLUMNS)], frame[target])
     coef, intercept, guarantee = plain.coef_.copy(), plain.intercept_, plain.privacy_
@@ -180,6 +182,7 @@ def test_many_levels_are_read_as_sparse_rows(tmp_path):
 @rehearsal
 @pytest.mark.parametrize("name", ["classifier", "regressor"])
 def test_few_passes(folder, monkeypatch, name):
+    monkeypatch.setattr("discreet.mechanisms._objective.ROUGH_ROWS", 400)
     source, pieces, passes = streaming.StreamSource, ParquetFeed.pieces, []
     monkeypatch.setattr(estimating, "StreamSource", lambda feed: source(feed, 0))
     monkeypatch.setattr(streaming, "HELD_BYTES", 2**16)
@@ -223,7 +226,7 @@ def test_a_file_that_changes_fails_the_fit_with_one_charge(folder, monkeypatch, 
         model.fit(folder, target="readmitted")
     assert error.value.__context__ is None
     assert error.value.__cause__ is None
-    assert len(ledger.receipts) == 1
+    assert len(ledger.history()) == 1
     assert not hasattr(model, "coef_")
 
 
@@ -239,7 +242,7 @@ def test_whatever_else_fails_says_nothing(folder, monkeypatch):
             folder, target="readmitted"
         )
     assert "secret" not in str(error.value)
-    assert len(ledger.receipts) == 1
+    assert len(ledger.history()) == 1
 
 
 def test_a_private_fit_is_charged_once(folder):
@@ -247,7 +250,7 @@ def test_a_private_fit_is_charged_once(folder):
     model = LinearClassifier(columns=COLUMNS, classes=CLASSES, ledger=ledger)
     model.fit(folder, target="readmitted", purpose="files")
     assert model.release_.is_private
-    assert len(ledger.receipts) == 1
+    assert len(ledger.history()) == 1
 
 
 class TestBadInput:
@@ -264,7 +267,7 @@ class TestBadInput:
         model.ledger = books()
         with pytest.raises(kind, match=match) as error:
             model.fit(*arguments, **options)
-        assert len(model.ledger.receipts) == 0
+        assert len(model.ledger.history()) == 0
         return str(error.value)
 
     @pytest.fixture

@@ -25,7 +25,13 @@ from discreet.schema import CLASSIFICATION, Schema, read
 
 def fit(
     schema_file: Annotated[Path, typer.Argument(help="What is declared.", metavar="SCHEMA")],
-    data: Annotated[Path, typer.Argument(help="A CSV or Parquet file.", metavar="DATA")],
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="A CSV or Parquet file, or a folder or quoted pattern of Parquet files.",
+            metavar="DATA",
+        ),
+    ],
     out: Annotated[Path, typer.Option(help="The new folder for the model and its card.")],
     ledger: Annotated[
         str | None, typer.Option(help="Who pays: a ledger file, or postgresql://...")
@@ -76,15 +82,22 @@ def fit(
     model.ledger = books
     tables.check(data, schema)
     with NewFolder(out) as folder:
-        with working("Reading the table"):
-            table = tables.read(data, schema)
-        with working("Fitting"):
-            model.fit(table.X, table.y, purpose=purpose)
-        del table
+        _fit(model, schema, data, purpose)
         _keep(model, schema, books, folder, out)
     if not model.release_.is_private:
         note("This was a rehearsal: the noise can be repeated, so the model is NOT PRIVATE.")
     _tell(model, books, out, as_json)
+
+
+def _fit(model: Model, schema: Schema, data: Path, purpose: str) -> None:
+    if tables.are_files(data):
+        with working("Fitting"):
+            model.fit(str(data), target=schema.target.name, purpose=purpose)
+        return
+    with working("Reading the table"):
+        table = tables.read(data, schema)
+    with working("Fitting"):
+        model.fit(table.X, table.y, purpose=purpose)
 
 
 def _model(
