@@ -192,10 +192,15 @@ class MatrixBlock(Block):
 
     def rows(self) -> Array:
         dense = self._dense()
-        clipped = dense.copy() if self._scale is None else dense * self._scale[:, None]
-        if self._intercept is None:
-            return clipped
-        return np.column_stack([clipped, np.full(self.size, self._intercept)])
+        width = dense.shape[1]
+        whole = np.empty((self.size, width + (self._intercept is not None)))
+        if self._scale is None:
+            whole[:, :width] = dense
+        else:
+            np.multiply(dense, self._scale[:, None], out=whole[:, :width])
+        if self._intercept is not None:
+            whole[:, width] = self._intercept
+        return whole
 
 
 class DenseBlock(MatrixBlock):

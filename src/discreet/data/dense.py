@@ -146,6 +146,8 @@ class PreparedArray(Prepared):
 
     def transformed(self, transform: Callable[[Any], Any]) -> Any:
         # A few rows at a time, so that there is never more than one copy of all.
+        if self.count <= MOST_ROWS:
+            return transform(self.block(0, self.count).rows()) if self.count else None
         whole: Array | None = None
         for start in range(0, self.count, MOST_ROWS):
             part = transform(self.block(start, start + MOST_ROWS).rows())

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from discreet._types import Integers
+from discreet._types import Array, Integers
 
 Cells = NDArray[Any]
 
@@ -47,3 +48,26 @@ class Frame:
 
     def __repr__(self) -> str:
         return f"<a table of {len(self._cells)} columns>"
+
+
+FILLED_AT_ONCE = 2**15
+"""Numbers of a table that are written together: they fit a near cache."""
+
+
+def side_by_side(parts: Sequence[Array]) -> Array:
+    """Return matrices of equal length as one, a few rows at a time, which is faster than all.
+
+    Examples
+    --------
+    >>> side_by_side([np.ones((2, 1)), np.zeros((2, 2))])
+    array([[1., 0., 0.],
+           [1., 0., 0.]])
+    """
+    edges = np.cumsum([0, *(part.shape[1] for part in parts)]).tolist()
+    whole = np.empty((parts[0].shape[0], edges[-1]))
+    step = max(64, FILLED_AT_ONCE // max(edges[-1], 1))
+    for start in range(0, len(whole), step):
+        lines = whole[start : start + step]
+        for part, first, last in zip(parts, edges[:-1], edges[1:], strict=True):
+            lines[:, first:last] = part[start : start + step]
+    return whole

@@ -23,7 +23,7 @@ from scipy import sparse
 
 from discreet._types import Integers, Vector
 from discreet.data.ahead import ahead
-from discreet.data.frame import Cells, Coded, Frame
+from discreet.data.frame import Cells, Coded, Frame, side_by_side
 from discreet.data.stream import CACHED_BYTES, Feed, Piece, StreamSource
 from discreet.errors import InputError, InputTypeError, SourceChanged
 
@@ -293,7 +293,7 @@ def parquet_rows(
 
 def matrix_of(frame: Frame) -> Any:
     """Return columns of numbers side by side."""
-    return np.column_stack([frame[name] for name in frame.columns])
+    return side_by_side([frame[name][:, None] for name in frame.columns])
 
 
 def _as_they_are(labels: Vector) -> Vector:

@@ -25,7 +25,7 @@ from discreet.data.sparse import PreparedSparse
 from discreet.declared import Bounds
 from discreet.errors import InputError, PrivacyError, SourceChanged
 
-PIECE_NUMBERS = 2**21
+PIECE_NUMBERS = 2**19
 """How many numbers a piece should hold; a few pieces are in memory at a time."""
 
 CACHED_BYTES = 2**28

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from discreet import _checks
 from discreet._types import Array
-from discreet.data.frame import Coded
+from discreet.data.frame import Coded, side_by_side
 from discreet.declared import MOST_ROWS, Bounds, Labels
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import L2Ball
@@ -116,7 +116,7 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             blocks = [column.encode_sparse(c) for column, c in zip(declared, cells, strict=True)]
             return sparse.csr_array(sparse.hstack(blocks, format="csr"))
         centred = self.centre_categories
-        return np.hstack(
+        return side_by_side(
             [column.encode(c, centred=centred) for column, c in zip(declared, cells, strict=True)]
         )
 

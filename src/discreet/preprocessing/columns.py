@@ -148,14 +148,18 @@ class Numeric(Column):
         return Fraction(1)
 
     def encode(self, cells: Cells, *, centred: bool) -> Array:
-        scaled = (self.plain(cells) - self.middle) / self.half
-        return np.clip(scaled, -1.0, 1.0)
+        scaled = self.plain(cells)
+        scaled -= self.middle
+        scaled /= self.half
+        return np.clip(scaled, -1.0, 1.0, out=scaled)
 
     def plain(self, cells: Cells) -> Array:
         numbers = _numbers(cells)
         fill = self.middle if self.fill is None else self.fill
-        known = np.where(np.isfinite(numbers), numbers, fill)  # first: a clip passes NaN through
-        return np.clip(known, self.low, self.high)[:, None]
+        is_known = np.isfinite(numbers)
+        if not is_known.all():
+            numbers = np.where(is_known, numbers, fill)  # first: a clip passes NaN through
+        return np.clip(numbers, self.low, self.high)[:, None]
 
     def origin(self) -> Vector:
         return np.array([self.middle])
@@ -306,7 +310,7 @@ def _numbers(cells: Cells) -> Vector:
         return _numbers(cells.distinct)[cells.places]
     if cells.dtype.kind in "biuf":
         with np.errstate(all="ignore"):  # a warning would tell of a value
-            return cells.astype(np.float64)
+            return cells.astype(np.float64, copy=False)
     listed = cells.tolist()
     if PLAIN.issuperset(map(type, listed)):
         with contextlib.suppress(OverflowError):  # an integer too large: each cell by itself, then
