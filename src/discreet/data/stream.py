@@ -31,7 +31,7 @@ PIECE_NUMBERS = 2**19
 CACHED_BYTES = 2**28
 """Rows that take no more are kept after the first pass."""
 
-HELD_BYTES = 2**27
+HELD_BYTES = 2**26
 """How much a sample of the rows may take."""
 
 
