@@ -518,8 +518,9 @@ def _batches(arrow: Any, file: _File, wanted: Sequence[Wanted], rows: int) -> It
             if batch is None:
                 _changed(file.path)
             if batch is False:
-                return
+                break
             yield batch
+    arrow.default_memory_pool().release_unused()  # what a thread leaves behind would add up
 
 
 def _counting(file: _File) -> list[str]:
