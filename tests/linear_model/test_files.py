@@ -24,8 +24,10 @@ from discreet.linear_model import (
     SimplexRegression,
 )
 from discreet.linear_model import _estimator as estimating
+from discreet.mechanisms import NoisyGradient
 from discreet.preprocessing import Category, Numeric
 from discreet.privacy import Budget
+from discreet.svm import LinearSVC
 from linear_model.estimators import rehearsal
 
 COLUMNS = {
@@ -342,3 +344,41 @@ def test_arrow_is_needed_for_files_only(monkeypatch, tmp_path):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(InputError, match=r"discreet\[parquet\]"):
         Ridge().fit(str(tmp_path), target="y")
+
+
+@rehearsal
+def test_batches_of_noisy_gradients_are_gathered_in_few_passes(tmp_path, frame, monkeypatch):
+    source, pieces, passes = streaming.StreamSource, ParquetFeed.pieces, []
+    monkeypatch.setattr(estimating, "StreamSource", lambda feed: source(feed, 0))
+
+    def counted(self, rows):
+        passes.append(rows)
+        return pieces(self, rows)
+
+    monkeypatch.setattr(ParquetFeed, "pieces", counted)
+    numbers = frame[["visits", "code", "weight", "ward_of_three"]].assign(
+        ward_of_three=frame["ward_of_three"] > 0
+    )
+    folder = write(tmp_path / "numbers", numbers)
+    model = LinearSVC(loss="hinge", data_norm=30.0, classes=[False, True], random_state=1)
+    monkeypatch.setattr(model, "_chosen", lambda *_: NoisyGradient(steps=40, rate=0.05))
+    coef = model.fit(numbers.drop(columns="ward_of_three"), numbers["ward_of_three"]).coef_.copy()
+    model.fit(folder, target="ward_of_three")
+    np.testing.assert_allclose(model.coef_, coef, rtol=1e-9)
+    assert len(passes) <= 6
+
+
+def test_an_interruption_leaves_one_charge_and_no_model(folder, monkeypatch):
+    ledger = books()
+
+    def interrupted(self, frame):
+        raise KeyboardInterrupt("secret")
+
+    monkeypatch.setattr(ParquetFeed, "_encoded", interrupted)
+    model = LinearClassifier(columns=COLUMNS, classes=CLASSES, ledger=ledger)
+    with pytest.raises(KeyboardInterrupt) as error:
+        model.fit(folder, target="readmitted")
+    assert not error.value.args
+    (entry,) = ledger.history()
+    assert entry.state.value == "failed"
+    assert not hasattr(model, "coef_")
