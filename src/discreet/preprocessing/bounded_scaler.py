@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, groupby
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -19,7 +19,7 @@ from discreet.declared import MOST_ROWS, Bounds, Labels
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import L2Ball
 from discreet.geometry.shapes import Csr, as_numbers
-from discreet.preprocessing.columns import Cells, Column
+from discreet.preprocessing.columns import Cells, Column, Numeric, encode_numbers
 
 
 class Folded(NamedTuple):
@@ -115,10 +115,7 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.sparse_output:
             blocks = [column.encode_sparse(c) for column, c in zip(declared, cells, strict=True)]
             return sparse.csr_array(sparse.hstack(blocks, format="csr"))
-        centred = self.centre_categories
-        return side_by_side(
-            [column.encode(c, centred=centred) for column, c in zip(declared, cells, strict=True)]
-        )
+        return _encoded(declared, cells, centred=self.centre_categories)
 
     def plain(self, X: Any) -> Array:
         """Return the features in the user's own units, for coefficients that :meth:`fold` made.
@@ -320,6 +317,25 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if hasattr(self, "feature_names_in_"):
             self._check_order(given)
         return given
+
+
+def _encoded(columns: Sequence[Column], cells: Sequence[Cells], *, centred: bool) -> Array:
+    """Encode columns; those of plain numbers that stand together, together."""
+    parts = []
+    for are_numbers, group in groupby(zip(columns, cells, strict=True), _is_plain):
+        listed = list(group)
+        if are_numbers:
+            numeric = [column for column, _ in listed if isinstance(column, Numeric)]
+            parts.append(encode_numbers(numeric, [np.asarray(values) for _, values in listed]))
+        else:
+            parts += [column.encode(values, centred=centred) for column, values in listed]
+    return parts[0] if len(parts) == 1 else side_by_side(parts)
+
+
+def _is_plain(pair: tuple[Column, Cells]) -> bool:
+    column, cells = pair
+    is_numeric = isinstance(column, Numeric) and not isinstance(cells, Coded)
+    return is_numeric and np.asarray(cells).dtype.kind in "biuf"
 
 
 def _frame_names(X: Any) -> list[Any] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -18,7 +18,7 @@ from scipy import sparse
 
 from discreet import _checks
 from discreet._types import Array, Integers, Vector
-from discreet.data.frame import Coded
+from discreet.data.frame import Coded, side_by_side
 from discreet.errors import InputError, InputTypeError
 from discreet.facts import one_of
 from discreet.geometry.shapes import Csr
@@ -170,6 +170,29 @@ class Numeric(Column):
     def fold(self, coef: Array, *, centred: bool) -> tuple[Array, Array]:
         slope = coef / self.half
         return slope, -(slope[..., 0] * self.middle)
+
+
+def encode_numbers(columns: Sequence[Numeric], cells: Sequence[NDArray[Any]]) -> Array:
+    """Return what :meth:`Numeric.encode` makes of several columns of numbers, side by side.
+
+    Examples
+    --------
+    >>> encode_numbers([Numeric(0, 10), Numeric(0, 2)], [np.array([2.5, 99]), np.array([1, 0])])
+    array([[-0.5,  0. ],
+           [ 1. , -1. ]])
+    """
+    middles = np.array([column.middle for column in columns])
+    fills = [column.middle if column.fill is None else column.fill for column in columns]
+    with np.errstate(all="ignore"):  # a warning would tell of a value
+        table = side_by_side([column[:, None] for column in cells])
+    is_known = np.isfinite(table)
+    if not is_known.all():
+        table = np.where(is_known, table, fills)  # first: a clip passes NaN through
+    np.maximum(table, [column.low for column in columns], out=table)
+    np.minimum(table, [column.high for column in columns], out=table)
+    table -= middles
+    table /= [column.half for column in columns]
+    return np.clip(table, -1.0, 1.0, out=table)
 
 
 @dataclass(frozen=True, init=False)
