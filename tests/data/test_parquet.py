@@ -88,7 +88,7 @@ def small_pieces(monkeypatch):
 
 
 @pytest.mark.usefixtures("small_pieces")
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(15))
 def test_sums_do_not_depend_on_files_row_groups_blocks_or_caches(tmp_path, seed):
     generator = np.random.default_rng(seed)
     count = int(generator.integers(1, 700))
