@@ -46,6 +46,7 @@ from discreet.ledger.verification import (
     DECLARED,
     LINES,
     SUMMARY,
+    UNREADABLE,
     Verification,
     read_lines,
     verify_books,
@@ -461,7 +462,11 @@ def _state(line: Line) -> State:
     try:
         return State(line.what)
     except ValueError:
-        raise LedgerError(f"line {line.number} of the history cannot be read.") from None
+        raise _unreadable(line) from None
+
+
+def _unreadable(line: Line) -> LedgerError:
+    return LedgerError(f"line {line.number} of the history cannot be read; run verify.")
 
 
 def _balance_of(summary: Any) -> Balance:
@@ -482,17 +487,20 @@ def _recognise(receipt: Receipt, ledger: Ledger, document: Any) -> None:
 
 def _entry(line: Line, state: State) -> Entry:
     document = line.document
-    return Entry(
-        number=line.charge,
-        guarantee=Guarantee.from_json(json.dumps(document["guarantee"])),
-        purpose=document["purpose"],
-        time=datetime.fromisoformat(document["time"]),
-        state=state,
-        part=document["part"],
-        version=document["version"],
-        actor=document["actor"],
-        digest=line.digest,
-    )
+    try:
+        return Entry(
+            number=line.charge,
+            guarantee=Guarantee.from_json(json.dumps(document["guarantee"])),
+            purpose=document["purpose"],
+            time=datetime.fromisoformat(document["time"]),
+            state=state,
+            part=document["part"],
+            version=document["version"],
+            actor=document["actor"],
+            digest=line.digest,
+        )
+    except UNREADABLE:
+        raise _unreadable(line) from None
 
 
 def _write(connection: sql.Connection, dataset: int, line: Line) -> None:

@@ -247,11 +247,11 @@ def _address(where: str | Path) -> sql.URL:
         if not text or "\0" in text or text == ":memory:":
             raise InputError(f"a ledger needs a file or an address; got {text!r}.")
         try:
-            return sql.URL.create("sqlite", database=str(Path(text).expanduser().resolve()))
+            path = Path(text).expanduser().resolve()
+            path.is_dir()  # complains of names that no system could have
         except (OSError, RuntimeError, ValueError):
-            raise InputError(
-                "the path of a ledger must lead somewhere; this one does not."
-            ) from None
+            raise InputError("the path of a ledger must lead somewhere; this does not.") from None
+        return sql.URL.create("sqlite", database=str(path))
     try:
         url = sql.make_url(text)
         kind = url.get_backend_name()
