@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from discreet import _checks
 from discreet.cli.files import check_new, new_file
 from discreet.cli.saying import AsJson, result, working
 from discreet.linear_model._fitting import MECHANISMS
@@ -68,6 +69,8 @@ def plan(
 
     Example: discreet plan schema.toml --epsilon 1 --n 20000 --signal 0.8 --accuracy 0.75
     """
+    if accuracy is not None:
+        _checks.fraction(accuracy=accuracy)
     schema = read(schema_file)
     planner = Planner(_facts(schema, delta, signal, majority), draws=draws, seed=seed)
     if plot is not None:
