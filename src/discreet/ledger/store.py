@@ -53,7 +53,7 @@ _guard = threading.Lock()
 
 def _before_fork() -> None:
     """Close what is open: a file's locks are not those of a child, though it believes so."""
-    for engine in _engines.values():
+    for engine in list(_engines.values()):
         engine.dispose()
 
 
@@ -149,7 +149,9 @@ class Store:
         if self.path is None:
             return
         if self.path.is_dir() or not self.path.parent.is_dir():
-            raise LedgerError(f"{self.identity!r} cannot be made: it needs a folder, and is none.")
+            raise LedgerError(
+                f"{self.identity!r} cannot be made: its folder is missing, or it is a folder itself."
+            )
         try:
             self.path.touch(exist_ok=True)
         except OSError:
@@ -292,11 +294,12 @@ def _sqlite_engine(path: Path, *, reads: bool) -> sql.Engine:
 
     @sql.event.listens_for(engine, "checkout")
     def _is_the_same(_: object, record: Any, __: object) -> None:
-        if record.info.setdefault("file", _file(path)) != _file(path):
+        if record.info["file"] != _file(path):
             raise DisconnectionError  # the pool connects again
 
     @sql.event.listens_for(engine, "connect")
-    def _prepare(connection: sqlite3.Connection, _: object) -> None:
+    def _prepare(connection: sqlite3.Connection, record: Any) -> None:
+        record.info["file"] = _file(path)
         if not reads:
             connection.execute("PRAGMA journal_mode = WAL")  # kept in the file
             connection.execute("PRAGMA synchronous = FULL")
