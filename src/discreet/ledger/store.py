@@ -150,7 +150,7 @@ class Store:
             return
         if self.path.is_dir() or not self.path.parent.is_dir():
             raise LedgerError(
-                f"{self.identity!r} cannot be made: its folder is missing, or it is a folder itself."
+                f"{self.identity!r} cannot be made: its folder is missing, or it is itself one."
             )
         try:
             self.path.touch(exist_ok=True)
