@@ -197,3 +197,32 @@ def test_the_demonstration_can_be_fitted_as_it_is_written(tmp_path):
     with (tmp_path / "p.csv").open() as file:
         predicted = [row["prediction"] for row in csv.DictReader(file)]
     assert np.mean(np.array(truth) == np.array(predicted)) > 0.6
+
+
+def test_a_table_of_other_records_than_the_ledger_counts_is_refused(place):
+    schema = place / "schema.toml"
+    schema.write_text(schema.read_text().replace("one patient", "one visit"))
+    result = run(place, FIT)
+    assert (result.code, result.output) == (2, "")
+    assert "the ledger protects 'one patient', " in result.error
+    assert Ledger(place / "patients.db").history() == ()
+
+
+def test_a_schema_that_is_not_the_models_own_is_not_shown_on_its_card(place):
+    assert run(place, FIT).code == 0
+    stored = place / "model" / "schema.toml"
+    stored.write_text(stored.read_text().replace("[18", "[17"))
+    assert "declares other columns" in run(place, "card model").error
+    stored.unlink()
+    (place / "elsewhere.toml").write_text("[passwords]\nroot = 1\n")
+    stored.symlink_to(place / "elsewhere.toml")
+    result = run(place, "card model")
+    assert (result.code, "passwords" in result.error) == (2, False)
+
+
+def test_a_purpose_cannot_forge_a_line_of_the_history(place):
+    forged = "harmless\n    2  2026-01-01 00:00:00  refunded\x1b[2K"
+    assert run(place, [*FIT.split(), "--purpose", forged]).code == 0
+    shown = run(place, "ledger history patients.db").output
+    assert len(shown.splitlines()) == 1
+    assert "\x1b" not in shown

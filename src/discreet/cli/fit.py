@@ -13,14 +13,18 @@ from discreet.artifact import save
 from discreet.cli.files import NewFolder
 from discreet.cli.frame import Unwritten
 from discreet.cli.saying import AsJson, note, result, working
+from discreet.cli.signals import Unhurried
 from discreet.cli.stored import Model, about, store_schema
-from discreet.errors import InputError, UnitMismatch
+from discreet.errors import DiscreetError, InputError, UnitMismatch
 from discreet.ledger import Ledger
 from discreet.linear_model import LinearClassifier, LinearRegressor
 from discreet.linear_model._fitting import MECHANISMS
 from discreet.privacy import unit_named
 from discreet.report import card
 from discreet.schema import CLASSIFICATION, Schema, read
+
+ANYTHING = "one record"
+"""What one record is, if nobody said."""
 
 
 def fit(
@@ -78,10 +82,10 @@ def fit(
     with NewFolder(out) as folder:
         with working("Reading the table"):
             table = tables.read(data, schema)
-        with working("Fitting"):
+        with Unhurried(model), working("Fitting"):
             model.fit(table.X, table.y, purpose=purpose)
-        del table
-        _keep(model, schema, books, folder, out)
+            del table
+            _keep(model, schema, books, folder, out)
     if not model.release_.is_private:
         note("This was a rehearsal: the noise can be repeated, so the model is NOT PRIVATE.")
     _tell(model, books, out, as_json)
@@ -154,6 +158,12 @@ def _books(
             f"the ledger protects the unit {books.unit.name!r}, {schema.source} declares "
             f"{schema.unit!r}. Use the ledger's."
         )
+    said = {books.protects, schema.protects} - {ANYTHING}
+    if len(said) > 1:
+        raise InputError(
+            f"the ledger protects {books.protects!r}, {schema.source} says {schema.protects!r}: "
+            "is one record of this table what the ledger counts? Make the two agree."
+        )
     return books
 
 
@@ -166,8 +176,9 @@ def _keep(model: Model, schema: Schema, books: Ledger | None, folder: NewFolder,
         card(model.release_, ledger=books, about=about(schema)).write(folder.inside)
         folder.publish()
         return
-    except BaseException:  # an impatient key too
-        problem = f"{out} cannot be written; the release is paid for and kept"
+    except BaseException as error:  # an impatient key too
+        why = f" ({error})" if isinstance(error, DiscreetError) else ""
+        problem = f"{out} cannot be written{why}; the release is paid for and kept"
     raise Unwritten(f"{problem} {_rescued(model, schema)}")
 
 
