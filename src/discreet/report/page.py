@@ -334,7 +334,10 @@ def _making(document: Json) -> Section:
         ("purpose", mechanism["purpose"] or "not said"),
         ("why so", mechanism["reason"] or "there was nothing to choose"),
         ("source of noise", document["noise"]["source"] or "not recorded"),
-        ("distance of the computed from the ideal law, at most", _shown(certificate["distance"])),
+        (
+            "distance of the computed from the ideal law, counted above",
+            _shown(certificate["distance"]),
+        ),
         ("chance added to delta", _shown(certificate["failure"])),
     ]
     rows += [(one["what"], _shown(one["value"])) for one in certificate["tolerances"]]
