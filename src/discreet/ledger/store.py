@@ -319,14 +319,15 @@ def _sqlite_engine(path: Path, *, reads: bool) -> sql.Engine:
 
 def _take_lock(connection: sql.Connection) -> None:
     """Take the file's write lock; ask often, because SQLite itself waits long between attempts."""
+    file = connection.connection.dbapi_connection  # asked directly: most attempts fail
     end, wait = time.monotonic() + PATIENCE, SHORT
-    while True:
+    while file is not None:
         try:
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-            break
-        except OperationalError as error:
-            if "is locked" not in str(error.orig) or time.monotonic() > end:
-                raise
+            file.cursor().execute("BEGIN IMMEDIATE")
+            return
+        except sqlite3.OperationalError as error:
+            if "is locked" not in str(error) or time.monotonic() > end:
+                raise OperationalError("BEGIN IMMEDIATE", None, error) from None
         time.sleep(wait)
         wait = min(LONGEST, wait * 1.5)
 
