@@ -43,14 +43,33 @@ def test_spends_add_up_to_the_last_one_that_fits():
 
 
 @pytest.mark.parametrize("k", [1, 3, 20])
+@pytest.mark.parametrize("at", [{}, {"delta": 0}])
 @pytest.mark.parametrize(("delta", "slack"), [(0, 0), (1e-5, 0), (1e-5, 1e-6), (1.0, 1e-6)])
-def test_what_remains_for_k_can_be_spent_k_times_and_hardly_more(k, delta, slack):
+def test_what_remains_for_k_can_be_spent_k_times_and_hardly_more(k, delta, slack, at):
     accountant = BudgetAccountant(epsilon=2.0, delta=delta, slack=slack).spend(0.5, 0)
-    epsilon, each = accountant.remaining(k)
+    epsilon, each = accountant.remaining(k, **at)
+    assert each == pytest.approx(0 if at or delta == 1 else (delta - slack) / k)
     for _ in range(k):
-        accountant.spend(epsilon, each if delta < 1 and slack == 0 else 0)
+        accountant.spend(epsilon, each)
     with pytest.raises(BudgetError):
-        accountant.spend(0.01 * epsilon + 1e-3, 0)
+        accountant.spend(0.01 * epsilon + 1e-3, min(each, 1e-9))
+
+
+def test_with_a_slack_more_remains_for_many_requests_without_a_delta():
+    accountant = BudgetAccountant(epsilon=1.0, delta=1e-5, slack=1e-6)
+    assert accountant.remaining(200).epsilon == pytest.approx(1 / 200)
+    assert accountant.remaining(200, delta=0).epsilon > 1.5 / 200
+
+
+def test_what_only_the_slack_can_pay_remains_without_a_delta():
+    accountant = BudgetAccountant(epsilon=2.0, delta=1e-5, slack=5e-6)
+    for _ in range(42):
+        accountant.spend(0.05, 0)  # 2.1 together
+    epsilon, each = accountant.remaining(3)
+    assert each == 0
+    assert epsilon > 0.01
+    for _ in range(3):
+        accountant.spend(epsilon, each)
 
 
 def test_spends_of_earlier_days_are_taken_over():

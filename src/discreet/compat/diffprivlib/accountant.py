@@ -171,15 +171,29 @@ class BudgetAccountant:
             f"(epsilon = {epsilon:g}, delta = {delta:g}).{hint} See remaining()."
         )
 
-    def remaining(self, k: int = 1) -> Spent:
-        """Return the epsilon and delta that can be spent ``k`` times."""
+    def remaining(self, k: int = 1, *, delta: float | None = None) -> Spent:
+        """Return an epsilon and a delta that can be spent together ``k`` times.
+
+        Parameters
+        ----------
+        k
+            How often.
+        delta
+            The delta of each; by default an equal share of what is left outside the slack. The
+            slack helps requests without a delta only, so with a slack more epsilon may be left at
+            ``delta=0``. Not in diffprivlib.
+        """
         _checks.whole(k=k, at_least=1)
         books = self._own
+        if delta is not None:
+            _checks.delta(delta=delta)
+            return Spent(books.affordable(int(k), float(delta)), float(delta))
         if math.isinf(books.delta):
             return Spent(math.inf, 1.0)
-        left = max(0.0, books.delta - books.slack - books.sums()[1]) / k
-        each = left * (1 - 1e-12)
-        return Spent(books.affordable(int(k), 0.0), each)
+        each = max(0.0, books.delta - books.slack - books.sums()[1]) / k * (1 - 1e-12)
+        if not books.admits(*[books.request(0.0, each)] * k):
+            each = 0.0  # the sum of epsilons is used up, and only the slack pays
+        return Spent(books.affordable(int(k), each), each)
 
     def spend(self, epsilon: float, delta: float) -> Self:
         """Book something that was released elsewhere."""
