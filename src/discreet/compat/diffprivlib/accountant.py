@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 from discreet import _checks
 from discreet.compat.diffprivlib.books import Books
 from discreet.compat.diffprivlib.complaints import BudgetError
+from discreet.compat.diffprivlib.default import Default
 from discreet.errors import InputError, InputTypeError, PrivacyError
 from discreet.ledger import AbstractLedger
 from discreet.ledger.memory import ELSEWHERE
@@ -65,7 +66,7 @@ class BudgetAccountant:
     (0.25, 1)
     """
 
-    _default: ClassVar[BudgetAccountant | None] = None
+    _default: ClassVar[Default] = Default()
     _automatic: ClassVar[BudgetAccountant | None] = None
 
     def __init__(
@@ -87,7 +88,6 @@ class BudgetAccountant:
         self._books: AbstractLedger = Books(
             float(epsilon), float(usable), float(slack), unit_named(unit)
         )
-        self._earlier: list[BudgetAccountant | None] = []
         for spend in _listed(spent_budget):
             self.spend(*spend)
 
@@ -202,21 +202,20 @@ class BudgetAccountant:
         return self
 
     def set_default(self) -> Self:
-        """Let models without an accountant be paid for here."""
-        BudgetAccountant._default = self
+        """Let models without an accountant be paid for here; in a block, until it ends."""
+        self._default.replace(self)
         return self
 
     @staticmethod
     def pop_default() -> BudgetAccountant | None:
         """Return the default accountant and let there be none."""
-        found, BudgetAccountant._default = BudgetAccountant._default, None
-        return found
+        return BudgetAccountant._default.replace(None)
 
     @staticmethod
     def load_default(accountant: BudgetAccountant | None = None) -> BudgetAccountant:
         """Return this accountant, or the default one; one without a ceiling if there is none."""
         if accountant is None:
-            return BudgetAccountant._default or _without_ceiling()
+            return BudgetAccountant._default.payer() or _without_ceiling()
         if not isinstance(accountant, BudgetAccountant):
             raise InputTypeError(
                 "accountant must be a BudgetAccountant; got a value of type "
@@ -225,8 +224,8 @@ class BudgetAccountant:
         return accountant
 
     def __enter__(self) -> Self:
-        self._earlier.append(self.pop_default())
-        return self.set_default()
+        self._default.enter(self)
+        return self
 
     def __exit__(
         self,
@@ -234,7 +233,7 @@ class BudgetAccountant:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        BudgetAccountant._default = self._earlier.pop()
+        self._default.leave(self)
 
     def __len__(self) -> int:
         return len(self._own.standing())
@@ -265,7 +264,7 @@ def books_for(accountant: BudgetAccountant | AbstractLedger | None, random_state
     """Return the ledger that a model is paid from; none for a rehearsal that nobody keeps."""
     if isinstance(accountant, AbstractLedger):
         return accountant
-    nobody = accountant is None and BudgetAccountant._default is None
+    nobody = accountant is None and BudgetAccountant._default.payer() is None
     if nobody and random_state is not None:
         return None
     return BudgetAccountant.load_default(accountant).ledger
