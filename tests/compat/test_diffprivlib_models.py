@@ -235,8 +235,13 @@ def test_a_seed_is_a_rehearsal_that_promises_nothing_and_no_accountant_books():
 def test_a_fit_beyond_the_ceiling_is_refused_before_anything_is_learnt():
     accountant = BudgetAccountant(epsilon=1.5, delta=0)
     model = LogisticRegression(data_norm=1.0, accountant=accountant).fit(X, CLASSES)
-    with pytest.raises(BudgetError, match="cannot pay"):
-        LogisticRegression(data_norm=1.0, accountant=accountant).fit(X, CLASSES)
+    for other, y in (
+        (LogisticRegression(data_norm=1.0), CLASSES),
+        (LinearRegression(bounds_X=(-1, 1), bounds_y=(-3, 3)), NUMBERS),
+    ):
+        with pytest.raises(BudgetError, match=r"cannot pay .* Nothing was learnt from the rows\."):
+            other.set_params(accountant=accountant).fit(X, y)
+        assert not hasattr(other, "release_")
     assert accountant.total() == pytest.approx((model.privacy_.epsilon(0.0), 0.0))
 
 
