@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -121,6 +122,13 @@ def test_what_is_promised_is_pure_and_within_epsilon(epsilon, unit):
         assert 0 < promised.epsilon(0.0) <= epsilon
         assert promised.unit.name == unit
         assert model.release_.is_private
+
+
+def test_without_an_accountant_either_unit_is_counted():
+    for unit in ("replace", "add_remove"):
+        for model, y in zip(FULLY_DECLARED, (CLASSES, NUMBERS), strict=True):
+            fitted = clone(model).set_params(unit=unit).fit(X, y)
+            assert fitted.privacy_.unit.name == unit
 
 
 def _books(unit):

@@ -67,7 +67,7 @@ class BudgetAccountant:
     """
 
     _default: ClassVar[Default] = Default()
-    _automatic: ClassVar[BudgetAccountant | None] = None
+    _automatic: ClassVar[dict[Unit, BudgetAccountant]] = {}
 
     def __init__(
         self,
@@ -260,20 +260,21 @@ class BudgetAccountant:
         return self
 
 
-def books_for(accountant: BudgetAccountant | AbstractLedger | None, random_state: object) -> Any:
+def books_for(
+    accountant: BudgetAccountant | AbstractLedger | None, unit: str | Unit, random_state: object
+) -> Any:
     """Return the ledger that a model is paid from; none for a rehearsal that nobody keeps."""
     if isinstance(accountant, AbstractLedger):
         return accountant
-    nobody = accountant is None and BudgetAccountant._default.payer() is None
-    if nobody and random_state is not None:
-        return None
+    if accountant is None and BudgetAccountant._default.payer() is None:
+        return None if random_state is not None else _without_ceiling(unit).ledger
     return BudgetAccountant.load_default(accountant).ledger
 
 
-def _without_ceiling() -> BudgetAccountant:
-    if BudgetAccountant._automatic is None:
-        BudgetAccountant._automatic = BudgetAccountant()
-    return BudgetAccountant._automatic
+def _without_ceiling(unit: str | Unit = "replace") -> BudgetAccountant:
+    """Return the accountant that counts what nobody asked to count, one for each unit."""
+    known = BudgetAccountant._automatic
+    return known.setdefault(unit_named(unit), BudgetAccountant(unit=unit))
 
 
 def _composed(spends: list[Guarantee], delta: float) -> float:

@@ -129,7 +129,7 @@ class LinearRegression(RegressorMixin, Adapter):  # type: ignore[misc]
             self.delta,
             math.sqrt(X.shape[1]),
             self.unit,
-            books_for(self.accountant, self.random_state),
+            books_for(self.accountant, self.unit, self.random_state),
             target_range=(float(target_range[0][0]), float(target_range[1][0])),
             fit_intercept=self.fit_intercept,
             random_state=self.random_state,

@@ -135,7 +135,7 @@ class LogisticRegression(ClassifierMixin, Adapter):  # type: ignore[misc]
             self.delta,
             self.data_norm,
             self.unit,
-            books_for(self.accountant, self.random_state),
+            books_for(self.accountant, self.unit, self.random_state),
             C=self.C,
             fit_intercept=self.fit_intercept,
             classes=self.classes,
