@@ -106,6 +106,7 @@ def test_a_refused_mechanism_is_a_row_with_its_reason(schema):
     [
         (["--epsilon", "-1"], "epsilon must be a positive number"),
         (["--epsilon", "nan"], "epsilon must be a positive number"),
+        (["--epsilon", "1e-300"], "epsilon must be at least 1e-50"),
         (["--n", "3"], "n must be at least 10"),
         (["--mechanism", "magic"], "mechanism must be one of"),
         (["--signal", "0.5"], "signal must lie above 0.5"),
