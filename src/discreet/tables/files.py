@@ -103,6 +103,11 @@ def describe(path: Path | str) -> dict[str, str]:
     return {field.name: _kind(field.type) for field in types}
 
 
+def has_first_line(path: Path | str) -> bool:
+    """Say whether names of columns come from the first line of a text, which may be a record."""
+    return Path(path).suffix.lower() in CSV
+
+
 def measure(path: Path | str, kinds: Mapping[str, str], most: int) -> dict[str, Any]:
     """Return the range of each column of numbers, and up to ``most`` labels of each other column.
 
