@@ -14,7 +14,7 @@ from discreet.artifact import load
 from discreet.ledger import Ledger
 from discreet.schema import Undeclared, read
 from support.malformed import FIT
-from support.place import CANARIES, HEADER, TABLE, run
+from support.place import CANARIES, HEADER, TABLE, columns, run, write_parquet
 
 WITH_COSTS = TABLE.replace("back", "back,cost").replace("\n", ",1\n").replace("cost,1", "cost")
 
@@ -143,9 +143,9 @@ def test_a_card_is_printed_and_written(place):
 
 def test_init_copies_no_value(place):
     result = run(place, "init data.csv --out new.toml --target back")
-    assert (result.code, result.error) == (0, "")
+    assert result.code == 0
     text = (place / "new.toml").read_text()
-    assert not any(canary in text + result.output for canary in CANARIES)
+    assert not any(canary in text + result.output + result.error for canary in CANARIES)
     assert not any(cell in text for cell in ("surgery", "medicine", "47", "yes"))
     schema = read(place / "new.toml")
     assert {*schema.columns, "back"} == set(HEADER)
@@ -153,6 +153,19 @@ def test_init_copies_no_value(place):
     refused = run(place, FIT.replace("schema", "new"))
     assert refused.code == 2
     assert "not yet declared" in refused.error
+
+
+def test_init_says_in_both_places_what_it_took_for_names(place):
+    (place / "no_names.csv").write_text("Smith,surgery\nJones,medicine\n")
+    result = run(place, "init no_names.csv --out new.toml")
+    written = (place / "new.toml").read_text()
+    assert result.code == 0
+    assert "first line of the CSV file was taken as the names of its columns" in result.error
+    assert "names in new.toml are no values of a record" in result.error
+    assert "# The first line of the CSV file was taken as the names of its columns." in written
+    write_parquet(place / "a.parquet", columns())
+    assert "first line" not in run(place, "init a.parquet --out other.toml").error
+    assert "first line" not in (place / "other.toml").read_text()
 
 
 def test_init_measures_only_when_told_to_and_warns_in_both_places(place):

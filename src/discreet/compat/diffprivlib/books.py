@@ -95,7 +95,7 @@ class Books(AbstractLedger):
                 raise BudgetError(
                     f"the ceiling (epsilon = {self.epsilon:g}, delta = {self.delta:g}) cannot pay "
                     f"for (epsilon = {epsilon:.3g}, delta = {delta:.3g}); "
-                    f"{self.remaining(delta):.3g} is left there. No row was read."
+                    f"{self.remaining(delta):.3g} is left there. Nothing was learnt from the rows."
                 )
             number = len(self._entries) + 1
             entry = Entry(number, guarantee, purpose, datetime.now(UTC), state)
