@@ -38,7 +38,7 @@ audit: $(READY)
 	$(BIN)/python -m audits
 
 faults: $(READY)
-	DISCREET_KILLS=500 $(BIN)/pytest -q tests/ledger/test_killed_fits.py
+	DISCREET_KILLS=500 DISCREET_CHARGES=200 $(BIN)/pytest -q tests/ledger/test_killed_fits.py tests/ledger/test_many_processes.py
 
 goodness: $(READY)
 	$(BIN)/python benchmarks/goodness_of_fit.py --draws 1000000000 --law both

@@ -52,12 +52,12 @@ except InputError:
 def test_of_many_who_make_the_same_books_one_does_and_loses_nothing(place):
     command = [sys.executable, "-W", "ignore", "-c", RACE, place]
     options = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    racers = [subprocess.Popen(command, **options) for _ in range(4)]
+    racers = [subprocess.Popen(command, **options) for _ in range(2)]
     for racer in racers:
         racer.stdin.write("\n")
         racer.stdin.flush()
     said = sorted(racer.communicate()[0].strip() for racer in racers)
-    assert said == ["made", "was there", "was there", "was there"]
+    assert said == ["made", "was there"]
     with pytest.raises(BudgetExceeded):
         Ledger(place).charge(pure(0.5))
     with pytest.raises(InputError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 
 import pytest
 
@@ -10,7 +11,10 @@ from discreet.errors import BudgetExceeded
 from discreet.ledger import Ledger
 from discreet.privacy import AddRemoveOne, Budget, Guarantee, Pure
 
-PROCESSES, CHARGES, FITTING = 32, 200, 1500
+PROCESSES, CHARGES = 32, int(os.environ.get("DISCREET_CHARGES", "30"))
+"""Charges of each process; ``make faults`` asks for two hundred."""
+
+FITTING = PROCESSES * CHARGES // 4
 
 
 def charge_all(place, start, answers):
