@@ -214,7 +214,7 @@ def test_a_canary_never_leaves_the_private_part(case, monkeypatch, caplog, recwa
 def test_no_noise_or_key_hangs_on_a_release(case):
     result = _release(case)
     fields = {"value", "guarantee", "mechanism", "receipt_number", "version", "reason", "purpose"}
-    fields |= {"facts", "noise", "certificate", "ledger", "entry", "versions", "is_rehearsal"}
+    fields |= {"facts", "noise", "certificate", "ledger", "entry", "versions"}
     assert set(vars(result)) == fields
 
 
