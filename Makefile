@@ -14,8 +14,7 @@ demo: $(READY)
 test: $(READY)
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/ruff check $(CODE)
-	$(BIN)/mypy
-	$(BIN)/lint-imports --no-cache
+	$(BIN)/lint-imports --no-cache & imports=$$!; $(BIN)/mypy && wait $$imports
 	$(BIN)/pytest -q -n auto --dist worksteal
 
 format: $(READY)

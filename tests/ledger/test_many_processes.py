@@ -11,7 +11,7 @@ from discreet.errors import BudgetExceeded
 from discreet.ledger import Ledger
 from discreet.privacy import AddRemoveOne, Budget, Guarantee, Pure
 
-PROCESSES, CHARGES = 32, int(os.environ.get("DISCREET_CHARGES", "30"))
+PROCESSES, CHARGES = 32, int(os.environ.get("DISCREET_CHARGES", "12"))
 """Charges of each process; ``make faults`` asks for two hundred."""
 
 FITTING = PROCESSES * CHARGES // 4
