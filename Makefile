@@ -60,7 +60,7 @@ opendp: $(READY)
 
 $(READY): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Setting up $(VENV) (a minute, once)..."
+	@echo "Setting up $(VENV) (two minutes, once)..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,plot]'
 	@touch $@
 

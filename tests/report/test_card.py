@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from discreet import Bounds, Budget, GaussianSum, LinearClassifier, MemoryLedger, Rows, VectorMean
+from discreet.compat.diffprivlib import BudgetAccountant
 from discreet.errors import InputError, InputTypeError
 from discreet.facts import Fact, Source
 from discreet.geometry import Box
@@ -445,3 +446,11 @@ def test_a_damaged_card_is_refused_in_words_or_says_no_more_than_its_profile(pla
         with pytest.raises((InputError, InputTypeError)):
             Card.from_json(text[:length])
     assert refused > 20
+
+
+def test_another_accountant_is_refused():
+    first, second = (BudgetAccountant(2.0, 1e-5, unit="add_remove") for _ in range(2))
+    made = [mean(ledger=accountant.ledger) for accountant in (first, second)]
+    card(made[0], ledger=first.ledger)
+    with pytest.raises(InputError, match="show the ledger that paid"):
+        card(made[0], ledger=second.ledger)

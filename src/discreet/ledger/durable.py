@@ -390,12 +390,6 @@ class Ledger(AbstractLedger):
         part = "" if self.part is None else f", part={self.part!r}"
         return f"Ledger({self._store.identity!r}, {self.declared.name!r}{part})"
 
-    def __copy__(self) -> Ledger:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Ledger:
-        return self
-
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopened, (self._store.address, self.declared.name, self.part)
 

@@ -13,7 +13,7 @@ from discreet.compat.diffprivlib.complaints import BudgetError
 from discreet.compat.diffprivlib.default import Default
 from discreet.errors import InputError, InputTypeError, PrivacyError
 from discreet.ledger import AbstractLedger
-from discreet.ledger.memory import ELSEWHERE
+from discreet.ledger.in_memory import ELSEWHERE
 from discreet.privacy import Guarantee, Unit, unit_named
 
 SHOWN = 5
