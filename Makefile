@@ -14,8 +14,7 @@ demo: $(READY)
 test: $(READY)
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/ruff check $(CODE)
-	$(BIN)/mypy
-	$(BIN)/lint-imports --no-cache
+	$(BIN)/lint-imports --no-cache & imports=$$!; $(BIN)/mypy && wait $$imports
 	$(BIN)/pytest -q -n auto --dist worksteal
 
 format: $(READY)
@@ -38,7 +37,7 @@ audit: $(READY)
 	$(BIN)/python -m audits
 
 faults: $(READY)
-	DISCREET_KILLS=500 $(BIN)/pytest -q tests/ledger/test_killed_fits.py
+	DISCREET_KILLS=500 DISCREET_CHARGES=200 $(BIN)/pytest -q tests/ledger/test_killed_fits.py tests/ledger/test_many_processes.py
 
 goodness: $(READY)
 	$(BIN)/python benchmarks/goodness_of_fit.py --draws 1000000000 --law both
@@ -61,7 +60,7 @@ opendp: $(READY)
 
 $(READY): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Setting up $(VENV) (a minute, once)..."
+	@echo "Setting up $(VENV) (two minutes, once)..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,plot]'
 	@touch $@
 

@@ -9,53 +9,21 @@ budget that pays for half.
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import sys
 import tempfile
-import time
 from pathlib import Path
 
-from discreet.errors import BudgetExceeded
 from discreet.ledger import Ledger
-from discreet.privacy import AddRemoveOne, Budget, Guarantee, Pure
+from discreet.privacy import Budget
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from support import postgres
-
-EPSILON = 2.0**-10
-
-
-def charge_all(place: str, dataset: str, charges: int, ready, start, answers) -> None:
-    ledger = Ledger(place, dataset)
-    request = Guarantee(Pure(EPSILON), AddRemoveOne())
-    admitted = 0
-    ready.release()
-    start.wait()
-    for _ in range(charges):
-        try:
-            ledger.charge(request)
-            admitted += 1
-        except BudgetExceeded:
-            pass
-    answers.put(admitted)
+from support.charging import EPSILON, charge_at_once
 
 
 def measure(place: str, dataset: str, processes: int, charges: int, fitting: int) -> str:
     Ledger.create(place, Budget(fitting * EPSILON), dataset=dataset)
-    context = multiprocessing.get_context("fork")
-    ready, start, answers = context.Semaphore(0), context.Event(), context.SimpleQueue()
-    work = (place, dataset, charges, ready, start, answers)
-    workers = [context.Process(target=charge_all, args=work) for _ in range(processes)]
-    for worker in workers:
-        worker.start()
-    for _ in workers:
-        ready.acquire()
-    began = time.perf_counter()
-    start.set()
-    admitted = sum(answers.get() for _ in workers)
-    seconds = time.perf_counter() - began
-    for worker in workers:
-        worker.join()
+    admitted, seconds = charge_at_once(place, dataset, processes, charges)
     found = Ledger(place, dataset).verify()
     asked = processes * charges
     return (

@@ -99,7 +99,7 @@ def one_of(choices: Iterable[str], **values: object) -> None:
             raise InputError(f"{name} must be one of {', '.join(map(repr, known))}; got {value!r}.")
 
 
-def instance(kind: type, **values: object) -> None:
+def instance(kind: type, /, **values: object) -> None:
     """Refuse a value of another type."""
     for name, value in values.items():
         if not isinstance(value, kind):

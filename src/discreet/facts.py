@@ -74,7 +74,8 @@ class Certificate:
     """How far the computed release can be from the one that the theorem speaks of.
 
     ``distance`` is the total variation between the computed and the ideal law, ``failure`` a chance
-    that is added to delta; both are inside of the guarantee already.
+    that is added to delta; both are inside of the guarantee already. A pure guarantee has room for
+    neither: what it leaves out of account is said among its public facts.
 
     Examples
     --------

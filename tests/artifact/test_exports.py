@@ -53,6 +53,10 @@ PLAIN = {
     "logistic, truth values": lambda: LogisticRegression(delta=0).fit(X, SIGNAL > 0),
     "classifier": lambda: LinearClassifier(delta=0).fit(X, TWO),
     "classifier, three classes": lambda: LinearClassifier(delta=0).fit(X, THREE),
+    "classifier, three classes at once": lambda: LinearClassifier().fit(X, THREE),
+    "logistic, three classes at once": lambda: LogisticRegression(mechanism="noisy_gradient").fit(
+        X, THREE
+    ),
     "support vectors": lambda: LinearSVC(delta=0).fit(X, TWO),
     "ridge": lambda: Ridge().fit(X, SIGNAL),
     "simplex": lambda: SimplexRegression(max_rows=1000).fit(X, SIGNAL),

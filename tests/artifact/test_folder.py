@@ -54,6 +54,7 @@ COLUMNS = {"age": Numeric(0, 100, fill=30), "ward": Category(["a", "b", "c"])}
 MODELS = {
     "logistic": lambda: LogisticRegression(delta=0, classes=("no", "yes")).fit(X, TWO),
     "logistic, three classes": lambda: LogisticRegression(delta=0).fit(X, THREE),
+    "classifier, three classes at once": lambda: LinearClassifier().fit(X, THREE),
     "logistic, truth values": lambda: LogisticRegression(C=0.1, delta=0).fit(X, SIGNAL > 0),
     "classifier of columns": lambda: LinearClassifier(delta=0, columns=COLUMNS).fit(FRAME, TWO),
     "classifier of listed columns": lambda: LinearClassifier(

@@ -14,7 +14,7 @@ from discreet.artifact import load
 from discreet.ledger import Ledger
 from discreet.schema import Undeclared, read
 from support.malformed import FIT
-from support.place import CANARIES, HEADER, TABLE, run
+from support.place import CANARIES, HEADER, TABLE, columns, run, write_parquet
 
 WITH_COSTS = TABLE.replace("back", "back,cost").replace("\n", ",1\n").replace("cost,1", "cost")
 
@@ -143,9 +143,9 @@ def test_a_card_is_printed_and_written(place):
 
 def test_init_copies_no_value(place):
     result = run(place, "init data.csv --out new.toml --target back")
-    assert (result.code, result.error) == (0, "")
+    assert result.code == 0
     text = (place / "new.toml").read_text()
-    assert not any(canary in text + result.output for canary in CANARIES)
+    assert not any(canary in text + result.output + result.error for canary in CANARIES)
     assert not any(cell in text for cell in ("surgery", "medicine", "47", "yes"))
     schema = read(place / "new.toml")
     assert {*schema.columns, "back"} == set(HEADER)
@@ -153,6 +153,19 @@ def test_init_copies_no_value(place):
     refused = run(place, FIT.replace("schema", "new"))
     assert refused.code == 2
     assert "not yet declared" in refused.error
+
+
+def test_init_says_in_both_places_what_it_took_for_names(place):
+    (place / "no_names.csv").write_text("Smith,surgery\nJones,medicine\n")
+    result = run(place, "init no_names.csv --out new.toml")
+    written = (place / "new.toml").read_text()
+    assert result.code == 0
+    assert "first line of the CSV file was taken as the names of its columns" in result.error
+    assert "names in new.toml are no values of a record" in result.error
+    assert "# The first line of the CSV file was taken as the names of its columns." in written
+    write_parquet(place / "a.parquet", columns())
+    assert "first line" not in run(place, "init a.parquet --out other.toml").error
+    assert "first line" not in (place / "other.toml").read_text()
 
 
 def test_init_measures_only_when_told_to_and_warns_in_both_places(place):
@@ -197,3 +210,32 @@ def test_the_demonstration_can_be_fitted_as_it_is_written(tmp_path):
     with (tmp_path / "p.csv").open() as file:
         predicted = [row["prediction"] for row in csv.DictReader(file)]
     assert np.mean(np.array(truth) == np.array(predicted)) > 0.6
+
+
+def test_a_table_of_other_records_than_the_ledger_counts_is_refused(place):
+    schema = place / "schema.toml"
+    schema.write_text(schema.read_text().replace("one patient", "one visit"))
+    result = run(place, FIT)
+    assert (result.code, result.output) == (2, "")
+    assert "the ledger protects 'one patient', " in result.error
+    assert Ledger(place / "patients.db").history() == ()
+
+
+def test_a_schema_that_is_not_the_models_own_is_not_shown_on_its_card(place):
+    assert run(place, FIT).code == 0
+    stored = place / "model" / "schema.toml"
+    stored.write_text(stored.read_text().replace("[18", "[17"))
+    assert "declares other columns" in run(place, "card model").error
+    stored.unlink()
+    (place / "elsewhere.toml").write_text("[passwords]\nroot = 1\n")
+    stored.symlink_to(place / "elsewhere.toml")
+    result = run(place, "card model")
+    assert (result.code, "passwords" in result.error) == (2, False)
+
+
+def test_a_purpose_cannot_forge_a_line_of_the_history(place):
+    forged = "harmless\n    2  2026-01-01 00:00:00  refunded\x1b[2K"
+    assert run(place, [*FIT.split(), "--purpose", forged]).code == 0
+    shown = run(place, "ledger history patients.db").output
+    assert len(shown.splitlines()) == 1
+    assert "\x1b" not in shown

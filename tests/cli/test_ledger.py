@@ -112,7 +112,7 @@ def test_the_picture_is_drawn_once(tmp_path, books):
         ("history missing.db", 3),
         ("verify missing.db", 3),
         ("refund patients.db one", 2),
-        ("refund patients.db 0", 1),
+        ("refund patients.db 0", 2),
         ("create new.db", 2),
         ("create new.db --epsilon -1", 2),
         ("create new.db --epsilon nan", 2),

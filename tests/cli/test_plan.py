@@ -9,6 +9,9 @@ from typer.testing import CliRunner
 
 from discreet.cli.app import app
 from discreet.cli.codes import DONE, WRONG_INPUT
+from discreet.cli.plan import _show, _wrapped
+from discreet.planning import Cell, Prediction, PublicFacts
+from discreet.preprocessing import Numeric
 
 SCHEMA = """
 [data]
@@ -48,6 +51,29 @@ def test_a_table_and_a_sentence_are_printed(schema):
     assert "With 500 rows and epsilon 0.5, accuracy is predicted to be" in result.output
     assert "not about your data" in result.output
     assert "some mechanism exceeds the least by at most" in result.output
+
+
+def test_theorems_and_smaller_tables_are_spoken_of_in_whole_sentences(schema):
+    result = run(schema, "--draws", 1, "--n", 20_000, "--epsilon", 1, "--epsilon", 2)
+    assert result.exit_code == DONE, result.output
+    assert 'the bound "two points", proved in docs/bounds.md under "Two points"' in result.output
+    assert "Tables of 20,000 rows were too large to try: smaller ones were fitted" in result.output
+
+
+def test_a_cost_of_nothing_is_shown_without_a_sign(capsys):
+    facts = PublicFacts([Numeric(0, 1)], classes=["no", "yes"])
+    cells = (Cell(1.0, 100, "auto", 0.8502, 0.0, 0.85, is_scaled=False),)
+    _show(Prediction(facts, cells, (), 1, 0))
+    shown = capsys.readouterr().out
+    assert "0.000" in shown
+    assert "-0.000" not in shown
+
+
+def test_long_lines_are_broken_between_words():
+    text = "Theorems are:\n  some mechanism exceeds the least\n\nend"
+    assert _wrapped(text, 20) == (
+        "Theorems are:\n  some mechanism\n    exceeds the\n    least\n\nend"
+    )
 
 
 def test_json_is_all_that_is_printed(schema):
@@ -96,9 +122,10 @@ def test_a_plot_is_written_once(schema, tmp_path):
 
 
 def test_a_refused_mechanism_is_a_row_with_its_reason(schema):
-    result = run(schema, *QUICK, "--mechanism", "noisy_gradient")
+    result = run(schema, *QUICK, "--mechanism", "noisy_gradient", "--accuracy", 0.8)
     assert result.exit_code == DONE
     assert "refused" in result.output
+    assert "cannot be predicted, the mechanism refuses" in result.output
 
 
 @pytest.mark.parametrize(
@@ -106,6 +133,7 @@ def test_a_refused_mechanism_is_a_row_with_its_reason(schema):
     [
         (["--epsilon", "-1"], "epsilon must be a positive number"),
         (["--epsilon", "nan"], "epsilon must be a positive number"),
+        (["--epsilon", "1e-300"], "epsilon must be at least 1e-50"),
         (["--n", "3"], "n must be at least 10"),
         (["--mechanism", "magic"], "mechanism must be one of"),
         (["--signal", "0.5"], "signal must lie above 0.5"),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import math
 import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -43,14 +46,33 @@ def test_spends_add_up_to_the_last_one_that_fits():
 
 
 @pytest.mark.parametrize("k", [1, 3, 20])
+@pytest.mark.parametrize("at", [{}, {"delta": 0}])
 @pytest.mark.parametrize(("delta", "slack"), [(0, 0), (1e-5, 0), (1e-5, 1e-6), (1.0, 1e-6)])
-def test_what_remains_for_k_can_be_spent_k_times_and_hardly_more(k, delta, slack):
+def test_what_remains_for_k_can_be_spent_k_times_and_hardly_more(k, delta, slack, at):
     accountant = BudgetAccountant(epsilon=2.0, delta=delta, slack=slack).spend(0.5, 0)
-    epsilon, each = accountant.remaining(k)
+    epsilon, each = accountant.remaining(k, **at)
+    assert each == pytest.approx(0 if at or delta == 1 else (delta - slack) / k)
     for _ in range(k):
-        accountant.spend(epsilon, each if delta < 1 and slack == 0 else 0)
+        accountant.spend(epsilon, each)
     with pytest.raises(BudgetError):
-        accountant.spend(0.01 * epsilon + 1e-3, 0)
+        accountant.spend(0.01 * epsilon + 1e-3, min(each, 1e-9))
+
+
+def test_with_a_slack_more_remains_for_many_requests_without_a_delta():
+    accountant = BudgetAccountant(epsilon=1.0, delta=1e-5, slack=1e-6)
+    assert accountant.remaining(200).epsilon == pytest.approx(1 / 200)
+    assert accountant.remaining(200, delta=0).epsilon > 1.5 / 200
+
+
+def test_what_only_the_slack_can_pay_remains_without_a_delta():
+    accountant = BudgetAccountant(epsilon=2.0, delta=1e-5, slack=5e-6)
+    for _ in range(42):
+        accountant.spend(0.05, 0)  # 2.1 together
+    epsilon, each = accountant.remaining(3)
+    assert each == 0
+    assert epsilon > 0.01
+    for _ in range(3):
+        accountant.spend(epsilon, each)
 
 
 def test_spends_of_earlier_days_are_taken_over():
@@ -152,6 +174,76 @@ def test_blocks_pay_for_what_is_fitted_inside_and_nest():
     assert BudgetAccountant.pop_default() is None
 
 
+def in_a_thread(work):
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(work).result(timeout=60)
+
+
+def test_overlapping_blocks_of_two_threads_pay_each_for_their_own():
+    first, second = BudgetAccountant(1, 0), BudgetAccountant(2, 0)
+    is_first_open, is_second_open, is_first_closed = (threading.Event() for _ in range(3))
+
+    def open_first():
+        with first:
+            is_first_open.set()
+            assert is_second_open.wait(60)
+            found = BudgetAccountant.load_default()
+        is_first_closed.set()
+        return found
+
+    def open_second():
+        assert is_first_open.wait(60)
+        with second:
+            is_second_open.set()
+            assert is_first_closed.wait(60)
+            return BudgetAccountant.load_default()
+
+    with ThreadPoolExecutor(2) as pool:
+        found = [pool.submit(work) for work in (open_first, open_second)]
+        assert [future.result(timeout=60) for future in found] == [first, second]
+    assert BudgetAccountant.pop_default() is None
+
+
+def test_a_thread_that_a_block_starts_is_paid_by_it():
+    with BudgetAccountant(1, 0) as accountant:
+        in_a_thread(lambda: LogisticRegression(data_norm=1.0).fit(X, Y))
+    assert len(accountant) == 1
+    shared = BudgetAccountant(1, 0).set_default()
+    assert in_a_thread(BudgetAccountant.load_default) is shared
+
+
+def test_a_thread_that_two_accountants_could_pay_for_is_refused():
+    with (
+        BudgetAccountant(1, 0),
+        BudgetAccountant(2, 0),
+        pytest.raises(BudgetError, match="several accountants"),
+    ):
+        in_a_thread(lambda: LogisticRegression(data_norm=1.0).fit(X, Y))
+
+
+def test_a_default_set_within_a_block_ends_with_it():
+    outer, inner = BudgetAccountant(1, 0), BudgetAccountant(2, 0)
+    outer.set_default()
+    with BudgetAccountant(3, 0) as block:
+        inner.set_default()
+        assert BudgetAccountant.pop_default() is inner
+        assert BudgetAccountant.load_default() not in (outer, inner, block)
+    assert BudgetAccountant.load_default() is outer
+
+
+def test_a_block_of_one_task_leaves_another_alone():
+    async def fit(accountant, rest):
+        with accountant:
+            await asyncio.sleep(0.02 * rest)
+            return BudgetAccountant.load_default()
+
+    async def both():
+        return await asyncio.gather(fit(first, 1), fit(second, 2))
+
+    first, second = BudgetAccountant(1, 0), BudgetAccountant(2, 0)
+    assert asyncio.run(both()) == [first, second]
+
+
 def test_the_default_accountant_pays_until_it_is_taken_away():
     accountant = BudgetAccountant(epsilon=1, delta=0).set_default()
     LogisticRegression(data_norm=1.0).fit(X, Y)
@@ -181,7 +273,7 @@ def test_copies_clones_and_pickles_are_the_same_books():
 
 def test_in_another_process_nothing_can_be_spent(monkeypatch):
     stored = pickle.dumps(BudgetAccountant(epsilon=1, delta=0))
-    monkeypatch.setattr("discreet.compat.diffprivlib.books._alive", {})
+    monkeypatch.setattr("discreet.ledger.in_memory._alive", {})
     accountant = pickle.loads(stored)
     assert repr(accountant) == "BudgetAccountant(elsewhere)"
     with pytest.raises(PrivacyError, match="another process"):

@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -123,6 +124,13 @@ def test_what_is_promised_is_pure_and_within_epsilon(epsilon, unit):
         assert model.release_.is_private
 
 
+def test_without_an_accountant_either_unit_is_counted():
+    for unit in ("replace", "add_remove"):
+        for model, y in zip(FULLY_DECLARED, (CLASSES, NUMBERS), strict=True):
+            fitted = clone(model).set_params(unit=unit).fit(X, y)
+            assert fitted.privacy_.unit.name == unit
+
+
 def _books(unit):
     return BudgetAccountant(10, 0, unit=unit)
 
@@ -235,8 +243,13 @@ def test_a_seed_is_a_rehearsal_that_promises_nothing_and_no_accountant_books():
 def test_a_fit_beyond_the_ceiling_is_refused_before_anything_is_learnt():
     accountant = BudgetAccountant(epsilon=1.5, delta=0)
     model = LogisticRegression(data_norm=1.0, accountant=accountant).fit(X, CLASSES)
-    with pytest.raises(BudgetError, match="cannot pay"):
-        LogisticRegression(data_norm=1.0, accountant=accountant).fit(X, CLASSES)
+    for other, y in (
+        (LogisticRegression(data_norm=1.0), CLASSES),
+        (LinearRegression(bounds_X=(-1, 1), bounds_y=(-3, 3)), NUMBERS),
+    ):
+        with pytest.raises(BudgetError, match=r"cannot pay .* Nothing was learnt from the rows\."):
+            other.set_params(accountant=accountant).fit(X, y)
+        assert not hasattr(other, "release_")
     assert accountant.total() == pytest.approx((model.privacy_.epsilon(0.0), 0.0))
 
 

@@ -127,5 +127,5 @@ class Books(RuleBasedStateMachine):
 
 TestBooks = Books.TestCase
 TestBooks.settings = settings(
-    max_examples=40, stateful_step_count=25, deadline=None, derandomize=True
+    max_examples=20, stateful_step_count=20, deadline=None, derandomize=True
 )

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).parents[1] / "support" / "killed_fits.py"
-TIMES = int(os.environ.get("DISCREET_KILLS", "30"))
+TIMES = int(os.environ.get("DISCREET_KILLS", "8"))
 """Kills on each kind of place; ``make faults`` asks for five hundred."""
 
 

@@ -57,7 +57,7 @@ def test_sound_books_say_so(ledger):
     assert "are sound: 8 lines, 4 charges" in found.sentence()
 
 
-@pytest.mark.parametrize("line", range(1, 9))
+@pytest.mark.parametrize("line", [1, 2, 6, 8])
 @pytest.mark.parametrize(
     ("column", "value"),
     [("text", None), ("digest", "0" * 64), ("charge", 9), ("what", "released")],
@@ -74,7 +74,7 @@ def test_a_changed_cell_of_the_history_is_found(ledger, place, line, column, val
     assert "NOT sound" in found.sentence()
 
 
-@pytest.mark.parametrize("line", range(1, 9))
+@pytest.mark.parametrize("line", [1, 4, 8])
 def test_a_removed_line_is_found(ledger, place, line):
     change(place, EVENTS.delete().where(EVENTS.c.line == line))
     assert not ledger.verify().is_sound

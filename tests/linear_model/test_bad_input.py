@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from discreet import Budget, LinearClassifier, LinearRegressor, MemoryLedger
@@ -232,6 +234,28 @@ def test_one_odd_label_leaves_all_others_as_they_were(classes, odd):
     assert set(alone) == {0.0, 1.0}
 
 
+@pytest.mark.parametrize("odd", ["x", 1, [0, 1], (), np.array([0]), None, math.nan], ids=repr)
+@pytest.mark.parametrize("kind", [list, tuple, deque, lambda y: np.array([*y, None], object)[:-1]])
+def test_one_odd_label_leaves_labels_in_rows_of_their_own_as_they_were(kind, odd):
+    nested = [[i % 2] for i in range(20)]
+    declared = declared_or_found([0, 1], None)
+    together = codes_of(each_by_itself(kind([*nested, odd])), declared)
+    np.testing.assert_array_equal(together[:-1], [0.0, 1.0] * 10)
+
+
+@pytest.mark.parametrize("odd", [math.nan, pd.NA, None, np.array([1, 2]), "x" * 99], ids=repr)
+@pytest.mark.parametrize("model", [LogisticRegression, LinearClassifier, Threshold])
+def test_odd_labels_of_declared_classes_are_no_error(model, odd):
+    labels = [*([0, 1] * 10), odd]
+    fit = model(epsilon=1.0, classes=[0, 1]).fit(np.ones((21, 1)), labels)
+    assert fit.release_.is_private
+
+
+def test_a_refusal_of_labels_does_not_say_how_long_they_are():
+    with pytest.raises(InputTypeError, match="the labels are text, the declared classes numbers"):
+        LogisticRegression(classes=[0, 1]).fit(np.ones((2, 1)), np.array(["a", "b" * 4711]))
+
+
 @pytest.mark.parametrize("model", [LogisticRegression, LinearClassifier, LinearSVC, Threshold])
 def test_one_text_among_numbers_does_not_undo_a_fit(model):
     X = np.linspace(-1, 1, 4000)[:, None]
@@ -249,7 +273,7 @@ def test_one_text_among_numbers_does_not_undo_a_fit(model):
 )  # fmt: skip
 def test_labels_of_a_type_without_the_classes_are_refused(model, classes, labels):
     ledger = MemoryLedger(Budget(1.0, 1e-6))
-    with pytest.raises(InputTypeError, match=r"the labels have the type|labels of the type"):
+    with pytest.raises(InputTypeError, match=r"the labels are (text|numbers)|labels of the type"):
         model(epsilon=0.5, classes=classes, ledger=ledger).fit(np.ones((20, 1)), labels)
     assert ledger.history() == ()
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from discreet.ledger import MemoryLedger
-from discreet.planning import Answer, Planner, Prediction, PublicFacts
+from discreet.planning import Answer, Cell, Planner, Prediction, PublicFacts
 from discreet.planning.planner import MOST_EPSILON
 from discreet.planning.rehearsals import LARGEST_EPSILON, Rehearsals
 from discreet.planning.search import least
@@ -35,6 +35,22 @@ def test_there_is_a_cell_for_each_question(prediction):
     asked = {(cell.epsilon, cell.n, cell.mechanism) for cell in prediction}
     assert len(prediction) == len(asked) == 8
     assert all(0 < cell.mean < 1 and cell.spread >= 0 for cell in prediction)
+
+
+def test_a_mechanism_that_refuses_is_an_answer_with_its_reason(planner):
+    for answer in (
+        planner.which_epsilon(accuracy=0.8, n=500, mechanism="noisy_gradient"),
+        planner.which_n(accuracy=0.8, epsilon=1.0, mechanism="noisy_gradient"),
+    ):
+        assert not answer.is_reachable
+        assert answer.reached is None
+        assert "the mechanism refuses: " in answer.sentence()
+        assert json.loads(answer.to_json())["refusal"] in answer.sentence()
+
+
+def test_a_cost_of_nothing_has_no_sign():
+    cells = (Cell(1.0, 100, "auto", 0.8502, 0.0, 0.85, is_scaled=False),)
+    assert "-0.000" not in str(Prediction(TWO, cells, (), 1, 0))
 
 
 def test_more_rows_and_more_epsilon_help(prediction):

@@ -13,14 +13,16 @@ import numpy as np
 import pytest
 
 from discreet import Bounds, Budget, GaussianSum, LinearClassifier, MemoryLedger, Rows, VectorMean
+from discreet.compat.diffprivlib import BudgetAccountant
 from discreet.errors import InputError, InputTypeError
 from discreet.facts import Fact, Source
 from discreet.geometry import Box
-from discreet.ledger import NoLedger
-from discreet.mechanisms import REGISTRY
+from discreet.ledger import Ledger, NoLedger
+from discreet.mechanisms import REGISTRY, PrivateCount
 from discreet.noise import RehearsalNoise
 from discreet.preprocessing import Category, Numeric
 from discreet.privacy import AddRemoveOne, Guarantee, Pure
+from discreet.question import RowCount
 from discreet.release import RehearsalWarning, Release, release
 from discreet.report import Card, card, theorem_of
 from discreet.report.escape import in_markdown
@@ -121,6 +123,36 @@ def test_a_replaced_record_makes_the_number_of_records_public():
     made = release(GaussianSum(), VectorMean(BOUNDS), rows, budget=Budget(1.0, 1e-6))
     (records,) = [fact for fact in made.facts if fact.what == "records"]
     assert records.source is Source.FOUND
+
+
+def test_a_ledger_with_the_same_first_charge_is_refused(tmp_path):
+    first, second = (
+        Ledger.create(tmp_path / name, Budget(epsilon, 1e-5))
+        for name, epsilon in (("a.db", 2.0), ("b.db", 50.0))
+    )
+    releases = [mean(ledger=ledger) for ledger in (first, second)]
+    card(releases[0], ledger=first)
+    with pytest.raises(InputError, match="show the ledger that paid"):
+        card(releases[0], ledger=second)
+
+
+def test_a_card_speaks_of_the_part_that_was_charged(tmp_path):
+    ledger = Ledger.create(tmp_path / "a.db", Budget(2.0, 1e-5), parts=["north", "south"])
+    mean(ledger=ledger.for_part("south"))
+    made = mean(ledger=ledger.for_part("north"))
+    account = json.loads(card(made, ledger=ledger).to_json())["ledger"]["account"]
+    assert account["part"] == "north"
+    assert account["spent"] == ledger.for_part("north").spent(account["delta"])
+    assert account["spent_in_all"] <= account["spent"]
+
+
+def test_what_cannot_be_bounded_is_not_called_nothing(tmp_path):
+    ledger = Ledger.create(tmp_path / "a.db", Budget(2.0, 1e-5))
+    mean(ledger=ledger)
+    rows = Rows(np.ones((9, 2)), bounds=BOUNDS)
+    pure = release(PrivateCount(), RowCount(BOUNDS), rows, budget=Budget(0.5), ledger=ledger)
+    said = card(pure, ledger=ledger).markdown()
+    assert "together come to no bound at delta 0, and to epsilon" in said
 
 
 def test_another_ledger_is_refused():
@@ -414,3 +446,11 @@ def test_a_damaged_card_is_refused_in_words_or_says_no_more_than_its_profile(pla
         with pytest.raises((InputError, InputTypeError)):
             Card.from_json(text[:length])
     assert refused > 20
+
+
+def test_another_accountant_is_refused():
+    first, second = (BudgetAccountant(2.0, 1e-5, unit="add_remove") for _ in range(2))
+    made = [mean(ledger=accountant.ledger) for accountant in (first, second)]
+    card(made[0], ledger=first.ledger)
+    with pytest.raises(InputError, match="show the ledger that paid"):
+        card(made[0], ledger=second.ledger)

@@ -16,7 +16,7 @@ from support.place import REGRESSION, SCHEMA
 TEXT = some.text(some.characters(exclude_categories=["Cs"]), max_size=12)
 NAMES = TEXT.filter(bool)
 NUMBERS = some.floats(-1e9, 1e9) | some.integers(-(2**53), 2**53)
-LEVELS = some.lists(TEXT, min_size=2, max_size=4, unique=True) | some.lists(
+LEVELS = some.lists(NAMES, min_size=2, max_size=4, unique=True) | some.lists(
     NUMBERS, min_size=2, max_size=4, unique_by=float
 )
 
@@ -105,6 +105,10 @@ def test_what_is_left_open_is_refused_when_it_is_needed_and_not_before():
         ),
         ("range = [18, 100]", "range = [100, 18]", r"range must be \[lowest, highest\]; got"),
         ('["no", "yes"]', '["no", 1]', r"\[target\] classes must be all text"),
+        ('["no", "yes"]', '["", "yes"]', r'\[target\] classes must not hold ""'),
+        ('["surgery",', '["",', r'\[columns.ward\] categories must not hold ""'),
+        ('["surgery",', '["1", 2,', r"\[columns.ward\] categories must not mix '1'"),
+        ('["surgery",', '["True", 2,', "categories must not mix 'True'"),
         ('"add_remove"', '"person"', "unit must be one of"),
         ("[privacy]", "[privcay]", "did you mean 'privacy'"),
     ],
@@ -116,3 +120,11 @@ def test_a_mistake_is_named_with_its_place_and_what_was_expected(
     (tmp_path / "here.toml").write_text(SCHEMA.replace(old, new))
     with pytest.raises(InputError, match=said):
         read("here.toml")
+
+
+def test_labels_that_files_would_not_tell_apart_are_refused_without_a_file_too():
+    target = Target("y", "regression", range=(0, 1))
+    for levels in (["", "a"], ["nan", 2], ["false", 2]):
+        with pytest.raises(InputError, match="categories of 'x' must not"):
+            Schema({"x": Category(levels)}, target)
+    Schema({"x": Category(["a", 2]), "z": Category(["1", "true"])}, target)

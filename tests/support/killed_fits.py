@@ -109,9 +109,11 @@ def main(place, times, seed):
     Ledger.create(place, Budget((times + 2) * EPSILON))
     longest = duration(place)
     ends, violations, before = Counter(), [], 1
-    for attempt in range(times):
+    waits = [0.0, 10 * longest]  # before anything happened, and after everything did
+    waits += [instants.uniform(0, 1.1 * longest) for _ in range(times - len(waits))]
+    for attempt, wait in enumerate(waits):
         child, reader = forked(fit(place))
-        time.sleep(instants.uniform(0, 1.1 * longest))
+        time.sleep(wait)
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         said = everything(reader)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyarrow import csv, parquet
 
 from discreet import tables
 from discreet.errors import InputError
@@ -21,6 +24,54 @@ def one_column(column, cells, tmp_path, *, target=None):
     path = tmp_path / "one.csv"
     path.write_text("x,y\n" + "".join(f"{cell},0\n" for cell in cells))
     return tables.read(path, schema, with_target=target is None).X["x"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("column", "cells", "meant"),
+    [
+        (Category([0, 1]), pa.array([True, False, None]), [1, 0, None]),
+        (Category([False, True]), pa.array([1, 0, None]), [True, False, None]),
+        (
+            Category([0.1, 0.2]),
+            pa.array([0.1, 0.2, 0.3, None], pa.float32()),
+            [0.1, 0.2, None, None],
+        ),
+        (Category([16777216, 3]), pa.array([2**24, 3], pa.float32()), [16777216, 3]),
+        (
+            Category([0.7, 1.1]),
+            pa.array([Decimal("0.70"), Decimal("1.10"), None]),
+            [0.7, 1.1, None],
+        ),
+        (Category(["a", 2]), pa.array(["a", "2", "", None]), ["a", 2, None, None]),
+        (Numeric(0, 1), pa.array([Decimal("0.7"), Decimal("-0.3")]), [0.7, -0.3]),
+    ],
+    ids=lambda value: str(value.type) if isinstance(value, pa.Array) else "",
+)
+def test_the_same_cells_mean_the_same_in_csv_and_parquet(tmp_path, column, cells, meant):
+    schema = Schema({"x": column}, Target("y", "regression", range=(0, 1)))
+    table = pa.table({"x": cells, "y": pa.array([0.0] * len(cells))})
+    csv.write_csv(table, tmp_path / "a.csv")
+    kinds = [table, table.set_column(0, "x", cells.dictionary_encode())]
+    for number, stored in enumerate(kinds):
+        parquet.write_table(stored, tmp_path / f"{number}.parquet")
+    for name in ("a.csv", "0.parquet", "1.parquet"):
+        assert tables.read(tmp_path / name, schema).X["x"].tolist() == meant
+
+
+@pytest.mark.parametrize(
+    ("kind", "levels"),
+    [(pa.float32(), [0.123456789, 1]), (pa.float32(), [16777217, 1]), (pa.float16(), [0.1, 1])],
+)
+def test_numbers_finer_than_their_column_are_refused_from_its_type(tmp_path, kind, levels):
+    schema = Schema({"x": Category(levels)}, Target("y", "regression", range=(0, 1)))
+    write_parquet(tmp_path / "a.parquet", {"x": pa.array([], kind)})
+    with pytest.raises(InputError, match="too coarse for the declared numbers"):
+        tables.check(tmp_path / "a.parquet", schema, with_target=False)
+
+
+def test_an_empty_text_is_no_category_that_was_measured(tmp_path):
+    write_parquet(tmp_path / "a.parquet", {"x": pa.array(["b", "", "a", None])})
+    assert tables.measure(tmp_path / "a.parquet", {"x": "category"}, 9) == {"x": ("a", "b")}
 
 
 def test_csv_and_parquet_hold_the_same_rows(tmp_path):

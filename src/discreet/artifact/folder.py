@@ -246,6 +246,9 @@ def _check_coefficients(model: Any, columns: int) -> None:
         raise InputError("there must be a declaration for each column.")
     if hasattr(model, "classes_"):
         classes = len(model.classes_)
+        ways = (None,) if classes == 2 else ("softmax", "one_vs_rest")
+        if model.multiclass_ not in ways:
+            raise InputError(f"{classes} classes are learnt by one of {ways}.")
         rows = 1 if classes == 2 else classes
         wanted: tuple[tuple[int, ...], tuple[int, ...]] = ((rows, width), (rows,))
     elif isinstance(model, LowRankRegressor) and np.ndim(model.coef_) == 2:

@@ -47,7 +47,8 @@ class Kind:
 
 
 def _kinds() -> dict[str, Kind]:
-    kinds = [Kind(model, COLUMNS | {"coef_", "intercept_", "classes_"}) for model in CLASSIFIERS]
+    classifying = {"coef_", "intercept_", "classes_", "multiclass_"}
+    kinds = [Kind(model, COLUMNS | classifying) for model in CLASSIFIERS]
     kinds += [Kind(model, COLUMNS | {"coef_", "intercept_"}) for model in REGRESSORS]
     kinds += [Kind(model, COLUMNS | {"location_"}) for model in LOCATIONS]
     drawn = {"threshold_", "column_", "direction_", "classes_"}

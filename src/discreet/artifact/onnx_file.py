@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from discreet.errors import InputError
 from discreet.geometry import L1L2Ball
 from discreet.linear_model import LinearClassifier, LogisticRegression, PoissonRegressor
 from discreet.losses import MarginLogistic
+from discreet.losses.softmax import MarginSoftmax, softmax_of
 from discreet.preprocessing import Category, Column, Numeric
 
 OPSET = 19
@@ -236,9 +238,22 @@ def _sigmoid(graph: _Graph, name: str) -> str:
     return graph.node("Div", top, whole)
 
 
+def _together(graph: _Graph, loss: MarginSoftmax | None, margins: str, axis: str) -> None:
+    """Add the probabilities of classes that were learnt at once (see MarginSoftmax)."""
+    ahead = graph.constant(math.exp(loss.margin if loss is not None else 0.0))
+    top = graph.node("ReduceMax", margins, axis)
+    sizes = graph.node("Exp", graph.node("Sub", margins, top))
+    others = graph.node("Sub", graph.node("ReduceSum", sizes, axis), sizes)
+    weights = graph.node("Mul", sizes, graph.node("Add", sizes, graph.node("Mul", ahead, others)))
+    graph.node("Div", weights, graph.node("ReduceSum", weights, axis), result="probabilities")
+
+
 def _probable(graph: _Graph, model: Any, margins: str, classes: int, axis: str) -> None:
     """Add the probabilities of classes."""
     loss = model._loss()
+    if model.multiclass_ == "softmax":
+        _together(graph, softmax_of(loss), margins, axis)
+        return
     if isinstance(loss, MarginLogistic):
         width = graph.constant(loss.margin)
         ahead = _sigmoid(graph, graph.node("Add", width, margins))

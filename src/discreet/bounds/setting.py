@@ -12,6 +12,9 @@ from discreet._types import Json
 from discreet.errors import InputError
 from discreet.privacy import Budget, Unit, gaussian_multiplier, unit_named
 
+LEAST_EPSILON = 1e-50
+"""Powers of smaller ones are beyond floats."""
+
 FORMS = ("convex", "generalised_linear", "squared")
 GEOMETRIES = ("euclidean", "simplex")
 
@@ -82,6 +85,10 @@ class Setting:
     def __post_init__(self) -> None:
         _checks.whole(at_least=1, n=self.n, p=self.p)
         _checks.positive(epsilon=self.epsilon, lipschitz=self.lipschitz)
+        if self.epsilon < LEAST_EPSILON:
+            raise InputError(
+                f"epsilon must be at least {LEAST_EPSILON:g} for a bound; got {self.epsilon:g}."
+            )
         _checks.delta(delta=self.delta)
         _checks.not_negative(strong_convexity=self.strong_convexity, ridge=self.ridge)
         _checks.one_of(FORMS, form=self.form)

@@ -96,6 +96,7 @@ class NewFolder:
         if os.path.lexists(self._path):
             raise InputError(f"{self._path}: this exists by now; somebody else made it.")
         os.rename(self.inside, self._path)
+        _settle_folder(self._path.resolve().parent)
 
     @property
     def _place(self) -> Path:
@@ -124,6 +125,16 @@ def _settle(path: Path) -> None:
         return
     with path.open("rb") as file:
         os.fsync(file.fileno())
+
+
+def _settle_folder(path: Path) -> None:
+    """Wait until a folder's names are on the disk, where the system can say so."""
+    with contextlib.suppress(OSError):
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _mask() -> int:

@@ -13,14 +13,18 @@ from discreet.artifact import save
 from discreet.cli.files import NewFolder
 from discreet.cli.frame import Unwritten
 from discreet.cli.saying import AsJson, note, result, working
+from discreet.cli.signals import Unhurried
 from discreet.cli.stored import Model, about, store_schema
-from discreet.errors import InputError, UnitMismatch
+from discreet.errors import DiscreetError, InputError, UnitMismatch
 from discreet.ledger import Ledger
 from discreet.linear_model import LinearClassifier, LinearRegressor
 from discreet.linear_model._fitting import MECHANISMS
 from discreet.privacy import unit_named
 from discreet.report import card
 from discreet.schema import CLASSIFICATION, Schema, read
+
+ANYTHING = "one record"
+"""What one record is, if nobody said."""
 
 
 def fit(
@@ -82,22 +86,23 @@ def fit(
     model.ledger = books
     tables.check(data, schema)
     with NewFolder(out) as folder:
-        _fit(model, schema, data, purpose)
-        _keep(model, schema, books, folder, out)
+        given = _given(schema, data)
+        with Unhurried(model), working("Fitting"):
+            model.fit(**given, purpose=purpose)
+            del given
+            _keep(model, schema, books, folder, out)
     if not model.release_.is_private:
         note("This was a rehearsal: the noise can be repeated, so the model is NOT PRIVATE.")
     _tell(model, books, out, as_json)
 
 
-def _fit(model: Model, schema: Schema, data: Path, purpose: str) -> None:
+def _given(schema: Schema, data: Path) -> dict[str, Any]:
+    """Return rows as ``fit`` takes them: a table, or where its files are."""
     if tables.are_files(data):
-        with working("Fitting"):
-            model.fit(str(data), target=schema.target.name, purpose=purpose)
-        return
+        return {"X": str(data), "target": schema.target.name}
     with working("Reading the table"):
         table = tables.read(data, schema)
-    with working("Fitting"):
-        model.fit(table.X, table.y, purpose=purpose)
+    return {"X": table.X, "y": table.y}
 
 
 def _model(
@@ -167,6 +172,12 @@ def _books(
             f"the ledger protects the unit {books.unit.name!r}, {schema.source} declares "
             f"{schema.unit!r}. Use the ledger's."
         )
+    said = {books.protects, schema.protects} - {ANYTHING}
+    if len(said) > 1:
+        raise InputError(
+            f"the ledger protects {books.protects!r}, {schema.source} says {schema.protects!r}: "
+            "is one record of this table what the ledger counts? Make the two agree."
+        )
     return books
 
 
@@ -179,8 +190,9 @@ def _keep(model: Model, schema: Schema, books: Ledger | None, folder: NewFolder,
         card(model.release_, ledger=books, about=about(schema)).write(folder.inside)
         folder.publish()
         return
-    except BaseException:  # an impatient key too
-        problem = f"{out} cannot be written; the release is paid for and kept"
+    except BaseException as error:  # an impatient key too
+        why = f" ({error})" if isinstance(error, DiscreetError) else ""
+        problem = f"{out} cannot be written{why}; the release is paid for and kept"
     raise Unwritten(f"{problem} {_rescued(model, schema)}")
 
 

@@ -27,6 +27,10 @@ LEAK = """WARNING: ranges and categories in this file were MEASURED from the dat
 They tell something about the records they were measured from, and no guarantee covers that.
 Replace them by what you would have declared without looking."""
 
+FIRST_LINE = """The first line of the CSV file was taken as the names of its columns.
+Check that the names in this file are no values of a record. If they are, delete this file, put
+a line of names before the first record, and run `discreet init` again."""
+
 MOST_CATEGORIES = 50
 """A column with more labels is no category to measure, but names or numbers of people."""
 
@@ -46,7 +50,8 @@ def init(
 ) -> None:
     """Propose a schema file: names and types of columns, with empty ranges for you to declare.
 
-    No value of the table is copied, unless --measure asks for it.
+    No value of the table is copied, unless --measure asks for it. The first line of a CSV file is
+    taken as names of columns, and they are.
 
     Example:
 
@@ -63,10 +68,13 @@ def init(
         found = tables.measure(data, usable, MOST_CATEGORIES) if measure else {}
     schema = _proposed(data.stem, kinds, target, found)
     notes = dict.fromkeys(found, "MEASURED: a leak")
-    preamble = f"{LEAK}\n\n{PREAMBLE}" if measure else PREAMBLE
+    warnings = [LEAK] if measure else []
+    if tables.has_first_line(data):
+        warnings.append(FIRST_LINE)
+    preamble = "\n\n".join([*warnings, PREAMBLE])
     write_text(out, write(schema, preamble=preamble, notes=notes), force=force)
-    if measure:
-        note(LEAK)
+    for warning in warnings:
+        note(warning.replace("this file", str(out)) if warning is FIRST_LINE else warning)
     result(
         _told(out, schema, measure),
         {

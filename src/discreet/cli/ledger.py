@@ -141,7 +141,12 @@ def _told(found: dict[str, Any]) -> str:
     if found["notes"]:
         lines.append(f"  notes    {found['notes']}")
     lines.append(f"  opened   by {found['opened_by']}, {found['opened_at'][:19]} UTC")
-    return "\n".join(lines)
+    return "\n".join(map(_printable, lines))
+
+
+def _printable(line: str) -> str:
+    """Return a line with nothing that a terminal would obey."""
+    return "".join(letter if letter.isprintable() else " " for letter in line)
 
 
 @app.command()
@@ -160,7 +165,7 @@ def history(where: Where, dataset: Which = None, as_json: AsJson = False) -> Non
 def _line(entry: Entry) -> str:
     part = "" if entry.part is None else f" (part {entry.part})"
     cost = f"epsilon {entry.guarantee.epsilon():.4g} at delta {entry.guarantee.quoted_delta:g}"
-    return (
+    return _printable(
         f"{entry.number:5d}  {entry.time:%Y-%m-%d %H:%M:%S}  {entry.state.value:8s}  {cost:32s}  "
         f"{entry.purpose}{part}  {entry.actor}"
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,12 +12,14 @@ from typing import Annotated
 
 import typer
 
+from discreet import _checks
 from discreet.cli.files import check_new, new_file
 from discreet.cli.saying import AsJson, result, working
 from discreet.linear_model._fitting import MECHANISMS
 from discreet.planning import Answer, Cell, Planner, Prediction, PublicFacts
 from discreet.planning.picture import check_suffix
 from discreet.planning.planner import EPSILONS
+from discreet.planning.prediction import Ceiling
 from discreet.schema import Schema, read
 
 ROWS = (1_000, 10_000, 100_000)
@@ -68,6 +72,8 @@ def plan(
 
     Example: discreet plan schema.toml --epsilon 1 --n 20000 --signal 0.8 --accuracy 0.75
     """
+    if accuracy is not None:
+        _checks.fraction(accuracy=accuracy)
     schema = read(schema_file)
     planner = Planner(_facts(schema, delta, signal, majority), draws=draws, seed=seed)
     if plot is not None:
@@ -90,7 +96,10 @@ def plan(
         result("", document, as_json=True)
         return
     _show(prediction)
-    typer.echo("\n".join([_theorems(prediction), *_said(prediction, answers)]).strip())
+    said = "\n".join([_theorems(prediction), *_said(prediction, answers)]).strip()
+    if sys.stdout.isatty():
+        said = _wrapped(said, shutil.get_terminal_size().columns)
+    typer.echo(said)
     if plot is not None:
         typer.echo(f"Wrote {plot}.")
 
@@ -141,7 +150,7 @@ def _show(prediction: Prediction) -> None:
         shown = f"{cell.without_privacy:.3f}"
         score, cost, note = "refused", "", f"{cell.mechanism}: {cell.refusal}"
         if cell.mean is not None and cell.excess is not None:
-            score, cost = f"{cell.mean:.3f} ± {cell.spread:.3f}", f"{cell.excess:.3f}"
+            score, cost = f"{cell.mean:z.3f} ± {cell.spread:.3f}", f"{cell.excess:z.3f}"
             note = cell.mechanism
         table.add_row(f"{cell.epsilon:g}", f"{cell.n:,}", score, shown, cost, note)
     Console(soft_wrap=False).print(table, markup=False)
@@ -165,14 +174,39 @@ def _theorems(prediction: Prediction) -> str:
             if found.kind == "upper"
             else "on some data every private mechanism exceeds it by at least"
         )
-        lines.append(f"  {claim} {found.mean_loss:.3g} ({found.name}, {found.theorem})")
+        lines.append(f"  {claim} {found.mean_loss:.3g} ({_source(found)})")
     return "\n".join(lines)
 
 
+def _source(found: Ceiling) -> str:
+    """Name a bound and where its proof is."""
+    section, ours, _ = found.theorem.partition(" in docs/bounds.md")
+    if ours:
+        return f'the bound "{found.name}", proved in docs/bounds.md under "{section}"'
+    return f'the bound "{found.name}", {found.theorem}; see docs/bounds.md'
+
+
 def _said(prediction: Prediction, answers: list[Answer]) -> list[str]:
-    scaled = any(cell.is_scaled for cell in prediction)
-    note = ["Larger tables are stood in for by smaller ones with less noise."] if scaled else []
+    scaled = sorted({cell.n for cell in prediction if cell.is_scaled})
+    note = []
+    if scaled:
+        sizes = ", ".join(f"{count:,}" for count in scaled)
+        note = [
+            f"Tables of {sizes} rows were too large to try: smaller ones were fitted instead, with "
+            "noise reduced in proportion."
+        ]
     return [*note, *(answer.claim() for answer in answers), prediction.sentence()]
+
+
+def _wrapped(text: str, width: int) -> str:
+    """Break long lines between words; what follows is indented as the line is, and by two more."""
+    lines = []
+    for line in text.splitlines():
+        margin = line[: len(line) - len(line.lstrip())]
+        lines += textwrap.wrap(
+            line, max(width, 20), subsequent_indent=f"{margin}  " if margin else ""
+        ) or [""]
+    return "\n".join(lines)
 
 
 @contextmanager

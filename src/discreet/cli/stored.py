@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from discreet.artifact import load
@@ -31,13 +32,14 @@ def about(schema: Schema) -> dict[str, str]:
 
 def about_stored(folder: Path) -> dict[str, str] | None:
     """Say what a stored model is about; None if it was stored without a schema."""
-    path = folder / SCHEMA
-    return about(read(path)) if path.exists() else None
+    return about(opened(folder)[1]) if os.path.lexists(folder / SCHEMA) else None
 
 
 def opened(folder: Path) -> tuple[Model, Schema]:
     """Return a fitted model and the schema of its rows."""
     model = load(folder)
+    if (folder / SCHEMA).is_symlink():
+        raise InputError(f"{folder}: {SCHEMA} leads out of the folder.")
     schema = read(folder / SCHEMA)
     if not isinstance(model, LinearClassifier | LinearRegressor):
         raise InputError(f"{folder}: expected a model that `discreet fit` wrote; this is another.")

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
+from typing import Any, Self
 
 from discreet.errors import InputError, ReceiptError
 from discreet.ledger.receipt import Receipt
@@ -72,6 +73,13 @@ class AbstractLedger(ABC):
     @abstractmethod
     def identity(self) -> str:
         """What tells this ledger from others, without anything secret; empty if it keeps none."""
+
+    def __copy__(self) -> Self:
+        """A copy is the same ledger: a budget is not doubled by copying it."""
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
 
     @abstractmethod
     def charge(self, guarantee: Guarantee, *, purpose: str = "") -> Receipt:

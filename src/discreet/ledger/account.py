@@ -201,6 +201,8 @@ class Account:
         low, high = 0.0, self.budget.epsilon
         if self._would_admit(balance, high, delta, part):
             return high
+        if not self._would_admit(balance, high / 2**halvings, delta, part):
+            return low
         for _ in range(halvings):
             middle = (low + high) / 2
             if self._would_admit(balance, middle, delta, part):

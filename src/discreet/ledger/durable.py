@@ -46,6 +46,7 @@ from discreet.ledger.verification import (
     DECLARED,
     LINES,
     SUMMARY,
+    UNREADABLE,
     Verification,
     read_lines,
     verify_books,
@@ -389,12 +390,6 @@ class Ledger(AbstractLedger):
         part = "" if self.part is None else f", part={self.part!r}"
         return f"Ledger({self._store.identity!r}, {self.declared.name!r}{part})"
 
-    def __copy__(self) -> Ledger:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Ledger:
-        return self
-
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopened, (self._store.address, self.declared.name, self.part)
 
@@ -461,7 +456,11 @@ def _state(line: Line) -> State:
     try:
         return State(line.what)
     except ValueError:
-        raise LedgerError(f"line {line.number} of the history cannot be read.") from None
+        raise _unreadable(line) from None
+
+
+def _unreadable(line: Line) -> LedgerError:
+    return LedgerError(f"line {line.number} of the history cannot be read; run verify.")
 
 
 def _balance_of(summary: Any) -> Balance:
@@ -482,17 +481,20 @@ def _recognise(receipt: Receipt, ledger: Ledger, document: Any) -> None:
 
 def _entry(line: Line, state: State) -> Entry:
     document = line.document
-    return Entry(
-        number=line.charge,
-        guarantee=Guarantee.from_json(json.dumps(document["guarantee"])),
-        purpose=document["purpose"],
-        time=datetime.fromisoformat(document["time"]),
-        state=state,
-        part=document["part"],
-        version=document["version"],
-        actor=document["actor"],
-        digest=line.digest,
-    )
+    try:
+        return Entry(
+            number=line.charge,
+            guarantee=Guarantee.from_json(json.dumps(document["guarantee"])),
+            purpose=document["purpose"],
+            time=datetime.fromisoformat(document["time"]),
+            state=state,
+            part=document["part"],
+            version=document["version"],
+            actor=document["actor"],
+            digest=line.digest,
+        )
+    except UNREADABLE:
+        raise _unreadable(line) from None
 
 
 def _write(connection: sql.Connection, dataset: int, line: Line) -> None:

@@ -3,35 +3,19 @@
 from __future__ import annotations
 
 import math
-import os
 import threading
 import uuid
-from dataclasses import replace
-from datetime import UTC, datetime
-from typing import Any, NoReturn
-from weakref import WeakValueDictionary
 
 from discreet import _checks
-from discreet.errors import PrivacyError, ReceiptError
-from discreet.ledger.abstract import (
-    ANOTHER,
-    FOREIGN,
-    AbstractLedger,
-    Entry,
-    State,
-    check_end,
-    check_move,
-)
+from discreet.errors import ReceiptError
+from discreet.ledger.abstract import AbstractLedger, Entry, State
 from discreet.ledger.account import Account
+from discreet.ledger.in_memory import InMemory
 from discreet.ledger.receipt import Receipt
 from discreet.privacy import Budget, Guarantee, Unit
 
-ELSEWHERE = "this in-memory ledger lives in another process, or is gone; share a durable ledger."
 
-_alive: WeakValueDictionary[str, MemoryLedger] = WeakValueDictionary()
-
-
-class MemoryLedger(AbstractLedger):
+class MemoryLedger(InMemory):
     """Holds a budget in memory; copies, clones and pickles are *the same* ledger.
 
     A first request is checked against its exact profile. After that, requests may depend on what
@@ -61,16 +45,7 @@ class MemoryLedger(AbstractLedger):
         self._account = Account(budget, unit)
         self.budget, self.unit = self._account.budget, self._account.unit
         self._balance = self._account.nothing()
-        self._entries: list[Entry] = []
-        self._tokens: dict[int, str] = {}
-        self._lock = threading.RLock()
-        self._name = uuid.uuid4().hex
-        self._process = os.getpid()
-        _alive[self._name] = self
-
-    @property
-    def identity(self) -> str:
-        return f"memory:{self._name}"
+        super().__init__()
 
     def charge(self, guarantee: Guarantee, *, purpose: str = "") -> Receipt:
         self._account.check(guarantee)
@@ -78,105 +53,22 @@ class MemoryLedger(AbstractLedger):
         costs = self._account.costs(guarantee)
         with self._lock:
             self._balance = self._account.pay(self._balance, guarantee, costs)
-            number = len(self._entries) + 1
-            entry = Entry(number, guarantee, purpose, datetime.now(UTC), State.RESERVED)
-            self._entries.append(entry)
-            self._tokens[number] = uuid.uuid4().hex
-            return Receipt(number, guarantee, self, self._tokens[number])
-
-    def redeem(self, receipt: Receipt) -> None:
-        self._move(receipt, State.RESERVED, State.OPENED)
-
-    def settle(self, receipt: Receipt, state: State) -> None:
-        check_end(state)
-        self._move(receipt, State.OPENED, state)
+            return self._write(guarantee, purpose, State.RESERVED)
 
     def refund(self, receipt: Receipt) -> None:
         with self._lock:
-            self._move(receipt, State.RESERVED, State.REFUNDED)
+            super().refund(receipt)
             balance = self._account.nothing()  # afresh: infinite costs cannot be subtracted
-            for guarantee in self._standing():
+            for guarantee in self.standing():
                 balance = self._account.add(balance, self._account.costs(guarantee), None)
             self._balance = balance
-
-    def _standing(self) -> list[Guarantee]:
-        return [entry.guarantee for entry in self._entries if entry.state is not State.REFUNDED]
-
-    def _check_process(self) -> None:
-        """Refuse in a forked process: there the books are a copy, and would be spent twice."""
-        if os.getpid() != self._process:
-            raise PrivacyError(ELSEWHERE)
-
-    def _move(self, receipt: Receipt, before: State, after: State) -> None:
-        self._check_process()
-        with self._lock:
-            if receipt.issuer is not self or self._tokens.get(receipt.number) != receipt.token:
-                raise ReceiptError(FOREIGN)
-            entry = self._entries[receipt.number - 1]
-            if receipt.guarantee != entry.guarantee:
-                raise ReceiptError(ANOTHER)
-            check_move(entry.state, before, after)
-            self._entries[receipt.number - 1] = replace(entry, state=after)
-
-    def history(self) -> tuple[Entry, ...]:
-        with self._lock:
-            return tuple(self._entries)
 
     def remaining(self, delta: float) -> float:
         with self._lock:
             return self._account.remaining(self._balance, delta)
 
-    def total(self) -> Guarantee | None:
-        """Return the guarantee of everything charged, as if its parameters were fixed in advance.
-
-        It is tighter than what the ledger enforces: the filters also cover analysts who choose
-        later requests after seeing earlier releases.
-        """
-        with self._lock:
-            charged = self._standing()
-        return charged[0].compose(*charged[1:]) if charged else None
-
-    def spent(self, delta: float) -> float:
-        total = self.total()
-        return 0.0 if total is None else total.epsilon(delta)
-
     def __repr__(self) -> str:
         return f"MemoryLedger(Budget({self.budget.epsilon:g}, {self.budget.delta:g}))"
-
-    def __copy__(self) -> MemoryLedger:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> MemoryLedger:
-        return self
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _find, (self._name,)
-
-
-def _find(name: str) -> AbstractLedger:
-    """Return the ledger of that name; one that refuses everything if it is not in this process."""
-    return _alive.get(name) or LostLedger()
-
-
-class LostLedger(AbstractLedger):
-    """What a pickled ledger becomes in a process that does not have it.
-
-    Examples
-    --------
-    >>> LostLedger().remaining(1e-6)
-    Traceback (most recent call last):
-        ...
-    discreet.errors.PrivacyError: this in-memory ledger lives in another process, or is gone; ...
-    """
-
-    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise PrivacyError(ELSEWHERE)
-
-    charge = redeem = settle = refund = history = remaining = spent = _refuse
-
-    @property
-    def identity(self) -> str:
-        return "a ledger that is not here"
 
 
 class NoLedger(AbstractLedger):

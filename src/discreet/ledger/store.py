@@ -53,7 +53,7 @@ _guard = threading.Lock()
 
 def _before_fork() -> None:
     """Close what is open: a file's locks are not those of a child, though it believes so."""
-    for engine in _engines.values():
+    for engine in list(_engines.values()):
         engine.dispose()
 
 
@@ -149,7 +149,9 @@ class Store:
         if self.path is None:
             return
         if self.path.is_dir() or not self.path.parent.is_dir():
-            raise LedgerError(f"{self.identity!r} cannot be made: it needs a folder, and is none.")
+            raise LedgerError(
+                f"{self.identity!r} cannot be made: its folder is missing, or it is itself one."
+            )
         try:
             self.path.touch(exist_ok=True)
         except OSError:
@@ -247,11 +249,11 @@ def _address(where: str | Path) -> sql.URL:
         if not text or "\0" in text or text == ":memory:":
             raise InputError(f"a ledger needs a file or an address; got {text!r}.")
         try:
-            return sql.URL.create("sqlite", database=str(Path(text).expanduser().resolve()))
+            path = Path(text).expanduser().resolve()
+            path.is_dir()  # complains of names that no system could have
         except (OSError, RuntimeError, ValueError):
-            raise InputError(
-                "the path of a ledger must lead somewhere; this one does not."
-            ) from None
+            raise InputError("the path of a ledger must lead somewhere; this does not.") from None
+        return sql.URL.create("sqlite", database=str(path))
     try:
         url = sql.make_url(text)
         kind = url.get_backend_name()
@@ -292,11 +294,12 @@ def _sqlite_engine(path: Path, *, reads: bool) -> sql.Engine:
 
     @sql.event.listens_for(engine, "checkout")
     def _is_the_same(_: object, record: Any, __: object) -> None:
-        if record.info.setdefault("file", _file(path)) != _file(path):
+        if record.info["file"] != _file(path):
             raise DisconnectionError  # the pool connects again
 
     @sql.event.listens_for(engine, "connect")
-    def _prepare(connection: sqlite3.Connection, _: object) -> None:
+    def _prepare(connection: sqlite3.Connection, record: Any) -> None:
+        record.info["file"] = _file(path)
         if not reads:
             connection.execute("PRAGMA journal_mode = WAL")  # kept in the file
             connection.execute("PRAGMA synchronous = FULL")
@@ -316,14 +319,15 @@ def _sqlite_engine(path: Path, *, reads: bool) -> sql.Engine:
 
 def _take_lock(connection: sql.Connection) -> None:
     """Take the file's write lock; ask often, because SQLite itself waits long between attempts."""
+    file = connection.connection.dbapi_connection  # asked directly: most attempts fail
     end, wait = time.monotonic() + PATIENCE, SHORT
-    while True:
+    while file is not None:
         try:
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-            break
-        except OperationalError as error:
-            if "is locked" not in str(error.orig) or time.monotonic() > end:
-                raise
+            file.cursor().execute("BEGIN IMMEDIATE")
+            return
+        except sqlite3.OperationalError as error:
+            if "is locked" not in str(error) or time.monotonic() > end:
+                raise OperationalError("BEGIN IMMEDIATE", None, error) from None
         time.sleep(wait)
         wait = min(LONGEST, wait * 1.5)
 

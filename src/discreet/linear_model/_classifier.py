@@ -128,16 +128,27 @@ def declared_or_found(declared: Any, y: Any) -> Any:
 
 
 def each_by_itself(y: Any) -> Any:
-    """Return labels that do not change one another's type: one text makes a list of numbers text.
+    """Return labels that do not change how others are read: one text makes a list of numbers text.
 
-    Arrays and columns of data frames have a type of their own.
+    Arrays and columns of data frames have a type of their own. What is no label becomes None.
     """
-    if not isinstance(y, list | tuple) or all(isinstance(label, list | tuple) for label in y):
+    has_type = hasattr(y, "__array__") and np.asarray(y).dtype.kind != "O"
+    if has_type or not hasattr(y, "__len__") or isinstance(y, str | bytes):
+        return y
+    if hasattr(y, "__array__") and np.ndim(y) != 1:
         return y
     labels = np.empty(len(y), dtype=object)
     for place, label in enumerate(y):
-        labels[place] = label
+        labels[place] = _label(label)
     return labels
+
+
+def _label(found: Any) -> Any:
+    """Return a label, alone or in a row of its own; None for anything else."""
+    if isinstance(found, list | tuple | np.ndarray) and np.size(found) == 1 and len(found) == 1:
+        found = found[0]
+    is_label = isinstance(found, str | bytes | Real | np.bool_)
+    return found if is_label and found == found else None
 
 
 def classes_in_words(declared: Any) -> Fact:
@@ -175,10 +186,12 @@ def _codes_of_cells(cells: Coded, classes: Any) -> Vector:
 
 def _refuse_other_kind(labels: Any, classes: Any) -> None:
     """Refuse labels of a type in which no class, or more than one, could be recognised."""
-    if (labels.dtype.kind in "US") != (classes.dtype.kind in "US"):
+    is_text, is_declared_text = (kind in "US" for kind in (labels.dtype.kind, classes.dtype.kind))
+    if is_text != is_declared_text:
+        found, declared = ("text", "numbers") if is_text else ("numbers", "text")
         raise InputTypeError(
-            f"the labels have the type {labels.dtype.name}, the declared classes "
-            f"{classes.dtype.name}; convert the labels, or declare the classes as they are."
+            f"the labels are {found}, the declared classes {declared}; convert the labels, or "
+            "declare the classes as they are."
         )
     if labels.dtype.kind == "f" and np.unique(classes.astype(labels.dtype)).size < classes.size:
         raise InputTypeError(

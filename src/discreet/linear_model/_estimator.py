@@ -151,6 +151,7 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
         """Return what is declared, or taken from the data as public, in the caller's terms."""
         if self.domain is None:
             return (COLUMNS_FOUND,)
+        _checks.instance(ConvexSet, domain=self.domain)
         return (COLUMNS_FOUND, Fact("coefficients", self.domain.words, Source.DECLARED))
 
     def _chosen(self, n_features: int, labels: Labels) -> str | Mechanism:
@@ -334,7 +335,7 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
         try:
             return self._fit(X, y, weights)
         finally:
-            del self._purpose
+            self.__dict__.pop("_purpose", None)
 
     @abstractmethod
     def _fit(self, X: Any, y: Any, weights: Any) -> Self: ...

@@ -12,7 +12,7 @@ from discreet import _checks
 from discreet._types import Vector
 from discreet.data import Bounds, Labels, LabelSet, Rows
 from discreet.errors import InputError, InputTypeError
-from discreet.facts import Fact
+from discreet.facts import Fact, Source
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger
 from discreet.linear_model._least_squares import as_strong_as_noise, least_error
@@ -50,6 +50,9 @@ MECHANISMS: dict[str, Callable[[], Mechanism]] = {
     "exponential_sampling": ExponentialSampling,
     "localization": Localization,
 }
+
+COUNTED = Fact("records", "their number in this table", Source.FOUND)
+"""Without privacy the number of records is used."""
 
 RIDGE_IS_FREE = ("noisy_gradient", "exponential_sampling")
 """Mechanisms whose noise does not depend on the ridge."""
@@ -132,7 +135,7 @@ class Task:
             ledger=ledger,
             noise=noise,
             purpose=purpose,
-            facts=self.facts,
+            facts=self.facts if self.budget.is_private else (*self.facts, COUNTED),
         )
         problem = question.problem if isinstance(question, OneVsRest) else question
         if not (self.ridge is None or problem.ridge == self.ridge):

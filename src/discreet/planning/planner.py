@@ -86,16 +86,15 @@ class Planner:
         without = self._mean(math.inf, n, "auto")
 
         def score(epsilon: float) -> float:
-            return self._mean(epsilon, n, mechanism)
+            return self._mean_or_worst(epsilon, n, mechanism)
 
         given = f"{n:,} rows"
         if without < accuracy:
-            return self._answer("epsilon", None, accuracy, given, without, without)
+            return self._answer("epsilon", None, accuracy, given, None, without)
         found = least(score, accuracy, LEAST_EPSILON, MOST_EPSILON, whole=False)
         tried = MOST_EPSILON if found is None else found
-        return self._answer(
-            "epsilon", found, accuracy, given, score(tried), without, tried, LEAST_EPSILON
-        )
+        cell = self._cell(tried, n, mechanism)
+        return self._answer("epsilon", found, accuracy, given, cell, without, LEAST_EPSILON)
 
     def which_n(self, *, accuracy: float, epsilon: float, mechanism: str = "auto") -> Answer:
         """Return the fewest rows that are predicted to reach the accuracy (or R2) at epsilon."""
@@ -104,14 +103,15 @@ class Planner:
         without = self._mean(math.inf, LARGEST_TABLE, "auto")
 
         def score(count: float) -> float:
-            return self._mean(epsilon, int(count), mechanism)
+            return self._mean_or_worst(epsilon, int(count), mechanism)
 
         given = f"epsilon {epsilon:g}"
         if without < accuracy:
-            return self._answer("n", None, accuracy, given, without, without)
+            return self._answer("n", None, accuracy, given, None, without)
         found = least(score, accuracy, FEWEST_ROWS, LARGEST_TABLE, whole=True)
         tried = float(LARGEST_TABLE) if found is None else found
-        return self._answer("n", found, accuracy, given, score(tried), without, tried, FEWEST_ROWS)
+        cell = self._cell(float(epsilon), int(tried), mechanism)
+        return self._answer("n", found, accuracy, given, cell, without, FEWEST_ROWS)
 
     def _check(self, accuracy: float, mechanism: str) -> None:
         _checks.fraction(accuracy=accuracy)
@@ -123,25 +123,34 @@ class Planner:
         value: float | None,
         wanted: float,
         given: str,
-        reached: float,
+        cell: Cell | None,
         without: float,
-        tried: float | None = None,
         start: float | None = None,
     ) -> Answer:
+        """Return an answer; ``cell`` is what was predicted last, None if nothing was tried."""
+        tried = None
+        if cell is not None:
+            tried = cell.epsilon if quantity == "epsilon" else float(cell.n)
         return Answer(
             quantity,
             value,
             self.facts.score,
             float(wanted),
             given,
-            reached,
+            without if cell is None else cell.mean,
             without,
             tried,
             is_least=value is not None and value == start,
+            refusal="" if cell is None else cell.refusal,
         )
 
     def _mean(self, epsilon: float, count: int, mechanism: str) -> float:
         return float(self._rehearsals.scores(float(epsilon), int(count), mechanism).mean())
+
+    def _mean_or_worst(self, epsilon: float, count: int, mechanism: str) -> float:
+        """Return a score below all others where the mechanism refuses."""
+        mean = self._cell(float(epsilon), count, mechanism).mean
+        return -math.inf if mean is None else mean
 
     def _cell(self, epsilon: float, count: int, mechanism: str) -> Cell:
         without = self._mean(math.inf, count, "auto")

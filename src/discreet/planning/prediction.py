@@ -119,7 +119,7 @@ class Prediction:
             if cell.mean is None:
                 lines.append(f"{start} {'refused':>8}  {cell.refusal}")
             else:
-                lines.append(f"{start} {cell.mean:>8.3f}  {cell.excess:.3f}")
+                lines.append(f"{start} {cell.mean:>z8.3f}  {cell.excess:z.3f}")
         return "\n".join(lines)
 
     def document(self) -> Json:

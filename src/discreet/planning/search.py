@@ -19,7 +19,8 @@ class Answer:
     """The least epsilon, or the fewest rows, that are predicted to reach a score.
 
     ``value`` is None if the score is not reachable; ``sentence`` says why. ``reached`` is the score
-    predicted there, or the best that was found.
+    predicted there, or the best that was found; None if the mechanism refuses, for the reason in
+    ``refusal``.
 
     Examples
     --------
@@ -32,10 +33,11 @@ class Answer:
     score: str
     wanted: float
     given: str
-    reached: float
+    reached: float | None
     without_privacy: float
     tried: float | None = None
     is_least: bool = False
+    refusal: str = ""
 
     @property
     def is_reachable(self) -> bool:
@@ -50,6 +52,8 @@ class Answer:
         """Say the answer alone."""
         name = self.score[0].upper() + self.score[1:]
         wish = f"{name} {self.wanted:g} with {self.given}"
+        if self.refusal:
+            return f"{wish} cannot be predicted, the mechanism refuses: {self.refusal}"
         if self.value is not None:
             amount = _amount(self.quantity, self.value)
             fewer = "; less was not tried" if self.is_least else ""

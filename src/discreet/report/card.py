@@ -234,11 +234,19 @@ def _ledger(release: Release, ledger: AbstractLedger | None) -> Json | None:
 def _account(release: Release, ledger: AbstractLedger) -> Json:
     number, guarantee = release.receipt_number, release.guarantee
     entries = [entry for entry in ledger.history() if entry.number == number]
-    if not entries or entries[0].guarantee != guarantee:
+    is_other = ledger.identity != release.ledger and not release.entry
+    if (
+        not entries
+        or is_other
+        or entries[0].guarantee != guarantee
+        or entries[0].digest != release.entry
+    ):
         raise InputError(
             f"this ledger has no charge number {number} for this guarantee; show the ledger that "
             "paid for the release."
         )
+    part = entries[0].part
+    books: Any = ledger if part is None else ledger.for_part(part)  # type: ignore[attr-defined]
     delta = guarantee.quoted_delta
     budget: Any = getattr(ledger, "budget", None)
     is_known = isinstance(budget, Budget)
@@ -246,8 +254,10 @@ def _account(release: Release, ledger: AbstractLedger) -> Json:
         "state": entries[0].state.value,
         "charged": entries[0].time.isoformat(),
         "budget": {"epsilon": budget.epsilon, "delta": budget.delta} if is_known else None,
-        "spent": _finite(ledger.spent(delta)),
-        "remaining": _finite(ledger.remaining(delta)),
+        "spent": _finite(books.spent(delta)),
+        "spent_in_all": _finite(books.spent(budget.delta)) if is_known else None,
+        "part": entries[0].part,
+        "remaining": _finite(books.remaining(delta)),
         "delta": delta,
     }
 

@@ -108,7 +108,7 @@ def _opening(document: Json) -> list[Block]:
         blocks.append(Paragraph(document["about"]["description"]))
     if document["status"]["is_private"]:
         quoted, numbers = document["numbers"]["quoted"], document["numbers"]
-        epsilon = "none" if quoted["epsilon"] is None else up(quoted["epsilon"])
+        epsilon = "no bound" if quoted["epsilon"] is None else up(quoted["epsilon"])
         blocks.append(
             Headline(
                 (
@@ -146,12 +146,6 @@ def _protection(document: Json) -> Section:
                 f"What is protected is {one}: {protection['change']} could not be noticed, beyond "
                 "what the numbers below say, by anyone who sees this result, whatever else they "
                 "know."
-            )
-        )
-        blocks.append(
-            Paragraph(
-                "It also means that nobody is harmed much by taking part: a result like this one "
-                "would have come out almost as likely without them."
             )
         )
     if about["contact"]:
@@ -290,11 +284,12 @@ def _budget(document: Json) -> Section:
             whole = f", of a budget of epsilon {epsilon} at delta {most}"
         if account["remaining"] is not None:
             left = f"epsilon {_down(account['remaining'])}"
-        spent = "no epsilon" if account["spent"] is None else f"epsilon {up(account['spent'])}"
+        spent = "no bound" if account["spent"] is None else f"epsilon {up(account['spent'])}"
         blocks.append(
             Paragraph(
                 f"When this card was written, {left} at delta {delta} was left for further "
-                f"releases{whole}. All releases so far together come to {spent} at delta {delta}."
+                f"releases{whole}. All releases so far together come to {spent} at delta {delta}"
+                f"{_spent_in_all(account)}."
             )
         )
     else:
@@ -324,6 +319,14 @@ def _facts(document: Json) -> Section:
     )
 
 
+def _spent_in_all(account: Json) -> str:
+    """Say what was spent at the delta of the whole budget, if that is another."""
+    total, spent = account["budget"], account["spent_in_all"]
+    if total is None or spent is None or total["delta"] == account["delta"]:
+        return ""
+    return f", and to epsilon {up(spent)} at delta {up(total['delta'])}"
+
+
 def _making(document: Json) -> Section:
     mechanism, certificate = document["mechanism"], document["certificate"]
     rows = [
@@ -331,7 +334,10 @@ def _making(document: Json) -> Section:
         ("purpose", mechanism["purpose"] or "not said"),
         ("why so", mechanism["reason"] or "there was nothing to choose"),
         ("source of noise", document["noise"]["source"] or "not recorded"),
-        ("distance of the computed from the ideal law, at most", _shown(certificate["distance"])),
+        (
+            "distance of the computed from the ideal law, counted above",
+            _shown(certificate["distance"]),
+        ),
         ("chance added to delta", _shown(certificate["failure"])),
     ]
     rows += [(one["what"], _shown(one["value"])) for one in certificate["tolerances"]]
@@ -363,7 +369,7 @@ def _unwrapped(text: str) -> str:
 def _numbers(document: Json) -> Section:
     profile = document["guarantee"]["profile"]["kind"]
     rows = tuple(
-        (up(entry["delta"]), "none" if entry["epsilon"] is None else up(entry["epsilon"]))
+        (up(entry["delta"]), "no bound" if entry["epsilon"] is None else up(entry["epsilon"]))
         for entry in document["numbers"]["epsilons"]
     )
     told = Paragraph(

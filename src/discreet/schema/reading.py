@@ -23,6 +23,7 @@ from discreet.schema.schema import (
     Schema,
     Target,
     Undeclared,
+    check_spelling,
 )
 
 LARGEST_FILE = 2**20
@@ -167,6 +168,7 @@ def _column(name: str, table: Any) -> Column | Undeclared:
     _known(table, OF_NUMBER if kind == NUMBER else OF_CATEGORY, where)
     if kind == CATEGORY:
         levels = _labels(table.get("categories", []), f"{where} categories")
+        _saying(where, lambda: check_spelling(levels, "categories"))
         return _saying(where, lambda: Category(levels)) if levels else Undeclared(kind)
     ends = _range(table.get("range", []), f"{where} range")
     fill = _number(table["missing"], f"{where} missing") if "missing" in table else None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from discreet import _checks
 from discreet.errors import InputError
-from discreet.preprocessing import Column, Numeric
+from discreet.preprocessing import Category, Column, Numeric
 from discreet.privacy import unit_named
 
 CLASSIFICATION, REGRESSION = "classification", "regression"
@@ -15,6 +15,9 @@ TASKS = (CLASSIFICATION, REGRESSION)
 
 NUMBER, CATEGORY = "number", "category"
 KINDS = (NUMBER, CATEGORY)
+
+TRUTHS = {"true": 1.0, "false": 0.0}
+"""How files spell truth values, in any case."""
 
 EXACT_WHOLE = 2.0**53
 """Whole numbers beyond are not told apart."""
@@ -136,6 +139,9 @@ class Schema:
         unit_named(self.unit)
         if not self.columns:
             raise InputError("a schema must declare at least one column under [columns].")
+        for name, column in self.columns.items():
+            if isinstance(column, Category):
+                check_spelling(column.levels, f"categories of {name!r}")
         for name in self.ignored:
             if name in self.columns or name == self.target.name:
                 raise InputError(f"{name!r} is ignored and used; take it off one of the lists.")
@@ -204,6 +210,41 @@ def _check_classes(classes: tuple[Label, ...]) -> None:
         raise InputError("classes must be at least two; got one.")
     if len(set(classes)) != len(classes):
         raise InputError("classes must all be different; one comes twice.")
+    check_spelling(classes, "classes")
+
+
+def check_spelling(labels: Sequence[Label], name: str) -> None:
+    """Refuse labels that different kinds of files would not tell apart alike.
+
+    Examples
+    --------
+    >>> check_spelling(["1", 2], "categories")
+    Traceback (most recent call last):
+        ...
+    discreet.errors.InputError: categories must not mix '1' in quotes with numbers or truth ...
+    """
+    texts = [label for label in labels if isinstance(label, str)]
+    if "" in texts:
+        raise InputError(
+            f'{name} must not hold "": an empty cell of a CSV file is a missing one. Leave it out, '
+            "or give it a name in the files."
+        )
+    if len(texts) == len(labels):
+        return
+    for text in texts:
+        if text.lower() in TRUTHS or _spells_number(text):
+            raise InputError(
+                f"{name} must not mix {text!r} in quotes with numbers or truth values: a CSV file "
+                "spells both alike. Put all of them in quotes, or none."
+            )
+
+
+def _spells_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _kind(label: Label) -> type:

@@ -111,6 +111,11 @@ def describe(path: Path | str) -> dict[str, str]:
     return {field.name: _kind(field.type) for field in types}
 
 
+def has_first_line(path: Path | str) -> bool:
+    """Say whether names of columns come from the first line of a text, which may be a record."""
+    return Path(path).suffix.lower() in CSV
+
+
 def measure(path: Path | str, kinds: Mapping[str, str], most: int) -> dict[str, Any]:
     """Return the range of each column of numbers, and up to ``most`` labels of each other column.
 
@@ -128,7 +133,9 @@ def measure(path: Path | str, kinds: Mapping[str, str], most: int) -> dict[str, 
             if numbers.size and numbers.min() < numbers.max():
                 found[name] = (float(numbers.min()), float(numbers.max()))
             continue
-        labels = [label for label in _encoded(column).dictionary.to_pylist() if label is not None]
+        labels = [
+            label for label in _encoded(column).dictionary.to_pylist() if label not in (None, "")
+        ]
         if 2 <= len(labels) <= most:
             found[name] = tuple(sorted(labels))
     return found
@@ -307,6 +314,22 @@ def _check_type(path: Path, name: str, kind: Any, labels: Labels | None) -> None
             f"{path}: the column {name!r} is declared with text, and the file says {kind}. Declare "
             "numbers without quotes, or true and false."
         )
+    if labels is not None and not labels.survive(lambda number: _stored(number, kind)):
+        raise InputError(
+            f"{path}: the column {name!r} holds {kind}, too coarse for the declared numbers. Store "
+            "it as double, or declare numbers of fewer digits."
+        )
+
+
+def _stored(number: float, kind: Any) -> float:
+    """Return what a number reads back as from a column of this type.
+
+    Single precision is read as the shortest number that it could mean, as a CSV file spells it.
+    """
+    with np.errstate(over="ignore"):
+        if pa.types.is_float32(kind):
+            return float(str(np.float32(number)))
+        return float(np.float16(number)) if pa.types.is_float16(kind) else number
 
 
 def _is_number(kind: Any) -> bool:
@@ -335,17 +358,28 @@ def _kind(kind: Any) -> str:
 
 
 def _numbers(column: Any) -> Vector:
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    floats = pc.cast(column, pa.float64(), safe=False)  # whole numbers may be rounded
+    floats = pc.cast(_plain(column), pa.float64(), safe=False)  # whole numbers may be rounded
     numbers: Vector = floats.combine_chunks().to_numpy(zero_copy_only=False)
     return numbers
+
+
+def _plain(column: Any) -> Any:
+    """Return a column without a dictionary and without decimals."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_decimal(column.type):
+        # By way of text, which is rounded correctly; the direct way can be off by one digit.
+        column = pc.cast(pc.cast(column, pa.string()), pa.float64())
+    return column
 
 
 def _labelled(column: Any, labels: Labels) -> Cells:
     """Return for each cell the declared label that it means, or None."""
     encoded = _encoded(column)
-    meant: Iterable[Label | None] = map(labels.meant, encoded.dictionary.to_pylist())
+    values = encoded.dictionary.to_pylist()
+    if pa.types.is_float32(encoded.dictionary.type):
+        values = [None if value is None else _stored(value, pa.float32()) for value in values]
+    meant: Iterable[Label | None] = map(labels.meant, values)
     known = np.array([*meant, None], dtype=object)
     places = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     cells: Cells = known[places.astype(np.int64)]
@@ -353,8 +387,9 @@ def _labelled(column: Any, labels: Labels) -> Cells:
 
 
 def _encoded(column: Any) -> Any:
-    if pa.types.is_decimal(column.type):
-        column = pc.cast(column, pa.float64(), safe=False)
+    kind = column.type
+    if pa.types.is_decimal(kind.value_type if pa.types.is_dictionary(kind) else kind):
+        column = _plain(column)
     if pa.types.is_null(column.type):
         column = column.cast(pa.string())
     if not pa.types.is_dictionary(column.type):

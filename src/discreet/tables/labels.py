@@ -2,42 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from discreet.schema.schema import Label
-
-SPELLED = {"true": 1.0, "false": 0.0}
+from discreet.schema.schema import TRUTHS, Label
 
 
 class Labels:
     """Declared labels, and how cells spell them.
 
     Text is compared as it is. Numbers are compared as numbers, so that 1, "1" and "1.0" mean the
-    same; truth values are also spelled true and false, in any case. Everything else is no label.
+    same; true and false, in any case, are 1 and 0. Everything else is no label.
 
     Examples
     --------
     >>> Labels([False, True]).meant("TRUE"), Labels(["1", "2"]).meant("1"), Labels([1, 2]).meant(7)
     (True, '1', None)
+    >>> Labels([0, 1]).meant("true"), Labels([0, 1]).meant(True)
+    (1, 1)
     """
 
     def __init__(self, labels: Sequence[Label]) -> None:
         self._text = {label for label in labels if isinstance(label, str)}
         self._numbers = {float(label): label for label in labels if not isinstance(label, str)}
-        self._has_truths = any(isinstance(label, bool) for label in labels)
 
     @property
     def are_text(self) -> bool:
         """Whether no label is a number or a truth value."""
         return not self._numbers
 
+    def survive(self, stored: Callable[[float], float]) -> bool:
+        """Say whether every number reads back as itself after it was stored."""
+        return all(stored(number) == number for number in self._numbers)
+
     def meant(self, cell: object) -> Label | None:
         """Return the label that a cell means, None if it means none."""
         if isinstance(cell, str):
             if cell in self._text:
                 return cell
-            if self._has_truths and cell.lower() in SPELLED:
-                return self._numbers.get(SPELLED[cell.lower()])
+            if cell.lower() in TRUTHS:
+                return self._numbers.get(TRUTHS[cell.lower()])
         if not isinstance(cell, (str, float, int)):
             return None
         try:

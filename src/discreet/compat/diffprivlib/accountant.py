@@ -10,9 +10,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 from discreet import _checks
 from discreet.compat.diffprivlib.books import Books
 from discreet.compat.diffprivlib.complaints import BudgetError
+from discreet.compat.diffprivlib.default import Default
 from discreet.errors import InputError, InputTypeError, PrivacyError
 from discreet.ledger import AbstractLedger
-from discreet.ledger.memory import ELSEWHERE
+from discreet.ledger.in_memory import ELSEWHERE
 from discreet.privacy import Guarantee, Unit, unit_named
 
 SHOWN = 5
@@ -65,8 +66,8 @@ class BudgetAccountant:
     (0.25, 1)
     """
 
-    _default: ClassVar[BudgetAccountant | None] = None
-    _automatic: ClassVar[BudgetAccountant | None] = None
+    _default: ClassVar[Default] = Default()
+    _automatic: ClassVar[dict[Unit, BudgetAccountant]] = {}
 
     def __init__(
         self,
@@ -87,7 +88,6 @@ class BudgetAccountant:
         self._books: AbstractLedger = Books(
             float(epsilon), float(usable), float(slack), unit_named(unit)
         )
-        self._earlier: list[BudgetAccountant | None] = []
         for spend in _listed(spent_budget):
             self.spend(*spend)
 
@@ -171,15 +171,29 @@ class BudgetAccountant:
             f"(epsilon = {epsilon:g}, delta = {delta:g}).{hint} See remaining()."
         )
 
-    def remaining(self, k: int = 1) -> Spent:
-        """Return the epsilon and delta that can be spent ``k`` times."""
+    def remaining(self, k: int = 1, *, delta: float | None = None) -> Spent:
+        """Return an epsilon and a delta that can be spent together ``k`` times.
+
+        Parameters
+        ----------
+        k
+            How often.
+        delta
+            The delta of each; by default an equal share of what is left outside the slack. The
+            slack helps requests without a delta only, so with a slack more epsilon may be left at
+            ``delta=0``. Not in diffprivlib.
+        """
         _checks.whole(k=k, at_least=1)
         books = self._own
+        if delta is not None:
+            _checks.delta(delta=delta)
+            return Spent(books.affordable(int(k), float(delta)), float(delta))
         if math.isinf(books.delta):
             return Spent(math.inf, 1.0)
-        left = max(0.0, books.delta - books.slack - books.sums()[1]) / k
-        each = left * (1 - 1e-12)
-        return Spent(books.affordable(int(k), 0.0), each)
+        each = max(0.0, books.delta - books.slack - books.sums()[1]) / k * (1 - 1e-12)
+        if not books.admits(*[books.request(0.0, each)] * k):
+            each = 0.0  # the sum of epsilons is used up, and only the slack pays
+        return Spent(books.affordable(int(k), each), each)
 
     def spend(self, epsilon: float, delta: float) -> Self:
         """Book something that was released elsewhere."""
@@ -188,21 +202,20 @@ class BudgetAccountant:
         return self
 
     def set_default(self) -> Self:
-        """Let models without an accountant be paid for here."""
-        BudgetAccountant._default = self
+        """Let models without an accountant be paid for here; in a block, until it ends."""
+        self._default.replace(self)
         return self
 
     @staticmethod
     def pop_default() -> BudgetAccountant | None:
         """Return the default accountant and let there be none."""
-        found, BudgetAccountant._default = BudgetAccountant._default, None
-        return found
+        return BudgetAccountant._default.replace(None)
 
     @staticmethod
     def load_default(accountant: BudgetAccountant | None = None) -> BudgetAccountant:
         """Return this accountant, or the default one; one without a ceiling if there is none."""
         if accountant is None:
-            return BudgetAccountant._default or _without_ceiling()
+            return BudgetAccountant._default.payer() or _without_ceiling()
         if not isinstance(accountant, BudgetAccountant):
             raise InputTypeError(
                 "accountant must be a BudgetAccountant; got a value of type "
@@ -211,8 +224,8 @@ class BudgetAccountant:
         return accountant
 
     def __enter__(self) -> Self:
-        self._earlier.append(self.pop_default())
-        return self.set_default()
+        self._default.enter(self)
+        return self
 
     def __exit__(
         self,
@@ -220,7 +233,7 @@ class BudgetAccountant:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        BudgetAccountant._default = self._earlier.pop()
+        self._default.leave(self)
 
     def __len__(self) -> int:
         return len(self._own.standing())
@@ -247,20 +260,21 @@ class BudgetAccountant:
         return self
 
 
-def books_for(accountant: BudgetAccountant | AbstractLedger | None, random_state: object) -> Any:
+def books_for(
+    accountant: BudgetAccountant | AbstractLedger | None, unit: str | Unit, random_state: object
+) -> Any:
     """Return the ledger that a model is paid from; none for a rehearsal that nobody keeps."""
     if isinstance(accountant, AbstractLedger):
         return accountant
-    nobody = accountant is None and BudgetAccountant._default is None
-    if nobody and random_state is not None:
-        return None
+    if accountant is None and BudgetAccountant._default.payer() is None:
+        return None if random_state is not None else _without_ceiling(unit).ledger
     return BudgetAccountant.load_default(accountant).ledger
 
 
-def _without_ceiling() -> BudgetAccountant:
-    if BudgetAccountant._automatic is None:
-        BudgetAccountant._automatic = BudgetAccountant()
-    return BudgetAccountant._automatic
+def _without_ceiling(unit: str | Unit = "replace") -> BudgetAccountant:
+    """Return the accountant that counts what nobody asked to count, one for each unit."""
+    known = BudgetAccountant._automatic
+    return known.setdefault(unit_named(unit), BudgetAccountant(unit=unit))
 
 
 def _composed(spends: list[Guarantee], delta: float) -> float:

@@ -10,31 +10,21 @@ earlier releases.
 from __future__ import annotations
 
 import math
-import os
-import threading
-import uuid
-from dataclasses import replace
-from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any
-from weakref import WeakValueDictionary
 
 import numpy as np
 
 from discreet import _checks
 from discreet._types import Vector
 from discreet.compat.diffprivlib.complaints import BudgetError
-from discreet.errors import PrivacyError, ReceiptError, RehearsalRefused, UnitMismatch
-from discreet.ledger import AbstractLedger, Entry, Receipt, State
-from discreet.ledger.abstract import ANOTHER, FOREIGN, check_end, check_move
+from discreet.errors import RehearsalRefused, UnitMismatch
+from discreet.ledger import Receipt, State
 from discreet.ledger.filters import RENYI_SHARE, ROUNDING, RenyiFilter
-from discreet.ledger.memory import ELSEWHERE, LostLedger
+from discreet.ledger.in_memory import InMemory
 from discreet.privacy import Approximate, Budget, Guarantee, Profile, Pure, Unit
 
-_alive: WeakValueDictionary[str, Books] = WeakValueDictionary()
 
-
-class Books(AbstractLedger):
+class Books(InMemory):
     """What an accountant has booked; copies and pickles are *the same* books.
 
     An infinite epsilon sets no ceiling: everything private is booked.
@@ -50,21 +40,10 @@ class Books(AbstractLedger):
 
     def __init__(self, epsilon: float, delta: float, slack: float, unit: Unit) -> None:
         self.epsilon, self.delta, self.slack, self.unit = epsilon, delta, slack, unit
-        self._entries: list[Entry] = []
-        self._tokens: dict[int, str] = {}
-        self._lock = threading.RLock()
-        self._name = uuid.uuid4().hex
-        self._process = os.getpid()
-        _alive[self._name] = self
-
-    @property
-    def identity(self) -> str:
-        return "an accountant in memory"
+        super().__init__()
 
     def charge(self, guarantee: Guarantee, *, purpose: str = "") -> Receipt:
-        entry = self._book(guarantee, purpose, State.RESERVED)
-        token = self._tokens[entry.number] = uuid.uuid4().hex
-        return Receipt(entry.number, guarantee, self, token)
+        return self._book(guarantee, purpose, State.RESERVED)
 
     def record(self, epsilon: float, delta: float, purpose: str = "") -> None:
         """Book what was spent elsewhere."""
@@ -75,7 +54,7 @@ class Books(AbstractLedger):
         profile: Profile = Approximate(epsilon, delta) if delta else Pure(max(epsilon, 1e-300))
         return Guarantee(profile, self.unit, quoted_delta=delta)
 
-    def _book(self, guarantee: Guarantee, purpose: str, state: State) -> Entry:
+    def _book(self, guarantee: Guarantee, purpose: str, state: State) -> Receipt:
         _checks.instance(Guarantee, guarantee=guarantee)
         if guarantee.unit != self.unit:
             raise UnitMismatch(
@@ -87,20 +66,16 @@ class Books(AbstractLedger):
                 "an accountant records private releases only; a model with a random_state is a "
                 "rehearsal. Leave out random_state, or the accountant."
             )
-        if os.getpid() != self._process:
-            raise PrivacyError(ELSEWHERE)
+        self._check_process()
         with self._lock:
             if not self.admits(guarantee):
                 epsilon, delta = _quoted(guarantee)
                 raise BudgetError(
                     f"the ceiling (epsilon = {self.epsilon:g}, delta = {self.delta:g}) cannot pay "
                     f"for (epsilon = {epsilon:.3g}, delta = {delta:.3g}); "
-                    f"{self.remaining(delta):.3g} is left there. No row was read."
+                    f"{self.remaining(delta):.3g} is left there. Nothing was learnt from the rows."
                 )
-            number = len(self._entries) + 1
-            entry = Entry(number, guarantee, purpose, datetime.now(UTC), state)
-            self._entries.append(entry)
-            return entry
+            return self._write(guarantee, purpose, state)
 
     def admits(self, *requests: Guarantee, slack: float | None = None) -> bool:
         """Say whether these would be booked as well, with another slack if one is given."""
@@ -120,12 +95,6 @@ class Books(AbstractLedger):
         total: Vector = np.sum(costs, axis=0) + np.zeros_like(rule.limit)
         return rule.admits(total)
 
-    def standing(self) -> list[Guarantee]:
-        """Return what was booked and not refunded."""
-        with self._lock:
-            entries = [entry for entry in self._entries if entry.state is not State.REFUNDED]
-        return [entry.guarantee for entry in entries]
-
     def quoted(self) -> list[tuple[float, float]]:
         """Return the epsilon and the delta that each of them was booked at."""
         return [_quoted(guarantee) for guarantee in self.standing()]
@@ -133,32 +102,6 @@ class Books(AbstractLedger):
     def sums(self) -> tuple[float, float]:
         """Return the sums of epsilons and of deltas."""
         return _sums(self.standing())
-
-    def redeem(self, receipt: Receipt) -> None:
-        self._move(receipt, State.RESERVED, State.OPENED)
-
-    def settle(self, receipt: Receipt, state: State) -> None:
-        check_end(state)
-        self._move(receipt, State.OPENED, state)
-
-    def refund(self, receipt: Receipt) -> None:
-        self._move(receipt, State.RESERVED, State.REFUNDED)
-
-    def _move(self, receipt: Receipt, before: State, after: State) -> None:
-        if os.getpid() != self._process:
-            raise PrivacyError(ELSEWHERE)
-        with self._lock:
-            if receipt.issuer is not self or self._tokens.get(receipt.number) != receipt.token:
-                raise ReceiptError(FOREIGN)
-            entry = self._entries[receipt.number - 1]
-            if receipt.guarantee != entry.guarantee:
-                raise ReceiptError(ANOTHER)
-            check_move(entry.state, before, after)
-            self._entries[receipt.number - 1] = replace(entry, state=after)
-
-    def history(self) -> tuple[Entry, ...]:
-        with self._lock:
-            return tuple(self._entries)
 
     def remaining(self, delta: float) -> float:
         _checks.delta(delta=delta)
@@ -174,28 +117,6 @@ class Books(AbstractLedger):
             fits = self.admits(*[self.request(middle, delta)] * times)
             low, high = (middle, high) if fits else (low, middle)
         return low
-
-    def spent(self, delta: float) -> float:
-        total = self.total()
-        return 0.0 if total is None else total.epsilon(delta)
-
-    def total(self) -> Guarantee | None:
-        """Return the guarantee of everything booked, as if its parameters were fixed in advance."""
-        booked = self.standing()
-        return booked[0].compose(*booked[1:]) if booked else None
-
-    def __copy__(self) -> Books:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Books:
-        return self
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _find, (self._name,)
-
-
-def _find(name: str) -> AbstractLedger:
-    return _alive.get(name) or LostLedger()
 
 
 @lru_cache(maxsize=64)

@@ -6,7 +6,7 @@ from discreet.errors import BudgetExceeded
 
 
 class BudgetError(BudgetExceeded, ValueError):
-    """The accountant cannot pay; nothing was booked and no row was read.
+    """The accountant cannot pay; nothing was booked, learnt from rows or released.
 
     Examples
     --------

@@ -46,8 +46,9 @@ class LinearRegression(RegressorMixin, Adapter):  # type: ignore[misc]
     random_state
         None for privacy. A whole number makes a repeatable rehearsal that is **not private**.
     accountant
-        Where the fit is paid for, before a row is read: a :class:`BudgetAccountant`, or any ledger
-        of this library. By default the default accountant at the time of the fit.
+        Where the fit is paid for, before anything is learnt from the rows; until then they are
+        only checked for their types and clipped, each by itself. A :class:`BudgetAccountant`, or
+        any ledger of this library. By default the default accountant at the time of the fit.
     delta, unit
         Not in diffprivlib. A positive delta allows Gaussian noise. The unit is ``"replace"`` one
         record, or ``"add_remove"`` one.
@@ -101,7 +102,7 @@ class LinearRegression(RegressorMixin, Adapter):  # type: ignore[misc]
         self.unit = unit
 
     def fit(self, X: Any, y: Any, **metadata: Any) -> Self:
-        """Fit the model; the accountant is charged before a row is read.
+        """Fit the model; the accountant is charged before anything is learnt from the rows.
 
         Parameters
         ----------
@@ -128,7 +129,7 @@ class LinearRegression(RegressorMixin, Adapter):  # type: ignore[misc]
             self.delta,
             math.sqrt(X.shape[1]),
             self.unit,
-            books_for(self.accountant, self.random_state),
+            books_for(self.accountant, self.unit, self.random_state),
             target_range=(float(target_range[0][0]), float(target_range[1][0])),
             fit_intercept=self.fit_intercept,
             random_state=self.random_state,

@@ -40,8 +40,9 @@ class LogisticRegression(ClassifierMixin, Adapter):  # type: ignore[misc]
     random_state
         None for privacy. A whole number makes a repeatable rehearsal that is **not private**.
     accountant
-        Where the fit is paid for, before a row is read: a :class:`BudgetAccountant`, or any ledger
-        of this library. By default the default accountant at the time of the fit.
+        Where the fit is paid for, before anything is learnt from the rows but the classes, if they
+        are not declared. A :class:`BudgetAccountant`, or any ledger of this library. By default the
+        default accountant at the time of the fit.
     tol, max_iter, warm_start, n_jobs
         Without effect: minimisers are certified, and classes are fitted in this process.
     delta, unit, classes
@@ -112,7 +113,7 @@ class LogisticRegression(ClassifierMixin, Adapter):  # type: ignore[misc]
         self.classes = classes
 
     def fit(self, X: Any, y: Any, **metadata: Any) -> Self:
-        """Fit the model; the accountant is charged before a row is read.
+        """Fit the model; the accountant is charged before anything is learnt from the rows.
 
         Parameters
         ----------
@@ -134,7 +135,7 @@ class LogisticRegression(ClassifierMixin, Adapter):  # type: ignore[misc]
             self.delta,
             self.data_norm,
             self.unit,
-            books_for(self.accountant, self.random_state),
+            books_for(self.accountant, self.unit, self.random_state),
             C=self.C,
             fit_intercept=self.fit_intercept,
             classes=self.classes,

@@ -1,0 +1,127 @@
+"""What ledgers that live as long as their process share: entries, receipts, one identity."""
+
+from __future__ import annotations
+
+import os
+import threading
+import uuid
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, NoReturn
+from weakref import WeakValueDictionary
+
+from discreet.errors import PrivacyError, ReceiptError
+from discreet.ledger.abstract import (
+    ANOTHER,
+    FOREIGN,
+    AbstractLedger,
+    Entry,
+    State,
+    check_end,
+    check_move,
+)
+from discreet.ledger.receipt import Receipt
+from discreet.privacy import Guarantee
+
+ELSEWHERE = "this in-memory ledger lives in another process, or is gone; share a durable ledger."
+
+_alive: WeakValueDictionary[str, InMemory] = WeakValueDictionary()
+
+
+class InMemory(AbstractLedger):
+    """Keeps entries and receipts; what may be charged is for a subclass to decide."""
+
+    def __init__(self) -> None:
+        self._entries: list[Entry] = []
+        self._tokens: dict[int, str] = {}
+        self._lock = threading.RLock()
+        self._name = uuid.uuid4().hex
+        self._process = os.getpid()
+        _alive[self._name] = self
+
+    @property
+    def identity(self) -> str:
+        return f"memory:{self._name}"
+
+    def _write(self, guarantee: Guarantee, purpose: str, state: State) -> Receipt:
+        """Add an entry; the caller has checked it, and holds the lock."""
+        number = len(self._entries) + 1
+        self._entries.append(Entry(number, guarantee, purpose, datetime.now(UTC), state))
+        self._tokens[number] = uuid.uuid4().hex
+        return Receipt(number, guarantee, self, self._tokens[number])
+
+    def redeem(self, receipt: Receipt) -> None:
+        self._move(receipt, State.RESERVED, State.OPENED)
+
+    def settle(self, receipt: Receipt, state: State) -> None:
+        check_end(state)
+        self._move(receipt, State.OPENED, state)
+
+    def refund(self, receipt: Receipt) -> None:
+        self._move(receipt, State.RESERVED, State.REFUNDED)
+
+    def _check_process(self) -> None:
+        """Refuse in a forked process: there the books are a copy, and would be spent twice."""
+        if os.getpid() != self._process:
+            raise PrivacyError(ELSEWHERE)
+
+    def _move(self, receipt: Receipt, before: State, after: State) -> None:
+        self._check_process()
+        with self._lock:
+            if receipt.issuer is not self or self._tokens.get(receipt.number) != receipt.token:
+                raise ReceiptError(FOREIGN)
+            entry = self._entries[receipt.number - 1]
+            if receipt.guarantee != entry.guarantee:
+                raise ReceiptError(ANOTHER)
+            check_move(entry.state, before, after)
+            self._entries[receipt.number - 1] = replace(entry, state=after)
+
+    def history(self) -> tuple[Entry, ...]:
+        with self._lock:
+            return tuple(self._entries)
+
+    def standing(self) -> list[Guarantee]:
+        """Return what was charged and not refunded."""
+        return [entry.guarantee for entry in self.history() if entry.state is not State.REFUNDED]
+
+    def total(self) -> Guarantee | None:
+        """Return the guarantee of everything charged, as if its parameters were fixed in advance.
+
+        It is tighter than what the ledger enforces: the filters also cover analysts who choose
+        later requests after seeing earlier releases.
+        """
+        charged = self.standing()
+        return charged[0].compose(*charged[1:]) if charged else None
+
+    def spent(self, delta: float) -> float:
+        total = self.total()
+        return 0.0 if total is None else total.epsilon(delta)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _find, (self._name,)
+
+
+def _find(name: str) -> AbstractLedger:
+    """Return the ledger of that name; one that refuses everything if it is not in this process."""
+    return _alive.get(name) or LostLedger()
+
+
+class LostLedger(AbstractLedger):
+    """What a pickled ledger becomes in a process that does not have it.
+
+    Examples
+    --------
+    >>> LostLedger().remaining(1e-6)
+    Traceback (most recent call last):
+        ...
+    discreet.errors.PrivacyError: this in-memory ledger lives in another process, or is gone; ...
+    """
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise PrivacyError(ELSEWHERE)
+
+    charge = redeem = settle = refund = history = remaining = spent = _refuse
+
+    @property
+    def identity(self) -> str:
+        return "a ledger that is not here"
