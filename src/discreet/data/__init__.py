@@ -2,7 +2,8 @@
 
 from discreet.data.block import Block, SparseVector, margin_roundings
 from discreet.data.parquet import ParquetTable, parquet_rows
-from discreet.data.rows import Kernel, OpenRows, Rows
+from discreet.data.rows import OpenRows, Rows
+from discreet.data.source import Kernel
 from discreet.data.total import Terms, summation_error
 from discreet.declared import Bounds, Interval, Labels, LabelSet
 

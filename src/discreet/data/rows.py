@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
@@ -13,23 +10,15 @@ import numpy as np
 from discreet import _checks
 from discreet._types import Integers, Vector, Words
 from discreet.data.accept import source_of
-from discreet.data.block import Block, SparseVector
-from discreet.data.source import Prepared, Source
-from discreet.data.total import Terms, largest_block, total_of
+from discreet.data.source import Kernel, Prepared, Source
+from discreet.data.total import largest_block
 from discreet.declared import Bounds
 from discreet.errors import PrivacyError, ReceiptError, SealedError
 from discreet.ledger import Receipt
 from discreet.privacy import Unit, unit_named
 
-Kernel = Callable[[Block], Any]
-"""What is asked of a block: an array, or a tuple of arrays, to be summed over all blocks."""
-
-
 LOTS_AT_ONCE = 2**20
 """Lots drawn together, one for each row and sample."""
-
-BLOCKS_WAITING = 3
-"""How many blocks are handed to each thread before the first answer is waited for."""
 
 STREAMED_AT_ONCE = 64
 """Streamed rows are dense, whatever they were before: few at a time."""
@@ -176,36 +165,7 @@ class OpenRows(_Secret):
         A kernel returns an array or a tuple of arrays. Integers are added exactly; floats within
         :func:`discreet.data.summation_error`, which smaller blocks make smaller.
         """
-        size = block_rows or self._block_rows
-        if self.count <= size and not self.is_streamed:
-            return _alone(kernel(self._prepared.block(0, size)))
-        totals: list[Any] = []
-        is_tuple = False
-        with closing(self._answers(kernel, size)) as answers:
-            for answer in answers:
-                is_tuple = isinstance(answer, tuple)
-                parts = answer if is_tuple else (answer,)
-                if not totals:
-                    totals = [total_of(part) for part in parts]
-                    continue
-                for total, part in zip(totals, parts, strict=True):
-                    total.add(part if isinstance(part, (SparseVector, Terms)) else np.asarray(part))
-        values = tuple(total.value() for total in totals)
-        return values if is_tuple else values[0]
-
-    def _answers(self, kernel: Kernel, size: int) -> Generator[Any, None, None]:
-        blocks = self._prepared.blocks(size)
-        if self._threads == 1:
-            yield from (kernel(block()) for block in blocks)
-            return
-        waiting: deque[Future[Any]] = deque()
-        with ThreadPoolExecutor(self._threads) as pool:
-            for block in blocks:
-                waiting.append(pool.submit(lambda make: kernel(make()), block))
-                if len(waiting) > BLOCKS_WAITING * self._threads:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
+        return self._prepared.sum(kernel, block_rows or self._block_rows, self._threads)
 
     def thin(self, step: int) -> OpenRows:
         """Return every ``step``-th row or fewer, for work whose result is checked on all rows."""
@@ -304,10 +264,3 @@ class OpenRows(_Secret):
 
     def __repr__(self) -> str:
         return "<open rows>"
-
-
-def _alone(answer: Any) -> Any:
-    """Return what a kernel says of the only block, as a sum."""
-    if isinstance(answer, tuple):
-        return tuple(total_of(part).value() for part in answer)
-    return total_of(answer).value()

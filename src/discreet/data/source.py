@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from functools import partial
 from typing import Any
 
@@ -11,7 +14,14 @@ import numpy as np
 
 from discreet._types import Integers, Vector
 from discreet.data.block import Block
+from discreet.data.total import Sums
 from discreet.declared import Bounds
+
+Kernel = Callable[[Block], Any]
+"""What is asked of a block: an array, or a tuple of arrays, to be summed over all blocks."""
+
+BLOCKS_WAITING = 3
+"""How many blocks are handed to each thread before the first answer is waited for."""
 
 
 class Source(ABC):
@@ -68,6 +78,27 @@ class Prepared(ABC):
         """Yield a way to make each block of at most ``size`` rows, in order; at least one."""
         for start in range(0, max(self.count, 1), size):
             yield partial(self.block, start, start + size)
+
+    def sum(self, kernel: Kernel, size: int, threads: int = 1) -> Any:
+        """Return the sum of what the kernel says of blocks of ``size`` rows, in their order."""
+        sums = Sums()
+        with closing(self._answers(kernel, size, threads)) as answers:
+            for answer in answers:
+                sums.add(answer)
+        return sums.value()
+
+    def _answers(self, kernel: Kernel, size: int, threads: int) -> Generator[Any, None, None]:
+        if threads == 1 or (self.count <= size and not self.is_streamed):
+            yield from (kernel(block()) for block in self.blocks(size))
+            return
+        waiting: deque[Future[Any]] = deque()
+        with ThreadPoolExecutor(threads) as pool:
+            for block in self.blocks(size):
+                waiting.append(pool.submit(lambda make: kernel(make()), block))
+                if len(waiting) > BLOCKS_WAITING * threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
 
     def at_once(self, block_rows: int) -> int:
         """Return how many rows of small samples are copied together."""

@@ -37,6 +37,11 @@ class FloatTotal:
         self._correction += (self._sum - (total - shadow)) + (term - shadow)
         self._sum = total
 
+    def absorb(self, other: FloatTotal) -> None:
+        """Add all that another has added, with its correction."""
+        self.add(other._sum)
+        self._correction += other._correction
+
     def value(self) -> Array:
         """Return the sum so far."""
         return np.asarray(self._sum + self._correction)
@@ -56,6 +61,11 @@ class SparseTotal:
         shadow = total - before
         self._correction[term.places] += (before - (total - shadow)) + (term.values - shadow)
         self._sum[term.places] = total
+
+    def absorb(self, other: SparseTotal) -> None:
+        """Add all that another has added, with its correction."""
+        self.add(SparseVector(np.arange(other._sum.size), other._sum, other._sum.size))
+        self._correction += other._correction
 
     def value(self) -> Array:
         """Return the sum so far."""
@@ -97,6 +107,10 @@ class IntegerTotal:
             raise PrivacyError("a kernel answers either with integers or with floats, always.")
         self._sum = self._sum + term
 
+    def absorb(self, other: IntegerTotal) -> None:
+        """Add all that another has added."""
+        self.add(other._sum)
+
     def value(self) -> Integers:
         """Return the sum so far."""
         return np.asarray(self._sum)
@@ -110,6 +124,44 @@ def total_of(first: Any) -> FloatTotal | IntegerTotal | SparseTotal:
         return SparseTotal(first)
     values = np.asarray(first)
     return IntegerTotal(values) if values.dtype.kind in "iub" else FloatTotal(values)
+
+
+class Sums:
+    """What a kernel says of block after block, added up: an array, or a tuple of arrays.
+
+    Examples
+    --------
+    >>> sums, more = Sums(), Sums()
+    >>> sums.add((1, np.array([0.5])))
+    >>> more.add((2, np.array([0.25])))
+    >>> sums.absorb(more)
+    >>> sums.value()
+    (array(3), array([0.75]))
+    """
+
+    def __init__(self) -> None:
+        self._totals: list[Any] = []
+        self._is_tuple = False
+
+    def add(self, answer: Any) -> None:
+        """Add what the kernel says of the next block."""
+        self._is_tuple = isinstance(answer, tuple)
+        parts = answer if self._is_tuple else (answer,)
+        if not self._totals:
+            self._totals = [total_of(part) for part in parts]
+            return
+        for total, part in zip(self._totals, parts, strict=True):
+            total.add(part if isinstance(part, (SparseVector, Terms)) else np.asarray(part))
+
+    def absorb(self, other: Sums) -> None:
+        """Add all that another has added, as if its blocks came next."""
+        for total, more in zip(self._totals, other._totals, strict=True):
+            total.absorb(more)
+
+    def value(self) -> Any:
+        """Return the sum so far."""
+        values = tuple(total.value() for total in self._totals)
+        return values if self._is_tuple else values[0]
 
 
 def largest_block(width: int) -> int:
