@@ -71,3 +71,10 @@ def side_by_side(parts: Sequence[Array]) -> Array:
         for part, first, last in zip(parts, edges[:-1], edges[1:], strict=True):
             lines[:, first:last] = part[start : start + step]
     return whole
+
+
+def matrix_of(frame: Any) -> Any:
+    """Return rows of numbers as a matrix: an array as it is, columns side by side."""
+    if not isinstance(frame, Frame):
+        return frame
+    return side_by_side([frame[name][:, None] for name in frame.columns])

@@ -23,7 +23,8 @@ from scipy import sparse
 
 from discreet._types import Integers, Vector
 from discreet.data.ahead import ahead
-from discreet.data.frame import Cells, Coded, Frame, side_by_side
+from discreet.data.frame import Cells, Coded, Frame, matrix_of
+from discreet.data.stored import Encoding, StoredTable, Wanted, check_apart
 from discreet.data.stream import CACHED_BYTES, Feed, Piece, StreamSource
 from discreet.errors import InputError, InputTypeError, SourceChanged
 
@@ -55,19 +56,6 @@ def is_stored(X: object) -> bool:
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """A column to read: as numbers, or as values to compare with declared ones."""
-
-    name: str
-    labels: tuple[Any, ...] | None = None
-
-    @property
-    def is_number(self) -> bool:
-        """Whether it is read as numbers."""
-        return self.labels is None
-
-
-@dataclass(frozen=True)
 class _Mark:
     """What tells a file from a later one under the same name."""
 
@@ -87,7 +75,7 @@ class _File:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ParquetTable:
+class ParquetTable(StoredTable):
     """Parquet files that make up one table; their footers have been read, none of their rows.
 
     Examples
@@ -128,6 +116,10 @@ class ParquetTable:
         """The columns of the first file, in order; those of folders are not among them."""
         return list(self.files[0].types)
 
+    @property
+    def width(self) -> int:
+        return len(self.names)
+
     def __repr__(self) -> str:
         count = len(self.files)
         names = ", ".join(repr(name) for name in self.names[:5])
@@ -157,6 +149,28 @@ class ParquetTable:
                     f"{file.path}: this file has changed since it was checked. Wait until nobody "
                     "writes to it, and start again."
                 )
+
+    def source(self, encoding: Encoding) -> StreamSource:
+        features = encoding.features or ()
+        check_apart(features, encoding.target, encoding.weight)
+        for column in (encoding.target, encoding.weight):
+            if column is not None and any(column.name in file.folders for file in self.files):
+                raise InputError(
+                    f"the column {column.name!r} comes from the names of folders; the target and "
+                    "the weight must be in the files."
+                )
+        feed = ParquetFeed(
+            self,
+            features,
+            encoding.encode,
+            encoding.width,
+            encoding.target,
+            encoding.label,
+            encoding.weight,
+            encoding.is_sparse,
+        )
+        feed.check()
+        return StreamSource(feed)
 
     def frames(self, wanted: Sequence[Wanted], rows: int) -> Generator[Frame, None, None]:
         """Yield all rows in order, at most so many at a time, never of two files."""
@@ -289,11 +303,6 @@ def parquet_rows(
     )
     table.check(feed._wanted)
     return StreamSource(feed, cached_bytes)
-
-
-def matrix_of(frame: Frame) -> Any:
-    """Return columns of numbers side by side."""
-    return side_by_side([frame[name][:, None] for name in frame.columns])
 
 
 def _as_they_are(labels: Vector) -> Vector:
@@ -436,29 +445,7 @@ def _check_column(file: _File, column: Wanted) -> None:
     if types.is_null(kind):
         return
     number, text = _is_number(types, kind), _is_text(types, kind)
-    if column.labels is None and not number:
-        raise InputError(
-            f"{path}: the column {name!r} must hold numbers; the file says {kind}. "
-            "Convert it, or declare it as a category."
-        )
-    if column.labels is None:
-        return
-    if not (number or text):
-        raise InputError(
-            f"{path}: the column {name!r} must hold text, numbers or truth values; the file says "
-            f"{kind}. Convert it."
-        )
-    are_text = [isinstance(label, str) for label in column.labels]
-    if all(are_text) and not text:
-        raise InputError(
-            f"{path}: the column {name!r} is declared with text, and the file says {kind}. Declare "
-            "numbers, or convert the column."
-        )
-    if text and not any(are_text):
-        raise InputError(
-            f"{path}: the column {name!r} is declared with numbers or truth values, and the file "
-            "says text. Declare text, or convert the column."
-        )
+    column.check(str(path), number=number, text=text, kind=str(kind))
 
 
 def _is_number(types: Any, kind: Any) -> bool:

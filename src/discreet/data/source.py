@@ -29,8 +29,16 @@ class Source(ABC):
 
     @property
     @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and columns; the first is private unless the unit says otherwise."""
+
+    @property
     def count(self) -> int:
         """The number of rows; private unless the unit says otherwise."""
+        return self.shape[0]
+
+    knows_count = True
+    """Whether the number of rows is known without reading them."""
 
     @abstractmethod
     def check(self, bounds: Bounds) -> None:

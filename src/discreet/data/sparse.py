@@ -50,8 +50,9 @@ class SparseSource(Source):
         return source
 
     @property
-    def count(self) -> int:
-        return int(self.matrix.shape[0])
+    def shape(self) -> tuple[int, int]:
+        count, width = self.matrix.shape
+        return int(count), int(width)
 
     def check(self, bounds: Bounds) -> None:
         check_shape(self.matrix.shape, bounds)

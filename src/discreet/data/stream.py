@@ -96,10 +96,6 @@ class StreamSource(Source):
         """As of an array; the number of rows is private unless the unit says otherwise."""
         return self.feed.shape
 
-    @property
-    def count(self) -> int:
-        return self.shape[0]
-
     def check(self, bounds: Bounds) -> None:
         check_shape(self.shape, bounds)
         if (bounds.labels is not None) != self.feed.has_labels:

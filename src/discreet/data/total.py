@@ -12,6 +12,7 @@ block that the width allows, not the one in use.
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -154,7 +155,10 @@ class Sums:
             total.add(part if isinstance(part, (SparseVector, Terms)) else np.asarray(part))
 
     def absorb(self, other: Sums) -> None:
-        """Add all that another has added, as if its blocks came next."""
+        """Add all that another has added, as if its blocks came next; the other stays as it is."""
+        if not self._totals:
+            self._totals, self._is_tuple = deepcopy(other._totals), other._is_tuple
+            return
         for total, more in zip(self._totals, other._totals, strict=True):
             total.absorb(more)
 

@@ -16,7 +16,8 @@ from discreet.data import LabelSet
 from discreet.data.frame import Coded
 from discreet.errors import InputError, InputTypeError
 from discreet.facts import Fact, Source, one_of
-from discreet.linear_model._estimator import LinearEstimator, Stored
+from discreet.linear_model._estimator import LinearEstimator
+from discreet.linear_model._stored import Stored
 from discreet.losses import ProbabilisticLoss
 from discreet.losses.softmax import softmax_of
 
@@ -179,9 +180,11 @@ def _signed(codes: Vector, classes: Any) -> Vector:
     return signs
 
 
-def _codes_of_cells(cells: Coded, classes: Any) -> Vector:
-    """Return the codes of labels from a file, each distinct one looked up once."""
-    return _signed(codes_of(cells.distinct, classes), classes)[cells.places]
+def _codes_of_cells(cells: Any, classes: Any) -> Vector:
+    """Return the codes of stored labels; each distinct one of a coded column is looked up once."""
+    if isinstance(cells, Coded):
+        return _signed(codes_of(cells.distinct, classes), classes)[cells.places]
+    return _signed(codes_of(each_by_itself(cells), classes), classes)
 
 
 def _refuse_other_kind(labels: Any, classes: Any) -> None:

@@ -12,11 +12,13 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from discreet import _checks
 from discreet._types import Array
 from discreet.data.frame import Frame
-from discreet.data.parquet import Wanted, is_stored
+from discreet.data.parquet import is_stored
+from discreet.data.stored import Wanted
 from discreet.errors import InputError
 from discreet.facts import Fact, Source
 from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
-from discreet.linear_model._estimator import LinearEstimator, Stored, unquoted
+from discreet.linear_model._estimator import LinearEstimator, unquoted
+from discreet.linear_model._stored import Stored
 from discreet.preprocessing import BoundedScaler, Category, Column
 
 Columns = Mapping[str, Column] | Sequence[Column] | None
@@ -102,25 +104,30 @@ class DeclaredColumns(LinearEstimator):
 
     def _encoding(
         self, stored: Stored
-    ) -> tuple[tuple[Wanted, ...], Callable[[Frame], Any], int, bool]:
+    ) -> tuple[tuple[Wanted, ...] | None, Callable[[Any], Any], int, bool]:
         scaler = self._scaler()
         if scaler is None:
             return super()._encoding(stored)
         columns, width = self._listed(), scaler.n_features_out
+        by_name = isinstance(self.columns, Mapping)
         names = list(self.columns) if isinstance(self.columns, Mapping) else stored.names
-        if len(names) != len(columns):
+        if by_name and stored.names is None:
+            raise InputError("columns are declared by name, and arrays have none; declare a list.")
+        found = stored.table.width if names is None else len(names)
+        if found != len(columns):
             raise InputError(
-                f"the files must have {len(columns)} columns beside the target, one for each "
-                f"declared; got {len(names)}. Declare a dict to choose columns by name."
+                f"the table must have {len(columns)} columns beside the target, one for each "
+                f"declared; got {found}. Declare a dict to choose columns by name."
             )
-        if not isinstance(self.columns, Mapping):
+        if not by_name:
             stored.table.check_same_names()
-        self._name_columns(names)
+        self._name_columns(names, len(columns))
         # A stored entry of a sparse row takes half as much again as one of a dense row.
         is_sparse = not scaler.centre_categories and 3 * len(columns) < 2 * width
         if is_sparse:
             scaler.sparse_output = True
-        return self._wanted(names), scaler.transform, width, is_sparse
+        wanted = None if names is None else self._wanted(names)
+        return wanted, scaler.transform, width, is_sparse
 
     def _wanted(self, names: Iterable[str]) -> tuple[Wanted, ...]:
         return tuple(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -15,14 +14,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.data import Labels, ParquetTable
-from discreet.data.frame import Frame
-from discreet.data.parquet import PREDICTED_AT_ONCE, ParquetFeed, Wanted, is_stored, matrix_of
-from discreet.data.stream import StreamSource
+from discreet.data.frame import Frame, matrix_of
+from discreet.data.parquet import PREDICTED_AT_ONCE, is_stored
+from discreet.data.source import Source as StoredRows
+from discreet.data.stored import Encoding, Wanted
 from discreet.errors import InputError, InputTypeError
 from discreet.facts import Fact, Source
 from discreet.geometry import ConvexSet, L2Ball
 from discreet.ledger import AbstractLedger
 from discreet.linear_model._fitting import Lasso, Task, noise_from
+from discreet.linear_model._stored import Stored, are_stored
 from discreet.losses import Loss
 from discreet.mechanisms import Mechanism
 from discreet.noise import Noise
@@ -49,32 +50,6 @@ def unquoted(check: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         "X must be a table of real numbers with two axes, and y real. Reshape your data with "
         "X.reshape(-1, 1) if it is one column; encode text. Complex data not supported."
     )
-
-
-@dataclass(frozen=True, eq=False)
-class Stored:
-    """A table in files: where, and which columns are no features."""
-
-    table: ParquetTable
-    target: str
-    weight: str | None
-
-    @classmethod
-    def open(cls, X: Any, y: Any, target: Any, weight: Any) -> Stored:
-        """Read the footers of files, and refuse what does not go with them."""
-        if y is not None:
-            raise InputError("files bring their labels with them; leave y out, and pass target.")
-        if target is None:
-            raise InputError("which column holds the labels? Pass target with its name.")
-        _checks.instance(str, target=target)
-        if weight is not None:
-            _checks.instance(str, sample_weight=weight)
-        return cls(ParquetTable.open(X), target, weight)
-
-    @property
-    def names(self) -> list[str]:
-        """The columns that can be features."""
-        return [name for name in self.table.names if name not in (self.target, self.weight)]
 
 
 class Fitting(Protocol):
@@ -189,50 +164,37 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _streamed(
         self, stored: Stored, label: Callable[[Any], Vector], labels: tuple[Any, ...] | None
-    ) -> StreamSource:
+    ) -> StoredRows:
         """Return stored rows, encoded and labelled piece by piece; reads no row.
 
         ``labels`` are the declared ones, None if labels are numbers.
         """
         features, encode, width, is_sparse = self._encoding(stored)
-        feed = ParquetFeed(
-            stored.table,
-            features,
-            encode,
-            width,
-            Wanted(stored.target, labels),
-            label,
-            None if stored.weight is None else Wanted(stored.weight),
-            is_sparse,
+        weight = None if stored.weight is None else Wanted(stored.weight)
+        target = Wanted(stored.target, labels)
+        return stored.table.source(
+            Encoding(features, encode, width, target, label, weight, is_sparse)
         )
-        for name in (stored.target, stored.weight):
-            if any(column.name == name for column in features):
-                raise InputError(
-                    f"the column {name!r} is declared as a feature, so it cannot be "
-                    "the target or the weight as well."
-                )
-            if name is not None and any(name in file.folders for file in stored.table.files):
-                raise InputError(
-                    f"the column {name!r} comes from the names of folders; the target "
-                    "and the weight must be in the files."
-                )
-        feed.check()
-        return StreamSource(feed)
 
     def _encoding(
         self, stored: Stored
-    ) -> tuple[tuple[Wanted, ...], Callable[[Frame], Any], int, bool]:
+    ) -> tuple[tuple[Wanted, ...] | None, Callable[[Any], Any], int, bool]:
         """Return the columns to read, what makes features of them, how many, and if sparse."""
-        stored.table.check_same_names()
         names = stored.names
+        if names is None:
+            self._name_columns(None, stored.table.width)
+            return None, matrix_of, stored.table.width, False
+        stored.table.check_same_names()
         if not names:
-            raise InputError("the files have no column but the target; there is nothing to fit.")
-        self._name_columns(names)
+            raise InputError("the table has no column but the target; there is nothing to fit.")
+        self._name_columns(names, len(names))
         return tuple(Wanted(name) for name in names), matrix_of, len(names), False
 
-    def _name_columns(self, names: list[str]) -> None:
-        self.n_features_in_ = len(names)
-        self.feature_names_in_ = np.array(names, dtype=object)
+    def _name_columns(self, names: list[str] | None, count: int) -> None:
+        self.n_features_in_ = count
+        self.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
 
     def _stored_margins(self, X: Any) -> Array:
         """Return margins of stored rows, read a few at a time."""
@@ -305,14 +267,15 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X
-            Rows: an array, a SciPy sparse matrix, a pandas or Polars data frame; or the path of
-            Parquet files, which are read a few rows at a time: a file, a folder, or a pattern.
+            Rows: an array, a SciPy sparse matrix, a pandas or Polars data frame; the path of
+            Parquet files, which are read a few rows at a time: a file, a folder, or a pattern; or
+            a Dask data frame or array, whose rows stay with its workers.
         y
-            One label for each row; left out for files.
+            One label for each row; left out if labels are a column of files or of a Dask frame.
         target
-            The column of labels in the files.
+            That column.
         sample_weight
-            How often each row counts, up to the declared ``max_weight``; for files, a column.
+            How often each row counts, up to the declared ``max_weight``; or a column as well.
         purpose
             What the ledger writes beside the charge; the name of the class if left out.
         """
@@ -323,14 +286,14 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
                 f"fit takes target, sample_weight and purpose only; got {sorted(metadata)} as well."
             )
         _checks.instance(str, purpose=purpose)
-        if is_stored(X):
+        if are_stored(X):
             if not self._reads_files:
-                raise InputTypeError(f"{type(self).__name__} takes arrays, not files.")
+                raise InputTypeError(f"{type(self).__name__} takes arrays, neither files nor Dask.")
             if weights is not None and self.max_weight is None:
                 raise InputError("sample_weight needs a declared largest weight; pass max_weight.")
-            X, weights = Stored.open(X, y, target, weights), None
+            X, y, weights = Stored.open(X, y, target, weights), None, None
         elif target is not None:
-            raise InputError("target names a column of files; pass y with arrays.")
+            raise InputError("target names a column of stored tables; pass y with arrays.")
         self._purpose = purpose
         try:
             return self._fit(X, y, weights)

@@ -11,6 +11,7 @@ from typing import Any
 from discreet import _checks
 from discreet._types import Vector
 from discreet.data import Bounds, Labels, LabelSet, Rows
+from discreet.data.source import Source as StoredRows
 from discreet.errors import InputError, InputTypeError
 from discreet.facts import Fact, Source
 from discreet.geometry import ConvexSet
@@ -124,8 +125,9 @@ class Task:
             raise InputError(
                 "sample_weight needs a declared largest weight; pass max_weight to the estimator."
             )
-        settled, why = self.settled(X.shape[1], X.shape[0])
-        question = settled.question(X.shape[1], X.shape[0])
+        width, count = X.shape[1], self._count(X)
+        settled, why = self.settled(width, count)
+        question = settled.question(width, count)
         rows = Rows(X, y, weights=weights, bounds=question.bounds, unit=self.unit)
         result = release(
             settled.chosen(question),
@@ -144,6 +146,13 @@ class Task:
         if self.lasso is not None and not settled._from_statistics and problem.ridge > asked:
             why += f"; a ridge of {problem.ridge:.3g} is needed for this budget"
         return replace(result, reason=result.reason + why) if why else result
+
+    def _count(self, X: Any) -> int:
+        """Return the number of rows, or the bound on it where it is neither known nor used."""
+        is_used = self.unit.count_is_public or not self.budget.is_private
+        if is_used or not isinstance(X, StoredRows) or X.knows_count:
+            return int(X.shape[0])
+        return self.max_rows
 
     def settled(self, n_features: int, count: int) -> tuple[Task, str]:
         """Settle what an automatic choice leaves open, and say why; all from public facts."""

@@ -12,7 +12,8 @@ from discreet._types import Vector
 from discreet.data import Interval
 from discreet.errors import InputError, InputTypeError
 from discreet.facts import Fact, Source, labels_in_words
-from discreet.linear_model._estimator import LinearEstimator, Stored
+from discreet.linear_model._estimator import LinearEstimator
+from discreet.linear_model._stored import Stored
 
 
 class LinearRegressorBase(RegressorMixin, LinearEstimator):  # type: ignore[misc]
