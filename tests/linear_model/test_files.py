@@ -23,7 +23,6 @@ from discreet.linear_model import (
     Ridge,
     SimplexRegression,
 )
-from discreet.linear_model import _estimator as estimating
 from discreet.mechanisms import NoisyGradient
 from discreet.preprocessing import Category, Numeric
 from discreet.privacy import Budget
@@ -84,7 +83,7 @@ def memory(request, monkeypatch):
     """Whether rows are kept after the first pass."""
     if request.param == "read again":
         source = streaming.StreamSource
-        monkeypatch.setattr(estimating, "StreamSource", lambda feed: source(feed, 0))
+        monkeypatch.setattr(reading, "StreamSource", lambda feed: source(feed, 0))
         monkeypatch.setattr(streaming, "PIECE_NUMBERS", 1)
         monkeypatch.setattr(streaming, "rows_of_width", lambda width: 512)
         monkeypatch.setattr(streaming, "HELD_BYTES", 2**16)
@@ -186,7 +185,7 @@ def test_many_levels_are_read_as_sparse_rows(tmp_path):
 def test_few_passes(folder, monkeypatch, name):
     monkeypatch.setattr("discreet.mechanisms._objective.ROUGH_ROWS", 400)
     source, pieces, passes = streaming.StreamSource, ParquetFeed.pieces, []
-    monkeypatch.setattr(estimating, "StreamSource", lambda feed: source(feed, 0))
+    monkeypatch.setattr(reading, "StreamSource", lambda feed: source(feed, 0))
     monkeypatch.setattr(streaming, "HELD_BYTES", 2**16)
 
     def counted(self, rows):
@@ -208,7 +207,7 @@ def test_a_file_that_changes_fails_the_fit_with_one_charge(folder, monkeypatch, 
     ledger = books()
     encode, calls = ParquetFeed._encoded, []
     source = streaming.StreamSource
-    monkeypatch.setattr(estimating, "StreamSource", lambda feed: source(feed, 0))
+    monkeypatch.setattr(reading, "StreamSource", lambda feed: source(feed, 0))
 
     def spoiling(self, frame):
         calls.append(1)
@@ -283,7 +282,7 @@ class TestBadInput:
         self.refused(model, folder, [1, 2], target="readmitted", match="leave y out")
 
     def test_target_beside_arrays(self, model):
-        self.refused(model, [[1.0]], [1], target="readmitted", match="column of files")
+        self.refused(model, [[1.0]], [1], target="readmitted", match="column of stored tables")
 
     def test_classes_are_not_looked_for(self, folder):
         model = LinearClassifier(columns=COLUMNS)
@@ -336,7 +335,11 @@ class TestBadInput:
 
     def test_an_estimator_for_arrays(self, folder):
         self.refused(
-            SimplexRegression(), folder, target="cost", match="not files", kind=InputTypeError
+            SimplexRegression(),
+            folder,
+            target="cost",
+            match="neither files nor Dask",
+            kind=InputTypeError,
         )
 
 
@@ -349,7 +352,7 @@ def test_arrow_is_needed_for_files_only(monkeypatch, tmp_path):
 @rehearsal
 def test_batches_of_noisy_gradients_are_gathered_in_few_passes(tmp_path, frame, monkeypatch):
     source, pieces, passes = streaming.StreamSource, ParquetFeed.pieces, []
-    monkeypatch.setattr(estimating, "StreamSource", lambda feed: source(feed, 0))
+    monkeypatch.setattr(reading, "StreamSource", lambda feed: source(feed, 0))
 
     def counted(self, rows):
         passes.append(rows)

@@ -1,6 +1,7 @@
 """Private rows: sealed until paid for, clipped when opened, and summed block by block."""
 
 from discreet.data.block import Block, SparseVector, margin_roundings
+from discreet.data.dask import dask_rows
 from discreet.data.parquet import ParquetTable, parquet_rows
 from discreet.data.rows import OpenRows, Rows
 from discreet.data.source import Kernel
@@ -19,6 +20,7 @@ __all__ = [
     "Rows",
     "SparseVector",
     "Terms",
+    "dask_rows",
     "margin_roundings",
     "parquet_rows",
     "summation_error",

@@ -11,10 +11,11 @@ arguments. They answer with :class:`Broken` instead, which says nothing of any r
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -26,7 +27,7 @@ from discreet.data.dense import rows_of_width
 from discreet.data.frame import Coded, Frame, matrix_of
 from discreet.data.source import Kernel, Prepared, Remake, Source
 from discreet.data.stored import Encoding, StoredTable, Wanted, check_apart
-from discreet.data.stream import CACHED_BYTES, Piece
+from discreet.data.stream import CACHED_BYTES, HELD_BYTES, Piece
 from discreet.data.total import Sums
 from discreet.declared import Bounds
 from discreet.errors import InputError, InputTypeError, PrivacyError, SourceChanged
@@ -163,7 +164,7 @@ class DaskSource(Source):
         if self.lengths is not None:
             return sum(self.lengths)
         if not self._counted:
-            tasks = [_task(_size)(rows) for rows, _, _ in self.partitions]
+            tasks = [_task(_length)(rows) for rows, _, _ in self.partitions]
             self._counted.append(sum(_computed(tasks)))
         return self._counted[0]
 
@@ -192,9 +193,8 @@ class DaskSource(Source):
         return rows_of_width(self.width)
 
     def prepare(self, bounds: Bounds) -> Scattered:
-        prepared = partial(_prepared, reading=self.reading, bounds=bounds)
-        parts = [_task(prepared)(*given) for given in self.partitions]
-        scattered = Scattered.kept(parts, bounds)
+        prepared = _task(_prepared, reading=self.reading, bounds=bounds)
+        scattered = Scattered.kept([prepared(*given) for given in self.partitions], bounds)
         _check_count(scattered.count, bounds, SourceChanged)
         if (self.knows_count or self._counted) and scattered.count != self.count:
             raise SourceChanged("the number of rows changed while they were read.")
@@ -213,6 +213,8 @@ class Scattered(Prepared):
         What is declared of rows.
     lengths
         How many rows each partition has.
+    marks
+        What each must be known by if it is computed again, because its worker was lost.
     """
 
     is_streamed = True
@@ -220,6 +222,7 @@ class Scattered(Prepared):
     parts: tuple[Any, ...]
     bounds: Bounds
     lengths: Integers
+    marks: tuple[int, ...]
 
     @classmethod
     def kept(cls, parts: Sequence[Any], bounds: Bounds) -> Scattered:
@@ -227,10 +230,11 @@ class Scattered(Prepared):
         is_cluster = _is_cluster()
         if is_cluster:
             parts = _persisted(parts)
-        lengths = np.array(_computed([_task(_size)(part) for part in parts]), dtype=np.int64)
-        if not is_cluster and int(lengths.sum()) * bounds.n_features * 8 <= CACHED_BYTES:
+        facts = _computed([_task(_facts)(part) for part in parts])
+        lengths = np.array([length for length, _ in facts], dtype=np.int64)
+        if not is_cluster and _is_little(lengths.sum(), bounds):
             parts = _persisted(parts)
-        return cls(tuple(parts), bounds, lengths)
+        return cls(tuple(parts), bounds, lengths, tuple(mark for _, mark in facts))
 
     @property
     def count(self) -> int:
@@ -240,12 +244,20 @@ class Scattered(Prepared):
     def has_labels(self) -> bool:
         return self.bounds.labels is not None
 
+    def _each(self, function: Callable[..., Any], **options: Any) -> list[Any]:
+        """Return a task for each partition, which is refused if it is not what it was."""
+        return [
+            _task(_checked, mark=mark, work=partial(function, **options))(part)
+            for part, mark in zip(self.parts, self.marks, strict=True)
+        ]
+
     def sum(self, kernel: Kernel, size: int, threads: int = 1) -> Any:
-        tasks = [_task(partial(_summed, kernel=kernel, size=size))(part) for part in self.parts]
+        tasks = self._each(_summed, kernel=kernel, size=size)
         while len(tasks) > MERGED:
             starts = range(0, len(tasks), MERGED)
             tasks = [_task(_merged)(tasks[start : start + MERGED]) for start in starts]
-        return _merged(_computed(tasks)).value()
+        total = _merged(_computed(tasks))
+        return _sound(total).value()
 
     def block(self, start: int, stop: int) -> Block:
         _stay()
@@ -260,19 +272,26 @@ class Scattered(Prepared):
         return 0  # nothing is gained by gathering samples together
 
     def take(self, positions: Integers) -> Scattered:
-        """Return some rows, in the order of the partitions."""
+        """Return some rows, in the order of the partitions; those without one are left out."""
         ends = np.cumsum(self.lengths)
-        cuts = np.searchsorted(np.sort(positions), np.append(0, ends))
-        inside = np.sort(positions)
-        parts, lengths = [], []
-        for number, part in enumerate(self.parts):
-            first, last = cuts[number], cuts[number + 1]
-            if first == last and (number or positions.size):
-                continue
-            local = inside[first:last] - (ends[number] - self.lengths[number])
-            parts.append(_task(partial(_taken, positions=local))(part))
-            lengths.append(last - first)
-        return replace(self, parts=tuple(parts), lengths=np.array(lengths, dtype=np.int64))
+        ordered = np.sort(positions)
+        cuts = np.searchsorted(ordered, np.append(0, ends))
+        chosen = np.flatnonzero(np.diff(cuts)) if positions.size else np.arange(1)
+        starts = ends - self.lengths
+        parts = [
+            _task(
+                _checked,
+                mark=self.marks[number],
+                work=partial(_taken, positions=ordered[slice(*cuts[number : number + 2])] - first),
+            )(self.parts[number])
+            for number, first in zip(chosen.tolist(), starts[chosen].tolist(), strict=True)
+        ]
+        return replace(
+            self,
+            parts=tuple(parts),
+            lengths=np.diff(cuts)[chosen],
+            marks=tuple(self.marks[number] for number in chosen.tolist()),
+        )
 
     def part(self, start: int, stop: int) -> Scattered:
         if start == 0 and stop >= self.count:
@@ -280,18 +299,19 @@ class Scattered(Prepared):
         return self.take(np.arange(start, min(stop, self.count)))
 
     def thin(self, step: int) -> Scattered:
+        if not _is_cluster():
+            step = max(step, -(-self.count * self.bounds.n_features * 8 // HELD_BYTES))
         few = self.take(np.arange(0, self.count, step))
         return replace(few, parts=_persisted(few.parts))
 
     def relabelled(self, relabel: Callable[[Vector], Vector]) -> Scattered:
-        again = _task(partial(_relabelled, relabel=relabel))
-        return replace(self, parts=tuple(again(part) for part in self.parts))
+        return replace(self, parts=tuple(self._each(_relabelled, relabel=relabel)))
 
     def remade(self, remake: Remake, bounds: Bounds) -> tuple[Callable[[], Prepared], int]:
-        again = _task(partial(_remade, remake=remake, bounds=bounds))
-        parts = [again(part) for part in self.parts]
-        is_kept = _is_cluster() or self.count * bounds.n_features * 8 <= CACHED_BYTES
-        made = Scattered(_persisted(parts) if is_kept else tuple(parts), bounds, self.lengths)
+        parts = self._each(_remade, remake=remake, bounds=bounds)
+        if _is_cluster() or _is_little(self.count, bounds):
+            parts = list(_persisted(parts))
+        made = replace(self, parts=tuple(parts), bounds=bounds)
         return lambda: made, rows_of_width(bounds.n_features)
 
 
@@ -321,11 +341,42 @@ def dask_rows(X: Any, y: Any = None, *, weights: Any = None) -> DaskSource:
     return table.source(Encoding(features, matrix_of, table.width, target, label))
 
 
+def lazily(answer: Callable[[Any], Any], X: Any) -> Any:
+    """Return what ``answer`` says of the rows of each partition, when that is computed.
+
+    Examples
+    --------
+    >>> import dask.array
+    >>> rows = dask.array.ones((3, 2), chunks=(2, 2))
+    >>> lazily(lambda rows: rows.sum(axis=1), rows).compute()
+    array([2., 2., 2.])
+    """
+    if _is_frame(X):
+        indexed = partial(_indexed, answer)
+        return X.map_partitions(indexed, meta=indexed(X._meta_nonempty).iloc[:0])
+    X = _whole_rows(X)
+    example = answer(np.zeros((1, X.shape[1]), dtype=X.dtype))
+    if example.ndim == 1:
+        return X.map_blocks(answer, dtype=example.dtype, drop_axis=1, meta=example[:0])
+    chunks = (X.chunks[0], (example.shape[1],))
+    return X.map_blocks(answer, dtype=example.dtype, chunks=chunks, meta=example[:0])
+
+
+def _indexed(answer: Callable[[Any], Any], rows: Any) -> Any:
+    """Return an answer about a data frame as a column or frame with the same index."""
+    import pandas
+
+    said = answer(rows)
+    make = pandas.Series if said.ndim == 1 else pandas.DataFrame
+    return make(said, index=rows.index)
+
+
 @dataclass(frozen=True)
 class Broken:
     """What a task answers with if it has failed."""
 
-    why: str
+    why: str = ""
+    """What is wrong with the partition; nothing if it is not the partition."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -402,94 +453,120 @@ def _column(cells: Any, column: Wanted) -> Any:
     return cells.to_numpy()
 
 
-def _size(part: Any) -> int | Broken:
-    if isinstance(part, Prepared):
-        return part.count
-    return part if isinstance(part, Broken) else len(part)
+@dataclass(frozen=True, eq=False, repr=False)
+class _Part:
+    """Clipped rows of a partition, and a mark of what they were made of."""
+
+    rows: Prepared
+    mark: int
+
+
+def _length(rows: Any) -> int | Broken:
+    return _quietly(lambda: len(rows))
+
+
+def _facts(part: _Part | Broken) -> tuple[int, int] | Broken:
+    return part if isinstance(part, Broken) else (part.rows.count, part.mark)
 
 
 def _prepared(
     rows: Any, labels: Any, weights: Any, *, reading: _Reading, bounds: Bounds
-) -> Prepared | Broken:
-    def prepare() -> Prepared | Broken:
+) -> _Part | Broken:
+    def prepare() -> _Part | Broken:
         piece = reading.piece(rows, labels, weights)
         if isinstance(piece, Broken):
             return piece
-        if piece.matrix.shape[0]:
-            return source_of(piece.matrix, piece.labels, piece.weights, bounds).prepare(bounds)
-        return _no_rows(piece, bounds)
+        if not piece.matrix.shape[0]:
+            return _Part(_no_rows(piece, bounds), 0)
+        source = source_of(piece.matrix, piece.labels, piece.weights, bounds)
+        return _Part(source.prepare(bounds), _mark(piece))
 
-    prepared: Prepared | Broken = _quietly(prepare)
-    return prepared
+    return _quietly(prepare)
 
 
-def _no_rows(piece: Piece, bounds: Bounds) -> Prepared:
+def _mark(piece: Piece) -> int:
+    """Return a number that is another one, almost surely, for other rows."""
+    matrix, is_sparse = piece.matrix, sparse.issparse(piece.matrix)
+    arrays = [matrix.data, matrix.indices, matrix.indptr] if is_sparse else [matrix]
+    mark = 0
+    for array in (*arrays, piece.labels, piece.weights):
+        if array is not None:
+            mark = zlib.crc32(np.ascontiguousarray(array).view(np.uint8).data, mark)
+    return mark
+
+
+def _no_rows(like: Piece, bounds: Bounds) -> Prepared:
     """Return no rows, of the same kind as others: one of zeros, left out again."""
     zeros = np.zeros((1, bounds.n_features))
-    one = sparse.csr_array(zeros) if sparse.issparse(piece.matrix) else zeros
-    label = None if piece.labels is None else np.zeros(1)
-    weight = None if piece.weights is None else np.zeros(1)
-    return source_of(one, label, weight, bounds).prepare(bounds).take(np.arange(0))
+    one = source_of(
+        sparse.csr_array(zeros) if sparse.issparse(like.matrix) else zeros,
+        None if like.labels is None else np.zeros(1),
+        None if like.weights is None else np.zeros(1),
+        bounds,
+    )
+    return one.prepare(bounds).take(np.arange(0))
 
 
-def _summed(part: Prepared | Broken, *, kernel: Kernel, size: int) -> Sums | Broken:
-    def add() -> Sums:
-        sums = Sums()
-        for block in part.blocks(size):  # type: ignore[union-attr]
-            sums.add(kernel(block()))
-        return sums
+def _checked(part: _Part | Broken, *, mark: int, work: Callable[[_Part], Any]) -> Any:
+    """Do something with a partition, unless it was computed again and became another."""
+    if isinstance(part, Broken):
+        return part
+    if part.mark != mark:
+        return Broken("a partition that was computed again has become another.")
+    return _quietly(lambda: work(part))
 
-    return part if isinstance(part, Broken) else _quietly(add)
+
+def _summed(part: _Part, *, kernel: Kernel, size: int) -> Sums:
+    sums = Sums()
+    for block in part.rows.blocks(size):
+        sums.add(kernel(block()))
+    return sums
 
 
-def _merged(sums: Sequence[Sums | Broken]) -> Any:
-    """Add totals to the first, in order."""
-    broken = next((one for one in sums if isinstance(one, Broken)), None)
-    if broken is not None:
-        return broken
+def _merged(sums: Sequence[Sums | Broken]) -> Sums | Broken:
+    """Add totals to one another, in order."""
 
-    def merge() -> Sums:
+    def merge() -> Sums | Broken:
         total = Sums()
         for one in sums:
-            total.absorb(one)  # type: ignore[arg-type]
+            if isinstance(one, Broken):
+                return one
+            total.absorb(one)
         return total
 
     return _quietly(merge)
 
 
-def _taken(part: Prepared | Broken, *, positions: Integers) -> Prepared | Broken:
-    return part if isinstance(part, Broken) else _quietly(lambda: part.take(positions))
+def _taken(part: _Part, *, positions: Integers) -> _Part:
+    return replace(part, rows=part.rows.take(positions))
 
 
-def _relabelled(
-    part: Prepared | Broken, *, relabel: Callable[[Vector], Vector]
-) -> Prepared | Broken:
-    return part if isinstance(part, Broken) else _quietly(lambda: part.relabelled(relabel))
+def _relabelled(part: _Part, *, relabel: Callable[[Vector], Vector]) -> _Part:
+    return replace(part, rows=part.rows.relabelled(relabel))
 
 
-def _remade(part: Prepared | Broken, *, remake: Remake, bounds: Bounds) -> Prepared | Broken:
-    def again() -> Prepared:
-        if isinstance(part, Broken):
-            raise PrivacyError(part.why)
-        if part.count:
-            return remake(part).prepare(bounds)
-        return _no_rows(Piece(np.zeros((0, 1)), part.labels, part.weights), bounds)
-
-    return part if isinstance(part, Broken) else _quietly(again)
+def _remade(part: _Part, *, remake: Remake, bounds: Bounds) -> _Part:
+    if not part.rows.count:
+        like = Piece(np.zeros((0, 1)), part.rows.labels, part.rows.weights)
+        return replace(part, rows=_no_rows(like, bounds))
+    return replace(part, rows=remake(part.rows).prepare(bounds))
 
 
-def _quietly(work: Callable[[], Any]) -> Any:
+Answer = TypeVar("Answer")
+
+
+def _quietly(work: Callable[[], Answer]) -> Answer | Broken:
     """Do the work; whatever it raises could quote rows in the log of a worker."""
     try:
         with np.errstate(all="ignore"):
             return work()
     except Exception:
-        return Broken("the private part stopped on a worker.")
+        return Broken()
 
 
-def _task(function: Callable[..., Any]) -> Any:
+def _task(function: Callable[..., Any], **options: Any) -> Any:
     """Return a task that Dask names at random, and not by what it is given."""
-    return _dask().delayed(function, pure=False, traverse=False)
+    return _dask().delayed(partial(function, **options), pure=False)
 
 
 def _persisted(parts: Sequence[Any]) -> tuple[Any, ...]:
@@ -507,10 +584,15 @@ def _computed(tasks: Sequence[Any]) -> list[Any]:
             "Dask could not compute a partition: the rows cannot be read, or too many workers were "
             "lost. Nothing is released, the charge stands."
         )
-    for answer in answers:
-        if isinstance(answer, Broken):
-            raise SourceChanged(f"{answer.why} Nothing is released, the charge stands.")
-    return answers
+    return [_sound(answer) for answer in answers]
+
+
+def _sound(answer: Answer | Broken) -> Answer:
+    if isinstance(answer, Broken):
+        if not answer.why:
+            raise PrivacyError("the private part stopped on a worker.")
+        raise SourceChanged(f"{answer.why} Nothing is released, the charge stands.")
+    return answer
 
 
 def _dask() -> Any:
@@ -524,6 +606,11 @@ def _is_cluster() -> bool:
     get = _dask().base.get_scheduler()
     owner = getattr(get, "__self__", None)
     return type(owner).__module__.partition(".")[0] == "distributed"
+
+
+def _is_little(count: int, bounds: Bounds) -> bool:
+    """Say whether so many rows are kept in this process."""
+    return int(count) * bounds.n_features * 8 <= CACHED_BYTES
 
 
 def _stay() -> NoReturn:

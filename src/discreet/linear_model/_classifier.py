@@ -17,7 +17,7 @@ from discreet.data.frame import Coded
 from discreet.errors import InputError, InputTypeError
 from discreet.facts import Fact, Source, one_of
 from discreet.linear_model._estimator import LinearEstimator
-from discreet.linear_model._stored import Stored
+from discreet.linear_model._stored import Stored, by_partition
 from discreet.losses import ProbabilisticLoss
 from discreet.losses.softmax import softmax_of
 
@@ -70,11 +70,13 @@ class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[mi
             )
         return declared_or_found(self.classes, None)
 
+    @by_partition
     def decision_function(self, X: Any) -> Array:
         """Return the margins: positive for the second of two classes, else one for each class."""
         margins = self._margins(X)
         return margins[:, 0] if self.classes_.size == 2 else margins
 
+    @by_partition
     def predict(self, X: Any) -> Any:
         """Return the likeliest class of each row."""
         margins = self._margins(X)
@@ -91,6 +93,7 @@ class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[mi
 class ProbabilisticClassifier(LinearClassifierBase):
     """A linear model whose margins stand for probabilities."""
 
+    @by_partition
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class for each row."""
         loss = self._loss()
@@ -108,6 +111,7 @@ class ProbabilisticClassifier(LinearClassifierBase):
         normed: Array = np.divide(chances, total, out=share, where=total > 0)
         return normed
 
+    @by_partition
     def predict_log_proba(self, X: Any) -> Array:
         """Return the logarithm of the probability of each class for each row."""
         with np.errstate(divide="ignore"):

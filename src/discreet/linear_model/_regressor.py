@@ -13,7 +13,7 @@ from discreet.data import Interval
 from discreet.errors import InputError, InputTypeError
 from discreet.facts import Fact, Source, labels_in_words
 from discreet.linear_model._estimator import LinearEstimator
-from discreet.linear_model._stored import Stored
+from discreet.linear_model._stored import Stored, by_partition
 
 
 class LinearRegressorBase(RegressorMixin, LinearEstimator):  # type: ignore[misc]
@@ -72,6 +72,7 @@ class LinearRegressorBase(RegressorMixin, LinearEstimator):  # type: ignore[misc
         interval = self._range()
         return interval.low, interval.high
 
+    @by_partition
     def predict(self, X: Any) -> Vector:
         """Return the predicted target of each row."""
         return np.asarray(self._margins(X)[:, 0])
