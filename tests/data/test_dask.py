@@ -1,4 +1,4 @@
-"""Rows of Dask are the rows of an array, however they are partitioned; and nothing of them leaks."""
+"""Rows of Dask are the rows of an array, however they are partitioned; nothing of them leaks."""
 
 from __future__ import annotations
 

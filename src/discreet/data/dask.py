@@ -500,8 +500,8 @@ def _no_rows(like: Piece, bounds: Bounds) -> Prepared:
     zeros = np.zeros((1, bounds.n_features))
     one = source_of(
         sparse.csr_array(zeros) if sparse.issparse(like.matrix) else zeros,
-        None if like.labels is None else np.zeros(1),
-        None if like.weights is None else np.zeros(1),
+        None if bounds.labels is None else np.zeros(1),
+        None if like.weights is None or bounds.max_weight is None else np.zeros(1),
         bounds,
     )
     return one.prepare(bounds).take(np.arange(0))
