@@ -11,8 +11,9 @@ import pytest
 
 from data.test_parquet import BOUNDS, NAMES, WIDTH, exact, floats, in_memory, opened, table
 from discreet.data import Bounds, Interval, Rows, dask_rows
-from discreet.data import dask as reading
-from discreet.data.dask import Broken, DaskTable, is_dask, lazily
+from discreet.data import scattered as engine
+from discreet.data.dask import DaskTable, is_dask, lazily
+from discreet.data.partition import Broken, merged
 from discreet.data.total import Sums, summation_error
 from discreet.errors import InputError, InputTypeError, PrivacyError, SourceChanged
 from discreet.geometry import L2Ball
@@ -31,7 +32,7 @@ def one_thread():
 def memory(request, monkeypatch):
     """Whether partitions are kept after the first pass."""
     if request.param == "computed again":
-        monkeypatch.setattr(reading, "CACHED_BYTES", 0)
+        monkeypatch.setattr(engine, "CACHED_BYTES", 0)
 
 
 def arrays(X, y, weights, cuts=(200, 200, 310)):
@@ -51,7 +52,7 @@ def test_sums_do_not_depend_on_partitions_blocks_or_caches(monkeypatch, seed):
     count = int(generator.integers(1, 700))
     X, y, weights = table(count, seed)
     cuts = generator.integers(0, count + 1, size=generator.integers(0, 25))
-    monkeypatch.setattr(reading, "CACHED_BYTES", int(generator.choice([0, 2**20])))
+    monkeypatch.setattr(engine, "CACHED_BYTES", int(generator.choice([0, 2**20])))
     size = int(generator.choice([1, 7, 64, 5000]))
     rows, plain = scattered(X, y, weights, cuts, block_rows=size), in_memory(X, y, weights)
     assert rows.count == count
@@ -133,7 +134,7 @@ PLAIN = Bounds(L2Ball(1.5), WIDTH, max_rows=10**5)
 
 
 def test_a_partition_that_becomes_another_is_refused(monkeypatch):
-    monkeypatch.setattr(reading, "CACHED_BYTES", 0)
+    monkeypatch.setattr(engine, "CACHED_BYTES", 0)
     first, second = np.ones((5, WIDTH)), np.ones((5, WIDTH))
     second[3, 1] = 1.5
     rows = opened(dask_rows(changing(5, [first, first, second])), PLAIN)
@@ -286,7 +287,7 @@ def test_totals_absorbed_stay_as_they_are():
             whole.absorb(sums)
         assert whole.value()[0][0] == pytest.approx(1.8, abs=1e-15)
         assert whole.value()[1][0] == 9
-    assert isinstance(reading._merged([totals[0], Broken("so")]), Broken)
+    assert isinstance(merged([totals[0], Broken("so")]), Broken)
 
 
 def test_answers_about_rows_come_when_they_are_computed():

@@ -37,6 +37,11 @@ class Source(ABC):
         """The number of rows; private unless the unit says otherwise."""
         return self.shape[0]
 
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return self.shape[1]
+
     knows_count = True
     """Whether the number of rows is known without reading them."""
 

@@ -89,6 +89,12 @@ class Encoding:
     weight: Wanted | None = None
     is_sparse: bool = False
 
+    @property
+    def wanted(self) -> list[Wanted]:
+        """All columns that are read."""
+        extra = [column for column in (self.target, self.weight) if column is not None]
+        return [*(self.features or ()), *extra]
+
 
 class StoredTable(ABC):
     """A table whose rows are read only after they are paid for."""

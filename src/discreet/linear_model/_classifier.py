@@ -17,6 +17,7 @@ from discreet.data.frame import Coded
 from discreet.errors import InputError, InputTypeError
 from discreet.facts import Fact, Source, one_of
 from discreet.linear_model._estimator import LinearEstimator
+from discreet.linear_model._fitting import width_of
 from discreet.linear_model._stored import Stored, by_partition
 from discreet.losses import ProbabilisticLoss
 from discreet.losses.softmax import softmax_of
@@ -55,7 +56,7 @@ class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[mi
             classes = declared_or_found(self.classes, y)
             codes = _signed(codes_of(y, classes), classes)
         count = classes.size
-        task = self._task(LabelSet(range(count)), assumed, X.shape[1])
+        task = self._task(LabelSet(range(count)), assumed, width_of(X))
         coefficients = self._release(task, X, codes, weights)
         self.classes_ = classes
         self.multiclass_ = None if count == 2 else "softmax" if task.is_softmax else "one_vs_rest"

@@ -125,7 +125,7 @@ class Task:
             raise InputError(
                 "sample_weight needs a declared largest weight; pass max_weight to the estimator."
             )
-        width, count = X.shape[1], self._count(X)
+        width, count = width_of(X), self._count(X)
         settled, why = self.settled(width, count)
         question = settled.question(width, count)
         rows = Rows(X, y, weights=weights, bounds=question.bounds, unit=self.unit)
@@ -310,6 +310,11 @@ class Task:
             return asked
         bend = self.loss.smoothness(math.inf) * bounds.largest_weight * bounds.row_norm() ** 2
         return max(asked, bend / math.expm1(0.5 * self.budget.epsilon / times))
+
+
+def width_of(X: Any) -> int:
+    """Return the number of columns; stored rows are not counted for it."""
+    return X.width if isinstance(X, StoredRows) else int(X.shape[1])
 
 
 def noise_from(random_state: Any) -> Noise:

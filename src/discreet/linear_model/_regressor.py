@@ -13,6 +13,7 @@ from discreet.data import Interval
 from discreet.errors import InputError, InputTypeError
 from discreet.facts import Fact, Source, labels_in_words
 from discreet.linear_model._estimator import LinearEstimator
+from discreet.linear_model._fitting import width_of
 from discreet.linear_model._stored import Stored, by_partition
 
 
@@ -62,7 +63,7 @@ class LinearRegressorBase(RegressorMixin, LinearEstimator):  # type: ignore[misc
             X, y = self._streamed(X, counted, None), None
         else:
             X, y = self._table(X, y)
-        task = self._task(labels, (), X.shape[1])
+        task = self._task(labels, (), width_of(X))
         coefficients = self._release(task, X, None if y is None else counted(y), weights)
         self._keep(coefficients[:, :-1], coefficients[:, -1] + self._middle)
         self.coef_, self.intercept_ = self.coef_[0], float(self.intercept_[0])
