@@ -352,6 +352,7 @@ def _run(plan: Plan, rows: Rows, receipt: Receipt, noise: Noise) -> Any:
             "the private part stopped before a release; the charge stands. Rehearse with "
             "RehearsalNoise on synthetic rows to see why."
         )
+    del opened  # a traceback would keep it, and with it rows that workers hold
     try:
         receipt.issuer.settle(receipt, State.RELEASED if stopped is None else State.FAILED)
     except LedgerError as error:  # what was paid for is not lost; the charge stands as opened

@@ -1,19 +1,17 @@
-"""A cluster of two workers on this machine, which are killed, slowed down and left waiting."""
+"""A cluster of workers on this machine, which are killed, slowed down and left waiting."""
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import os
 import signal
 import threading
 import time
-from contextlib import contextmanager
 
 import dask
 import dask.dataframe as dd
 import numpy as np
 import pytest
+from pyarrow import parquet
 
 from discreet.data import scattered as engine
 from discreet.errors import SourceChanged
@@ -21,35 +19,28 @@ from discreet.ledger import State
 from discreet.linear_model import LinearClassifier
 from linear_model.estimators import rehearsal
 from linear_model.test_files import CLASSES, COLUMNS, books, patients
-
-distributed = pytest.importorskip("distributed")
+from support.dask_workers import Workers, patient
+from support.place import run
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of sockets and loops that outlive a worker
 
 PARTITIONS = 6
 
-
-@contextmanager
-def workers(count=2):
-    """Start workers in processes of their own, and stop them."""
-    quiet = {"distributed.worker.memory.terminate": False, "distributed.comm.timeouts.connect": 30}
-    with (
-        dask.config.set(quiet),
-        distributed.LocalCluster(
-            n_workers=count,
-            threads_per_worker=1,
-            dashboard_address=None,
-            silence_logs=logging.CRITICAL,
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
+KILLS = int(os.environ.get("DISCREET_LOST_WORKERS", "2"))
+"""In how many passes a worker is killed; ``make faults`` asks for all."""
 
 
 @pytest.fixture(scope="module")
-def client():
-    with workers() as client:
-        yield client
+def workers():
+    with patient():
+        some = Workers(2)
+        yield some
+        some.stop()
+
+
+@pytest.fixture(autouse=True)
+def _two(workers):
+    workers.start(max(0, 2 - workers.count))
 
 
 @pytest.fixture(scope="module")
@@ -70,22 +61,13 @@ def model(**options):
 
 
 def read(folder):
-    return dd.read_parquet(folder, split_row_groups=False)
-
-
-def processes(client):
-    """Return the process of each worker."""
-    return {
-        address: client.run(os.getpid, workers=[address])[address] for address in _known(client)
-    }
-
-
-def _known(client):
-    return list(client.scheduler_info(n_workers=-1)["workers"])
+    """Read files as partitions, which Dask does not put together."""
+    with dask.config.set({"dataframe.parquet.minimum-partition-size": 1}):
+        return dd.read_parquet(folder, split_row_groups=False)
 
 
 @rehearsal
-def test_a_cluster_gives_the_same_model(client, folder, frame):
+def test_a_cluster_gives_the_same_model(folder, frame):
     plain = model(random_state=1).fit(frame[list(COLUMNS)], frame["readmitted"])
     ours = model(random_state=1).fit(read(folder), target="readmitted")
     assert ours.privacy_.to_json() == plain.privacy_.to_json()
@@ -95,44 +77,46 @@ def test_a_cluster_gives_the_same_model(client, folder, frame):
 
 
 @rehearsal
-def test_a_worker_killed_in_every_pass_changes_nothing(client, folder, frame, monkeypatch):
+def test_a_worker_killed_in_passes_changes_nothing(workers, folder, frame, monkeypatch):
     plain = model(random_state=1).fit(frame[list(COLUMNS)], frame["readmitted"])
-    computed, killed = engine.computed, []
+    computed, passes = engine.computed, []
 
     def deadly(tasks):
         """Kill a worker while it computes."""
-        victim = processes(client)
-        address = min(victim)
-        timer = threading.Timer(0.05, os.kill, (victim[address], signal.SIGKILL))
+        passes.append(len(tasks))
+        if len(passes) % 3 and KILLS < 100:
+            return computed(tasks)
+        if len(workers.killed) >= KILLS:
+            return computed(tasks)
+        workers.start(2 - workers.count)
+        timer = threading.Timer(0.05, workers.kill)
         timer.start()
-        answers = computed([engine.task(_slow)(task) for task in tasks])
+        answers = computed([engine.task(slow)(task) for task in tasks])
         timer.join()
-        killed.append(address)
-        client.wait_for_workers(2, timeout=60)
         return answers
 
     monkeypatch.setattr(engine, "computed", deadly)
     ours = model(random_state=1).fit(read(folder), target="readmitted")
-    assert len(killed) >= 5
-    assert len(set(killed)) == len(killed)  # none died twice
+    assert len(workers.killed) == min(KILLS, len(passes))
     np.testing.assert_allclose(ours.coef_, plain.coef_, rtol=1e-7, atol=1e-8)
 
 
-def _slow(answer):
+def slow(answer):
     time.sleep(0.1)
     return answer
 
 
-def test_a_private_fit_with_a_slow_and_a_killed_worker_is_charged_once(client, folder, monkeypatch):
-    computed, calls = engine.computed, []
+def test_a_private_fit_with_a_slow_and_a_killed_worker_is_charged_once(
+    workers, folder, monkeypatch
+):
+    computed, passes = engine.computed, []
 
     def disturbed(tasks):
-        calls.append(len(tasks))
-        if len(calls) == 2:
-            victim = processes(client)
-            os.kill(victim[min(victim)], signal.SIGKILL)
-        if len(calls) == 3:
-            client.submit(time.sleep, 1.0, workers=[_known(client)[0]], pure=False)
+        passes.append(len(tasks))
+        if len(passes) == 2:
+            held = workers.client.submit(time.sleep, 0.5, workers=workers.known()[-1], pure=False)
+            passes.append(held)
+            workers.kill()
         return computed(tasks)
 
     monkeypatch.setattr(engine, "computed", disturbed)
@@ -140,15 +124,14 @@ def test_a_private_fit_with_a_slow_and_a_killed_worker_is_charged_once(client, f
     fit = model(ledger=ledger).fit(read(folder), target="readmitted")
     assert fit.release_.is_private
     assert [entry.state for entry in ledger.history()] == [State.RELEASED]
-    client.wait_for_workers(2, timeout=60)
 
 
-def test_an_interruption_leaves_one_charge_and_the_cluster_at_rest(client, folder, monkeypatch):
-    computed, calls = engine.computed, []
+def test_an_interruption_leaves_one_charge_and_the_cluster_at_rest(workers, folder, monkeypatch):
+    computed, passes = engine.computed, []
 
     def interrupted(tasks):
-        calls.append(1)
-        if len(calls) == 3:
+        passes.append(1)
+        if len(passes) == 3:
             signal.raise_signal(signal.SIGINT)
         return computed(tasks)
 
@@ -160,13 +143,13 @@ def test_an_interruption_leaves_one_charge_and_the_cluster_at_rest(client, folde
     assert not hasattr(fitted, "coef_")
     assert [entry.state for entry in ledger.history()] == [State.FAILED]
     for _ in range(100):
-        if not any(client.who_has().values()):
+        if not any(workers.client.who_has().values()):
             break
         time.sleep(0.1)
-    assert not any(client.who_has().values())
+    assert not any(workers.client.who_has().values())
 
 
-def test_workers_write_nothing_about_rows(client, frame):
+def test_workers_write_nothing_about_rows(workers, frame):
     canary = "patient 17 earns 1234567"
 
     def drifting(rows):
@@ -175,27 +158,67 @@ def test_workers_write_nothing_about_rows(client, frame):
     rows = dd.from_pandas(frame, npartitions=3).map_partitions(drifting, meta=frame.iloc[:0])
     with pytest.raises(SourceChanged, match="'age' has another type"):
         model(ledger=books()).fit(rows, target="readmitted")
-    logs = [client.get_worker_logs(), client.get_scheduler_logs()]
+    logs = [workers.client.get_worker_logs(), workers.client.get_scheduler_logs()]
     assert "1234567" not in repr(logs)
-    for task in asyncio.run_coroutine_threadsafe(_names(client), client.loop.asyncio_loop).result():
-        assert "1234567" not in task
+    assert "1234567" not in " ".join(workers.tasks())
 
 
-async def _names(client):
-    return [str(key) for key in client.cluster.scheduler.tasks]
+SCHEMA = """
+[target]
+name = "readmitted"
+task = "classification"
+classes = ["no", "yes"]
+
+[columns.age]
+type = "number"
+range = [18, 100]
+
+[columns.ward]
+type = "category"
+categories = ["a", "b", "c"]
+"""
 
 
-def test_rows_whose_workers_are_always_lost_fail_the_fit(client, frame):
+def test_the_command_line_uses_a_cluster(workers, folder, tmp_path, monkeypatch):
+    (tmp_path / "schema.toml").write_text(SCHEMA)
+    (tmp_path / "files").mkdir()
+    for path in folder.iterdir():
+        table = parquet.read_table(path, columns=["age", "ward", "readmitted"])
+        parquet.write_table(table, tmp_path / "files" / path.name)
+    computed, passes = engine.computed, []
+
+    def counted(tasks):
+        passes.append(len(tasks))
+        return computed(tasks)
+
+    monkeypatch.setattr(engine, "computed", counted)
+    command = "fit schema.toml {} --no-ledger --epsilon 1 --out {} --cluster {}"
+    done = run(tmp_path, command.format("files", "model", workers.address))
+    assert done.code == 0, done.error
+    assert len(passes) > 3
+    lone = run(tmp_path, command.format("files/0.parquet", "other", workers.address))
+    assert "for a folder or pattern" in lone.error
+    monkeypatch.setattr("discreet.cli.cluster.PATIENCE", 1)
+    nobody = run(tmp_path, command.format("files", "other", "tcp://127.0.0.1:1"))
+    assert nobody.code == 2
+    assert "no Dask scheduler answers at tcp://127.0.0.1:1" in nobody.error
+    assert not (tmp_path / "other").exists()
+
+
+def test_rows_whose_workers_are_always_lost_fail_the_fit(workers, frame):
     def deadly(rows):
         os.kill(os.getpid(), signal.SIGKILL)
         return rows
 
-    with dask.config.set({"distributed.scheduler.allowed-failures": 0}):
-        rows = dd.from_pandas(frame.iloc[:100], npartitions=1).map_partitions(
-            deadly, meta=frame.iloc[:0]
-        )
-        ledger = books()
-        with pytest.raises(SourceChanged, match="too many workers were lost") as error:
-            model(ledger=ledger).fit(rows, target="readmitted")
+    rows = dd.from_pandas(frame.iloc[:100], npartitions=1)
+    rows = rows.map_partitions(deadly, meta=frame.iloc[:0])
+    ledger = books()
+    workers.client.run_on_scheduler(_impatient)
+    with pytest.raises(SourceChanged, match="too many workers were lost") as error:
+        model(ledger=ledger).fit(rows, target="readmitted")
     assert error.value.__context__ is None
     assert [entry.state for entry in ledger.history()] == [State.FAILED]
+
+
+def _impatient(dask_scheduler):
+    dask_scheduler.allowed_failures = 0

@@ -10,6 +10,7 @@ import typer
 
 from discreet import _checks, tables
 from discreet.artifact import save
+from discreet.cli.cluster import Cluster, connected, frame_of
 from discreet.cli.files import NewFolder
 from discreet.cli.frame import Unwritten
 from discreet.cli.saying import AsJson, note, result, working
@@ -68,6 +69,7 @@ def fit(
             help="A seed: repeatable noise, NOT PRIVATE, for made-up data.", metavar="SEED"
         ),
     ] = None,
+    cluster: Cluster = None,
     as_json: AsJson = False,
 ) -> None:
     """Fit a private model of a table, charged to a ledger before a row is used.
@@ -85,8 +87,10 @@ def fit(
     books = _books(ledger, no_ledger, rehearse, dataset, part, schema)
     model.ledger = books
     tables.check(data, schema)
-    with NewFolder(out) as folder:
-        given = _given(schema, data)
+    if cluster is not None and not tables.are_files(data):
+        raise InputError("--cluster is for a folder or pattern of Parquet files; got one file.")
+    with connected(cluster), NewFolder(out) as folder:
+        given = _given(schema, data, on_cluster=cluster is not None)
         with Unhurried(model), working("Fitting"):
             model.fit(**given, purpose=purpose)
             del given
@@ -96,10 +100,11 @@ def fit(
     _tell(model, books, out, as_json)
 
 
-def _given(schema: Schema, data: Path) -> dict[str, Any]:
+def _given(schema: Schema, data: Path, *, on_cluster: bool) -> dict[str, Any]:
     """Return rows as ``fit`` takes them: a table, or where its files are."""
     if tables.are_files(data):
-        return {"X": str(data), "target": schema.target.name}
+        X = frame_of(data) if on_cluster else str(data)
+        return {"X": X, "target": schema.target.name}
     with working("Reading the table"):
         table = tables.read(data, schema)
     return {"X": table.X, "y": table.y}

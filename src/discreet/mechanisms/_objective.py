@@ -168,7 +168,7 @@ class RowsObjective:
         known = self.known_inverse(point)
         if known is not None:
             return known
-        return self._rough.full_inverse(point)
+        return (self._rough or self).full_inverse(point)
 
     def known_inverse(self, point: Vector) -> Inverse | None:
         known = self._known(point)
@@ -176,20 +176,20 @@ class RowsObjective:
 
     def rough_start(self, point: Vector) -> Vector:
         rough = self._rough
-        if rough is self:
+        if rough is None:
             return point
         _, gradient = rough.value_and_gradient(point)
         enough = 1e-4 * float(np.linalg.norm(gradient))
         return newton(rough, point, tolerance=enough, most_steps=20).point
 
     @cached_property
-    def _rough(self) -> RowsObjective:
-        """The objective of some of the rows, each standing for several."""
+    def _rough(self) -> RowsObjective | None:
+        """The objective of some of the rows, each standing for several; None if they are few."""
         count = self._rows.count
         wanted = max(ROUGH_ROWS, 60 * min(self.dimension, DENSE_WIDTH), count // 10)
         step = count // wanted
         if step < 2 or self._weight != 1.0:
-            return self
+            return None
         thin = self._rows.thin(step)
         return RowsObjective(self._problem, thin, self._linear, weight=count / thin.count)
 
