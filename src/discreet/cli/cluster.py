@@ -65,5 +65,7 @@ def frame_of(data: Path) -> Any:
     """Return files as a Dask data frame, a partition or more for each."""
     import dask.dataframe
 
+    if data.is_dir():  # names of folders may add columns
+        return dask.dataframe.read_parquet(str(data.resolve()))
     files = [str(file.path.resolve()) for file in ParquetTable.open(data).files]
     return dask.dataframe.read_parquet(files)

@@ -135,7 +135,7 @@ def _model(
         options["delta"] = delta
     max_rows = schema.max_rows if max_rows is None else max_rows
     if max_rows is not None:
-        _checks.whole(max_rows=max_rows, at_least=1, at_most=2**27)
+        _checks.whole(max_rows=max_rows, at_least=1, at_most=2**40)
         options["max_rows"] = max_rows
     if rehearse is not None:
         _checks.whole(rehearse=rehearse, at_least=0)
