@@ -241,6 +241,21 @@ def test_a_partition_that_is_not_as_announced_fails_the_fit_with_one_charge(fram
     assert not hasattr(model, "coef_")
 
 
+@rehearsal
+def test_a_cell_that_changes_the_type_of_its_partition_changes_no_other(frame):
+    numbers = frame[["visits", "code", "cost"]].astype(float)
+    spoilt = numbers.astype(object)
+    spoilt.iloc[950, 1], spoilt.iloc[951, 2] = "very secret", "very secret"
+    missing = numbers.copy()
+    missing.iloc[950, 1], missing.iloc[951, 2] = np.nan, np.nan
+    coefs = []
+    for other in (spoilt, missing):
+        rows, _ = looked_at([numbers.iloc[:900], other.iloc[900:]])
+        model = Ridge(data_norm=30.0, target_range=(-300, 300), random_state=2, max_rows=2**12)
+        coefs.append(model.fit(rows, target="cost").coef_)
+    np.testing.assert_array_equal(*coefs)
+
+
 def test_whatever_else_fails_says_nothing(scattered, monkeypatch):
     def failing(*_, **__):
         raise ValueError("secret")

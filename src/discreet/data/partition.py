@@ -94,6 +94,8 @@ def _column(cells: Any, column: Wanted) -> Any:
         return np.asarray(cells)
     if column.is_number and kind_of(dtype) == NUMBER:
         return cells.to_numpy(dtype=np.float64, na_value=np.nan)
+    if column.is_number:
+        return np.array([_number(cell) for cell in cells.tolist()], dtype=np.float64)
     if kind_of(dtype) == TEXT or type(dtype).__name__ == "CategoricalDtype":
         places, distinct = cells.factorize()
         listed = np.empty(len(distinct) + 1, dtype=object)
@@ -102,6 +104,14 @@ def _column(cells: Any, column: Wanted) -> Any:
     if kind_of(dtype) == NUMBER and not isinstance(dtype, np.dtype):
         return cells.to_numpy(dtype=object, na_value=None)
     return cells.to_numpy()
+
+
+def _number(cell: Any) -> float:
+    """Return a cell of mixed types as a number, by itself; NaN if it is none."""
+    try:
+        return np.nan if isinstance(cell, str | bytes) else float(cell)
+    except (OverflowError, TypeError, ValueError):
+        return np.nan
 
 
 def with_columns(names: Sequence[str], rows: Any, *columns: Any) -> Any:
