@@ -335,7 +335,7 @@ def _run(plan: Plan, rows: Rows, receipt: Receipt, noise: Noise) -> Any:
     What is raised is made afresh, outside every clause: an exception from within would carry, in
     its traceback, the variables of the private part, the sum before noise among them.
     """
-    opened = rows.open(receipt)
+    opened = _opened(rows, receipt)
     if not noise.is_private:
         return _rehearse(plan, opened, receipt, noise)
     value: Any = None
@@ -361,6 +361,15 @@ def _run(plan: Plan, rows: Rows, receipt: Receipt, noise: Noise) -> Any:
     if stopped is not None:
         raise stopped
     return value
+
+
+def _opened(rows: Rows, receipt: Receipt) -> OpenRows:
+    """Open rows; if they are no longer what was checked, give back what was paid."""
+    try:
+        return rows.open(receipt)
+    except InputError:  # no row was read
+        receipt.issuer.refund(receipt)
+        raise
 
 
 def _rehearse(plan: Plan, opened: OpenRows, receipt: Receipt, noise: Noise) -> Any:

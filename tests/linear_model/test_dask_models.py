@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+
+import cloudpickle
 import dask
 import dask.array as da
 import dask.dataframe as dd
@@ -10,7 +13,7 @@ import pandas as pd
 import pytest
 
 from discreet.data import scattered as engine
-from discreet.errors import InputError, InputTypeError, ReleaseFailed, SourceChanged
+from discreet.errors import InputError, InputTypeError, ReleaseFailed, SourceChanged, UnitMismatch
 from discreet.geometry import L2Ball
 from discreet.ledger import State
 from discreet.linear_model import (
@@ -42,6 +45,18 @@ def frame():
 @pytest.fixture(scope="module")
 def scattered(frame):
     return dd.from_pandas(frame, npartitions=5, sort=False)
+
+
+@pytest.fixture(autouse=True)
+def as_if_sent(monkeypatch):
+    """Pack every task as if it went to a worker: what refuses to be packed is noticed here."""
+    task = engine.task
+
+    def packed(function, **options):
+        cloudpickle.dumps((function, options))
+        return task(function, **options)
+
+    monkeypatch.setattr(engine, "task", packed)
 
 
 def close(ours, theirs):
@@ -99,6 +114,9 @@ def test_plain_numbers(frame, model, kind):
         names = [*NUMBERS, "ward_of_three", *(["weight"] if given else [])]
         rows = dd.from_pandas(frame[names], npartitions=3)
         model.fit(rows, target="ward_of_three", **({"sample_weight": "weight"} if given else {}))
+    if (kind, model.unit) == ("frame", "replace"):  # there the number of rows is not known
+        np.testing.assert_allclose(model.coef_, coef, rtol=1e-5)
+        return
     close(model.coef_, coef)
     close(model.predict(rows).compute(), predicted)
 
@@ -116,6 +134,32 @@ def test_other_mechanisms(frame, monkeypatch, mechanism):
     coef = model.fit(X, y).coef_.copy()
     model.fit(da.from_array(X, chunks=(300, 2)), da.from_array(y, chunks=1000))
     close(model.coef_, coef)
+
+
+@rehearsal
+def test_coefficients_that_are_drawn(frame):
+    X, y = frame[["visits"]].to_numpy(), (frame["cost"] > 0).to_numpy()
+    model = LogisticRegression(
+        delta=0.0,
+        classes=[False, True],
+        domain=L2Ball(1.0),
+        mechanism="exponential_sampling",
+        random_state=1,
+        max_rows=2**12,
+    )
+    coef = model.fit(X, y).coef_.copy()
+    close(model.fit(da.from_array(X, chunks=(700, 1)), da.from_array(y)).coef_, coef)
+
+
+@rehearsal
+def test_labels_and_weights_beside_a_frame(frame):
+    numbers = frame[["visits", "code", "weight"]].rename(columns={"visits": "y"})
+    model = HuberRegressor(data_norm=30.0, target_range=(0, 2), max_weight=2.0, random_state=2)
+    y = frame["ward_of_three"]
+    coef = model.fit(numbers[["y", "code"]], y, sample_weight=numbers["weight"]).coef_.copy()
+    rows, labels = dd.from_pandas(numbers, npartitions=3), dd.from_pandas(y, npartitions=3)
+    close(model.fit(rows, labels, sample_weight="weight").coef_, coef)
+    close(model.fit(rows[["y", "code"]], labels, sample_weight=rows["weight"]).coef_, coef)
 
 
 @rehearsal
@@ -214,18 +258,20 @@ def test_nothing_is_computed_before_the_charge(frame):
     assert computed
 
 
-def test_a_number_of_rows_that_is_public_may_be_counted_first(frame):
+def test_a_number_of_rows_that_is_public_is_not_counted_before_the_charge(frame):
     rows, computed = looked_at([frame.iloc[:900], frame.iloc[900:]])
     model = LinearClassifier(columns=COLUMNS, classes=CLASSES, unit="replace", max_rows=9999)
-    assert model.fit(rows, target="readmitted").release_.is_private
-    assert computed[:2] == [0, 1]
+    with pytest.raises(UnitMismatch):
+        model.set_params(ledger=books()).fit(rows, target="readmitted")
+    assert not computed
+    assert model.set_params(ledger=None).fit(rows, target="readmitted").release_.is_private
 
 
 @pytest.mark.parametrize("kind", ["more rows", "another type", "no column", "an error"])
 def test_a_partition_that_is_not_as_announced_fails_the_fit_with_one_charge(frame, kind):
     last = frame.iloc[900:]
     if kind == "another type":
-        last = last.assign(age="very secret")
+        last = last.assign(age=pd.Timestamp(2024, 1, 1))
     elif kind == "no column":
         last = last.drop(columns="age")
     elif kind == "an error":
@@ -239,6 +285,41 @@ def test_a_partition_that_is_not_as_announced_fails_the_fit_with_one_charge(fram
     assert error.value.__context__ is None
     assert [entry.state for entry in model.ledger.history()] == [State.FAILED]
     assert not hasattr(model, "coef_")
+
+
+def loaded(texts, columns, kind):
+    """Return partitions whose types pandas finds in their texts, as a frame or as arrays."""
+    meta = pd.DataFrame({name: pd.Series(dtype="float64") for name in columns})
+    frame = dd.from_map(
+        lambda text: pd.read_csv(io.StringIO(text)), texts, meta=meta, enforce_metadata=False
+    )
+    if kind == "frame":
+        return {"X": frame, "target": "t"}
+    return {"X": frame[columns[:-1]].values, "y": frame["t"].values}
+
+
+@rehearsal
+@pytest.mark.parametrize("kind", ["array", "frame"])
+@pytest.mark.parametrize("odd", ["0.5,1,x", "x,1,0", "0.5,x,1", "x,x,x"])
+def test_a_row_that_changes_the_type_of_its_partition_changes_no_other(kind, odd):
+    generator = np.random.default_rng(0)
+    a, b = generator.normal(size=400), generator.integers(1, 3, 400)
+    t = (a + (b == 1) > 0.5).astype(int)
+    rows = [f"{x!r},{y},{z}" for x, y, z in zip(a.tolist(), b, t, strict=True)]
+    texts = ["\n".join(["a,b,t", *some]) for some in (rows[:200], rows[200:])]
+    with_odd, missing = ([texts[0], f"{texts[1]}\n{row}"] for row in (odd, odd.replace("x", "")))
+    columns = ["a", "b", "t"]
+    for model in (
+        LogisticRegression(classes=[0, 1], data_norm=3.0, random_state=1, epsilon=8.0),
+        LinearClassifier(
+            columns=[Numeric(-3, 3), Category([1, 2])], classes=[0, 1], random_state=1, epsilon=8.0
+        ),
+        Ridge(target_range=(0, 1), data_norm=3.0, random_state=1, epsilon=8.0),
+    ):
+        coefs = [
+            model.fit(**loaded(some, columns, kind)).coef_.copy() for some in (missing, with_odd)
+        ]
+        np.testing.assert_array_equal(*coefs)
 
 
 @rehearsal
@@ -328,6 +409,21 @@ class TestBadInput:
     def test_weights_without_a_largest(self, model, scattered):
         self.refused(
             model, scattered, target="readmitted", sample_weight="weight", match="pass max_weight"
+        )
+
+    def test_text_levels_of_numbers(self):
+        model = LinearClassifier(columns=[Category(["1", "2"])], classes=[0, 1])
+        self.refused(model, da.ones((3, 1)), da.ones(3), match="is declared with text")
+
+    def test_classes_that_floats_cannot_tell_apart(self):
+        model = LogisticRegression(classes=[2**53, 2**53 + 1])
+        rows = da.ones((3, 1)), da.ones(3, dtype=int)
+        self.refused(model, *rows, match="do not tell .* apart")
+
+    def test_intervals(self, model, frame):
+        cut = frame.assign(age=pd.cut(frame["age"], 3).astype(object).astype("interval[float64]"))
+        self.refused(
+            model, dd.from_pandas(cut), target="readmitted", match="'age' must hold numbers"
         )
 
     def test_too_many_rows(self):

@@ -50,8 +50,10 @@ class DaskTable(StoredTable):
     def open(cls, X: Any, y: Any = None, weights: Any = None) -> DaskTable:
         """Take collections by their types and partitions."""
         if isinstance(X, DaskTable):
+            if y is not None or weights is not None:
+                raise InputError("a DaskTable brings its labels and weights with it; leave y out.")
             return X
-        if not is_dask(X) or not hasattr(X, "to_delayed") or X.ndim != 2:
+        if not _is_collection(X) or X.ndim != 2:
             raise InputTypeError(
                 "X must be a Dask data frame, or a Dask array with two axes; got "
                 f"{type(X).__name__}."
@@ -80,15 +82,14 @@ class DaskTable(StoredTable):
         if self.weights is not None:
             encoding = replace(encoding, weight=Wanted(WEIGHTS))
             _check_kind("sample_weight", Wanted(WEIGHTS), self.weights.dtype)
-        if encoding.features is not None:
+        if self.names is not None:
             return self._of_frame(encoding)
-        if kind_of(self.rows.dtype) != NUMBER:
-            raise InputTypeError(f"X must hold numbers; its type is {self.rows.dtype}.")
+        for column in encoding.features or (Wanted("X"),):
+            _check_kind("X", column, self.rows.dtype)
         given = [self.rows, self.labels, self.weights]
         parts = [_delayed(one, self.rows.npartitions) for one in given]
-        return DaskSource(
-            tuple(zip(*parts, strict=True)), Reading(encoding, {}), _lengths(self.rows)
-        )
+        reading = Reading(encoding, is_frame=False)
+        return DaskSource(tuple(zip(*parts, strict=True)), reading, _lengths(self.rows))
 
     def _of_frame(self, encoding: Encoding) -> DaskSource:
         """Return rows with labels and weights as columns of one frame, which Dask then optimises.
@@ -96,16 +97,16 @@ class DaskTable(StoredTable):
         It may make one partition of several, and would do so differently with two frames.
         """
         features = encoding.features or ()
+        if self.labels is not None and encoding.target is not None:
+            encoding = replace(encoding, target=replace(encoding.target, name=LABELS))
         check_apart(features, encoding.target, encoding.weight)
         beside = {LABELS: self.labels, WEIGHTS: self.weights}
         beside = {name: column for name, column in beside.items() if column is not None}
-        if self.labels is not None and encoding.target is not None:
-            encoding = replace(encoding, target=replace(encoding.target, name=LABELS))
         inside = [column for column in encoding.wanted if column.name not in beside]
-        kinds = {column.name: self._kind(column) for column in inside}
-        rows = self.rows[list(kinds)]  # the others are not even read
+        for column in inside:
+            self._check(column)
+        rows = self.rows[[column.name for column in inside]]  # the others are not even read
         if beside:
-            kinds |= {name: kind_of(column.dtype) for name, column in beside.items()}
             meta = rows._meta.assign(**{name: one._meta for name, one in beside.items()})
             rows = rows.map_partitions(
                 partial(partition.with_columns, list(beside)),
@@ -115,17 +116,15 @@ class DaskTable(StoredTable):
                 enforce_metadata=False,  # Dask would raise on a worker, and quote rows
             )
         parts = tuple((part, None, None) for part in _delayed(rows, 0))
-        return DaskSource(parts, Reading(encoding, kinds))
+        return DaskSource(parts, Reading(encoding, is_frame=True))
 
-    def _kind(self, column: Wanted) -> str:
-        """Return what a column of the frame can hold, if it goes with what is declared."""
+    def _check(self, column: Wanted) -> None:
+        """Refuse a column that is missing, or whose type does not go with what is declared."""
         found = [place for place, name in enumerate(self.rows.columns) if name == column.name]
         if len(found) != 1:
             what = "comes twice; names must differ" if found else "which is declared, is missing"
             raise InputError(f"the Dask data frame: the column {column.name!r}, {what}.")
-        dtype = self.rows.dtypes.iloc[found[0]]
-        _check_kind("the Dask data frame", column, dtype)
-        return kind_of(dtype)
+        _check_kind("the Dask data frame", column, self.rows.dtypes.iloc[found[0]])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -263,8 +262,15 @@ def _check_count(count: int, bounds: Bounds, error: type[Exception]) -> None:
         raise error(f"X has more rows than the declared max_rows = {bounds.max_rows}.")
 
 
+def _is_collection(X: Any) -> bool:
+    """Say whether this is a data frame or a column of Dask, or an array of NumPy's arrays."""
+    if not is_dask(X) or type(X).__module__.split(".")[1] not in ("array", "dataframe"):
+        return False
+    return _is_frame(X) or not hasattr(X, "chunks") or type(X._meta) is np.ndarray
+
+
 def _is_frame(X: Any) -> bool:
-    return hasattr(X, "dtypes")
+    return hasattr(X, "dtypes") and hasattr(X, "columns")
 
 
 def _whole_rows(X: Any) -> Any:
@@ -279,7 +285,7 @@ def _beside(name: str, column: Any, X: Any) -> Any:
     if column is None:
         return None
     expected = "column of a data frame" if _is_frame(X) else "array"
-    is_like = is_dask(column) and hasattr(column, "chunks") != _is_frame(X)
+    is_like = _is_collection(column) and hasattr(column, "chunks") != _is_frame(X)
     if not is_like or getattr(column, "ndim", 0) != 1:
         raise InputTypeError(
             f"{name} must be a Dask {expected} with one entry for each row of X; got "
@@ -313,6 +319,11 @@ def _delayed(X: Any, partitions: int) -> list[Any]:
 
 def _check_kind(place: str, column: Wanted, dtype: Any) -> None:
     kind = kind_of(dtype)
+    numbers = [label for label in column.labels or () if not isinstance(label, str)]
+    if len(set(map(float, numbers))) < len(numbers):
+        raise InputError(
+            f"{place}: numbers of Dask are read as floats, which do not tell {numbers} apart."
+        )
     if kind == ANYTHING and not column.is_number:
         return  # each value is compared by itself
     column.check(place, number=kind == NUMBER, text=kind == TEXT, kind=str(dtype))

@@ -7,7 +7,7 @@ its arguments. A task that fails answers with :class:`Broken`, which says nothin
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -48,23 +48,29 @@ class Reading:
     ----------
     encoding
         How rows become a matrix, labels and weights.
-    kinds
-        What each column of a data frame can hold; empty if rows are an array.
+    is_frame
+        Whether rows are a data frame, with labels and weights among its columns, or an array.
     """
 
     encoding: Encoding
-    kinds: Mapping[str, str]
+    is_frame: bool
 
     def piece(self, rows: Any, labels: Any, weights: Any) -> Piece | Broken:
         """Return the rows of a partition; labels and weights are among the columns of a frame."""
         encoding = self.encoding
-        if encoding.features is not None:
+        if self.is_frame:
             cells = self._cells(rows)
             if isinstance(cells, Broken):
                 return cells
-            rows = Frame({column.name: cells[column.name] for column in encoding.features})
+            rows = Frame({one.name: cells[one.name] for one in encoding.features or ()})
             labels = None if encoding.target is None else cells[encoding.target.name]
             weights = None if encoding.weight is None else cells[encoding.weight.name]
+        else:
+            rows = _table(rows)
+            if encoding.target is not None:
+                labels = _column(labels, encoding.target)
+            if encoding.weight is not None:
+                weights = _column(weights, encoding.weight)
         matrix = encoding.encode(rows)
         found = None if labels is None or encoding.label is None else encoding.label(labels)
         lengths = {len(one) for one in (found, weights) if one is not None}
@@ -76,42 +82,87 @@ class Reading:
 
     def _cells(self, rows: Any) -> dict[str, Any] | Broken:
         names = list(rows.columns)
-        for name, kind in self.kinds.items():
+        for column in self.encoding.wanted:
+            name = column.name
             if names.count(name) != 1 and name in (LABELS, WEIGHTS):
                 return UNEQUAL
             if names.count(name) != 1:
                 return Broken(f"a partition does not have the column {name!r}, or has it twice.")
-            found = kind_of(rows.dtypes.iloc[names.index(name)])
-            if ANYTHING not in (found, kind) and found != kind:
+            if kind_of(rows.dtypes.iloc[names.index(name)]) == OTHER:
                 return Broken(f"in a partition the column {name!r} has another type.")
         return {column.name: _column(rows[column.name], column) for column in self.encoding.wanted}
 
 
 def _column(cells: Any, column: Wanted) -> Any:
-    """Return the cells of a column as numbers, or as they are; text is looked up once a value."""
-    dtype = getattr(cells, "dtype", None)
-    if not hasattr(cells, "to_numpy"):
-        return np.asarray(cells)
-    if column.is_number and kind_of(dtype) == NUMBER:
-        return cells.to_numpy(dtype=np.float64, na_value=np.nan)
-    if column.is_number:
-        return np.array([_number(cell) for cell in cells.tolist()], dtype=np.float64)
-    if kind_of(dtype) == TEXT or type(dtype).__name__ == "CategoricalDtype":
+    """Return cells as what is declared of their column, whatever type their partition has.
+
+    A loader may give a partition another type because of one cell, so a cell is read alike in
+    every type: text that spells a number is that number where numbers are declared, and a number
+    is its text where text is.
+    """
+    labels = column.labels or ()
+    if all(not isinstance(label, str) for label in labels):
+        return _numbers(cells)
+    if all(isinstance(label, str) for label in labels):
+        return _coded(cells, _text)
+    return _coded(cells, _label)
+
+
+def _numbers(cells: Any) -> Vector:
+    if kind_of(cells.dtype) != NUMBER or is_categorical(cells.dtype) or cells.dtype.kind == "O":
+        coded = _coded(cells, _number)
+        return np.asarray(coded.distinct, dtype=np.float64)[coded.places]
+    if isinstance(cells, np.ndarray):
+        return np.asarray(cells, dtype=np.float64)
+    return np.asarray(cells.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def _coded(cells: Any, read: Callable[[Any], Any]) -> Coded:
+    """Return cells as places in a list of what their distinct values are read as."""
+    if is_categorical(cells.dtype):
+        listed, places = cells.cat.categories.tolist(), cells.cat.codes.to_numpy()
+    elif kind_of(cells.dtype) in (TEXT, NUMBER) and hasattr(cells, "factorize"):
         places, distinct = cells.factorize()
-        listed = np.empty(len(distinct) + 1, dtype=object)
-        listed[: len(distinct)] = distinct.tolist()
-        return Coded(listed, places.astype(np.int64))  # minus one: the last, which is None
-    if kind_of(dtype) == NUMBER and not isinstance(dtype, np.dtype):
-        return cells.to_numpy(dtype=object, na_value=None)
-    return cells.to_numpy()
+        listed = distinct.tolist()
+    else:  # values may be of any kind, even such that cannot be looked up
+        listed, places = cells.tolist(), np.arange(len(cells))
+    read_as = np.empty(len(listed) + 1, dtype=object)
+    read_as[:-1] = [read(value) for value in listed]
+    read_as[-1] = read(None)  # where a place is minus one
+    return Coded(read_as, places.astype(np.int64))
 
 
 def _number(cell: Any) -> float:
-    """Return a cell of mixed types as a number, by itself; NaN if it is none."""
+    """Return a cell as a number, by itself; NaN if it is none."""
     try:
-        return np.nan if isinstance(cell, str | bytes) else float(cell)
+        return np.nan if cell is None or isinstance(cell, bytes) else float(cell)
     except (OverflowError, TypeError, ValueError):
         return np.nan
+
+
+def _text(cell: Any) -> str | None:
+    """Return a cell as text, by itself; None if it is neither text nor a number."""
+    if isinstance(cell, str):
+        return cell
+    number = _number(cell)
+    if not np.isfinite(number):
+        return None
+    return str(int(number)) if number == int(number) else repr(number)
+
+
+def _label(cell: Any) -> Any:
+    """Return a cell by itself: text, a number, or None."""
+    if isinstance(cell, str):
+        return cell
+    number = _number(cell)
+    return None if np.isnan(number) else number
+
+
+def _table(rows: Any) -> Any:
+    """Return an array of numbers, as it is if it is one."""
+    if kind_of(rows.dtype) == NUMBER:
+        return rows
+    return np.array([_number(cell) for cell in rows.ravel().tolist()]).reshape(rows.shape)
 
 
 def with_columns(names: Sequence[str], rows: Any, *columns: Any) -> Any:
@@ -233,17 +284,24 @@ def quietly(work: Callable[[], Answer]) -> Answer | Broken:
         return Broken()
 
 
+UNKNOWN = "__UNKNOWN_CATEGORIES__"
+"""What Dask calls categories that it has not looked for."""
+
+
+def is_categorical(dtype: Any) -> bool:
+    """Say whether a column is stored as places in a list of categories."""
+    return type(dtype).__name__ == "CategoricalDtype"
+
+
 def kind_of(dtype: Any) -> str:
     """Say what a column of this type can hold."""
-    if type(dtype).__name__ == "CategoricalDtype":
-        return ANYTHING if dtype.categories is None else kind_of(dtype.categories.dtype)
-    if dtype.kind in "biuf":
+    if is_categorical(dtype):
+        is_known = dtype.categories is not None and UNKNOWN not in dtype.categories
+        return kind_of(dtype.categories.dtype) if is_known else ANYTHING
+    if dtype.kind in "biuf" or str(dtype).startswith("decimal"):
         return NUMBER
     if type(dtype).__name__ == "StringDtype" or dtype.kind in "UT":
         return TEXT
-    name = str(dtype)
-    if name.startswith(("string", "large_string")):
+    if str(dtype).startswith(("string[", "large_string[")):
         return TEXT
-    if name.startswith(("decimal", "double", "float", "int", "uint", "bool")):
-        return NUMBER
-    return ANYTHING if dtype.kind == "O" and name == "object" else OTHER
+    return ANYTHING if str(dtype) == "object" else OTHER

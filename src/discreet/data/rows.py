@@ -109,6 +109,8 @@ class Rows(_Secret):
             raise SealedError(
                 f"under the unit {self.unit.name!r} the number of rows is private; release a count."
             )
+        if not self.__source.knows_count:
+            raise SealedError("the number of these rows is not known before they are read.")
         return self.__source.count
 
     def check_held(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
 from numbers import Real
 from typing import Any, Self
 
@@ -153,6 +154,8 @@ def _label(found: Any) -> Any:
     """Return a label, alone or in a row of its own; None for anything else."""
     if isinstance(found, list | tuple | np.ndarray) and np.size(found) == 1 and len(found) == 1:
         found = found[0]
+    if isinstance(found, Decimal):
+        found = float(found) if found.is_finite() else None
     is_label = isinstance(found, str | bytes | Real | np.bool_)
     return found if is_label and found == found else None
 

@@ -126,7 +126,7 @@ class DeclaredColumns(LinearEstimator):
         is_sparse = not scaler.centre_categories and 3 * len(columns) < 2 * width
         if is_sparse:
             scaler.sparse_output = True
-        wanted = None if names is None else self._wanted(names)
+        wanted = self._wanted(names or [f"column {place}" for place in range(len(columns))])
         return wanted, scaler.transform, width, is_sparse
 
     def _wanted(self, names: Iterable[str]) -> tuple[Wanted, ...]:

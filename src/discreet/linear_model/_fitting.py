@@ -148,11 +148,10 @@ class Task:
         return replace(result, reason=result.reason + why) if why else result
 
     def _count(self, X: Any) -> int:
-        """Return the number of rows, or the bound on it where it is neither known nor used."""
-        is_used = self.unit.count_is_public or not self.budget.is_private
-        if is_used or not isinstance(X, StoredRows) or X.knows_count:
-            return int(X.shape[0])
-        return self.max_rows
+        """Return the number of rows, or the bound on it if rows would have to be read for it."""
+        if self.budget.is_private and isinstance(X, StoredRows) and not X.knows_count:
+            return self.max_rows
+        return int(X.shape[0])
 
     def settled(self, n_features: int, count: int) -> tuple[Task, str]:
         """Settle what an automatic choice leaves open, and say why; all from public facts."""

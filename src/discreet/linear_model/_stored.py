@@ -14,6 +14,7 @@ from discreet import _checks
 from discreet.data import ParquetTable
 from discreet.data.dask import DaskTable, is_dask, lazily
 from discreet.data.parquet import is_stored
+from discreet.data.partition import LABELS
 from discreet.data.stored import StoredTable
 from discreet.errors import InputError
 
@@ -81,17 +82,12 @@ class Stored:
         table = DaskTable.open(X, y, None if is_name else weight)
         if table.names is None and (target is not None or is_name):
             raise InputError("a Dask array has no names; pass y and sample_weight as arrays.")
-        return cls(table, "y" if target is None else target, weight if is_name else None)
+        return cls(table, LABELS if target is None else target, weight if is_name else None)
 
     @property
     def names(self) -> list[str] | None:
         """The columns that can be features; None if they have no names."""
         names = self.table.names
-        if names is None or not self.has_target:
-            return names
+        if names is None:
+            return None
         return [name for name in names if name not in (self.target, self.weight)]
-
-    @property
-    def has_target(self) -> bool:
-        """Whether labels are a column of the table."""
-        return not isinstance(self.table, DaskTable) or self.table.labels is None
