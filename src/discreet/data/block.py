@@ -115,6 +115,18 @@ class SparseVector:
     size: int
 
 
+def lies_by_columns(matrix: Array) -> bool:
+    """Say whether a column's entries lie together in memory, and a row's do not.
+
+    Examples
+    --------
+    >>> lies_by_columns(np.ones((3, 2), order="F")[:2]), lies_by_columns(np.ones((3, 2)))
+    (True, False)
+    """
+    between_rows, between_columns = matrix.strides
+    return between_rows == matrix.itemsize < between_columns
+
+
 class MatrixBlock(Block):
     """Rows of a matrix, with a factor for each row."""
 
@@ -213,7 +225,7 @@ class MatrixBlock(Block):
     def rows(self) -> Array:
         dense = self._dense()
         width = dense.shape[1]
-        by_columns = dense.flags.f_contiguous and not dense.flags.c_contiguous
+        by_columns = lies_by_columns(dense)
         shape = (self.size, width + (self._intercept is not None))
         whole = SHELF.empty(shape, order="F") if by_columns else np.empty(shape)
         if self._scale is None:
@@ -225,7 +237,7 @@ class MatrixBlock(Block):
         return whole
 
 
-ROUNDED_AT_ONCE = 2**15
+ROUNDED_AT_ONCE = 2**13
 """Entries of a few columns that are rounded together: they fit a near cache."""
 
 
@@ -243,7 +255,7 @@ class DenseBlock(MatrixBlock):
     def integer_sums(self, roundings: Roundings) -> tuple[Integers, ...]:
         width = self._matrix.shape[1]
         step = max(1, ROUNDED_AT_ONCE // max(self.size, 1))
-        if not self._matrix.flags.f_contiguous:
+        if not lies_by_columns(self._matrix):
             step = width
         parts = [
             _added(roundings(self._columns(first, first + step), slice(first, first + step)))
@@ -263,7 +275,7 @@ class DenseBlock(MatrixBlock):
     def _small_products(self, weights: Vector, starts: Integers, size: int) -> Array:
         width, whole = self._matrix.shape[1], self.size // size
         lines = np.empty((starts.size, width))
-        if self._matrix.flags.f_contiguous:
+        if lies_by_columns(self._matrix):
             cubes = self._matrix.T[:, : whole * size].reshape(width, whole, size).swapaxes(0, 1)
             lines[:whole] = (cubes @ weights[: whole * size].reshape(whole, size, 1))[:, :, 0]
         else:
@@ -292,8 +304,7 @@ class DenseBlock(MatrixBlock):
     def _inner(self, roots: Vector | None) -> Array:
         rows = self._matrix
         if roots is not None:
-            by_columns = rows.flags.f_contiguous
-            weighted = SHELF.empty(rows.shape, order="F" if by_columns else "C")
+            weighted = SHELF.empty(rows.shape, order="F" if lies_by_columns(rows) else "C")
             rows = np.multiply(roots[:, None], rows, out=weighted)
         return np.asarray(rows.T @ rows)  # of one matrix with itself: half the work
 

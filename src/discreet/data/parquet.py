@@ -172,7 +172,7 @@ class ParquetTable:
     ) -> Generator[tuple[_File, Any], None, None]:
         """Yield all rows but the first few as Arrow decodes them; files without others are left."""
         for file in self.files:
-            if skipped < file.rows or not file.rows:
+            if skipped < file.rows or not skipped:
                 for batch in _batches_of(file, wanted, rows, skipped):
                     yield file, batch
             skipped = max(0, skipped - file.rows)

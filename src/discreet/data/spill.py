@@ -40,6 +40,9 @@ PATIENCE = 0.5
 """Seconds of a pass after which a slow disk is given up, until the next pass."""
 
 
+VECTORS = ("labels", "weights", "scale", "spoilt")
+
+
 @dataclass(frozen=True, eq=False)
 class _Slot:
     """Where a piece lies, and the piece without its arrays."""
@@ -103,7 +106,7 @@ class Spill:
         """Keep a piece, if that is possible and quick; from any thread."""
         if self._is_stopped or place in self._slots or not _is_plain(piece):
             return
-        named = {name: getattr(piece, name) for name in ("labels", "weights", "scale", "spoilt")}
+        named: dict[str, Any] = {name: getattr(piece, name) for name in VECTORS}
         vectors = {name: vector for name, vector in named.items() if vector is not None}
         matrix = piece.matrix
         by_columns = bool(matrix.flags.f_contiguous)
@@ -118,7 +121,8 @@ class Spill:
         if not _written(self._file, arrays, offset):
             self._is_stopped = True
             return
-        bare = replace(piece, matrix=None, **dict.fromkeys(named))
+        nothing: dict[str, Any] = dict.fromkeys(VECTORS)
+        bare = replace(piece, matrix=None, **nothing)
         self._slots[place] = _Slot(offset, bare, matrix.shape, by_columns, tuple(vectors))
         with self._lock:
             self._seconds += time.perf_counter() - start
@@ -163,6 +167,6 @@ def _is_plain(piece: Prepared) -> TypeGuard[PreparedArray]:
 
 def _written(file: int, arrays: Sequence[Any], offset: int) -> bool:
     try:
-        return os.pwritev(file, arrays, offset) == sum(array.nbytes for array in arrays)
+        return bool(os.pwritev(file, arrays, offset) == sum(array.nbytes for array in arrays))
     except OSError:
         return False
