@@ -314,7 +314,8 @@ def rehearse(
     plan = mechanism.plan(question, budget, rows.unit)
     noise = RehearsalNoise(seed)
     receipt = NoLedger().charge(_true_of(plan.guarantee, noise), purpose="rehearsal")
-    return plan.run_many(rows.open(receipt), noise, draws)
+    with contextlib.closing(rows.open(receipt)) as opened:
+        return plan.run_many(opened, noise, draws)
 
 
 def _true_of(guarantee: Guarantee, noise: Noise) -> Guarantee:
@@ -352,6 +353,7 @@ def _run(plan: Plan, rows: Rows, receipt: Receipt, noise: Noise) -> Any:
             "the private part stopped before a release; the charge stands. Rehearse with "
             "RehearsalNoise on synthetic rows to see why."
         )
+    opened.close()
     del opened  # a traceback would keep it, and with it rows that workers hold
     try:
         receipt.issuer.settle(receipt, State.RELEASED if stopped is None else State.FAILED)
@@ -379,6 +381,7 @@ def _rehearse(plan: Plan, opened: OpenRows, receipt: Receipt, noise: Noise) -> A
         value = plan.run(opened, noise)
         outcome = State.RELEASED
     finally:
+        opened.close()
         receipt.issuer.settle(receipt, outcome)
     return value
 

@@ -85,6 +85,7 @@ def small_pieces(monkeypatch):
     monkeypatch.setattr(streaming, "PIECE_NUMBERS", 1)
     monkeypatch.setattr(streaming, "rows_of_width", lambda width: 64)
     monkeypatch.setattr(streaming, "HELD_BYTES", 8 * WIDTH * 150)
+    monkeypatch.setattr(reading, "BATCH_NUMBERS", 1)
 
 
 @pytest.mark.usefixtures("small_pieces")
@@ -188,25 +189,29 @@ def test_few_pieces_are_in_memory_at_a_time(tmp_path, monkeypatch):
     monkeypatch.setattr(streaming, "rows_of_width", lambda width: 64)
     X, y, weights = table(6400)
     folder = write(tmp_path / "data", X, y, weights, [], 1000)
-    alive, most = 0, 0
-    encoded = ParquetFeed._pieces
+    monkeypatch.setattr(reading, "BATCH_NUMBERS", 1)
+    monkeypatch.setattr(streaming, "workers", lambda: 2)
+    alive, most, lock = 0, 0, threading.Lock()
+    slices = ParquetTable.batches
 
-    def counted(self, rows):
+    def counted(self, *arguments):
         nonlocal alive, most
-        for piece in encoded(self, rows):
-            alive += 1
-            most = max(most, alive)
-            yield piece
+        for batch in slices(self, *arguments):
+            with lock:
+                alive += 1
+                most = max(most, alive)
+            yield batch
 
     def seen(block):
         nonlocal alive
-        alive -= 1
+        with lock:
+            alive -= 1
         return np.array([block.size])
 
-    monkeypatch.setattr(ParquetFeed, "_pieces", counted)
+    monkeypatch.setattr(ParquetTable, "batches", counted)
     rows = opened(stored(folder, cached_bytes=0))
     assert rows.sum(seen) == 6400
-    assert most <= reading.AHEAD + 2
+    assert most <= reading.AHEAD + 2 + 3  # being decoded, being cut up, and with two workers
 
 
 @pytest.mark.usefixtures("small_pieces")
@@ -284,9 +289,9 @@ class TestFaults:
         seen = []
 
         def kernel(block):
-            if not seen:
-                spoil(folder / "part-002.parquet", kind)
             seen.append(block.size)
+            if len(seen) == 1:
+                spoil(folder / "part-002.parquet", kind)
             return np.array([block.size])
 
         with pytest.raises(SourceChanged):

@@ -184,15 +184,15 @@ def test_many_levels_are_read_as_sparse_rows(tmp_path):
 @pytest.mark.parametrize("name", ["classifier", "regressor"])
 def test_few_passes(folder, monkeypatch, name):
     monkeypatch.setattr("discreet.mechanisms._objective.ROUGH_ROWS", 400)
-    source, pieces, passes = streaming.StreamSource, ParquetFeed.pieces, []
+    source, later, passes = streaming.StreamSource, streaming.FedStream.later, []
     monkeypatch.setattr(reading, "StreamSource", lambda feed: source(feed, 0))
     monkeypatch.setattr(streaming, "HELD_BYTES", 2**16)
 
-    def counted(self, rows):
-        passes.append(rows)
-        return pieces(self, rows)
+    def counted(self, first=0):
+        passes.append(first)
+        return later(self, first)
 
-    monkeypatch.setattr(ParquetFeed, "pieces", counted)
+    monkeypatch.setattr(streaming.FedStream, "later", counted)
     model, target = MODELS[name]
     model.fit(folder, target=target)
     assert 1 <= len(passes) <= 9
@@ -351,14 +351,14 @@ def test_arrow_is_needed_for_files_only(monkeypatch, tmp_path):
 
 @rehearsal
 def test_batches_of_noisy_gradients_are_gathered_in_few_passes(tmp_path, frame, monkeypatch):
-    source, pieces, passes = streaming.StreamSource, ParquetFeed.pieces, []
+    source, later, passes = streaming.StreamSource, streaming.FedStream.later, []
     monkeypatch.setattr(reading, "StreamSource", lambda feed: source(feed, 0))
 
-    def counted(self, rows):
-        passes.append(rows)
-        return pieces(self, rows)
+    def counted(self, first=0):
+        passes.append(first)
+        return later(self, first)
 
-    monkeypatch.setattr(ParquetFeed, "pieces", counted)
+    monkeypatch.setattr(streaming.FedStream, "later", counted)
     numbers = frame[["visits", "code", "weight", "ward_of_three"]].assign(
         ward_of_three=frame["ward_of_three"] > 0
     )

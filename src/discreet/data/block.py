@@ -11,11 +11,16 @@ import numpy as np
 from scipy import sparse
 
 from discreet._types import Array, Integers, Vector
+from discreet.data.shelf import SHELF
 
 Rounding = Callable[[Array, "slice | Integers"], Integers]
 """Rounds entries to integers; its second argument says which columns they belong to."""
 
+Roundings = Callable[[Array, "slice | Integers"], tuple[Any, ...]]
+"""Rounds entries in several ways, to integers or to floats that sums of a block keep whole."""
+
 _EVERY = slice(None)
+_NONE = slice(0, 0)
 
 
 class Block(ABC):
@@ -61,8 +66,11 @@ class Block(ABC):
         """Return the weighted sum of each ``size`` rows, the last of what is left; a line each."""
 
     @abstractmethod
-    def gram(self, weights: Vector) -> Array:
-        """Return the sum of the rows' outer products with themselves, each times its weight."""
+    def gram(self, weights: Vector | None) -> Array:
+        """Return the sum of the rows' outer products with themselves, each times its weight.
+
+        No weight may be negative; None counts each row once.
+        """
 
     @abstractmethod
     def rows(self) -> Array:
@@ -71,6 +79,16 @@ class Block(ABC):
     @abstractmethod
     def integer_sum(self, rounding: Rounding) -> Integers:
         """Return the exact sum of the clipped rows, each entry rounded to an integer first."""
+
+    def integer_sums(self, roundings: Roundings) -> tuple[Integers, ...]:
+        """Return several exact sums of the clipped rows, each of its own rounding."""
+
+        def one(place: int) -> Integers:
+            return self.integer_sum(
+                lambda values, which: roundings(values, which)[place].astype(np.int64)
+            )
+
+        return tuple(one(place) for place in range(len(roundings(np.zeros(0), _NONE))))
 
 
 LONGEST = 1024
@@ -95,6 +113,18 @@ class SparseVector:
     places: Integers
     values: Vector
     size: int
+
+
+def lies_by_columns(matrix: Array) -> bool:
+    """Say whether a column's entries lie together in memory, and a row's do not.
+
+    Examples
+    --------
+    >>> lies_by_columns(np.ones((3, 2), order="F")[:2]), lies_by_columns(np.ones((3, 2)))
+    (True, False)
+    """
+    between_rows, between_columns = matrix.strides
+    return between_rows == matrix.itemsize < between_columns
 
 
 class MatrixBlock(Block):
@@ -125,8 +155,8 @@ class MatrixBlock(Block):
         """Return the rows before clipping, as a dense array."""
 
     @abstractmethod
-    def _inner(self, weights: Vector) -> Array:
-        """Return the weighted sum of outer products before clipping."""
+    def _inner(self, roots: Vector | None) -> Array:
+        """Return the sum of outer products of rows times roots of weights, before clipping."""
 
     def _scaled(self, weights: Array) -> Array:
         return weights if self._scale is None else weights * self._scale
@@ -182,10 +212,12 @@ class MatrixBlock(Block):
     def _small_products(self, weights: Vector, starts: Integers, size: int) -> Array:
         """Return the weighted sums before clipping."""
 
-    def gram(self, weights: Vector) -> Array:
-        inner = self._inner(self._scaled(self._scaled(weights)))
+    def gram(self, weights: Vector | None) -> Array:
+        inner = self._inner(self._scale if weights is None else self._scaled(np.sqrt(weights)))
         if self._intercept is None:
             return inner
+        if weights is None:
+            weights = np.ones(self.size)
         edge = self._intercept * (self._transposed @ self._scaled(weights))
         corner = self._intercept**2 * weights.sum()
         return np.block([[inner, edge[:, None]], [edge[None, :], np.array([[corner]])]])
@@ -193,7 +225,9 @@ class MatrixBlock(Block):
     def rows(self) -> Array:
         dense = self._dense()
         width = dense.shape[1]
-        whole = np.empty((self.size, width + (self._intercept is not None)))
+        by_columns = lies_by_columns(dense)
+        shape = (self.size, width + (self._intercept is not None))
+        whole = SHELF.empty(shape, order="F") if by_columns else np.empty(shape)
         if self._scale is None:
             whole[:, :width] = dense
         else:
@@ -203,6 +237,14 @@ class MatrixBlock(Block):
         return whole
 
 
+ROUNDED_AT_ONCE = 2**13
+"""Entries of a few columns that are rounded together: they fit a near cache."""
+
+
+def _added(rounded: tuple[Any, ...]) -> tuple[Integers, ...]:
+    return tuple(units.sum(axis=0).astype(np.int64) for units in rounded)
+
+
 class DenseBlock(MatrixBlock):
     """Rows of a NumPy array."""
 
@@ -210,11 +252,35 @@ class DenseBlock(MatrixBlock):
         total: Integers = rounding(self.rows(), _EVERY).sum(axis=0, dtype=np.int64)
         return total
 
+    def integer_sums(self, roundings: Roundings) -> tuple[Integers, ...]:
+        width = self._matrix.shape[1]
+        step = max(1, ROUNDED_AT_ONCE // max(self.size, 1))
+        if not lies_by_columns(self._matrix):
+            step = width
+        parts = [
+            _added(roundings(self._columns(first, first + step), slice(first, first + step)))
+            for first in range(0, width, step)
+        ]
+        if self._intercept is not None:
+            constant = np.full((1, 1), self._intercept)
+            once = _added(roundings(constant, slice(width, width + 1)))
+            parts.append(tuple(self.size * units for units in once))
+        return tuple(np.concatenate(sums) for sums in zip(*parts, strict=True))
+
+    def _columns(self, first: int, last: int) -> Array:
+        """Return some columns of the clipped rows, not to be overwritten."""
+        columns = self._matrix[:, first:last]
+        return np.asarray(columns if self._scale is None else columns * self._scale[:, None])
+
     def _small_products(self, weights: Vector, starts: Integers, size: int) -> Array:
         width, whole = self._matrix.shape[1], self.size // size
         lines = np.empty((starts.size, width))
-        cubes = self._matrix[: whole * size].reshape(whole, size, width)
-        lines[:whole] = (weights[: whole * size].reshape(whole, 1, size) @ cubes)[:, 0]
+        if lies_by_columns(self._matrix):
+            cubes = self._matrix.T[:, : whole * size].reshape(width, whole, size).swapaxes(0, 1)
+            lines[:whole] = (cubes @ weights[: whole * size].reshape(whole, size, 1))[:, :, 0]
+        else:
+            cubes = self._matrix[: whole * size].reshape(whole, size, width)
+            lines[:whole] = (weights[: whole * size].reshape(whole, 1, size) @ cubes)[:, 0]
         if whole < starts.size:
             lines[whole] = weights[whole * size :] @ self._matrix[whole * size :]
         return lines
@@ -235,8 +301,12 @@ class DenseBlock(MatrixBlock):
     def _dense(self) -> Array:
         return np.asarray(self._matrix)
 
-    def _inner(self, weights: Vector) -> Array:
-        return np.asarray(self._matrix.T @ (weights[:, None] * self._matrix))
+    def _inner(self, roots: Vector | None) -> Array:
+        rows = self._matrix
+        if roots is not None:
+            weighted = SHELF.empty(rows.shape, order="F" if lies_by_columns(rows) else "C")
+            rows = np.multiply(roots[:, None], rows, out=weighted)
+        return np.asarray(rows.T @ rows)  # of one matrix with itself: half the work
 
 
 class SparseBlock(MatrixBlock):
@@ -288,8 +358,10 @@ class SparseBlock(MatrixBlock):
     def _dense(self) -> Array:
         return np.asarray(self._matrix.toarray())
 
-    def _inner(self, weights: Vector) -> Array:
-        weighted = self._matrix.multiply(weights[:, None]).tocsr()
+    def _inner(self, roots: Vector | None) -> Array:
+        weighted = self._matrix
+        if roots is not None:
+            weighted = weighted.multiply(np.square(roots)[:, None]).tocsr()
         return np.asarray((self._transposed @ weighted).toarray())
 
 

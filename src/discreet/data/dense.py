@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from discreet._types import Array, Booleans, Integers, Vector
-from discreet.data.block import DenseBlock
+from discreet.data.block import DenseBlock, lies_by_columns
 from discreet.data.labels import (
     NUMERIC_KINDS,
     accept_labels,
@@ -123,7 +123,7 @@ class PreparedArray(Prepared):
     def take(self, positions: Integers) -> PreparedArray:
         return replace(
             self,
-            matrix=self.matrix.take(positions, axis=0),  # faster than an index
+            matrix=_taken(self.matrix, positions),
             labels=some(self.labels, positions),
             weights=some(self.weights, positions),
             scale=some(self.scale, positions),
@@ -192,6 +192,13 @@ def check_shape(shape: tuple[int, ...], bounds: Bounds) -> None:
         raise InputError(f"X must have {bounds.n_features} columns, as declared; got {width}.")
     if count > bounds.max_rows:
         raise InputError(f"X has more rows than the declared max_rows = {bounds.max_rows}.")
+
+
+def _taken(matrix: Any, positions: Integers) -> Any:
+    """Return some rows, laid out as they are; faster than an index."""
+    if lies_by_columns(matrix):
+        return matrix.T.take(positions, axis=1).T
+    return matrix.take(positions, axis=0)
 
 
 def _not_finite(block: Array) -> Booleans:

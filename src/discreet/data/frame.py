@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet._types import Array, Integers
+from discreet.data.shelf import SHELF
 
 Cells = NDArray[Any]
 
@@ -73,8 +74,39 @@ def side_by_side(parts: Sequence[Array]) -> Array:
     return whole
 
 
+def column_by_column(parts: Sequence[Array]) -> Array:
+    """Return matrices of equal length as one whose columns lie together in memory.
+
+    Where the parts are columns, that is several times as fast as laying rows together.
+
+    Examples
+    --------
+    >>> column_by_column([np.ones((2, 1)), np.zeros((2, 2))]).flags.f_contiguous
+    True
+    """
+    edges = np.cumsum([0, *(part.shape[1] for part in parts)]).tolist()
+    whole = SHELF.empty((parts[0].shape[0], edges[-1]), order="F")
+    for part, first, last in zip(parts, edges[:-1], edges[1:], strict=True):
+        whole[:, first:last] = part
+    return whole
+
+
+def one_above_another(parts: Sequence[Array]) -> Array:
+    """Return the rows of all parts, columns together in memory; one such part is not copied.
+
+    Examples
+    --------
+    >>> one_above_another([np.ones((2, 1)), np.zeros((1, 1))]).ravel()
+    array([1., 1., 0.])
+    """
+    if len(parts) == 1:
+        return np.asfortranarray(parts[0])
+    whole = SHELF.empty((sum(map(len, parts)), parts[0].shape[1]), order="F")
+    return np.concatenate(parts, out=whole)
+
+
 def matrix_of(frame: Any) -> Any:
     """Return rows of numbers as a matrix: an array as it is, columns side by side."""
     if not isinstance(frame, Frame):
         return frame
-    return side_by_side([frame[name][:, None] for name in frame.columns])
+    return column_by_column([frame[name][:, None] for name in frame.columns])

@@ -12,8 +12,9 @@ import glob
 import hashlib
 import os
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 from urllib.parse import unquote
@@ -23,7 +24,7 @@ from scipy import sparse
 
 from discreet._types import Integers, Vector
 from discreet.data.ahead import ahead
-from discreet.data.frame import Cells, Coded, Frame, matrix_of
+from discreet.data.frame import Cells, Coded, Frame, matrix_of, one_above_another
 from discreet.data.stored import Encoding, StoredTable, Wanted, check_apart
 from discreet.data.stream import CACHED_BYTES, Feed, Piece, StreamSource
 from discreet.errors import InputError, InputTypeError, SourceChanged
@@ -33,10 +34,13 @@ MAGIC = b"PAR1"
 LONGEST_FOOTER = 2**28
 MISSING = "__HIVE_DEFAULT_PARTITION__"
 
-AHEAD = 2
-"""How many pieces are read before they are asked for."""
+AHEAD = 1
+"""How many batches are decoded before they are asked for."""
 
-BUFFER = 2**18
+BATCH_NUMBERS = 2**21
+"""How many numbers are decoded together: Arrow takes longer over smaller batches."""
+
+BUFFER = 2**16
 """Bytes of a column that are read from a file at once."""
 
 PREDICTED_AT_ONCE = 2**16
@@ -174,8 +178,18 @@ class ParquetTable(StoredTable):
 
     def frames(self, wanted: Sequence[Wanted], rows: int) -> Generator[Frame, None, None]:
         """Yield all rows in order, at most so many at a time, never of two files."""
+        for file, batch in self.batches(wanted, rows):
+            yield _frame(file, batch, wanted)
+
+    def batches(
+        self, wanted: Sequence[Wanted], rows: int, skipped: int = 0
+    ) -> Generator[tuple[_File, Any], None, None]:
+        """Yield all rows but the first few as Arrow decodes them; files without others are left."""
         for file in self.files:
-            yield from _frames_of(file, wanted, rows)
+            if skipped < file.rows or not skipped:
+                for batch in _batches_of(file, wanted, rows, skipped):
+                    yield file, batch
+            skipped = max(0, skipped - file.rows)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -229,24 +243,32 @@ class ParquetFeed(Feed):
         self.table.check_unchanged()
 
     def pieces(self, rows: int) -> Iterator[Piece]:
-        return ahead(self._pieces(rows), AHEAD)
+        with closing(self.later(rows)) as later:
+            for _, make in later:
+                yield make()
 
-    def _pieces(self, rows: int) -> Generator[Piece, None, None]:
-        """Yield pieces of so many rows, wherever files and their parts begin."""
-        waiting: list[Piece] = []
+    def later(
+        self, rows: int, first: int = 0
+    ) -> Generator[tuple[int, Callable[[], Piece]], None, None]:
+        waiting: list[tuple[_File, Any]] = []
         room = rows
-        for frame, size in _sized(self.table.frames(self._wanted, rows)):
-            piece = self._encoded(frame)
-            start = 0
-            while size - start >= room:
-                waiting.append(_part(piece, start, start + room))
-                yield _together(waiting)
-                start, waiting, room = start + room, [], rows
-            if start < size:
-                waiting.append(_part(piece, start, size))
-                room -= size - start
+        together = rows * max(1, BATCH_NUMBERS // (rows * len(self._wanted)))
+        decoded = self.table.batches(self._wanted, together, first * rows)
+        with closing(ahead(decoded, AHEAD)) as batches:
+            for file, batch in batches:
+                start, size = 0, batch.num_rows
+                while size - start >= room:
+                    waiting.append((file, batch.slice(start, room)))
+                    yield rows, partial(self._together, waiting)
+                    start, waiting, room = start + room, [], rows
+                if start < size:
+                    waiting.append((file, batch.slice(start)))
+                    room -= size - start
         if waiting:
-            yield _together(waiting)
+            yield rows - room, partial(self._together, waiting)
+
+    def _together(self, parts: Sequence[tuple[_File, Any]]) -> Piece:
+        return _joined([self._encoded(_frame(*part, self._wanted)) for part in parts])
 
     def _encoded(self, frame: Frame) -> Piece:
         features = Frame({column.name: frame[column.name] for column in self.features})
@@ -464,20 +486,30 @@ def _changed(path: Path) -> NoReturn:
     )
 
 
-def _frames_of(file: _File, wanted: Sequence[Wanted], rows: int) -> Generator[Frame, None, None]:
+def _batches_of(
+    file: _File, wanted: Sequence[Wanted], rows: int, skipped: int
+) -> Generator[Any, None, None]:
     """Yield the rows of one file; raise if it is not the file that was checked, to its end."""
     arrow = _arrow()
     if not _is_unchanged(file):
         _changed(file.path)
-    seen = 0
-    for batch in _batches(arrow, file, wanted, rows):
-        seen += batch.num_rows
-        yield Frame({column.name: _cells(arrow, file, batch, column) for column in wanted})
+    seen = skipped
+    with closing(_batches(arrow, file, wanted, rows, skipped)) as batches:
+        for batch in batches:
+            seen += batch.num_rows
+            yield batch
     if seen != file.rows or not _is_unchanged(file):
         _changed(file.path)
 
 
-def _batches(arrow: Any, file: _File, wanted: Sequence[Wanted], rows: int) -> Iterator[Any]:
+def _frame(file: _File, batch: Any, wanted: Sequence[Wanted]) -> Frame:
+    arrow = _arrow()
+    return Frame({column.name: _cells(arrow, file, batch, column) for column in wanted})
+
+
+def _batches(
+    arrow: Any, file: _File, wanted: Sequence[Wanted], rows: int, skipped: int
+) -> Generator[Any, None, None]:
     inside = [column for column in wanted if column.name in file.types]
     text = [
         column.name
@@ -499,15 +531,29 @@ def _batches(arrow: Any, file: _File, wanted: Sequence[Wanted], rows: int) -> It
         _changed(file.path)
     with opened:
         names = [column.name for column in inside] or _counting(file)
-        batches = opened.iter_batches(batch_size=rows, columns=names, use_threads=True)
+        groups, skipped = _remaining(opened.metadata, skipped)
+        batches = opened.iter_batches(
+            batch_size=rows, row_groups=groups, columns=names, use_threads=True
+        )
         while True:
-            batch = _or_none(errors, lambda: next(batches, False))
+            batch: Any = _or_none(errors, lambda: next(batches, False))
             if batch is None:
                 _changed(file.path)
             if batch is False:
                 break
-            yield batch
+            if skipped < batch.num_rows:
+                yield batch.slice(skipped)
+            skipped = max(0, skipped - batch.num_rows)
     arrow.default_memory_pool().release_unused()  # what a thread leaves behind would add up
+
+
+def _remaining(metadata: Any, skipped: int) -> tuple[list[int], int]:
+    """Return the row groups that are not wholly skipped, and how many rows of them still are."""
+    groups = list(range(metadata.num_row_groups))
+    while groups and (rows := metadata.row_group(groups[0]).num_rows) <= skipped:
+        skipped -= rows
+        groups = groups[1:]
+    return groups, skipped
 
 
 def _counting(file: _File) -> list[str]:
@@ -568,32 +614,17 @@ def _text(value: bytes | None) -> str | None:
     return None if value is None else value.decode("utf-8", errors="replace")
 
 
-def _sized(frames: Iterator[Frame]) -> Iterator[tuple[Frame, int]]:
-    for frame in frames:
-        first = frame[frame.columns[0]]
-        yield frame, len(first.places if isinstance(first, Coded) else first)
-
-
-def _part(piece: Piece, start: int, stop: int) -> Piece:
-    if start == 0 and stop == piece.matrix.shape[0]:
-        return piece
-    rows = slice(start, stop)
-    return Piece(
-        piece.matrix[rows],
-        None if piece.labels is None else piece.labels[rows],
-        None if piece.weights is None else piece.weights[rows],
-    )
-
-
-def _together(parts: Sequence[Piece]) -> Piece:
-    if len(parts) == 1:
-        return parts[0]
+def _joined(parts: Sequence[Piece]) -> Piece:
+    """Return parts as one piece, laid out alike however many there are."""
     matrices = [part.matrix for part in parts]
-    is_sparse = sparse.issparse(matrices[0])
     labels = [part.labels for part in parts if part.labels is not None]
     weights = [part.weights for part in parts if part.weights is not None]
+    if sparse.issparse(matrices[0]):
+        matrix = matrices[0] if len(parts) == 1 else sparse.vstack(matrices, format="csr")
+    else:
+        matrix = one_above_another(matrices)
     return Piece(
-        sparse.vstack(matrices, format="csr") if is_sparse else np.concatenate(matrices),
+        matrix,
         np.concatenate(labels) if labels else None,
         np.concatenate(weights) if weights else None,
     )

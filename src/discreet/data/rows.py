@@ -161,6 +161,11 @@ class OpenRows(_Secret):
         """Whether every pass reads the rows again, so that passes are dear."""
         return self._prepared.is_streamed
 
+    def close(self) -> None:
+        """Give back what is kept outside of memory: nothing is read after this."""
+        if self.__known is not None:
+            self.__known.close()
+
     def sum(self, kernel: Kernel, *, block_rows: int | None = None) -> Any:
         """Return the sum of ``kernel(block)`` over all blocks, always in the same order.
 

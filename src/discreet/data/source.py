@@ -113,6 +113,10 @@ class Prepared(ABC):
             while waiting:
                 yield waiting.popleft().result()
 
+    def close(self) -> None:
+        """Give back what is kept outside of memory."""
+        return
+
     def at_once(self, block_rows: int) -> int:
         """Return how many rows of small samples are copied together."""
         return block_rows // GATHERED

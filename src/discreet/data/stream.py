@@ -9,19 +9,23 @@ the same in every pass; they agree with those of an array within
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from itertools import islice
+from typing import Any, TypeVar
 
 import numpy as np
 
 from discreet._types import Integers, Vector
 from discreet.data.accept import source_of
+from discreet.data.at_once import in_order, workers
 from discreet.data.block import Block
 from discreet.data.dense import PreparedArray, check_shape, rows_of_width
-from discreet.data.source import Prepared, Remake, Source
+from discreet.data.source import Kernel, Prepared, Remake, Source
 from discreet.data.sparse import PreparedSparse
+from discreet.data.spill import Spill
 from discreet.declared import Bounds
 from discreet.errors import InputError, PrivacyError, SourceChanged
 
@@ -75,6 +79,14 @@ class Feed(ABC):
     def pieces(self, rows: int) -> Iterator[Piece]:
         """Yield all rows in order, so many at a time; raise ``SourceChanged`` if they changed."""
 
+    def later(
+        self, rows: int, first: int = 0
+    ) -> Generator[tuple[int, Callable[[], Piece]], None, None]:
+        """Yield the sizes of all pieces but the first few, and how to make each in any thread."""
+        with closing(self.pieces(rows)) as pieces:  # type: ignore[type-var]
+            for piece in islice(pieces, first, None):
+                yield piece.matrix.shape[0], partial(_itself, piece)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StreamSource(Source):
@@ -114,8 +126,8 @@ class StreamSource(Source):
     def block_rows(self) -> int:
         return rows_of_width(self.shape[1])
 
-    def prepare(self, bounds: Bounds) -> FedStream:
-        return FedStream(self.feed, bounds, self.cached_bytes)
+    def prepare(self, bounds: Bounds) -> PreparedStream:
+        return SpiltStream(FedStream(self.feed, bounds, self.cached_bytes), waits=1)
 
 
 class PreparedStream(Prepared):
@@ -124,9 +136,37 @@ class PreparedStream(Prepared):
     is_streamed = True
     bounds: Bounds
 
+    @property
+    def is_held(self) -> bool:
+        """Whether pieces are in memory after the first pass, or made of such as are."""
+        return False
+
     @abstractmethod
+    def later(self, first: int = 0) -> Iterator[Callable[[], Prepared]]:
+        """Yield how to make each piece but the first few, once and soon, in any thread; a pass."""
+
+    @property
+    @abstractmethod
+    def spills(self) -> list[Spill]:
+        """The temporary files of this stream, of what it is made of, and of what is made of it."""
+
+    def close(self) -> None:
+        """Give all temporary files back; passes after that make pieces again."""
+        while self.spills:
+            self.spills.pop().close()
+
     def pieces(self) -> Iterator[Prepared]:
         """Yield all rows in order; a pass."""
+        with closing(self.later()) as later:  # type: ignore[type-var]
+            yield from in_order(_made, later, workers())
+
+    def _answers(self, kernel: Kernel, size: int, threads: int) -> Generator[Any, None, None]:
+        def work(make: Callable[[], Prepared]) -> list[Any]:
+            return [kernel(block()) for block in make().blocks(size)]
+
+        with closing(self.later()) as later:  # type: ignore[type-var]
+            for answers in in_order(work, later, max(threads, workers())):
+                yield from answers
 
     @property
     def has_labels(self) -> bool:
@@ -182,12 +222,22 @@ class PreparedStream(Prepared):
 
     def remade(self, remake: Remake, bounds: Bounds) -> tuple[Callable[[], Prepared], int]:
         stream = RemadeStream(self, lambda piece: remake(piece).prepare(bounds), bounds)
-        return lambda: stream, rows_of_width(bounds.n_features)
+        # Rows are remade for a second stage, of many passes; single columns for a few.
+        spilt = SpiltStream(stream, waits=int(bounds.n_features == 1))
+        return lambda: spilt, rows_of_width(bounds.n_features)
 
     def gather(self) -> tuple[Any, Vector | None]:
         check_held(self.bounds)
         pieces = [piece for piece in _all_of(self) if piece.count]
         return joined(pieces).gather() if pieces else self._none().gather()
+
+
+@dataclass(eq=False, repr=False)
+class _Pass:
+    """What a pass over a feed leaves behind, by the first row of each piece."""
+
+    kept: dict[int, Prepared] = field(default_factory=dict)
+    is_whole: bool = False
 
 
 @dataclass(eq=False, repr=False)
@@ -199,34 +249,64 @@ class FedStream(PreparedStream):
     cached_bytes: int
     _kept: list[Prepared] | None = field(default=None, init=False)
     _sample: Prepared | None = field(default=None, init=False)
+    _pass: _Pass | None = field(default=None, init=False)
+    _spills: list[Spill] = field(default_factory=list, init=False)
+
+    @property
+    def spills(self) -> list[Spill]:
+        return self._spills
 
     @property
     def count(self) -> int:
         return self.feed.shape[0]
 
-    def pieces(self) -> Iterator[Prepared]:
+    def later(self, first: int = 0) -> Iterator[Callable[[], Prepared]]:
+        self._settle()
         if self._kept is not None:
-            yield from self._kept
+            yield from (partial(_itself, piece) for piece in self._kept[first:])
             return
-        fits = self.count * self.bounds.n_features * 8 <= self.cached_bytes
-        kept: list[Prepared] = []
-        seen, step = 0, self._sample_step
-        with closing(self.feed.pieces(self._piece_rows)) as fed:  # type: ignore[type-var]
-            for raw in fed:
-                source = source_of(raw.matrix, raw.labels, raw.weights, self.bounds)
-                piece = source.prepare(self.bounds)
-                if fits:
-                    kept.append(piece)
-                elif self._sample is None:
-                    kept.append(piece.take(np.arange(-seen % step, piece.count, step)))
-                seen += piece.count
-                yield piece
+        found = _Pass()
+        if first == 0:
+            self._pass = found
+        seen = min(first * self._piece_rows, self.count)
+        if seen == self.count:
+            return
+        with closing(self.feed.later(self._piece_rows, first)) as fed:
+            for size, make in fed:
+                yield partial(self._prepared, make, seen, found)
+                seen += size
         if seen != self.count:
             raise SourceChanged("the number of stored rows changed while they were read.")
-        if fits:
-            self._kept = kept
+        found.is_whole = True
+
+    def _prepared(self, make: Callable[[], Piece], start: int, found: _Pass) -> Prepared:
+        raw = make()
+        piece = source_of(raw.matrix, raw.labels, raw.weights, self.bounds).prepare(self.bounds)
+        if self._fits:
+            found.kept[start] = piece
         elif self._sample is None:
+            step = self._sample_step
+            found.kept[start] = piece.take(np.arange(-start % step, piece.count, step))
+        return piece
+
+    def _settle(self) -> None:
+        """Keep what the last pass found, if it came to its end."""
+        found, self._pass = self._pass, None
+        if found is None or not found.is_whole or not found.kept:
+            return
+        kept = [found.kept[start] for start in sorted(found.kept)]
+        if self._fits:
+            self._kept = kept
+        else:
             self._sample = joined(kept)
+
+    @property
+    def is_held(self) -> bool:
+        return self._fits
+
+    @property
+    def _fits(self) -> bool:
+        return self.count * self.bounds.n_features * 8 <= self.cached_bytes
 
     @property
     def _sample_step(self) -> int:
@@ -238,9 +318,11 @@ class FedStream(PreparedStream):
         return rows * max(1, PIECE_NUMBERS // (rows * self.bounds.n_features))
 
     def thin(self, step: int) -> Prepared:
+        self._settle()
         if self._kept is None and self._sample is None:
             for _ in self.pieces():
                 pass
+            self._settle()
         if self._sample is None:
             return super().thin(step)
         return self._sample.thin(-(-step // self._sample_step))
@@ -258,13 +340,99 @@ class RemadeStream(PreparedStream):
     def count(self) -> int:
         return self.before.count
 
-    def pieces(self) -> Iterator[Prepared]:
-        with closing(self.before.pieces()) as pieces:  # type: ignore[type-var]
-            for piece in pieces:
-                yield self.remake(piece)
+    @property
+    def spills(self) -> list[Spill]:
+        return self.before.spills
+
+    @property
+    def is_held(self) -> bool:
+        return self.before.is_held
+
+    def later(self, first: int = 0) -> Iterator[Callable[[], Prepared]]:
+        with closing(self.before.later(first)) as later:  # type: ignore[type-var]
+            for make in later:
+                yield partial(self._remade, make)
+
+    def _remade(self, make: Callable[[], Prepared]) -> Prepared:
+        return self.remake(make())
 
     def thin(self, step: int) -> Prepared:
         return self.remake(self.before.thin(step))
+
+
+@dataclass(eq=False, repr=False)
+class SpiltStream(PreparedStream):
+    """The same pieces as another stream's, read back from a temporary file once they are there.
+
+    Parameters
+    ----------
+    before
+        The stream that makes them.
+    waits
+        How many passes are made before pieces are written.
+    """
+
+    before: PreparedStream
+    waits: int
+    _spill: Spill | None = field(default=None, init=False)
+
+    @property
+    def bounds(self) -> Bounds:  # type: ignore[override]
+        return self.before.bounds
+
+    @property
+    def count(self) -> int:
+        return self.before.count
+
+    @property
+    def spills(self) -> list[Spill]:
+        return self.before.spills
+
+    @property
+    def is_held(self) -> bool:
+        return self.before.is_held
+
+    def later(self, first: int = 0) -> Iterator[Callable[[], Prepared]]:
+        spill = self._opened()
+        reach = 0 if spill is None else spill.reach
+        if spill is None:
+            yield from self._made_later(first)
+            return
+        for place in range(first, reach):
+            yield partial(spill.read, place)
+        first = max(first, reach)
+        for place, make in enumerate(self._made_later(first), start=first):
+            yield partial(_written, make, spill, place)
+
+    def _made_later(self, first: int) -> Iterator[Callable[[], Prepared]]:
+        with closing(self.before.later(first)) as later:  # type: ignore[type-var]
+            yield from later
+
+    def _opened(self) -> Spill | None:
+        if self.is_held:
+            return None
+        if self.waits:
+            self.waits -= 1
+            return None
+        if self._spill is None:
+            self._spill = Spill.open()
+            if self._spill is not None:
+                self.spills.append(self._spill)
+        if self._spill is not None:
+            self._spill.begin()
+        return self._spill
+
+    def remade(self, remake: Remake, bounds: Bounds) -> tuple[Callable[[], Prepared], int]:
+        return self.before.remade(remake, bounds)  # which is spilt itself
+
+    def thin(self, step: int) -> Prepared:
+        return self.before.thin(step)
+
+
+def _written(make: Callable[[], Prepared], spill: Spill, place: int) -> Prepared:
+    piece = make()
+    spill.write(place, piece)
+    return piece
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -282,8 +450,13 @@ class SelectedStream(PreparedStream):
     def count(self) -> int:
         return self.positions.size
 
-    def pieces(self) -> Iterator[Prepared]:
-        yield from _selected(self.before, self.positions)
+    @property
+    def spills(self) -> list[Spill]:
+        return self.before.spills
+
+    def later(self, first: int = 0) -> Iterator[Callable[[], Prepared]]:
+        for piece in islice(_selected(self.before, self.positions), first, None):
+            yield partial(_itself, piece)
 
 
 def check_held(bounds: Bounds) -> None:
@@ -305,6 +478,17 @@ def joined(pieces: Sequence[Prepared]) -> Prepared:
     if len(sparse) == len(pieces):
         return PreparedSparse.joined(sparse)
     raise PrivacyError("pieces of one table must all be dense, or all sparse.")
+
+
+Thing = TypeVar("Thing")
+
+
+def _itself(thing: Thing) -> Thing:
+    return thing
+
+
+def _made(make: Callable[[], Thing]) -> Thing:
+    return make()
 
 
 def _all_of(stream: PreparedStream) -> Iterator[Prepared]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -43,20 +44,21 @@ class ColumnSums:
     def sum(self, rows: OpenRows, grid: Grid) -> Integers:
         """Return the exact sums of the rows' grid units, squares after entries."""
 
-        def entries(values: Array, columns: slice | Integers) -> Integers:
-            return grid.snap(self._clipped(values))
+        def kernel(block: Block) -> tuple[Integers, ...]:
+            snap = grid.whole if grid.sums_exactly(block.size) else grid.snap
 
-        def squares(values: Array, columns: slice | Integers) -> Integers:
-            return grid.snap(np.square(self._clipped(values)))
+            def both(values: Array, columns: slice | Integers) -> tuple[Any, Any]:
+                clipped = self._clipped(values)
+                return snap(clipped), snap(np.square(clipped, out=clipped))
 
-        def kernel(block: Block) -> tuple[Integers, Integers]:
-            return block.integer_sum(entries), block.integer_sum(squares)
+            return block.integer_sums(both)
 
         first, second = rows.sum(kernel)
         return np.concatenate([first, second[np.array(self.squared)]])
 
     def _clipped(self, values: Array) -> Array:
-        return np.clip(values / self.unit, -self.entry_bound, self.entry_bound)
+        clipped = values / self.unit
+        return np.clip(clipped, -self.entry_bound, self.entry_bound, out=clipped)
 
     def split(self, totals: Vector, noise: float) -> Sums:
         """Take the vector of all sums apart."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
+from threadpoolctl import threadpool_limits
 
 from discreet._types import Array, Vector
 from discreet.data import Block, OpenRows, SparseVector, Terms
@@ -178,9 +179,11 @@ class RowsObjective:
         rough = self._rough
         if rough is None:
             return point
-        _, gradient = rough.value_and_gradient(point)
-        enough = 1e-4 * float(np.linalg.norm(gradient))
-        return newton(rough, point, tolerance=enough, most_steps=20).point
+        # Blocks are small: threads would mostly wait for one another.
+        with threadpool_limits(1 if self._is_costly else None, user_api="blas"):
+            _, gradient = rough.value_and_gradient(point)
+            enough = 1e-4 * float(np.linalg.norm(gradient))
+            return newton(rough, point, tolerance=enough, most_steps=20).point
 
     @cached_property
     def _rough(self) -> RowsObjective | None:

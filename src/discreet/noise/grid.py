@@ -72,14 +72,22 @@ class Grid:
 
     def snap(self, values: ArrayLike) -> Integers:
         """Return the nearest grid units; NaN counts as zero, the rest is clipped to the bound."""
+        return self.whole(values).astype(np.int64)
+
+    def whole(self, values: ArrayLike) -> Array:
+        """Return what :meth:`snap` does, as floats."""
         with np.errstate(all="ignore"):  # no value may cause an error: tiny ones underflow
-            values = np.array(values, dtype=np.float64)
-            np.minimum(values, self.bound, out=values)
-            np.maximum(values, -self.bound, out=values)
-            np.copyto(values, 0.0, where=np.isnan(values))
-            values /= self.step
-            units: Integers = np.rint(values, out=values).astype(np.int64)
-        return units
+            snapped = np.array(values, dtype=np.float64)
+            np.clip(snapped, -self.bound, self.bound, out=snapped)
+            unknown = np.isnan(snapped)
+            if unknown.any():
+                snapped[unknown] = 0.0
+            snapped /= self.step
+            return np.rint(snapped, out=snapped)
+
+    def sums_exactly(self, rows: int) -> bool:
+        """Say whether sums of so many :meth:`whole` numbers are exact in floats, in any order."""
+        return rows * (self.bound / self.step + 1) < 2.0**53
 
     def values(self, units: Integers) -> Array:
         """Return the middle of the cells: ``step * (units + 1/2)``."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Any, NamedTuple, Self
 
@@ -14,12 +14,18 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from discreet import _checks
 from discreet._types import Array
-from discreet.data.frame import Coded, side_by_side
+from discreet.data.frame import Coded, Frame, column_by_column, side_by_side
 from discreet.declared import MOST_ROWS, Bounds, Labels
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import L2Ball
 from discreet.geometry.shapes import Csr, as_numbers
-from discreet.preprocessing.columns import Cells, Column, Numeric, encode_numbers
+from discreet.preprocessing.columns import (
+    Cells,
+    Column,
+    Numeric,
+    encode_numbers,
+    encode_stored_numbers,
+)
 
 
 class Folded(NamedTuple):
@@ -115,6 +121,8 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.sparse_output:
             blocks = [column.encode_sparse(c) for column, c in zip(declared, cells, strict=True)]
             return sparse.csr_array(sparse.hstack(blocks, format="csr"))
+        if isinstance(X, Frame):
+            return _stored(declared, cells, centred=self.centre_categories)
         return _encoded(declared, cells, centred=self.centre_categories)
 
     def plain(self, X: Any) -> Array:
@@ -321,15 +329,32 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 def _encoded(columns: Sequence[Column], cells: Sequence[Cells], *, centred: bool) -> Array:
     """Encode columns; those of plain numbers that stand together, together."""
+    parts = _parts(columns, cells, encode_numbers, centred=centred)
+    return parts[0] if len(parts) == 1 else side_by_side(parts)
+
+
+def _stored(columns: Sequence[Column], cells: Sequence[Cells], *, centred: bool) -> Array:
+    """Encode columns of a stored table: the same numbers, laid out by columns."""
+    parts = _parts(columns, cells, encode_stored_numbers, centred=centred)
+    return parts[0] if len(parts) == 1 else column_by_column(parts)
+
+
+def _parts(
+    columns: Sequence[Column],
+    cells: Sequence[Cells],
+    encode: Callable[[Sequence[Numeric], Sequence[NDArray[Any]]], Array],
+    *,
+    centred: bool,
+) -> list[Array]:
     parts = []
     for are_numbers, group in groupby(zip(columns, cells, strict=True), _is_plain):
         listed = list(group)
         if are_numbers:
             numeric = [column for column, _ in listed if isinstance(column, Numeric)]
-            parts.append(encode_numbers(numeric, [np.asarray(values) for _, values in listed]))
+            parts.append(encode(numeric, [np.asarray(values) for _, values in listed]))
         else:
             parts += [column.encode(values, centred=centred) for column, values in listed]
-    return parts[0] if len(parts) == 1 else side_by_side(parts)
+    return parts
 
 
 def _is_plain(pair: tuple[Column, Cells]) -> bool:

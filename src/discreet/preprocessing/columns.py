@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from numbers import Real
 from typing import Any
 
@@ -19,6 +19,7 @@ from scipy import sparse
 from discreet import _checks
 from discreet._types import Array, Integers, Vector
 from discreet.data.frame import Coded, side_by_side
+from discreet.data.shelf import SHELF
 from discreet.errors import InputError, InputTypeError
 from discreet.facts import one_of
 from discreet.geometry.shapes import Csr
@@ -193,6 +194,58 @@ def encode_numbers(columns: Sequence[Numeric], cells: Sequence[NDArray[Any]]) ->
     table -= middles
     table /= [column.half for column in columns]
     return np.clip(table, -1.0, 1.0, out=table)
+
+
+def encode_stored_numbers(columns: Sequence[Numeric], cells: Sequence[NDArray[Any]]) -> Array:
+    """Return the same numbers as :func:`encode_numbers`, each column's together in memory.
+
+    Examples
+    --------
+    >>> columns, cells = [Numeric(0, 10), Numeric(0, 2)], [np.array([2.5, 99]), np.array([1, 0])]
+    >>> encode_stored_numbers(columns, cells).T
+    array([[-0.5,  1. ],
+           [ 0. , -1. ]])
+    """
+    table = SHELF.empty((cells[0].size, len(columns)), order="F")
+    with np.errstate(all="ignore"):  # a warning would tell of a value
+        for target, values in zip(table.T, cells, strict=True):
+            target[:] = values
+        return _encoded_in_place(table, _Ranges.of(tuple(columns)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Ranges:
+    """The constants of several numeric columns."""
+
+    lows: Vector
+    highs: Vector
+    fills: Vector
+    middles: Vector
+    halves: Vector
+    overshoot: bool  # whether an end of a range, scaled, is rounded to more than one
+
+    @classmethod
+    @lru_cache(maxsize=8)
+    def of(cls, columns: tuple[Numeric, ...]) -> _Ranges:
+        fills = [column.middle if column.fill is None else column.fill for column in columns]
+        lows, highs = np.array([(column.low, column.high) for column in columns]).T
+        middles, halves = np.array([(column.middle, column.half) for column in columns]).T
+        ends = np.concatenate([(lows - middles) / halves, (highs - middles) / halves])
+        return cls(lows, highs, np.array(fills), middles, halves, bool((np.abs(ends) > 1).any()))
+
+
+def _encoded_in_place(table: Array, ranges: _Ranges) -> Array:
+    # A sum is NaN or infinite if an entry is; so may be one of huge numbers, so look again.
+    if not np.isfinite(table.sum()):
+        is_known = np.isfinite(table)
+        if not is_known.all():
+            np.copyto(table, ranges.fills, where=~is_known)
+    np.clip(table, ranges.lows, ranges.highs, out=table)
+    if ranges.middles.any():
+        table -= ranges.middles
+    table /= ranges.halves
+    # Rounding keeps order, so that no number is further out than the ends of its range.
+    return np.clip(table, -1.0, 1.0, out=table) if ranges.overshoot else table
 
 
 @dataclass(frozen=True, init=False)

@@ -1,0 +1,65 @@
+"""Several pieces are worked on at once, and answered for in order."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from discreet.data.shelf import SHELF
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+MOST_WORKERS = 4
+"""More of them would wait for the one that decodes."""
+
+
+def workers() -> int:
+    """Return how many threads work on stored rows.
+
+    Examples
+    --------
+    >>> 1 <= workers() <= MOST_WORKERS
+    True
+    """
+    if hasattr(os, "sched_getaffinity"):  # what this process may use, where that is known
+        return min(len(os.sched_getaffinity(0)), MOST_WORKERS)
+    return min(os.cpu_count() or 1, MOST_WORKERS)
+
+
+def in_order(
+    work: Callable[[Item], Answer], items: Iterable[Item], threads: int
+) -> Generator[Answer, None, None]:
+    """Yield what the work makes of each item, in their order, a few of them made ahead.
+
+    Products of matrices are left to one thread each: they would get in each other's way, and their
+    rounding would depend on the machine.
+
+    Examples
+    --------
+    >>> list(in_order(abs, [-3, 2, -1], threads=2))
+    [3, 2, 1]
+    """
+
+    def quietly(item: Item) -> Answer:
+        with np.errstate(all="ignore"):  # NumPy's settings are those of each thread
+            return work(item)
+
+    waiting: deque[Future[Answer]] = deque()
+    blas = threadpool_limits(1, user_api="blas")
+    with blas, SHELF.opened(), ThreadPoolExecutor(threads) as pool:
+        try:
+            for item in items:
+                waiting.append(pool.submit(quietly, item))
+                if len(waiting) > threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            pool.shutdown(cancel_futures=True)
