@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
@@ -51,7 +52,7 @@ def test_a_column_that_only_one_file_has_is_refused_before_the_charge(place, man
     assert "'age', which the schema declares, is missing" in run(place, COMMAND).error
     ages = pa.array(["47", "x"])
     parquet.write_table(table.drop_columns(["age"]).append_column("age", ages), path)
-    assert "the column 'age' must hold numbers" in run(place, COMMAND).error
+    assert "the column 'age' is declared as numbers" in run(place, COMMAND).error
     assert not Ledger(place / "patients.db").history()
     assert not (place / "model").exists()
 
@@ -61,3 +62,36 @@ def test_an_empty_folder(place):
     result = run(place, COMMAND)
     assert result.code == 2
     assert "no Parquet file here" in result.error
+
+
+SINGLE = """
+[target]
+name = "t"
+task = "classification"
+classes = [0.1, 0.2]
+
+[columns.a]
+type = "category"
+categories = [0.3, 0.7]
+"""
+
+
+@pytest.mark.parametrize("kind", ["float32", "decimal", "text", "double"])
+def test_a_folder_means_what_its_file_means(place, kind):
+    (place / "single.toml").write_text(SINGLE)
+    t, a = ["0.1", "0.2", "0.2", "0.5"] * 50, ["0.3", "0.7", "0.7", "0.3"] * 50
+    types = {"float32": pa.float32(), "double": pa.float64(), "decimal": pa.decimal128(4, 1)}
+    cells = {"t": pa.array(t), "a": pa.array(a)}
+    if kind in types:
+        cells = {name: column.cast(types[kind]) for name, column in cells.items()}
+    (place / "many").mkdir()
+    parquet.write_table(pa.table(cells), place / "many" / "one.parquet")
+    fit = "fit single.toml {} --rehearse 1 --epsilon 9 --max-rows 4096 --out {}"
+    for data, out in (("many", "folder"), ("many/one.parquet", "file")):
+        done = run(place, fit.format(data, out))
+        assert done.code == 0, done.error
+    numbers = [np.load(place / out / "arrays.npz") for out in ("folder", "file")]
+    for name in numbers[0]:
+        np.testing.assert_allclose(numbers[0][name], numbers[1][name], rtol=1e-9)
+    said = [run(place, f"predict file {data} --json") for data in ("many", "many/one.parquet")]
+    assert said[0].output == said[1].output

@@ -8,6 +8,7 @@ from decimal import Decimal
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
@@ -23,9 +24,12 @@ from discreet.data.stream import StreamSource
 from discreet.data.total import summation_error
 from discreet.errors import InputError, PrivacyError, SourceChanged
 from discreet.geometry import L2Ball
-from discreet.ledger import NoLedger
+from discreet.ledger import MemoryLedger, NoLedger, State
+from discreet.mechanisms import GaussianSum
 from discreet.noise import RehearsalNoise
-from discreet.privacy import AddRemoveOne, Guarantee, Pure
+from discreet.privacy import AddRemoveOne, Budget, Guarantee, Pure
+from discreet.question import VectorMean
+from discreet.release import release
 
 WIDTH = 3
 NAMES = [f"x{j}" for j in range(WIDTH)]
@@ -472,3 +476,67 @@ def test_reading_ahead_stops_with_its_reader():
 
 def test_a_frame_shows_nothing():
     assert repr(Frame({"secret": np.array([1.0])})) == "<a table of 1 columns>"
+
+
+def test_a_file_under_two_names_is_refused(tmp_path):
+    X, y, weights = table(20)
+    folder = write(tmp_path / "data", X, y, weights, [], 10)
+    (folder / "latest.parquet").symlink_to(folder / "part-000.parquet")
+    with pytest.raises(InputError, match="are one file, whose rows would count twice"):
+        ParquetTable.open(folder)
+    (folder / "latest.parquet").unlink()
+    os.link(folder / "part-000.parquet", folder / "linked.parquet")
+    with pytest.raises(InputError, match="are one file"):
+        ParquetTable.open(folder)
+
+
+def test_columns_that_come_twice_are_refused(tmp_path):
+    folder = write(tmp_path / "data", *table(20), [], 10)
+    for columns, options in ((["x0", "x0"], {}), (["x0", "x1"], {"target": "x1"})):
+        with pytest.raises(InputError, match="one comes twice"):
+            parquet_rows(folder, columns, **options)
+
+
+def test_decimals_are_the_numbers_that_they_spell(tmp_path):
+    spelt = [f"{number / 100:.2f}" for number in range(1, 300)]
+    cells = pa.array([Decimal(text) for text in spelt])
+    parquet.write_table(pa.table({"a": cells, "b": cells.dictionary_encode()}), tmp_path / "1.pq")
+    wanted = [Wanted("a"), Wanted("a", (0.3,)), Wanted("b", (0.3,))]
+    (frame,) = ParquetTable.open(tmp_path).frames(wanted[:1], 1000)
+    assert frame["a"].tolist() == [float(text) for text in spelt]
+    for column in wanted[1:]:
+        (frame,) = ParquetTable.open(tmp_path).frames([column], 1000)
+        coded = frame[column.name]
+        assert coded.distinct[coded.places].tolist() == [float(text) for text in spelt]
+
+
+def test_the_index_of_pandas_is_no_feature(tmp_path):
+    pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0]}).iloc[[0, 1, 3]].to_parquet(tmp_path / "1.pq")
+    assert "__index_level_0__" in parquet.read_schema(tmp_path / "1.pq").names
+    assert ParquetTable.open(tmp_path).names == ["a"]
+
+
+def test_numbers_in_names_of_folders(tmp_path):
+    for year in ("2023", "2024", "none"):
+        (tmp_path / f"year={year}").mkdir()
+        parquet.write_table(pa.table({"a": [1.0, 2.0]}), tmp_path / f"year={year}" / "1.pq")
+    bounds = Bounds(L2Ball(1e5), 2, max_rows=100)
+    rows = opened(parquet_rows(tmp_path, ["a", "year"]), bounds)
+    found = rows.sum(lambda block: block.rows().sum(axis=0))
+    assert found.tolist() == [6.0, 2 * (2023 + 2024)]  # two rows with a NaN are replaced by zeros
+
+
+def test_the_repr_of_a_file_does_not_tell_how_many_rows_it_has(tmp_path):
+    folder = write(tmp_path / "data", *table(123), [], 10)
+    assert "123" not in repr(ParquetTable.open(folder).files)
+
+
+def test_what_is_no_longer_what_was_checked_is_given_back(tmp_path):
+    folder = write(tmp_path / "data", *table(50), [], 10)
+    bounds = Bounds(L2Ball(1.5), WIDTH, max_rows=10**5)
+    rows = Rows(parquet_rows(folder, NAMES), bounds=bounds)
+    os.utime(folder / "part-000.parquet", ns=(1, 1))
+    ledger = MemoryLedger(Budget(1.0, 1e-6))
+    with pytest.raises(InputError, match="has changed since it was checked"):
+        release(GaussianSum(), VectorMean(bounds), rows, budget=Budget(1.0, 1e-6), ledger=ledger)
+    assert [entry.state for entry in ledger.history()] == [State.REFUNDED]

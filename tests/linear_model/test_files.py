@@ -223,7 +223,7 @@ def test_a_file_that_changes_fails_the_fit_with_one_charge(folder, monkeypatch, 
 
     monkeypatch.setattr(ParquetFeed, "_encoded", spoiling)
     model = LinearClassifier(columns=COLUMNS, classes=CLASSES, ledger=ledger)
-    with pytest.raises(SourceChanged, match="nothing is released; the charge stands") as error:
+    with pytest.raises(SourceChanged, match="nothing is released; a charge stands") as error:
         model.fit(folder, target="readmitted")
     assert error.value.__context__ is None
     assert error.value.__cause__ is None

@@ -103,7 +103,7 @@ def fit(
 def _given(schema: Schema, data: Path, *, on_cluster: bool) -> dict[str, Any]:
     """Return rows as ``fit`` takes them: a table, or where its files are."""
     if tables.are_files(data):
-        X = frame_of(data) if on_cluster else str(data)
+        X = frame_of(data) if on_cluster else tables.stored(data, schema)
         return {"X": X, "target": schema.target.name}
     with working("Reading the table"):
         table = tables.read(data, schema)

@@ -51,8 +51,7 @@ def predict(
         raise InputError("--proba is for classification; this model predicts numbers.")
     with working("Predicting"):
         if tables.are_files(data):
-            tables.check(data, schema, with_target=False)
-            rows: Any = str(data)
+            rows: Any = tables.stored(data, schema, with_target=False)
         else:
             rows = tables.read(data, schema, with_target=False).X
         columns: dict[str, Any] = {PREDICTION: model.predict(rows)}

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import glob
 import hashlib
+import json
 import os
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -68,14 +69,16 @@ class _Mark:
     footer: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class _File:
     path: Path
     mark: _Mark
+    place: tuple[int, int]  # on the disk, whatever its name
     rows: int
     types: Mapping[str, Any]  # Arrow's type of each column
     twice: frozenset[str]
     folders: Mapping[str, str | None]  # columns that the names of folders add
+    index: frozenset[str]  # columns that pandas added
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,6 +97,7 @@ class ParquetTable(StoredTable):
 
     where: str
     files: tuple[_File, ...]
+    meanings: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
 
     @classmethod
     def open(cls, where: str | os.PathLike[str]) -> ParquetTable:
@@ -108,7 +112,18 @@ class ParquetTable(StoredTable):
             return where
         _arrow()
         paths, root = _found(where)
-        return cls(str(where), tuple(_opened(path, root) for path in paths))
+        files = tuple(_opened(path, root) for path in paths)
+        _check_apart(files)
+        return cls(str(where), files)
+
+    def meaning(self, meanings: Mapping[str, Callable[[Any], Any]]) -> ParquetTable:
+        """Return the same table, with what the cells of some columns mean."""
+        return replace(self, meanings=meanings)
+
+    def _meant(self, column: Wanted | None) -> Any:
+        if column is None or column.name not in self.meanings:
+            return column
+        return replace(column, meant=self.meanings[column.name])
 
     @property
     def count(self) -> int:
@@ -117,8 +132,8 @@ class ParquetTable(StoredTable):
 
     @property
     def names(self) -> list[str]:
-        """The columns of the first file, in order; those of folders are not among them."""
-        return list(self.files[0].types)
+        """The columns of the first file, in order, without those of folders and pandas' index."""
+        return [name for name in self.files[0].types if name not in self.files[0].index]
 
     @property
     def width(self) -> int:
@@ -134,12 +149,12 @@ class ParquetTable(StoredTable):
         """Refuse files without a wanted column, or with one of another type; reads no row."""
         for file in self.files:
             for column in wanted:
-                _check_column(file, column)
+                _check_column(file, self._meant(column))
 
     def check_same_names(self) -> None:
         """Refuse files that have other columns than the first."""
         for file in self.files:
-            if set(file.types) != set(self.names):
+            if set(file.types) - file.index != set(self.names):
                 raise InputError(
                     f"{file.path}: this file has other columns than {self.files[0].path}. Declare "
                     "the columns to be used by name, or write the files alike."
@@ -165,10 +180,10 @@ class ParquetTable(StoredTable):
                 )
         feed = ParquetFeed(
             self,
-            features,
+            tuple(map(self._meant, features)),
             encoding.encode,
             encoding.width,
-            encoding.target,
+            self._meant(encoding.target),
             encoding.label,
             encoding.weight,
             encoding.is_sparse,
@@ -178,6 +193,7 @@ class ParquetTable(StoredTable):
 
     def frames(self, wanted: Sequence[Wanted], rows: int) -> Generator[Frame, None, None]:
         """Yield all rows in order, at most so many at a time, never of two files."""
+        wanted = [self._meant(column) for column in wanted]
         for file, batch in self.batches(wanted, rows):
             yield _frame(file, batch, wanted)
 
@@ -313,6 +329,9 @@ def parquet_rows(
     <sealed rows: 2 features, unit 'add_remove'>
     """
     table = ParquetTable.open(where)
+    names = [*columns, *(name for name in (target, weight) if name is not None)]
+    if len(set(names)) < len(names):
+        raise InputError("columns, target and weight must all be different; one comes twice.")
     features = tuple(Wanted(name) for name in columns)
     feed = ParquetFeed(
         table,
@@ -397,7 +416,7 @@ def _within(folder: Path) -> list[Path]:
 def _opened(path: Path, root: Path) -> _File:
     arrow = _arrow()
     try:
-        mark = _mark(path)
+        mark, status = _mark(path), path.stat()
         metadata = arrow.parquet.read_metadata(path)
         schema = metadata.schema.to_arrow_schema()
         rows = int(metadata.num_rows)
@@ -411,13 +430,36 @@ def _opened(path: Path, root: Path) -> _File:
     return _File(
         path,
         mark,
+        (status.st_dev, status.st_ino),
         rows,
         {name: schema.field(place).type for place, name in enumerate(names)},
         frozenset(name for name in names if names.count(name) > 1)
         if len(set(names)) < len(names)
         else frozenset(),
         _folders(path, root),
+        _index(schema),
     )
+
+
+def _index(schema: Any) -> frozenset[str]:
+    """Return the columns in which pandas stored its index."""
+    try:
+        said = json.loads((schema.metadata or {})[b"pandas"])["index_columns"]
+    except (KeyError, TypeError, ValueError):
+        return frozenset()
+    return frozenset(name for name in said if isinstance(name, str))
+
+
+def _check_apart(files: Sequence[_File]) -> None:
+    """Refuse a file that comes under two names: its rows would count twice."""
+    first: dict[tuple[int, int], _File] = {}
+    for file in files:
+        other = first.setdefault(file.place, file)
+        if other is not file:
+            raise InputError(
+                f"{file.path} and {other.path} are one file, whose rows would count twice; leave "
+                "one of the two names out."
+            )
 
 
 def _folders(path: Path, root: Path) -> dict[str, str | None]:
@@ -481,8 +523,8 @@ def _is_text(types: Any, kind: Any) -> bool:
 
 def _changed(path: Path) -> NoReturn:
     raise SourceChanged(
-        f"{path}: this file changed or broke while its rows were read, so nothing is released; the "
-        "charge stands. Fit again when nobody writes to it."
+        f"{path}: this file changed or broke while its rows were read, so nothing is released; a "
+        "charge stands. Try again when nobody writes to it."
     )
 
 
@@ -571,42 +613,78 @@ def _or_none(errors: tuple[type[Exception], ...], make: Callable[[], Result]) ->
 def _cells(arrow: Any, file: _File, batch: Any, column: Wanted) -> Cells | Coded:
     if column.name not in file.types:
         value = file.folders[column.name]
+        if column.is_number:
+            return np.full(batch.num_rows, _spelt(value))
         places = np.zeros(batch.num_rows, dtype=np.int64)
-        return Coded(np.array([value, None], dtype=object), places)
+        return Coded(_read(column, [value]), places)
     array = batch.column(column.name)
-    return _numbers(arrow, array) if column.is_number else _coded(arrow, array)
+    return _numbers(arrow, array) if column.is_number else _coded(arrow, array, column)
+
+
+def _spelt(value: str | None) -> float:
+    """Return the number that a folder's name spells, NaN if none."""
+    try:
+        return np.nan if value is None else float(value)
+    except ValueError:
+        return np.nan
 
 
 def _numbers(arrow: Any, array: Any) -> Cells:
     if arrow.types.is_dictionary(array.type):
         array = array.cast(array.type.value_type)
     if not arrow.types.is_float64(array.type):
-        array = arrow.compute.cast(array, arrow.float64(), safe=False)
+        array = _as_floats(arrow, array)
     numbers: Cells = array.to_numpy(zero_copy_only=False)
     return numbers
 
 
-def _coded(arrow: Any, array: Any) -> Coded:
+def _as_floats(arrow: Any, array: Any) -> Any:
+    if arrow.types.is_decimal(array.type):
+        array = arrow.compute.cast(array, arrow.string())  # the direct way can be off by one digit
+    return arrow.compute.cast(array, arrow.float64(), safe=False)
+
+
+def _coded(arrow: Any, array: Any, column: Wanted) -> Coded:
     """Return places in the list of distinct values; every value has one, whatever its bytes."""
     types = arrow.types
     if types.is_null(array.type):
-        return Coded(np.array([None], dtype=object), np.zeros(len(array), dtype=np.int64))
+        return Coded(_read(column, []), np.zeros(len(array), dtype=np.int64))
     if types.is_decimal(array.type):
-        array = arrow.compute.cast(array, arrow.float64(), safe=False)
+        array = _as_floats(arrow, array)
     if not types.is_dictionary(array.type):
         array = array.dictionary_encode()
     values = array.dictionary
     if types.is_decimal(values.type):
-        values = arrow.compute.cast(values, arrow.float64(), safe=False)
+        values = _as_floats(arrow, values)
+    listed: list[Any]
     if _is_text(types, values.type):
         listed = [_text(value) for value in values.cast(arrow.large_binary()).to_pylist()]
     else:
         listed = values.to_pylist()
-    distinct = np.empty(len(listed) + 1, dtype=object)
-    distinct[: len(listed)] = listed
+    if column.meant is not None and types.is_float32(values.type):
+        listed = [None if value is None else shortest(value) for value in listed]
     indices = array.indices.fill_null(len(listed)) if array.indices.null_count else array.indices
     places: Integers = indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    return Coded(distinct, places)
+    return Coded(_read(column, listed), places)
+
+
+def _read(column: Wanted, listed: Sequence[Any]) -> Cells:
+    """Return distinct values as what they mean, and None after them for missing ones."""
+    distinct = np.empty(len(listed) + 1, dtype=object)
+    distinct[: len(listed)] = listed if column.meant is None else list(map(column.meant, listed))
+    return distinct
+
+
+def shortest(number: float) -> float:
+    """Return what a number of single precision is taken for: the shortest it could mean.
+
+    Examples
+    --------
+    >>> shortest(float(np.float32(0.1)))
+    0.1
+    """
+    with np.errstate(over="ignore"):
+        return float(str(np.float32(number)))
 
 
 def _text(value: bytes | None) -> str | None:

@@ -18,6 +18,8 @@ class Wanted:
 
     name: str
     labels: tuple[Any, ...] | None = None
+    meant: Callable[[Any], Any] | None = None
+    """Which declared value a cell means, by itself; cells are compared as they are without it."""
 
     @property
     def is_number(self) -> bool:
@@ -36,6 +38,8 @@ class Wanted:
         kind
             Its type in words.
         """
+        if self.meant is not None:
+            return
         if self.labels is None:
             if not number:
                 raise InputError(

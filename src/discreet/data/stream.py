@@ -455,7 +455,8 @@ class SelectedStream(PreparedStream):
         return self.before.spills
 
     def later(self, first: int = 0) -> Iterator[Callable[[], Prepared]]:
-        for piece in islice(_selected(self.before, self.positions), first, None):
+        found = (piece for piece in _selected(self.before, self.positions) if piece.count)
+        for piece in islice(found, first, None):
             yield partial(_itself, piece)
 
 

@@ -7,6 +7,7 @@ from discreet.tables.files import (
     has_first_line,
     measure,
     read,
+    stored,
     write,
 )
 from discreet.tables.frame import Frame, Table
@@ -20,5 +21,6 @@ __all__ = [
     "has_first_line",
     "measure",
     "read",
+    "stored",
     "write",
 ]

@@ -20,6 +20,7 @@ from pyarrow import csv, parquet
 
 from discreet._types import Vector
 from discreet.data import ParquetTable
+from discreet.data.parquet import shortest
 from discreet.errors import InputError
 from discreet.preprocessing import Category
 from discreet.schema import CLASSIFICATION, Schema
@@ -45,17 +46,14 @@ def check(path: Path | str, schema: Schema, *, with_target: bool = True) -> None
     Parameters
     ----------
     path
-        A CSV or Parquet file; or a folder or pattern of Parquet files, of which only the columns
-        are checked here, and the types when they are fitted.
+        A CSV or Parquet file; or a folder or pattern of Parquet files.
     schema
         What is declared about it.
     with_target
         Whether the target must be there; otherwise it may be.
     """
     if are_files(path):
-        for file in ParquetTable.open(path).files:
-            names = [*file.types, *file.folders]
-            check_columns(file.path, names, schema, with_target=with_target)
+        stored(path, schema, with_target=with_target)
         return
     path = _file(path)
     if path.suffix.lower() in CSV:
@@ -65,6 +63,26 @@ def check(path: Path | str, schema: Schema, *, with_target: bool = True) -> None
     check_columns(path, types.names, schema, with_target=with_target)
     for name, labels in _wanted(schema, with_target).items():
         _check_type(path, name, types.field(name).type, labels)
+
+
+def stored(path: Path | str, schema: Schema, *, with_target: bool = True) -> ParquetTable:
+    """Return a folder or pattern of Parquet files, whose cells mean what those of one file would.
+
+    Parameters
+    ----------
+    path, schema, with_target
+        As for :func:`check`, which this does: no row is read.
+    """
+    table = ParquetTable.open(path)
+    wanted = _wanted(schema, with_target)
+    for file in table.files:
+        names = [*file.types, *file.folders]
+        check_columns(file.path, names, schema, with_target=with_target)
+        for name, labels in wanted.items():
+            if name in file.types:
+                _check_type(file.path, name, file.types[name], labels)
+    meanings = {name: labels.meant for name, labels in wanted.items() if labels is not None}
+    return table.meaning(meanings)
 
 
 def read(path: Path | str, schema: Schema, *, with_target: bool = True) -> Table:
@@ -328,7 +346,7 @@ def _stored(number: float, kind: Any) -> float:
     """
     with np.errstate(over="ignore"):
         if pa.types.is_float32(kind):
-            return float(str(np.float32(number)))
+            return shortest(number)
         return float(np.float16(number)) if pa.types.is_float16(kind) else number
 
 
