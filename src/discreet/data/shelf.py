@@ -25,6 +25,18 @@ MOST_NUMBERS = 2**24
 _UNUSED = 3  # references: the list, the name, and the argument
 
 
+def lies_by_columns(matrix: Array) -> bool:
+    """Say whether a column's entries lie together in memory, and a row's do not.
+
+    Examples
+    --------
+    >>> lies_by_columns(np.ones((3, 2), order="F")[:2]), lies_by_columns(np.ones((3, 2)))
+    (True, False)
+    """
+    between_rows, between_columns = matrix.strides
+    return between_rows == matrix.itemsize < between_columns
+
+
 class Shelf:
     """Arrays to be used again, while it is open.
 
@@ -57,7 +69,11 @@ class Shelf:
                 if not self._users:
                     self._buffers.clear()
 
-    def empty(self, shape: tuple[int, int], order: Literal["C", "F"] = "C") -> Array:
+    def like(self, matrix: Array) -> Array:
+        """Return an array of the same shape and layout."""
+        return self.empty(matrix.shape, order="F" if lies_by_columns(matrix) else "C")
+
+    def empty(self, shape: tuple[int, ...], order: Literal["C", "F"] = "C") -> Array:
         """Return an array that holds anything, as NumPy's own function does."""
         size = shape[0] * shape[1]
         if not self._users or size < SMALLEST or not hasattr(sys, "getrefcount"):
