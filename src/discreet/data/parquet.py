@@ -24,7 +24,8 @@ from scipy import sparse
 
 from discreet._types import Integers, Vector
 from discreet.data.ahead import ahead
-from discreet.data.frame import Cells, Coded, Frame, column_by_column, one_above_another
+from discreet.data.frame import Cells, Coded, Frame, one_above_another
+from discreet.data.shelf import SHELF
 from discreet.data.stream import CACHED_BYTES, Feed, Piece, StreamSource
 from discreet.errors import InputError, InputTypeError, SourceChanged
 
@@ -315,7 +316,11 @@ def parquet_rows(
 
 def matrix_of(frame: Frame) -> Any:
     """Return columns of numbers side by side."""
-    return column_by_column([frame[name][:, None] for name in frame.columns])
+    cells = [frame[name] for name in frame.columns]
+    matrix = SHELF.empty((cells[0].size, len(cells)), order="F")
+    for column, numbers in zip(matrix.T, cells, strict=True):
+        column[:] = numbers
+    return matrix
 
 
 def _as_they_are(labels: Vector) -> Vector:
