@@ -6,7 +6,8 @@ import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from threading import Lock
+from typing import Any, TypeVar
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -33,13 +34,42 @@ def workers() -> int:
     return min(os.cpu_count() or 1, MOST_WORKERS)
 
 
+class SingleProducts:
+    """Leaves each product of matrices to one thread, until the last who asked for it is gone.
+
+    Threads would mostly wait for one another, and rounding would depend on how many there are.
+
+    Examples
+    --------
+    >>> with SINGLE_PRODUCTS:
+    ...     float(np.ones(3) @ np.ones(3))
+    3.0
+    """
+
+    def __init__(self) -> None:
+        self._users, self._lock = 0, Lock()
+        self._limits: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._users += 1
+            if self._users == 1:
+                self._limits = threadpool_limits(1, user_api="blas")
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if not self._users:
+                self._limits.restore_original_limits()
+
+
+SINGLE_PRODUCTS = SingleProducts()
+
+
 def in_order(
     work: Callable[[Item], Answer], items: Iterable[Item], threads: int
 ) -> Generator[Answer, None, None]:
     """Yield what the work makes of each item, in their order, a few of them made ahead.
-
-    Products of matrices are left to one thread each: they would get in each other's way, and their
-    rounding would depend on the machine.
 
     Examples
     --------
@@ -52,8 +82,7 @@ def in_order(
             return work(item)
 
     waiting: deque[Future[Answer]] = deque()
-    blas = threadpool_limits(1, user_api="blas")
-    with blas, SHELF.opened(), ThreadPoolExecutor(threads) as pool:
+    with SINGLE_PRODUCTS, SHELF.opened(), ThreadPoolExecutor(threads) as pool:
         try:
             for item in items:
                 waiting.append(pool.submit(quietly, item))

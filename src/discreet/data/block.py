@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from discreet._types import Array, Integers, Vector
-from discreet.data.shelf import SHELF
+from discreet.data.shelf import SHELF, lies_by_columns
 
 Rounding = Callable[[Array, "slice | Integers"], Integers]
 """Rounds entries to integers; its second argument says which columns they belong to."""
@@ -113,18 +113,6 @@ class SparseVector:
     places: Integers
     values: Vector
     size: int
-
-
-def lies_by_columns(matrix: Array) -> bool:
-    """Say whether a column's entries lie together in memory, and a row's do not.
-
-    Examples
-    --------
-    >>> lies_by_columns(np.ones((3, 2), order="F")[:2]), lies_by_columns(np.ones((3, 2)))
-    (True, False)
-    """
-    between_rows, between_columns = matrix.strides
-    return between_rows == matrix.itemsize < between_columns
 
 
 class MatrixBlock(Block):
@@ -237,10 +225,6 @@ class MatrixBlock(Block):
         return whole
 
 
-ROUNDED_AT_ONCE = 2**13
-"""Entries of a few columns that are rounded together: they fit a near cache."""
-
-
 def _added(rounded: tuple[Any, ...]) -> tuple[Integers, ...]:
     return tuple(units.sum(axis=0).astype(np.int64) for units in rounded)
 
@@ -254,23 +238,22 @@ class DenseBlock(MatrixBlock):
 
     def integer_sums(self, roundings: Roundings) -> tuple[Integers, ...]:
         width = self._matrix.shape[1]
-        step = max(1, ROUNDED_AT_ONCE // max(self.size, 1))
-        if not lies_by_columns(self._matrix):
-            step = width
-        parts = [
-            _added(roundings(self._columns(first, first + step), slice(first, first + step)))
-            for first in range(0, width, step)
-        ]
-        if self._intercept is not None:
-            constant = np.full((1, 1), self._intercept)
-            once = _added(roundings(constant, slice(width, width + 1)))
-            parts.append(tuple(self.size * units for units in once))
-        return tuple(np.concatenate(sums) for sums in zip(*parts, strict=True))
+        sums = _added(roundings(self._clipped(), slice(0, width)))
+        if self._intercept is None:
+            return sums
+        constant = np.full((1, 1), self._intercept)
+        once = _added(roundings(constant, slice(width, width + 1)))
+        return tuple(
+            np.append(total, self.size * unit) for total, unit in zip(sums, once, strict=True)
+        )
 
-    def _columns(self, first: int, last: int) -> Array:
-        """Return some columns of the clipped rows, not to be overwritten."""
-        columns = self._matrix[:, first:last]
-        return np.asarray(columns if self._scale is None else columns * self._scale[:, None])
+    def _clipped(self) -> Array:
+        """Return the clipped rows, not to be overwritten."""
+        if self._scale is None:
+            return np.asarray(self._matrix)
+        clipped = SHELF.like(self._matrix)
+        np.multiply(self._matrix, self._scale[:, None], out=clipped)
+        return clipped
 
     def _small_products(self, weights: Vector, starts: Integers, size: int) -> Array:
         width, whole = self._matrix.shape[1], self.size // size
@@ -286,13 +269,14 @@ class DenseBlock(MatrixBlock):
         return lines
 
     def _careful_product(self, coefficients: Vector) -> Vector:
-        def product(start: int, stop: int) -> Vector:
-            if stop - start <= LONGEST:
-                return np.asarray(self._matrix[:, start:stop] @ coefficients[start:stop])
-            middle = (start + stop) // 2
-            return product(start, middle) + product(middle, stop)
+        # No function within: one that calls itself would keep the rows until cycles are collected.
+        return self._halves(coefficients, 0, coefficients.size)
 
-        return product(0, coefficients.size)
+    def _halves(self, coefficients: Vector, start: int, stop: int) -> Vector:
+        if stop - start <= LONGEST:
+            return np.asarray(self._matrix[:, start:stop] @ coefficients[start:stop])
+        middle = (start + stop) // 2
+        return self._halves(coefficients, start, middle) + self._halves(coefficients, middle, stop)
 
     @property
     def _transposed(self) -> Any:
@@ -304,8 +288,7 @@ class DenseBlock(MatrixBlock):
     def _inner(self, roots: Vector | None) -> Array:
         rows = self._matrix
         if roots is not None:
-            weighted = SHELF.empty(rows.shape, order="F" if lies_by_columns(rows) else "C")
-            rows = np.multiply(roots[:, None], rows, out=weighted)
+            rows = np.multiply(roots[:, None], rows, out=SHELF.like(rows))
         return np.asarray(rows.T @ rows)  # of one matrix with itself: half the work
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from discreet._types import Array, Booleans, Integers, Vector
-from discreet.data.block import DenseBlock, lies_by_columns
+from discreet.data.block import DenseBlock
 from discreet.data.labels import (
     NUMERIC_KINDS,
     accept_labels,
@@ -18,6 +18,7 @@ from discreet.data.labels import (
     clean_labels,
     clean_weights,
 )
+from discreet.data.shelf import lies_by_columns
 from discreet.data.source import Prepared, Source, joined_vectors, some
 from discreet.declared import Bounds
 from discreet.errors import InputError, InputTypeError

@@ -106,7 +106,11 @@ def one_above_another(parts: Sequence[Array]) -> Array:
 
 
 def matrix_of(frame: Any) -> Any:
-    """Return rows of numbers as a matrix: an array as it is, columns side by side."""
+    """Return rows of numbers as a matrix: an array as it is, columns together in memory."""
     if not isinstance(frame, Frame):
         return frame
-    return column_by_column([frame[name][:, None] for name in frame.columns])
+    cells = [frame[name] for name in frame.columns]
+    matrix = SHELF.empty((cells[0].size, len(cells)), order="F")
+    for column, numbers in zip(matrix.T, cells, strict=True):
+        column[:] = numbers
+    return matrix

@@ -22,7 +22,25 @@ SMALLEST = 2**15
 
 MOST_NUMBERS = 2**24
 
-_UNUSED = 3  # references: the list, the name, and the argument
+
+def _references(buffers: list[Vector], place: int) -> int:
+    return sys.getrefcount(buffers[place])
+
+
+_ALONE = _references([np.empty(1)], 0) if hasattr(sys, "getrefcount") else 0
+"""How many references this interpreter counts where there are none but the list's."""
+
+
+def lies_by_columns(matrix: Array) -> bool:
+    """Say whether a column's entries lie together in memory, and a row's do not.
+
+    Examples
+    --------
+    >>> lies_by_columns(np.ones((3, 2), order="F")[:2]), lies_by_columns(np.ones((3, 2)))
+    (True, False)
+    """
+    between_rows, between_columns = matrix.strides
+    return between_rows == matrix.itemsize < between_columns
 
 
 class Shelf:
@@ -57,17 +75,22 @@ class Shelf:
                 if not self._users:
                     self._buffers.clear()
 
-    def empty(self, shape: tuple[int, int], order: Literal["C", "F"] = "C") -> Array:
+    def like(self, matrix: Array) -> Array:
+        """Return an array of the same shape and layout."""
+        return self.empty(matrix.shape, order="F" if lies_by_columns(matrix) else "C")
+
+    def empty(self, shape: tuple[int, ...], order: Literal["C", "F"] = "C") -> Array:
         """Return an array that holds anything, as NumPy's own function does."""
         size = shape[0] * shape[1]
-        if not self._users or size < SMALLEST or not hasattr(sys, "getrefcount"):
+        if not self._users or size < SMALLEST or not _ALONE:
             return np.empty(shape, order=order)
         with self._lock:
-            for buffer in self._buffers:
-                if size <= buffer.size <= 2 * size and sys.getrefcount(buffer) <= _UNUSED:
-                    return buffer[:size].reshape(shape, order=order)
+            sizes = [buffer.size for buffer in self._buffers]
+            for place, room in enumerate(sizes):
+                if size <= room <= 2 * size and _references(self._buffers, place) == _ALONE:
+                    return self._buffers[place][:size].reshape(shape, order=order)
             fresh = np.empty(size)
-            if sum(buffer.size for buffer in self._buffers) + size <= MOST_NUMBERS:
+            if sum(sizes) + size <= MOST_NUMBERS:
                 self._buffers.append(fresh)
             return fresh.reshape(shape, order=order)
 

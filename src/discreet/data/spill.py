@@ -32,11 +32,11 @@ SWITCH = "DISCREET_SPILL"
 SHARE_OF_DISK = 0.5
 """How much of what is free on the disk may be taken."""
 
-SLOWEST = 2**29
-"""Bytes a second below which writing takes longer than it saves; memory takes them faster at first,
-the disk may not."""
+SLOWEST = 2**28
+"""Bytes a second, of one thread, below which writing takes longer than it saves: memory takes them
+faster at first, the disk may not."""
 
-PATIENCE = 0.5
+PATIENCE = 1.0
 """Seconds of a pass after which a slow disk is given up, until the next pass."""
 
 

@@ -394,19 +394,17 @@ class SpiltStream(PreparedStream):
 
     def later(self, first: int = 0) -> Iterator[Callable[[], Prepared]]:
         spill = self._opened()
-        reach = 0 if spill is None else spill.reach
         if spill is None:
-            yield from self._made_later(first)
+            with closing(self.before.later(first)) as later:  # type: ignore[type-var]
+                yield from later
             return
+        reach = spill.reach
         for place in range(first, reach):
             yield partial(spill.read, place)
         first = max(first, reach)
-        for place, make in enumerate(self._made_later(first), start=first):
-            yield partial(_written, make, spill, place)
-
-    def _made_later(self, first: int) -> Iterator[Callable[[], Prepared]]:
         with closing(self.before.later(first)) as later:  # type: ignore[type-var]
-            yield from later
+            for place, make in enumerate(later, start=first):
+                yield partial(_written, make, spill, place)
 
     def _opened(self) -> Spill | None:
         if self.is_held:

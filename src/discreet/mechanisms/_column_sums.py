@@ -14,6 +14,7 @@ import numpy as np
 
 from discreet._types import Array, Integers, Vector
 from discreet.data import Block, OpenRows
+from discreet.data.shelf import SHELF
 from discreet.declared import CLIPPING_SLACK, Bounds
 from discreet.mechanisms._totals import INTEGER_ROOM
 from discreet.noise import Grid, Noise, distance_of_gaussian, gaussian_grid, laplace_grid
@@ -45,11 +46,15 @@ class ColumnSums:
         """Return the exact sums of the rows' grid units, squares after entries."""
 
         def kernel(block: Block) -> tuple[Integers, ...]:
-            snap = grid.whole if grid.sums_exactly(block.size) else grid.snap
+            is_exact = grid.sums_exactly(block.size)
 
             def both(values: Array, columns: slice | Integers) -> tuple[Any, Any]:
                 clipped = self._clipped(values)
-                return snap(clipped), snap(np.square(clipped, out=clipped))
+                if not is_exact or clipped.ndim == 1:
+                    return grid.snap(clipped), grid.snap(np.square(clipped))
+                entries = grid.whole(clipped, out=SHELF.like(clipped))
+                np.square(clipped, out=clipped)
+                return entries, grid.whole(clipped, out=clipped)
 
             return block.integer_sums(both)
 
@@ -57,7 +62,9 @@ class ColumnSums:
         return np.concatenate([first, second[np.array(self.squared)]])
 
     def _clipped(self, values: Array) -> Array:
-        clipped = values / self.unit
+        if values.ndim == 1:
+            return np.clip(values / self.unit, -self.entry_bound, self.entry_bound)
+        clipped = np.divide(values, self.unit, out=SHELF.like(values))
         return np.clip(clipped, -self.entry_bound, self.entry_bound, out=clipped)
 
     def split(self, totals: Vector, noise: float) -> Sums:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from threadpoolctl import threadpool_limits
 
 from discreet._types import Array, Vector
 from discreet.data import Block, OpenRows, SparseVector, Terms
+from discreet.data.at_once import SINGLE_PRODUCTS
 from discreet.errors import PrivacyError
 from discreet.problem import Problem
 from discreet.solvers import newton
@@ -179,8 +180,7 @@ class RowsObjective:
         rough = self._rough
         if rough is None:
             return point
-        # Blocks are small: threads would mostly wait for one another.
-        with threadpool_limits(1 if self._is_costly else None, user_api="blas"):
+        with SINGLE_PRODUCTS if self._is_costly else nullcontext():
             _, gradient = rough.value_and_gradient(point)
             enough = 1e-4 * float(np.linalg.norm(gradient))
             return newton(rough, point, tolerance=enough, most_steps=20).point

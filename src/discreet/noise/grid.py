@@ -74,16 +74,16 @@ class Grid:
         """Return the nearest grid units; NaN counts as zero, the rest is clipped to the bound."""
         return self.whole(values).astype(np.int64)
 
-    def whole(self, values: ArrayLike) -> Array:
-        """Return what :meth:`snap` does, as floats."""
+    def whole(self, values: ArrayLike, out: Array | None = None) -> Array:
+        """Return what :meth:`snap` does, as floats; in ``out``, if there is one."""
         with np.errstate(all="ignore"):  # no value may cause an error: tiny ones underflow
-            snapped = np.array(values, dtype=np.float64)
-            np.clip(snapped, -self.bound, self.bound, out=snapped)
-            unknown = np.isnan(snapped)
-            if unknown.any():
-                snapped[unknown] = 0.0
-            snapped /= self.step
-            return np.rint(snapped, out=snapped)
+            if out is None:
+                out = np.array(values, dtype=np.float64)
+            np.clip(values, -self.bound, self.bound, out=out)
+            if np.isnan(out.sum()):  # of bounded numbers, unless one is none
+                out[np.isnan(out)] = 0.0
+            out /= self.step
+            return np.rint(out, out=out)
 
     def sums_exactly(self, rows: int) -> bool:
         """Say whether sums of so many :meth:`whole` numbers are exact in floats, in any order."""
