@@ -27,7 +27,8 @@ def _references(buffers: list[Vector], place: int) -> int:
     return sys.getrefcount(buffers[place])
 
 
-_ALONE = _references([np.empty(1)], 0) if hasattr(sys, "getrefcount") else 0
+_COUNTS = hasattr(sys, "getrefcount") and getattr(sys, "_is_gil_enabled", lambda: True)()
+_ALONE = _references([np.empty(1)], 0) if _COUNTS else 0
 """How many references this interpreter counts where there are none but the list's."""
 
 
@@ -61,6 +62,9 @@ class Shelf:
         self._users = 0
         self._buffers: list[Vector] = []
         self._lock = Lock()
+
+    def __reduce__(self) -> str:
+        return "SHELF"  # that of another process, where what refers to it is sent
 
     @contextmanager
     def opened(self) -> Iterator[None]:
