@@ -19,7 +19,7 @@ from discreet.linear_model import (
     Ridge,
 )
 from discreet.svm import LinearSVC
-from linear_model.estimators import SIGNAL, X, every_estimator, penalty, target
+from linear_model.estimators import SIGNAL, X, every_estimator, penalty, rehearsal, target
 
 DOMAINS = [L2Ball(0.5), Box([-1.0] * 4, [0.05] * 4), Simplex(0.5), L1Ball(0.4)]
 every_domain = pytest.mark.parametrize("domain", DOMAINS, ids=lambda region: type(region).__name__)
@@ -114,6 +114,7 @@ def test_least_squares_say_what_was_compared():
     assert "of sufficient_statistics" in pure.release_.reason
 
 
+@rehearsal
 @pytest.mark.parametrize("model", [Lasso, ElasticNet])
 def test_coefficients_without_a_signal_are_mostly_zero(model):
     generator = np.random.default_rng(4)
