@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -64,11 +65,22 @@ def bare_scan(folder: Path, columns: int) -> dict[str, Any]:
     from pyarrow import dataset
 
     names = [*(f"x{j}" for j in range(columns)), "ill"]
+    forget()
     start, rows = Start(), 0
     scanned = dataset.dataset(folder, format="parquet", exclude_invalid_files=True)
     for batch in scanned.to_batches(columns=names, batch_size=2**16, batch_readahead=4):
         rows += batch.num_rows
     return {**start.until_now(), "passes": 1, "rows": rows}
+
+
+COLD = "DISCREET_COLD"
+
+
+def forget() -> None:
+    """Empty the system's cache of files, if asked to: as if it were too small for them."""
+    if COLD in os.environ:
+        os.sync()
+        Path("/proc/sys/vm/drop_caches").write_text("3")
 
 
 class Start:
@@ -116,6 +128,7 @@ def stored(folder: Path, columns: int, name: str) -> dict[str, Any]:
     passes, later = [], FedStream.later
 
     def counted(self: Any, first: int = 0) -> Any:
+        forget()
         passes.append(first)  # of a pass whose first pieces are read back from elsewhere, too
         return later(self, first)
 
@@ -273,12 +286,17 @@ def main() -> None:
     parser.add_argument("--no-array", action="store_true", help="do not fit the rows in memory")
     parser.add_argument("--tries", type=int, default=1, help="the best of so many is shown")
     parser.add_argument("--slopes", nargs="*", type=int, help="fit so many files of 2**20 rows")
+    parser.add_argument(
+        "--cold", action="store_true", help="empty the cache of files before each pass; needs root"
+    )
     parser.add_argument("--way", choices=[*WAYS])
     parser.add_argument("--model", default="")
     arguments = parser.parse_args()
     if arguments.way:
         one(arguments)
         return
+    if arguments.cold:
+        os.environ[COLD] = "yes"
     if arguments.folder is None:
         arguments.folder = Path(tempfile.mkdtemp(prefix="discreet-scale-"))
     write(arguments.folder, arguments.rows, arguments.columns)
