@@ -8,6 +8,7 @@ import shutil
 import stat
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -147,7 +148,11 @@ def test_half_of_the_disk_is_left(folder, without, written, monkeypatch, most):
         sizes.append(offset + sum(array.nbytes for array in arrays))
         return write(file, arrays, offset)
 
+    def left(file):
+        return SimpleNamespace(f_frsize=1, f_bavail=2 * most - max(sizes, default=0))
+
     monkeypatch.setattr(os, "pwritev", counted)
+    monkeypatch.setattr(os, "fstatvfs", left)
     assert same(passes(folder), without)
     assert max(sizes, default=0) <= most
     assert bool(written) == bool(most)
@@ -167,11 +172,11 @@ def test_no_folder_for_it_is_no_error(folder, without, written, monkeypatch):
 
 def test_it_has_no_name_and_only_its_owner_can_open_it(small_pieces):
     spill = Spill.open()
-    status = os.fstat(spill._file)
+    status = os.fstat(spill._file.number)
     assert not list(small_pieces.iterdir())
     assert status.st_nlink == 0
     assert stat.S_IMODE(status.st_mode) & 0o077 == 0
-    assert not os.get_inheritable(spill._file)
+    assert not os.get_inheritable(spill._file.number)
     spill.close()
     spill.close()
 
@@ -224,3 +229,63 @@ def test_what_cannot_be_read_back_ends_the_release(folder, monkeypatch):
     with pytest.raises(SourceChanged, match="DISCREET_SPILL=no"):
         mapped.sum(kernel)
     rows.close()
+
+
+def test_several_files_leave_together_what_one_leaves(small_pieces, monkeypatch):
+    first = Spill.open()
+    floor = max(spilling._FLOORS.values())
+    usage = shutil.disk_usage("/")._replace(free=floor)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    second = Spill.open()
+    monkeypatch.setattr(os, "fstatvfs", lambda _: SimpleNamespace(f_frsize=1, f_bavail=floor))
+    assert not spilling._has_room(second._file, 1)
+    first.close()
+    assert spilling._has_room(second._file, 1)
+    second.close()
+
+
+def test_a_file_stays_open_until_the_last_thread_is_done(small_pieces):
+    spill = Spill.open()
+    file = spill._file
+    spill.close()
+    os.fstat(file.number)  # as a thread that is writing would find it
+    number = file.number
+    del file
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(number)
+
+
+def test_what_is_damaged_on_the_disk_ends_the_release(folder):
+    rows = opened(folder)
+    mapped = rows.mapped(halved, FRAME)
+    mapped.sum(kernel)
+    (spill,) = rows._prepared.spills
+    os.pwrite(spill._file.number, b"\x01", 4321)
+    with pytest.raises(SourceChanged, match="could not be read back"):
+        mapped.sum(kernel)
+
+
+def test_a_disk_that_complains_when_it_is_closed_loses_nothing(small_pieces, monkeypatch):
+    def full(_):
+        raise OSError("quota")
+
+    spill = Spill.open()
+    number = spill._file.number
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "close", full)
+        spill.close()
+    os.close(number)
+
+
+def test_memory_is_no_disk(monkeypatch):
+    if not Path("/dev/shm").is_dir():
+        pytest.skip("there is no folder in memory")
+    monkeypatch.setattr(tempfile, "tempdir", "/dev/shm")
+    assert spilling._is_memory("/dev/shm") == (Spill.open() is None)
+    assert not spilling._is_memory("/proc/nowhere/at/all")
+
+
+@pytest.mark.parametrize("word", ["no", "0", "False", " off "])
+def test_it_can_be_switched_off(monkeypatch, word):
+    monkeypatch.setenv(spilling.SWITCH, word)
+    assert Spill.open() is None

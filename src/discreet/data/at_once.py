@@ -52,9 +52,9 @@ class SingleProducts:
 
     def __enter__(self) -> None:
         with self._lock:
-            self._users += 1
-            if self._users == 1:
+            if not self._users:
                 self._limits = threadpool_limits(1, user_api="blas")
+            self._users += 1
 
     def __exit__(self, *_: object) -> None:
         with self._lock:

@@ -201,6 +201,8 @@ class MatrixBlock(Block):
         """Return the weighted sums before clipping."""
 
     def gram(self, weights: Vector | None) -> Array:
+        if weights is not None:
+            weights = np.maximum(weights, 0.0)  # rounding may have left less
         inner = self._inner(self._scale if weights is None else self._scaled(np.sqrt(weights)))
         if self._intercept is None:
             return inner

@@ -237,7 +237,8 @@ class _Pass:
     """What a pass over a feed leaves behind, by the first row of each piece."""
 
     kept: dict[int, Prepared] = field(default_factory=dict)
-    is_whole: bool = False
+    pieces: int = 0
+    is_whole: bool = False  # whether all pieces were asked for; they may not all have been made
 
 
 @dataclass(eq=False, repr=False)
@@ -273,6 +274,7 @@ class FedStream(PreparedStream):
             return
         with closing(self.feed.later(self._piece_rows, first)) as fed:
             for size, make in fed:
+                found.pieces += 1
                 yield partial(self._prepared, make, seen, found)
                 seen += size
         if seen != self.count:
@@ -293,6 +295,8 @@ class FedStream(PreparedStream):
         """Keep what the last pass found, if it came to its end."""
         found, self._pass = self._pass, None
         if found is None or not found.is_whole or not found.kept:
+            return
+        if len(found.kept) < found.pieces:
             return
         kept = [found.kept[start] for start in sorted(found.kept)]
         if self._fits:

@@ -72,13 +72,15 @@ class Grid:
 
     def snap(self, values: ArrayLike) -> Integers:
         """Return the nearest grid units; NaN counts as zero, the rest is clipped to the bound."""
-        return self.whole(values).astype(np.int64)
+        whole = self.whole(values)
+        with np.errstate(all="ignore"):
+            return whole.astype(np.int64)
 
     def whole(self, values: ArrayLike, out: Array | None = None) -> Array:
         """Return what :meth:`snap` does, as floats; in ``out``, if there is one."""
         with np.errstate(all="ignore"):  # no value may cause an error: tiny ones underflow
             if out is None:
-                out = np.array(values, dtype=np.float64)
+                out = values = np.array(values, dtype=np.float64)
             np.clip(values, -self.bound, self.bound, out=out)
             if np.isnan(out.sum()):  # of bounded numbers, unless one is none
                 out[np.isnan(out)] = 0.0
