@@ -217,7 +217,7 @@ class MatrixBlock(Block):
         width = dense.shape[1]
         by_columns = lies_by_columns(dense)
         shape = (self.size, width + (self._intercept is not None))
-        whole = SHELF.empty(shape, order="F") if by_columns else np.empty(shape)
+        whole = SHELF.empty(shape, order="F" if by_columns else "C")
         if self._scale is None:
             whole[:, :width] = dense
         else:

@@ -17,6 +17,7 @@ from scipy import sparse
 from discreet._types import Integers, Vector
 from discreet.data.accept import source_of
 from discreet.data.frame import Coded, Frame
+from discreet.data.shelf import SHELF
 from discreet.data.source import Kernel, Prepared, Remake
 from discreet.data.stored import Encoding, Wanted
 from discreet.data.stream import Piece
@@ -278,7 +279,7 @@ Answer = TypeVar("Answer")
 def quietly(work: Callable[[], Answer]) -> Answer | Broken:
     """Do the work; whatever it raises could quote rows in the log of a worker."""
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), SHELF.opened():
             return work()
     except Exception:
         return Broken()
