@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CODE := src tests benchmarks reproductions audits
 
-.PHONY: audit demo test faults format bench utility oracle goodness reproduce peers opacus opendp newcomer clean
+.PHONY: audit demo test faults format scale bench utility oracle goodness reproduce peers opacus opendp newcomer clean
 
 demo: $(READY)
 	@$(BIN)/python -m discreet.demo
@@ -38,6 +38,13 @@ audit: $(READY)
 
 faults: $(READY)
 	DISCREET_KILLS=500 DISCREET_CHARGES=200 $(BIN)/pytest -q tests/ledger/test_killed_fits.py tests/ledger/test_many_processes.py
+	DISCREET_LOST_WORKERS=100 $(BIN)/pytest -q tests/linear_model/test_cluster.py
+	PYTHONPATH=src:tests $(BIN)/python tests/support/engines.py 1000
+
+scale: $(READY)
+	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'
+	$(BIN)/python benchmarks/scale.py --rows 20000000
+	$(BIN)/python benchmarks/cluster.py --peers
 
 goodness: $(READY)
 	$(BIN)/python benchmarks/goodness_of_fit.py --draws 1000000000 --law both

@@ -66,6 +66,10 @@ class Interval(Labels):
         return max(abs(self.low), abs(self.high))
 
 
+FEW_LABELS = 8
+"""Up to so many are compared one by one, which is faster than to sort them."""
+
+
 @dataclass(frozen=True, init=False)
 class LabelSet(Labels):
     """A finite set of numeric labels; a record with any other label is replaced by a fixed one.
@@ -87,10 +91,18 @@ class LabelSet(Labels):
             raise InputError("labels must be at least one number, without repetition.")
 
     def clean(self, labels: Vector) -> tuple[Vector, Booleans | None]:
-        unknown = ~np.isin(labels, self.values)
+        unknown = self._unknown(labels)
         if not unknown.any():
             return labels, None
         return np.where(unknown, self.values[0], labels), unknown
+
+    def _unknown(self, labels: Vector) -> Booleans:
+        if len(self.values) > FEW_LABELS:
+            return ~np.isin(labels, self.values)
+        unknown = labels != self.values[0]
+        for value in self.values[1:]:
+            unknown &= labels != value
+        return np.asarray(unknown)
 
     @property
     def magnitude(self) -> float:

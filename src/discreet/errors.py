@@ -60,6 +60,10 @@ class ReleaseFailed(PrivacyError):
     """The private part stopped before a release; the charge stands."""
 
 
+class SourceChanged(PrivacyError):
+    """Stored rows changed or broke while they were read; nothing is released, the charge stands."""
+
+
 class LedgerError(DiscreetError):
     """The books cannot be opened, read or written; no row was read."""
 

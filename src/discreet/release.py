@@ -19,7 +19,7 @@ import scipy
 from discreet import _checks, _strict_json
 from discreet._types import Json
 from discreet.data import OpenRows, Rows
-from discreet.errors import EntropyError, InputError, LedgerError, ReleaseFailed
+from discreet.errors import EntropyError, InputError, LedgerError, ReleaseFailed, SourceChanged
 from discreet.facts import Certificate, Fact, Source, Tolerance, facts_about
 from discreet.ledger import AbstractLedger, NoLedger, Receipt, State
 from discreet.mechanisms import Mechanism, Plan
@@ -243,6 +243,8 @@ def release(
     if rows.bounds != question.bounds:
         raise InputError("the question and the rows declare different bounds; declare them once.")
     plan = mechanism.plan(question, budget, rows.unit)  # public: no row is read
+    if plan.holds_rows:
+        rows.check_held()
     noise.check()  # fails closed before anything is paid
     guarantee = _true_of(plan.guarantee, noise)
     purpose = purpose or mechanism.name
@@ -312,7 +314,8 @@ def rehearse(
     plan = mechanism.plan(question, budget, rows.unit)
     noise = RehearsalNoise(seed)
     receipt = NoLedger().charge(_true_of(plan.guarantee, noise), purpose="rehearsal")
-    return plan.run_many(rows.open(receipt), noise, draws)
+    with contextlib.closing(rows.open(receipt)) as opened:
+        return plan.run_many(opened, noise, draws)
 
 
 def _true_of(guarantee: Guarantee, noise: Noise) -> Guarantee:
@@ -333,7 +336,7 @@ def _run(plan: Plan, rows: Rows, receipt: Receipt, noise: Noise) -> Any:
     What is raised is made afresh, outside every clause: an exception from within would carry, in
     its traceback, the variables of the private part, the sum before noise among them.
     """
-    opened = rows.open(receipt)
+    opened = _opened(rows, receipt)
     if not noise.is_private:
         return _rehearse(plan, opened, receipt, noise)
     value: Any = None
@@ -341,8 +344,8 @@ def _run(plan: Plan, rows: Rows, receipt: Receipt, noise: Noise) -> Any:
     try:
         with _QUIET, np.errstate(all="ignore"):
             value = plan.run(opened, noise)
-    except EntropyError as error:
-        stopped = EntropyError(*error.args)  # says nothing about the rows
+    except (EntropyError, SourceChanged) as error:
+        stopped = type(error)(*error.args)  # says nothing about the rows
     except (KeyboardInterrupt, SystemExit) as error:
         stopped = type(error)()
     except BaseException:
@@ -350,6 +353,8 @@ def _run(plan: Plan, rows: Rows, receipt: Receipt, noise: Noise) -> Any:
             "the private part stopped before a release; the charge stands. Rehearse with "
             "RehearsalNoise on synthetic rows to see why."
         )
+    opened.close()
+    del opened  # a traceback would keep it, and with it rows that workers hold
     try:
         receipt.issuer.settle(receipt, State.RELEASED if stopped is None else State.FAILED)
     except LedgerError as error:  # what was paid for is not lost; the charge stands as opened
@@ -360,6 +365,15 @@ def _run(plan: Plan, rows: Rows, receipt: Receipt, noise: Noise) -> Any:
     return value
 
 
+def _opened(rows: Rows, receipt: Receipt) -> OpenRows:
+    """Open rows; if they are no longer what was checked, give back what was paid."""
+    try:
+        return rows.open(receipt)
+    except InputError:  # no row was read
+        receipt.issuer.refund(receipt)
+        raise
+
+
 def _rehearse(plan: Plan, opened: OpenRows, receipt: Receipt, noise: Noise) -> Any:
     """Run with repeatable noise; a rehearsal may say what went wrong."""
     outcome = State.FAILED
@@ -367,6 +381,7 @@ def _rehearse(plan: Plan, opened: OpenRows, receipt: Receipt, noise: Noise) -> A
         value = plan.run(opened, noise)
         outcome = State.RELEASED
     finally:
+        opened.close()
         receipt.issuer.settle(receipt, outcome)
     return value
 

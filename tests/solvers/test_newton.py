@@ -48,6 +48,9 @@ class Smooth:
         matrix = self.hessian(w)
         return lambda gradient: np.linalg.solve(matrix, gradient)
 
+    def known_inverse(self, w):
+        return None
+
     def rough_start(self, w):
         return w
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
-from threadpoolctl import threadpool_limits
 
 from discreet import _checks
 from discreet._types import Vector
@@ -28,6 +27,7 @@ from discreet.audit.scores import (
     SmallClassifier,
 )
 from discreet.audit.scores.base import Matrix, Scorer
+from discreet.data.at_once import SINGLE_PRODUCTS
 from discreet.errors import AuditError, InputError, UnitMismatch
 from discreet.privacy import Guarantee
 
@@ -131,7 +131,7 @@ def audit(
     first, second = outputs(runner, pair, trials, seed=seed, n_jobs=n_jobs, verbose=verbose)
     check_comparable(first, second)
     rest = slice(None, trials - tested)
-    with threadpool_limits(1):  # products are small: threads would only get in the way
+    with SINGLE_PRODUCTS:  # products are small: threads would only get in the way
         events = _chosen(first[rest], second[rest], scores, guarantee.quoted_delta)
     evidence = tuple(_test(event, first[-tested:], second[-tested:], reach) for event in events)
     delta = guarantee.quoted_delta

@@ -10,6 +10,7 @@ import typer
 
 from discreet import _checks, tables
 from discreet.artifact import save
+from discreet.cli.cluster import Cluster, connected, frame_of
 from discreet.cli.files import NewFolder
 from discreet.cli.frame import Unwritten
 from discreet.cli.saying import AsJson, note, result, working
@@ -29,7 +30,13 @@ ANYTHING = "one record"
 
 def fit(
     schema_file: Annotated[Path, typer.Argument(help="What is declared.", metavar="SCHEMA")],
-    data: Annotated[Path, typer.Argument(help="A CSV or Parquet file.", metavar="DATA")],
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="A CSV or Parquet file, or a folder or quoted pattern of Parquet files.",
+            metavar="DATA",
+        ),
+    ],
     out: Annotated[Path, typer.Option(help="The new folder for the model and its card.")],
     ledger: Annotated[
         str | None, typer.Option(help="Who pays: a ledger file, or postgresql://...")
@@ -62,6 +69,7 @@ def fit(
             help="A seed: repeatable noise, NOT PRIVATE, for made-up data.", metavar="SEED"
         ),
     ] = None,
+    cluster: Cluster = None,
     as_json: AsJson = False,
 ) -> None:
     """Fit a private model of a table, charged to a ledger before a row is used.
@@ -79,16 +87,27 @@ def fit(
     books = _books(ledger, no_ledger, rehearse, dataset, part, schema)
     model.ledger = books
     tables.check(data, schema)
-    with NewFolder(out) as folder:
-        with working("Reading the table"):
-            table = tables.read(data, schema)
+    if cluster is not None and not tables.are_files(data):
+        raise InputError("--cluster is for a folder or pattern of Parquet files; got one file.")
+    with connected(cluster), NewFolder(out) as folder:
+        given = _given(schema, data, on_cluster=cluster is not None)
         with Unhurried(model), working("Fitting"):
-            model.fit(table.X, table.y, purpose=purpose)
-            del table
+            model.fit(**given, purpose=purpose)
+            del given
             _keep(model, schema, books, folder, out)
     if not model.release_.is_private:
         note("This was a rehearsal: the noise can be repeated, so the model is NOT PRIVATE.")
     _tell(model, books, out, as_json)
+
+
+def _given(schema: Schema, data: Path, *, on_cluster: bool) -> dict[str, Any]:
+    """Return rows as ``fit`` takes them: a table, or where its files are."""
+    if tables.are_files(data):
+        X = frame_of(data) if on_cluster else tables.stored(data, schema)
+        return {"X": X, "target": schema.target.name}
+    with working("Reading the table"):
+        table = tables.read(data, schema)
+    return {"X": table.X, "y": table.y}
 
 
 def _model(
@@ -116,7 +135,7 @@ def _model(
         options["delta"] = delta
     max_rows = schema.max_rows if max_rows is None else max_rows
     if max_rows is not None:
-        _checks.whole(max_rows=max_rows, at_least=1, at_most=2**27)
+        _checks.whole(max_rows=max_rows, at_least=1, at_most=2**40)
         options["max_rows"] = max_rows
     if rehearse is not None:
         _checks.whole(rehearse=rehearse, at_least=0)

@@ -50,18 +50,21 @@ def predict(
     if proba and not isinstance(model, LinearClassifier):
         raise InputError("--proba is for classification; this model predicts numbers.")
     with working("Predicting"):
-        table = tables.read(data, schema, with_target=False)
-        columns: dict[str, Any] = {PREDICTION: model.predict(table.X)}
+        if tables.are_files(data):
+            rows: Any = tables.stored(data, schema, with_target=False)
+        else:
+            rows = tables.read(data, schema, with_target=False).X
+        columns: dict[str, Any] = {PREDICTION: model.predict(rows)}
         if proba and isinstance(model, LinearClassifier):
-            chances = model.predict_proba(table.X)
+            chances = model.predict_proba(rows)
             for place, label in enumerate(model.classes_.tolist()):
                 columns[PROBABILITY.format(label)] = chances[:, place]
     if out is not None:
         with new_file(out, force=force) as temporary:
             tables.write(temporary, columns)
-        rows = len(columns[PREDICTION])
-        document = {"predictions": str(out), "rows": rows}
-        result(f"Wrote {rows} predictions to {out}.", document, as_json=as_json)
+        count = len(columns[PREDICTION])
+        document = {"predictions": str(out), "rows": count}
+        result(f"Wrote {count} predictions to {out}.", document, as_json=as_json)
         return
     listed = {name: np.asarray(cells).tolist() for name, cells in columns.items()}
     typer.echo(json.dumps(listed) if as_json else _as_csv(listed), nl=as_json)

@@ -1,8 +1,11 @@
 """Private rows: sealed until paid for, clipped when opened, and summed block by block."""
 
 from discreet.data.block import Block, SparseVector, margin_roundings
-from discreet.data.rows import Kernel, OpenRows, Rows
-from discreet.data.total import summation_error
+from discreet.data.dask import dask_rows
+from discreet.data.parquet import ParquetTable, parquet_rows
+from discreet.data.rows import OpenRows, Rows
+from discreet.data.source import Kernel
+from discreet.data.total import Terms, summation_error
 from discreet.declared import Bounds, Interval, Labels, LabelSet
 
 __all__ = [
@@ -13,8 +16,12 @@ __all__ = [
     "LabelSet",
     "Labels",
     "OpenRows",
+    "ParquetTable",
     "Rows",
     "SparseVector",
+    "Terms",
+    "dask_rows",
     "margin_roundings",
+    "parquet_rows",
     "summation_error",
 ]

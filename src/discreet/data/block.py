@@ -11,11 +11,16 @@ import numpy as np
 from scipy import sparse
 
 from discreet._types import Array, Integers, Vector
+from discreet.data.shelf import SHELF, lies_by_columns
 
 Rounding = Callable[[Array, "slice | Integers"], Integers]
 """Rounds entries to integers; its second argument says which columns they belong to."""
 
+Roundings = Callable[[Array, "slice | Integers"], tuple[Any, ...]]
+"""Rounds entries in several ways, to integers or to floats that sums of a block keep whole."""
+
 _EVERY = slice(None)
+_NONE = slice(0, 0)
 
 
 class Block(ABC):
@@ -57,8 +62,15 @@ class Block(ABC):
         return self.weighted_sum(weights)
 
     @abstractmethod
-    def gram(self, weights: Vector) -> Array:
-        """Return the sum of the rows' outer products with themselves, each times its weight."""
+    def small_sums(self, weights: Vector, size: int) -> Array:
+        """Return the weighted sum of each ``size`` rows, the last of what is left; a line each."""
+
+    @abstractmethod
+    def gram(self, weights: Vector | None) -> Array:
+        """Return the sum of the rows' outer products with themselves, each times its weight.
+
+        No weight may be negative; None counts each row once.
+        """
 
     @abstractmethod
     def rows(self) -> Array:
@@ -67,6 +79,16 @@ class Block(ABC):
     @abstractmethod
     def integer_sum(self, rounding: Rounding) -> Integers:
         """Return the exact sum of the clipped rows, each entry rounded to an integer first."""
+
+    def integer_sums(self, roundings: Roundings) -> tuple[Integers, ...]:
+        """Return several exact sums of the clipped rows, each of its own rounding."""
+
+        def one(place: int) -> Integers:
+            return self.integer_sum(
+                lambda values, which: roundings(values, which)[place].astype(np.int64)
+            )
+
+        return tuple(one(place) for place in range(len(roundings(np.zeros(0), _NONE))))
 
 
 LONGEST = 1024
@@ -121,8 +143,8 @@ class MatrixBlock(Block):
         """Return the rows before clipping, as a dense array."""
 
     @abstractmethod
-    def _inner(self, weights: Vector) -> Array:
-        """Return the weighted sum of outer products before clipping."""
+    def _inner(self, roots: Vector | None) -> Array:
+        """Return the sum of outer products of rows times roots of weights, before clipping."""
 
     def _scaled(self, weights: Array) -> Array:
         return weights if self._scale is None else weights * self._scale
@@ -166,20 +188,47 @@ class MatrixBlock(Block):
             return total
         return np.column_stack([total, self._intercept * weights.sum(axis=1)])
 
-    def gram(self, weights: Vector) -> Array:
-        inner = self._inner(self._scaled(self._scaled(weights)))
+    def small_sums(self, weights: Vector, size: int) -> Array:
+        starts = np.arange(0, max(self.size, 1), size)
+        lines = self._small_products(self._scaled(weights), starts, size)
+        if self._intercept is None:
+            return lines
+        totals = [weights[start : start + size].sum() for start in starts]
+        return np.column_stack([lines, self._intercept * np.array(totals)])
+
+    @abstractmethod
+    def _small_products(self, weights: Vector, starts: Integers, size: int) -> Array:
+        """Return the weighted sums before clipping."""
+
+    def gram(self, weights: Vector | None) -> Array:
+        if weights is not None:
+            weights = np.maximum(weights, 0.0)  # rounding may have left less
+        inner = self._inner(self._scale if weights is None else self._scaled(np.sqrt(weights)))
         if self._intercept is None:
             return inner
+        if weights is None:
+            weights = np.ones(self.size)
         edge = self._intercept * (self._transposed @ self._scaled(weights))
         corner = self._intercept**2 * weights.sum()
         return np.block([[inner, edge[:, None]], [edge[None, :], np.array([[corner]])]])
 
     def rows(self) -> Array:
         dense = self._dense()
-        clipped = dense.copy() if self._scale is None else dense * self._scale[:, None]
-        if self._intercept is None:
-            return clipped
-        return np.column_stack([clipped, np.full(self.size, self._intercept)])
+        width = dense.shape[1]
+        by_columns = lies_by_columns(dense)
+        shape = (self.size, width + (self._intercept is not None))
+        whole = SHELF.empty(shape, order="F" if by_columns else "C")
+        if self._scale is None:
+            whole[:, :width] = dense
+        else:
+            np.multiply(dense, self._scale[:, None], out=whole[:, :width])
+        if self._intercept is not None:
+            whole[:, width] = self._intercept
+        return whole
+
+
+def _added(rounded: tuple[Any, ...]) -> tuple[Integers, ...]:
+    return tuple(units.sum(axis=0).astype(np.int64) for units in rounded)
 
 
 class DenseBlock(MatrixBlock):
@@ -189,14 +238,47 @@ class DenseBlock(MatrixBlock):
         total: Integers = rounding(self.rows(), _EVERY).sum(axis=0, dtype=np.int64)
         return total
 
-    def _careful_product(self, coefficients: Vector) -> Vector:
-        def product(start: int, stop: int) -> Vector:
-            if stop - start <= LONGEST:
-                return np.asarray(self._matrix[:, start:stop] @ coefficients[start:stop])
-            middle = (start + stop) // 2
-            return product(start, middle) + product(middle, stop)
+    def integer_sums(self, roundings: Roundings) -> tuple[Integers, ...]:
+        width = self._matrix.shape[1]
+        sums = _added(roundings(self._clipped(), slice(0, width)))
+        if self._intercept is None:
+            return sums
+        constant = np.full((1, 1), self._intercept)
+        once = _added(roundings(constant, slice(width, width + 1)))
+        return tuple(
+            np.append(total, self.size * unit) for total, unit in zip(sums, once, strict=True)
+        )
 
-        return product(0, coefficients.size)
+    def _clipped(self) -> Array:
+        """Return the clipped rows, not to be overwritten."""
+        if self._scale is None:
+            return np.asarray(self._matrix)
+        clipped = SHELF.like(self._matrix)
+        np.multiply(self._matrix, self._scale[:, None], out=clipped)
+        return clipped
+
+    def _small_products(self, weights: Vector, starts: Integers, size: int) -> Array:
+        width, whole = self._matrix.shape[1], self.size // size
+        lines = np.empty((starts.size, width))
+        if lies_by_columns(self._matrix):
+            cubes = self._matrix.T[:, : whole * size].reshape(width, whole, size).swapaxes(0, 1)
+            lines[:whole] = (cubes @ weights[: whole * size].reshape(whole, size, 1))[:, :, 0]
+        else:
+            cubes = self._matrix[: whole * size].reshape(whole, size, width)
+            lines[:whole] = (weights[: whole * size].reshape(whole, 1, size) @ cubes)[:, 0]
+        if whole < starts.size:
+            lines[whole] = weights[whole * size :] @ self._matrix[whole * size :]
+        return lines
+
+    def _careful_product(self, coefficients: Vector) -> Vector:
+        # No function within: one that calls itself would keep the rows until cycles are collected.
+        return self._halves(coefficients, 0, coefficients.size)
+
+    def _halves(self, coefficients: Vector, start: int, stop: int) -> Vector:
+        if stop - start <= LONGEST:
+            return np.asarray(self._matrix[:, start:stop] @ coefficients[start:stop])
+        middle = (start + stop) // 2
+        return self._halves(coefficients, start, middle) + self._halves(coefficients, middle, stop)
 
     @property
     def _transposed(self) -> Any:
@@ -205,8 +287,11 @@ class DenseBlock(MatrixBlock):
     def _dense(self) -> Array:
         return np.asarray(self._matrix)
 
-    def _inner(self, weights: Vector) -> Array:
-        return np.asarray(self._matrix.T @ (weights[:, None] * self._matrix))
+    def _inner(self, roots: Vector | None) -> Array:
+        rows = self._matrix
+        if roots is not None:
+            rows = np.multiply(roots[:, None], rows, out=SHELF.like(rows))
+        return np.asarray(rows.T @ rows)  # of one matrix with itself: half the work
 
 
 class SparseBlock(MatrixBlock):
@@ -225,6 +310,12 @@ class SparseBlock(MatrixBlock):
             return total
         constant = rounding(np.full(1, self._intercept), np.full(1, csr.shape[1]))
         return np.append(total, self.size * constant)
+
+    def _small_products(self, weights: Vector, starts: Integers, size: int) -> Array:
+        terms = self._matrix.multiply(weights[:, None]).tocsr()
+        return np.stack(
+            [np.asarray(terms[start : start + size].sum(axis=0)).ravel() for start in starts]
+        )
 
     def _careful_product(self, coefficients: Vector) -> Vector:
         csr = self._matrix
@@ -252,8 +343,10 @@ class SparseBlock(MatrixBlock):
     def _dense(self) -> Array:
         return np.asarray(self._matrix.toarray())
 
-    def _inner(self, weights: Vector) -> Array:
-        weighted = self._matrix.multiply(weights[:, None]).tocsr()
+    def _inner(self, roots: Vector | None) -> Array:
+        weighted = self._matrix
+        if roots is not None:
+            weighted = weighted.multiply(np.square(roots)[:, None]).tocsr()
         return np.asarray((self._transposed @ weighted).toarray())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +18,8 @@ from discreet.data.labels import (
     clean_labels,
     clean_weights,
 )
-from discreet.data.source import Prepared, Source, some
+from discreet.data.shelf import lies_by_columns
+from discreet.data.source import Prepared, Source, joined_vectors, some
 from discreet.declared import Bounds
 from discreet.errors import InputError, InputTypeError
 
@@ -53,15 +54,15 @@ class ArraySource(Source):
         return source
 
     @property
-    def count(self) -> int:
-        return int(self.matrix.shape[0])
+    def shape(self) -> tuple[int, int]:
+        count, width = self.matrix.shape
+        return int(count), int(width)
 
     def check(self, bounds: Bounds) -> None:
         check_shape(self.matrix.shape, bounds)
 
     def block_rows(self) -> int:
-        wanted = BLOCK_NUMBERS // self.matrix.shape[1]
-        return int(np.clip(wanted, FEWEST_ROWS, MOST_ROWS))
+        return rows_of_width(self.matrix.shape[1])
 
     def prepare(self, bounds: Bounds) -> PreparedArray:
         labels, unknown = clean_labels(self.column, bounds)
@@ -123,7 +124,7 @@ class PreparedArray(Prepared):
     def take(self, positions: Integers) -> PreparedArray:
         return replace(
             self,
-            matrix=self.matrix.take(positions, axis=0),  # faster than an index
+            matrix=_taken(self.matrix, positions),
             labels=some(self.labels, positions),
             weights=some(self.weights, positions),
             scale=some(self.scale, positions),
@@ -142,11 +143,13 @@ class PreparedArray(Prepared):
             self.shrinks,
         )
 
-    def relabelled(self, labels: Vector) -> PreparedArray:
-        return replace(self, labels=labels)
+    def relabelled(self, relabel: Callable[[Vector], Vector]) -> PreparedArray:
+        return replace(self, labels=None if self.labels is None else relabel(self.labels))
 
     def transformed(self, transform: Callable[[Any], Any]) -> Any:
         # A few rows at a time, so that there is never more than one copy of all.
+        if self.count <= MOST_ROWS:
+            return transform(self.block(0, self.count).rows()) if self.count else None
         whole: Array | None = None
         for start in range(0, self.count, MOST_ROWS):
             part = transform(self.block(start, start + MOST_ROWS).rows())
@@ -155,9 +158,30 @@ class PreparedArray(Prepared):
             whole[start : start + MOST_ROWS] = part
         return whole
 
+    @classmethod
+    def joined(cls, parts: Sequence[PreparedArray]) -> PreparedArray:
+        """Return the rows of all parts, which were clipped alike."""
+        counts = [part.count for part in parts]
+        spoilt = [np.zeros(p.count, np.bool_) if p.spoilt is None else p.spoilt for p in parts]
+        whole = np.concatenate(spoilt)
+        return cls(
+            parts[0].bounds,
+            np.concatenate([part.matrix for part in parts]),
+            joined_vectors([part.labels for part in parts], counts, 0.0),
+            joined_vectors([part.weights for part in parts], counts, 1.0),
+            joined_vectors([part.scale for part in parts], counts, 1.0),
+            whole if whole.any() else None,
+            parts[0].shrinks,
+        )
+
     def gather(self) -> tuple[Array, Vector | None]:
         block = self.block(0, self.count)
         return block.rows(), None if self.labels is None else self.labels.copy()
+
+
+def rows_of_width(width: int) -> int:
+    """Return how many rows of this width a block should have."""
+    return int(np.clip(BLOCK_NUMBERS // width, FEWEST_ROWS, MOST_ROWS))
 
 
 def check_shape(shape: tuple[int, ...], bounds: Bounds) -> None:
@@ -169,6 +193,13 @@ def check_shape(shape: tuple[int, ...], bounds: Bounds) -> None:
         raise InputError(f"X must have {bounds.n_features} columns, as declared; got {width}.")
     if count > bounds.max_rows:
         raise InputError(f"X has more rows than the declared max_rows = {bounds.max_rows}.")
+
+
+def _taken(matrix: Any, positions: Integers) -> Any:
+    """Return some rows, laid out as they are; faster than an index."""
+    if lies_by_columns(matrix):
+        return matrix.T.take(positions, axis=1).T
+    return matrix.take(positions, axis=0)
 
 
 def _not_finite(block: Array) -> Booleans:

@@ -3,34 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
-from scipy import sparse
 
 from discreet import _checks
 from discreet._types import Integers, Vector, Words
-from discreet.data.block import Block, SparseVector
-from discreet.data.dense import ArraySource
-from discreet.data.source import Prepared, Source
-from discreet.data.sparse import SparseSource
-from discreet.data.total import largest_block, total_of
+from discreet.data.accept import source_of
+from discreet.data.source import Kernel, Prepared, Source
+from discreet.data.total import largest_block
 from discreet.declared import Bounds
-from discreet.errors import InputTypeError, PrivacyError, ReceiptError, SealedError
+from discreet.errors import PrivacyError, ReceiptError, SealedError
 from discreet.ledger import Receipt
 from discreet.privacy import Unit, unit_named
 
-Kernel = Callable[[Block], Any]
-"""What is asked of a block: an array, or a tuple of arrays, to be summed over all blocks."""
-
-
 LOTS_AT_ONCE = 2**20
 """Lots drawn together, one for each row and sample."""
-
-GATHERED = 8
-"""What part of a block of rows is copied at once: so much fits a nearer cache."""
 
 STREAMED_AT_ONCE = 64
 """Streamed rows are dense, whatever they were before: few at a time."""
@@ -67,7 +55,8 @@ class Rows(_Secret):
     Parameters
     ----------
     X
-        A two-dimensional array of numbers, dense or SciPy sparse.
+        A two-dimensional array of numbers, dense or SciPy sparse; or stored rows, such as
+        :func:`discreet.data.parquet_rows` returns, which bring labels and weights with them.
     y
         One label for each row, if the bounds declare labels.
     weights
@@ -107,7 +96,7 @@ class Rows(_Secret):
         _checks.instance(Bounds, bounds=bounds)
         _checks.whole(threads=threads, at_least=1)
         self.bounds, self.unit = bounds, unit_named(unit)
-        self.__source: Source = _source(X, y, weights, bounds)
+        self.__source: Source = source_of(X, y, weights, bounds)
         if block_rows is None:
             block_rows = self.__source.block_rows()
         _checks.whole(block_rows=block_rows, at_least=1, at_most=largest_block(bounds.n_features))
@@ -120,7 +109,13 @@ class Rows(_Secret):
             raise SealedError(
                 f"under the unit {self.unit.name!r} the number of rows is private; release a count."
             )
+        if not self.__source.knows_count:
+            raise SealedError("the number of these rows is not known before they are read.")
         return self.__source.count
+
+    def check_held(self) -> None:
+        """Raise if as many rows as are declared cannot be in memory at once."""
+        self.__source.check_held(self.bounds)
 
     def open(self, receipt: Receipt) -> OpenRows:
         """Open the rows, using the receipt up."""
@@ -161,10 +156,15 @@ class OpenRows(_Secret):
         """The number of rows; private unless the unit says otherwise."""
         return self._prepared.count
 
-    def _blocks(self, size: int) -> Iterator[Callable[[], Block]]:
-        """Yield a way to make each block; no rows make one empty block."""
-        for start in range(0, max(self.count, 1), size):
-            yield partial(self._prepared.block, start, start + size)
+    @property
+    def is_streamed(self) -> bool:
+        """Whether every pass reads the rows again, so that passes are dear."""
+        return self._prepared.is_streamed
+
+    def close(self) -> None:
+        """Give back what is kept outside of memory: nothing is read after this."""
+        if self.__known is not None:
+            self.__known.close()
 
     def sum(self, kernel: Kernel, *, block_rows: int | None = None) -> Any:
         """Return the sum of ``kernel(block)`` over all blocks, always in the same order.
@@ -172,32 +172,11 @@ class OpenRows(_Secret):
         A kernel returns an array or a tuple of arrays. Integers are added exactly; floats within
         :func:`discreet.data.summation_error`, which smaller blocks make smaller.
         """
-        size = block_rows or self._block_rows
-        if self.count <= size:
-            return _alone(kernel(self._prepared.block(0, size)))
-        totals: list[Any] = []
-        is_tuple = False
-        for answer in self._answers(kernel, size):
-            is_tuple = isinstance(answer, tuple)
-            parts = answer if is_tuple else (answer,)
-            if not totals:
-                totals = [total_of(part) for part in parts]
-                continue
-            for total, part in zip(totals, parts, strict=True):
-                total.add(part if isinstance(part, SparseVector) else np.asarray(part))
-        values = tuple(total.value() for total in totals)
-        return values if is_tuple else values[0]
-
-    def _answers(self, kernel: Kernel, size: int) -> Iterator[Any]:
-        if self._threads == 1:
-            yield from (kernel(block()) for block in self._blocks(size))
-            return
-        with ThreadPoolExecutor(self._threads) as pool:
-            yield from pool.map(lambda block: kernel(block()), self._blocks(size))
+        return self._prepared.sum(kernel, block_rows or self._block_rows, self._threads)
 
     def thin(self, step: int) -> OpenRows:
-        """Return every ``step``-th row, for work whose result is checked on all rows."""
-        return self._like(self._prepared.take(np.arange(0, self.count, step)))
+        """Return every ``step``-th row or fewer, for work whose result is checked on all rows."""
+        return self._like(self._prepared.thin(step))
 
     def samples(self, threshold: int, noise: Chance, times: int) -> Iterator[OpenRows]:
         """Yield fresh samples: each row with chance threshold / 2**64, independent of all others.
@@ -206,6 +185,9 @@ class OpenRows(_Secret):
         """
         count = self.count
         at_once = max(1, LOTS_AT_ONCE // max(count, 1))
+        if self.is_streamed:  # one pass gathers as many samples as can be held
+            held = self._prepared.at_once(self._block_rows)
+            at_once = max(at_once, int(held * 2.0**64 / max(count * threshold, 1)))
         for first in range(0, times, at_once):
             lots = min(at_once, times - first)
             kept = noise.kept(lots * count, threshold)
@@ -220,8 +202,9 @@ class OpenRows(_Secret):
     def _lots(self, places: Integers, ends: Integers) -> Iterator[OpenRows]:
         """Yield the rows at places from one end to the next; small lots are gathered together."""
         lot = start = 0
+        at_once = self._prepared.at_once(self._block_rows)
         while lot < ends.size:
-            fitting = int(np.searchsorted(ends, start + self._block_rows // GATHERED, side="right"))
+            fitting = int(np.searchsorted(ends, start + at_once, side="right"))
             last, first = max(fitting, lot + 1), start
             gathered = self._prepared.take(places[first : ends[last - 1]])
             for end in ends[lot:last].tolist():
@@ -242,7 +225,7 @@ class OpenRows(_Secret):
 
     def stream(self) -> Iterator[tuple[Vector, float | None]]:
         """Yield one clipped row and its label at a time, in order."""
-        for make in self._blocks(min(self._block_rows, STREAMED_AT_ONCE)):
+        for make in self._prepared.blocks(min(self._block_rows, STREAMED_AT_ONCE)):
             block = make()
             labels = [None] * block.size if block.labels is None else block.labels.tolist()
             yield from zip(block.rows(), labels, strict=True)
@@ -253,20 +236,22 @@ class OpenRows(_Secret):
 
     def relabelled(self, relabel: Callable[[Vector], Vector]) -> OpenRows:
         """Return the same rows, with what ``relabel`` makes of each label alone."""
-        labels = self._prepared.labels
-        if labels is None:
+        if not self._prepared.has_labels:
             raise PrivacyError("rows without labels were relabelled.")
-        return self._like(self._prepared.relabelled(relabel(labels)))
+        return self._like(self._prepared.relabelled(relabel))
 
     def entries(
         self, column: int, transform: Callable[[Vector], Vector], bounds: Bounds
     ) -> OpenRows:
         """Return ones, labelled with what ``transform`` makes of each entry of a column alone."""
-        table, _ = self.gather()
-        entries = table[:, [column]]
-        values = np.asarray(entries.toarray() if hasattr(entries, "toarray") else entries)[:, 0]
-        source = _source(np.ones((values.size, 1)), transform(values), None, bounds)
-        return OpenRows(lambda: source.prepare(bounds), source.block_rows(), self._threads)
+
+        def remake(prepared: Prepared) -> Source:
+            table, _ = prepared.gather()
+            entries = table[:, [column]]
+            values = np.asarray(entries.toarray() if hasattr(entries, "toarray") else entries)[:, 0]
+            return source_of(np.ones((values.size, 1)), transform(values), None, bounds)
+
+        return OpenRows(*self._prepared.remade(remake, bounds), self._threads)
 
     def mapped(self, transform: Callable[[Any], Any], bounds: Bounds) -> OpenRows:
         """Return new rows: ``transform`` of the clipped rows, each by itself, then clipped again.
@@ -274,35 +259,15 @@ class OpenRows(_Secret):
         ``transform`` gets rows as a new array, all or some, dense or sparse, the intercept's column
         last, and may overwrite it.
         """
-        prepared = self._prepared
-        source = _source(prepared.transformed(transform), prepared.labels, prepared.weights, bounds)
-        return OpenRows(lambda: source.prepare(bounds), source.block_rows(), self._threads)
+
+        def remake(prepared: Prepared) -> Source:
+            rows = prepared.transformed(transform)
+            return source_of(rows, prepared.labels, prepared.weights, bounds)
+
+        return OpenRows(*self._prepared.remade(remake, bounds), self._threads)
 
     def _like(self, prepared: Prepared) -> OpenRows:
         return OpenRows(lambda: prepared, self._block_rows, self._threads)
 
     def __repr__(self) -> str:
         return "<open rows>"
-
-
-def _alone(answer: Any) -> Any:
-    """Return what a kernel says of the only block, as a sum."""
-    if isinstance(answer, tuple):
-        return tuple(total_of(part).value() for part in answer)
-    return total_of(answer).value()
-
-
-def _source(X: Any, y: Any, weights: Any, bounds: Bounds) -> Source:
-    if sparse.issparse(X):
-        return SparseSource.accept(X, y, weights, bounds)
-    if not hasattr(X, "__len__") and not hasattr(X, "__array__"):
-        raise InputTypeError(f"X must be an array of rows and columns; got {type(X).__name__}.")
-    if isinstance(X, np.ma.MaskedArray):
-        raise InputTypeError("X must not be a masked array; fill it, with NaN if you like.")
-    try:
-        matrix = np.asarray(X)
-    except Exception:  # whatever a foreign container raises could quote its contents
-        matrix = None
-    if matrix is None:
-        raise InputTypeError("X must be an array of numbers with rows of equal length.")
-    return ArraySource.accept(matrix, y, weights, bounds)

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from discreet._types import Integers, Vector
 from discreet.data.block import Block
+from discreet.data.total import Sums
 from discreet.declared import Bounds
+
+Kernel = Callable[[Block], Any]
+"""What is asked of a block: an array, or a tuple of arrays, to be summed over all blocks."""
+
+BLOCKS_WAITING = 3
+"""How many blocks are handed to each thread before the first answer is waited for."""
 
 
 class Source(ABC):
@@ -18,12 +29,29 @@ class Source(ABC):
 
     @property
     @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and columns; the first is private unless the unit says otherwise."""
+
+    @property
     def count(self) -> int:
         """The number of rows; private unless the unit says otherwise."""
+        return self.shape[0]
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return self.shape[1]
+
+    knows_count = True
+    """Whether the number of rows is known without reading them."""
 
     @abstractmethod
     def check(self, bounds: Bounds) -> None:
         """Raise unless the shape fits the bounds; reads no value."""
+
+    def check_held(self, bounds: Bounds) -> None:
+        """Raise unless as many rows as are declared fit into memory at once."""
+        return
 
     @abstractmethod
     def prepare(self, bounds: Bounds) -> Prepared:
@@ -34,8 +62,18 @@ class Source(ABC):
         """Return how many rows a block should have; decided by shapes that are public."""
 
 
+Remake = Callable[["Prepared"], Source]
+"""Makes other rows of some, each of its own row alone."""
+
+GATHERED = 8
+"""What part of a block of rows is copied at once: so much fits a nearer cache."""
+
+
 class Prepared(ABC):
     """Rows ready to be summed."""
+
+    is_streamed = False
+    """Whether rows are read again in every pass, because they may not fit into memory."""
 
     @property
     @abstractmethod
@@ -49,6 +87,44 @@ class Prepared(ABC):
     def block(self, start: int, stop: int) -> Block:
         """Return the clipped rows from ``start`` up to ``stop``."""
 
+    def blocks(self, size: int) -> Iterator[Callable[[], Block]]:
+        """Yield a way to make each block of at most ``size`` rows, in order; at least one."""
+        for start in range(0, max(self.count, 1), size):
+            yield partial(self.block, start, start + size)
+
+    def sum(self, kernel: Kernel, size: int, threads: int = 1) -> Any:
+        """Return the sum of what the kernel says of blocks of ``size`` rows, in their order."""
+        sums = Sums()
+        with closing(self._answers(kernel, size, threads)) as answers:
+            for answer in answers:
+                sums.add(answer)
+        return sums.value()
+
+    def _answers(self, kernel: Kernel, size: int, threads: int) -> Generator[Any, None, None]:
+        if threads == 1 or (self.count <= size and not self.is_streamed):
+            yield from (kernel(block()) for block in self.blocks(size))
+            return
+        waiting: deque[Future[Any]] = deque()
+        with ThreadPoolExecutor(threads) as pool:
+            for block in self.blocks(size):
+                waiting.append(pool.submit(lambda make: kernel(make()), block))
+                if len(waiting) > BLOCKS_WAITING * threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+
+    def close(self) -> None:
+        """Give back what is kept outside of memory."""
+        return
+
+    def at_once(self, block_rows: int) -> int:
+        """Return how many rows of small samples are copied together."""
+        return block_rows // GATHERED
+
+    def thin(self, step: int) -> Prepared:
+        """Return every ``step``-th row, or fewer where these are too many to hold."""
+        return self.take(np.arange(0, self.count, step))
+
     @abstractmethod
     def take(self, positions: Integers) -> Prepared:
         """Return some of the rows, in the given order."""
@@ -57,9 +133,19 @@ class Prepared(ABC):
     def part(self, start: int, stop: int) -> Prepared:
         """Return the rows from ``start`` up to ``stop``, not copied."""
 
+    @property
+    def has_labels(self) -> bool:
+        """Whether rows carry labels."""
+        return self.labels is not None
+
     @abstractmethod
-    def relabelled(self, labels: Vector) -> Prepared:
-        """Return the same rows with other labels."""
+    def relabelled(self, relabel: Callable[[Vector], Vector]) -> Prepared:
+        """Return the same rows, with what ``relabel`` makes of each label alone."""
+
+    def remade(self, remake: Remake, bounds: Bounds) -> tuple[Callable[[], Prepared], int]:
+        """Return how to prepare what ``remake`` makes of the rows, and how long its blocks are."""
+        source = remake(self)
+        return lambda: source.prepare(bounds), source.block_rows()
 
     def transformed(self, transform: Callable[[Any], Any]) -> Any:
         """Return what ``transform`` makes of the clipped rows, each by itself."""
@@ -73,3 +159,17 @@ class Prepared(ABC):
 def some(values: Vector | None, positions: Integers | slice) -> Vector | None:
     """Return part of an optional vector."""
     return None if values is None else np.asarray(values[positions])
+
+
+def joined_vectors(
+    parts: Sequence[Vector | None], counts: Sequence[int], otherwise: float
+) -> Vector | None:
+    """Return optional vectors end to end; ``otherwise`` stands for one that is missing."""
+    if all(part is None for part in parts):
+        return None
+    return np.concatenate(
+        [
+            np.full(count, otherwise) if part is None else part
+            for part, count in zip(parts, counts, strict=True)
+        ]
+    )

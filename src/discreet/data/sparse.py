@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +19,7 @@ from discreet.data.labels import (
     clean_labels,
     clean_weights,
 )
-from discreet.data.source import Prepared, Source, some
+from discreet.data.source import Prepared, Source, joined_vectors, some
 from discreet.data.total import largest_block
 from discreet.declared import Bounds
 from discreet.errors import InputError, InputTypeError
@@ -49,8 +50,9 @@ class SparseSource(Source):
         return source
 
     @property
-    def count(self) -> int:
-        return int(self.matrix.shape[0])
+    def shape(self) -> tuple[int, int]:
+        count, width = self.matrix.shape
+        return int(count), int(width)
 
     def check(self, bounds: Bounds) -> None:
         check_shape(self.matrix.shape, bounds)
@@ -130,8 +132,20 @@ class PreparedSparse(Prepared):
             some(self.scale, rows),
         )
 
-    def relabelled(self, labels: Vector) -> PreparedSparse:
-        return replace(self, labels=labels)
+    def relabelled(self, relabel: Callable[[Vector], Vector]) -> PreparedSparse:
+        return replace(self, labels=None if self.labels is None else relabel(self.labels))
+
+    @classmethod
+    def joined(cls, parts: Sequence[PreparedSparse]) -> PreparedSparse:
+        """Return the rows of all parts, which were clipped alike."""
+        counts = [part.count for part in parts]
+        return cls(
+            parts[0].bounds,
+            sparse.csr_array(sparse.vstack([part.matrix for part in parts], format="csr")),
+            joined_vectors([part.labels for part in parts], counts, 0.0),
+            joined_vectors([part.weights for part in parts], counts, 1.0),
+            joined_vectors([part.scale for part in parts], counts, 1.0),
+        )
 
     def gather(self) -> tuple[Any, Vector | None]:
         scale = np.ones(self.count) if self.scale is None else self.scale

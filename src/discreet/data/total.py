@@ -12,6 +12,8 @@ block that the width allows, not the one in use.
 
 from __future__ import annotations
 
+from copy import deepcopy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -36,6 +38,11 @@ class FloatTotal:
         self._correction += (self._sum - (total - shadow)) + (term - shadow)
         self._sum = total
 
+    def absorb(self, other: FloatTotal) -> None:
+        """Add all that another has added, with its correction."""
+        self.add(other._sum)
+        self._correction += other._correction
+
     def value(self) -> Array:
         """Return the sum so far."""
         return np.asarray(self._sum + self._correction)
@@ -56,9 +63,37 @@ class SparseTotal:
         self._correction[term.places] += (before - (total - shadow)) + (term.values - shadow)
         self._sum[term.places] = total
 
+    def absorb(self, other: SparseTotal) -> None:
+        """Add all that another has added, with its correction."""
+        self.add(SparseVector(np.arange(other._sum.size), other._sum, other._sum.size))
+        self._correction += other._correction
+
     def value(self) -> Array:
         """Return the sum so far."""
         return self._sum + self._correction
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """What a kernel says of several small blocks, one a line: terms to be added one by one."""
+
+    lines: Array
+
+
+class TermsTotal(FloatTotal):
+    """A running sum of lines, each with its correction."""
+
+    def __init__(self, first: Terms) -> None:
+        super().__init__(first.lines[0])
+        self._add_lines(first.lines[1:])
+
+    def add(self, term: Array | Terms) -> None:
+        """Add the sums of one block's small blocks."""
+        self._add_lines(term.lines if isinstance(term, Terms) else term[None])
+
+    def _add_lines(self, lines: Array) -> None:
+        for line in lines:
+            super().add(line)
 
 
 class IntegerTotal:
@@ -73,6 +108,10 @@ class IntegerTotal:
             raise PrivacyError("a kernel answers either with integers or with floats, always.")
         self._sum = self._sum + term
 
+    def absorb(self, other: IntegerTotal) -> None:
+        """Add all that another has added."""
+        self.add(other._sum)
+
     def value(self) -> Integers:
         """Return the sum so far."""
         return np.asarray(self._sum)
@@ -80,10 +119,53 @@ class IntegerTotal:
 
 def total_of(first: Any) -> FloatTotal | IntegerTotal | SparseTotal:
     """Start a total with the kind that the first block's answer needs."""
+    if isinstance(first, Terms):
+        return TermsTotal(first)
     if isinstance(first, SparseVector):
         return SparseTotal(first)
     values = np.asarray(first)
     return IntegerTotal(values) if values.dtype.kind in "iub" else FloatTotal(values)
+
+
+class Sums:
+    """What a kernel says of block after block, added up: an array, or a tuple of arrays.
+
+    Examples
+    --------
+    >>> sums, more = Sums(), Sums()
+    >>> sums.add((1, np.array([0.5])))
+    >>> more.add((2, np.array([0.25])))
+    >>> sums.absorb(more)
+    >>> sums.value()
+    (array(3), array([0.75]))
+    """
+
+    def __init__(self) -> None:
+        self._totals: list[Any] = []
+        self._is_tuple = False
+
+    def add(self, answer: Any) -> None:
+        """Add what the kernel says of the next block."""
+        self._is_tuple = isinstance(answer, tuple)
+        parts = answer if self._is_tuple else (answer,)
+        if not self._totals:
+            self._totals = [total_of(part) for part in parts]
+            return
+        for total, part in zip(self._totals, parts, strict=True):
+            total.add(part if isinstance(part, (SparseVector, Terms)) else np.asarray(part))
+
+    def absorb(self, other: Sums) -> None:
+        """Add all that another has added, as if its blocks came next; the other stays as it is."""
+        if not self._totals:
+            self._totals, self._is_tuple = deepcopy(other._totals), other._is_tuple
+            return
+        for total, more in zip(self._totals, other._totals, strict=True):
+            total.absorb(more)
+
+    def value(self) -> Any:
+        """Return the sum so far."""
+        values = tuple(total.value() for total in self._totals)
+        return values if self._is_tuple else values[0]
 
 
 def largest_block(width: int) -> int:

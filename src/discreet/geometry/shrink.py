@@ -18,6 +18,7 @@ _MUCH_SMALLER = 2.0**-600
 
 
 _AT_ONCE = 2**15
+_FEW = 0.1
 _SURELY = 1 - 2.0**-20
 """Norms in any order of summation err by less than this, up to 2**31 columns."""
 
@@ -38,6 +39,11 @@ def shrink_factors(
     factors = np.ones(rows.shape[0])
     doubtful = np.flatnonzero(~(rough(rows) <= radius * _SURELY))
     step = max(1, _AT_ONCE // rows.shape[1])
+    if doubtful.size > _FEW * len(factors):  # to pick rows out takes longer than to measure them
+        for start in range(0, len(factors), step):
+            near = slice(start, start + step)
+            factors[near] = _shrink_factors(rows[near], radius, norms)
+        return factors
     for start in range(0, doubtful.size, step):
         some = doubtful[start : start + step]
         factors[some] = _shrink_factors(rows[some], radius, norms)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
 from numbers import Real
 from typing import Any, Self
 
@@ -13,15 +14,20 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.data import LabelSet
+from discreet.data.frame import Coded
 from discreet.errors import InputError, InputTypeError
 from discreet.facts import Fact, Source, one_of
 from discreet.linear_model._estimator import LinearEstimator
+from discreet.linear_model._fitting import width_of
+from discreet.linear_model._stored import Stored, by_partition
 from discreet.losses import ProbabilisticLoss
 from discreet.losses.softmax import softmax_of
 
 
 class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
     """Two classes by one problem, more by one problem each or all at once, within one budget."""
+
+    _reads_files = True
 
     C: float | None
     classes: Any
@@ -41,24 +47,38 @@ class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[mi
 
     def _fit(self, X: Any, y: Any, weights: Any) -> Self:
         assumed = () if self.classes is not None else ("the classes found in the labels",)
-        X, y = self._table(X, y if self.classes is None else each_by_itself(y))
-        classes = declared_or_found(self.classes, y)
+        codes: Vector | None = None
+        if isinstance(X, Stored):
+            classes = self._classes_of_files()
+            labels = tuple(classes.tolist())
+            X = self._streamed(X, lambda cells: _codes_of_cells(cells, classes), labels)
+        else:
+            X, y = self._table(X, y if self.classes is None else each_by_itself(y))
+            classes = declared_or_found(self.classes, y)
+            codes = _signed(codes_of(y, classes), classes)
         count = classes.size
-        task = self._task(LabelSet(range(count)), assumed, X.shape[1])
-        codes = codes_of(y, classes)
-        if count == 2:
-            codes = np.where(np.isnan(codes), codes, 2 * codes - 1)
+        task = self._task(LabelSet(range(count)), assumed, width_of(X))
         coefficients = self._release(task, X, codes, weights)
         self.classes_ = classes
         self.multiclass_ = None if count == 2 else "softmax" if task.is_softmax else "one_vs_rest"
         self._keep(coefficients[:, :-1], coefficients[:, -1])
         return self
 
+    def _classes_of_files(self) -> Any:
+        if self.classes is None:
+            raise InputError(
+                "declare the classes with classes=; they are not looked for in files, whose rows "
+                "are read only after the ledger was charged."
+            )
+        return declared_or_found(self.classes, None)
+
+    @by_partition
     def decision_function(self, X: Any) -> Array:
         """Return the margins: positive for the second of two classes, else one for each class."""
         margins = self._margins(X)
         return margins[:, 0] if self.classes_.size == 2 else margins
 
+    @by_partition
     def predict(self, X: Any) -> Any:
         """Return the likeliest class of each row."""
         margins = self._margins(X)
@@ -75,6 +95,7 @@ class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[mi
 class ProbabilisticClassifier(LinearClassifierBase):
     """A linear model whose margins stand for probabilities."""
 
+    @by_partition
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class for each row."""
         loss = self._loss()
@@ -92,6 +113,7 @@ class ProbabilisticClassifier(LinearClassifierBase):
         normed: Array = np.divide(chances, total, out=share, where=total > 0)
         return normed
 
+    @by_partition
     def predict_log_proba(self, X: Any) -> Array:
         """Return the logarithm of the probability of each class for each row."""
         with np.errstate(divide="ignore"):
@@ -132,6 +154,8 @@ def _label(found: Any) -> Any:
     """Return a label, alone or in a row of its own; None for anything else."""
     if isinstance(found, list | tuple | np.ndarray) and np.size(found) == 1 and len(found) == 1:
         found = found[0]
+    if isinstance(found, Decimal):
+        found = float(found) if found.is_finite() else None
     is_label = isinstance(found, str | bytes | Real | np.bool_)
     return found if is_label and found == found else None
 
@@ -154,6 +178,21 @@ def codes_of(y: Any, classes: Any) -> Vector:
     places = np.minimum(np.searchsorted(classes, labels), classes.size - 1)
     codes: Vector = np.where(classes[places] == labels, places, np.nan)
     return codes
+
+
+def _signed(codes: Vector, classes: Any) -> Vector:
+    """Return minus and plus one for two classes, NaN as it is."""
+    if classes.size > 2:
+        return codes
+    signs: Vector = np.where(np.isnan(codes), codes, 2 * codes - 1)
+    return signs
+
+
+def _codes_of_cells(cells: Any, classes: Any) -> Vector:
+    """Return the codes of stored labels; each distinct one of a coded column is looked up once."""
+    if isinstance(cells, Coded):
+        return _signed(codes_of(cells.distinct, classes), classes)[cells.places]
+    return _signed(codes_of(each_by_itself(cells), classes), classes)
 
 
 def _refuse_other_kind(labels: Any, classes: Any) -> None:

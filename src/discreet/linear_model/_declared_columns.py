@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,14 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from discreet import _checks
 from discreet._types import Array
+from discreet.data.frame import Frame
+from discreet.data.parquet import is_stored
+from discreet.data.stored import Wanted
 from discreet.errors import InputError
 from discreet.facts import Fact, Source
 from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
 from discreet.linear_model._estimator import LinearEstimator, unquoted
+from discreet.linear_model._stored import Stored
 from discreet.preprocessing import BoundedScaler, Category, Column
 
 Columns = Mapping[str, Column] | Sequence[Column] | None
@@ -98,6 +102,49 @@ class DeclaredColumns(LinearEstimator):
             raise InputError("X and y must have as many rows as one another.")
         return encoded, labels
 
+    def _encoding(
+        self, stored: Stored
+    ) -> tuple[tuple[Wanted, ...] | None, Callable[[Any], Any], int, bool]:
+        scaler = self._scaler()
+        if scaler is None:
+            return super()._encoding(stored)
+        columns, width = self._listed(), scaler.n_features_out
+        by_name = isinstance(self.columns, Mapping)
+        names = list(self.columns) if isinstance(self.columns, Mapping) else stored.names
+        if by_name and stored.names is None:
+            raise InputError("columns are declared by name, and arrays have none; declare a list.")
+        found = stored.table.width if names is None else len(names)
+        if found != len(columns):
+            raise InputError(
+                f"the table must have {len(columns)} columns beside the target, one for each "
+                f"declared; got {found}. Declare a dict to choose columns by name."
+            )
+        if not by_name:
+            stored.table.check_same_names()
+        self._name_columns(names, len(columns))
+        # A stored entry of a sparse row takes half as much again as one of a dense row.
+        is_sparse = not scaler.centre_categories and 3 * len(columns) < 2 * width
+        if is_sparse:
+            scaler.sparse_output = True
+        wanted = self._wanted(names or [f"column {place}" for place in range(len(columns))])
+        return wanted, scaler.transform, width, is_sparse
+
+    def _wanted(self, names: Iterable[str]) -> tuple[Wanted, ...]:
+        return tuple(
+            Wanted(name, column.levels if isinstance(column, Category) else None)
+            for name, column in zip(names, self._listed(), strict=True)
+        )
+
+    def _columns_read(self) -> tuple[Wanted, ...]:
+        return (
+            super()._columns_read()
+            if self.columns is None
+            else self._wanted(self.feature_names_in_)
+        )
+
+    def _frame_margins(self, frame: Frame) -> Array:
+        return super()._frame_margins(frame) if self.columns is None else self._margins(frame)
+
     def _keep(self, coef: Array, intercept: Any) -> None:
         scaler = self._scaler()
         if scaler is not None:
@@ -106,7 +153,7 @@ class DeclaredColumns(LinearEstimator):
 
     def _margins(self, X: Any) -> Array:
         scaler = self._scaler()
-        if scaler is None:
+        if scaler is None or is_stored(X):
             return super()._margins(X)
         check_is_fitted(self, "coef_")
         if hasattr(self, "feature_names_in_"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -12,12 +13,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet import _checks
 from discreet._types import Array, Vector
-from discreet.data import Labels
+from discreet.data import Labels, ParquetTable
+from discreet.data.frame import Frame, matrix_of
+from discreet.data.parquet import PREDICTED_AT_ONCE, is_stored
+from discreet.data.source import Source as StoredRows
+from discreet.data.stored import Encoding, Wanted
 from discreet.errors import InputError, InputTypeError
 from discreet.facts import Fact, Source
 from discreet.geometry import ConvexSet, L2Ball
 from discreet.ledger import AbstractLedger
 from discreet.linear_model._fitting import Lasso, Task, noise_from
+from discreet.linear_model._stored import Stored, are_stored
 from discreet.losses import Loss
 from discreet.mechanisms import Mechanism
 from discreet.noise import Noise
@@ -57,7 +63,7 @@ class Fitting(Protocol):
     def fit(
         self,
         X: Any,
-        y: Vector,
+        y: Vector | None,
         weights: Any,
         *,
         ledger: AbstractLedger | None,
@@ -153,6 +159,63 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
         rows, labels = self._validated(X, y, reset=True)
         return rows, labels
 
+    _reads_files: ClassVar[bool] = False
+    """Whether ``fit`` takes the path of Parquet files."""
+
+    def _streamed(
+        self, stored: Stored, label: Callable[[Any], Vector], labels: tuple[Any, ...] | None
+    ) -> StoredRows:
+        """Return stored rows, encoded and labelled piece by piece; reads no row.
+
+        ``labels`` are the declared ones, None if labels are numbers.
+        """
+        features, encode, width, is_sparse = self._encoding(stored)
+        weight = None if stored.weight is None else Wanted(stored.weight)
+        target = Wanted(stored.target, labels)
+        return stored.table.source(
+            Encoding(features, encode, width, target, label, weight, is_sparse)
+        )
+
+    def _encoding(
+        self, stored: Stored
+    ) -> tuple[tuple[Wanted, ...] | None, Callable[[Any], Any], int, bool]:
+        """Return the columns to read, what makes features of them, how many, and if sparse."""
+        names = stored.names
+        if names is None:
+            self._name_columns(None, stored.table.width)
+            return None, matrix_of, stored.table.width, False
+        stored.table.check_same_names()
+        if not names:
+            raise InputError("the table has no column but the target; there is nothing to fit.")
+        self._name_columns(names, len(names))
+        return tuple(Wanted(name) for name in names), matrix_of, len(names), False
+
+    def _name_columns(self, names: list[str] | None, count: int) -> None:
+        self.n_features_in_ = count
+        self.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+
+    def _stored_margins(self, X: Any) -> Array:
+        """Return margins of stored rows, read a few at a time."""
+        check_is_fitted(self, "coef_")
+        if not hasattr(self, "feature_names_in_"):
+            raise InputError("columns of files are found by name; this model knows no names.")
+        table = ParquetTable.open(X)
+        wanted = self._columns_read()
+        table.check(wanted)
+        with closing(table.frames(wanted, PREDICTED_AT_ONCE)) as frames:
+            margins = [self._frame_margins(frame) for frame in frames]
+        if not margins:
+            raise InputError("the files have no row.")
+        return np.concatenate(margins)
+
+    def _columns_read(self) -> tuple[Wanted, ...]:
+        return tuple(Wanted(name) for name in self.feature_names_in_)
+
+    def _frame_margins(self, frame: Frame) -> Array:
+        return np.asarray(matrix_of(frame) @ np.atleast_2d(self.coef_).T + self.intercept_)
+
     def _rows(self, X: Any) -> Any:
         """Return rows as an array, checked against those of the fit."""
         return self._validated(X, reset=False)
@@ -168,7 +231,7 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
             reset=reset,
         )
 
-    def _release(self, task: Fitting, X: Any, y: Vector, weights: Any) -> Array:
+    def _release(self, task: Fitting, X: Any, y: Vector | None, weights: Any) -> Array:
         """Fit, keep the release, and return coefficients, the intercept last in each row."""
         self.release_ = task.fit(
             X,
@@ -193,29 +256,44 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _margins(self, X: Any) -> Array:
         """Return the inner product of each row with each vector of coefficients."""
+        if is_stored(X):
+            return self._stored_margins(X)
         check_is_fitted(self, "coef_")
         return np.asarray(self._rows(X) @ np.atleast_2d(self.coef_).T + self.intercept_)
 
-    def fit(self, X: Any, y: Any, **metadata: Any) -> Self:
+    def fit(self, X: Any, y: Any = None, **metadata: Any) -> Self:
         """Fit the model; the ledger is charged before a row is read.
 
         Parameters
         ----------
         X
-            Rows: an array, a SciPy sparse matrix, or a pandas or Polars data frame.
+            Rows: an array, a SciPy sparse matrix, a pandas or Polars data frame; the path of
+            Parquet files, which are read a few rows at a time: a file, a folder, or a pattern; or
+            a Dask data frame or array, whose rows stay with its workers.
         y
-            One label for each row.
+            One label for each row; left out if labels are a column of files or of a Dask frame.
+        target
+            That column.
         sample_weight
-            How often each row counts, up to the declared ``max_weight``.
+            How often each row counts, up to the declared ``max_weight``; or a column as well.
         purpose
             What the ledger writes beside the charge; the name of the class if left out.
         """
         weights, purpose = metadata.pop("sample_weight", None), metadata.pop("purpose", "")
+        target = metadata.pop("target", None)
         if metadata:
             raise InputTypeError(
-                f"fit takes sample_weight and purpose only; got {sorted(metadata)} as well."
+                f"fit takes target, sample_weight and purpose only; got {sorted(metadata)} as well."
             )
         _checks.instance(str, purpose=purpose)
+        if are_stored(X):
+            if not self._reads_files:
+                raise InputTypeError(f"{type(self).__name__} takes arrays, neither files nor Dask.")
+            if weights is not None and self.max_weight is None:
+                raise InputError("sample_weight needs a declared largest weight; pass max_weight.")
+            X, y, weights = Stored.open(X, y, target, weights), None, None
+        elif target is not None:
+            raise InputError("target names a column of stored tables; pass y with arrays.")
         self._purpose = purpose
         try:
             return self._fit(X, y, weights)

@@ -11,6 +11,7 @@ from typing import Any
 from discreet import _checks
 from discreet._types import Vector
 from discreet.data import Bounds, Labels, LabelSet, Rows
+from discreet.data.source import Source as StoredRows
 from discreet.errors import InputError, InputTypeError
 from discreet.facts import Fact, Source
 from discreet.geometry import ConvexSet
@@ -112,7 +113,7 @@ class Task:
     def fit(
         self,
         X: Any,
-        y: Vector,
+        y: Vector | None,
         weights: Any,
         *,
         ledger: AbstractLedger | None,
@@ -124,8 +125,9 @@ class Task:
             raise InputError(
                 "sample_weight needs a declared largest weight; pass max_weight to the estimator."
             )
-        settled, why = self.settled(X.shape[1], X.shape[0])
-        question = settled.question(X.shape[1], X.shape[0])
+        width, count = width_of(X), self._count(X)
+        settled, why = self.settled(width, count)
+        question = settled.question(width, count)
         rows = Rows(X, y, weights=weights, bounds=question.bounds, unit=self.unit)
         result = release(
             settled.chosen(question),
@@ -144,6 +146,12 @@ class Task:
         if self.lasso is not None and not settled._from_statistics and problem.ridge > asked:
             why += f"; a ridge of {problem.ridge:.3g} is needed for this budget"
         return replace(result, reason=result.reason + why) if why else result
+
+    def _count(self, X: Any) -> int:
+        """Return the number of rows, or the bound on it if rows would have to be read for it."""
+        if self.budget.is_private and isinstance(X, StoredRows) and not X.knows_count:
+            return self.max_rows
+        return int(X.shape[0])
 
     def settled(self, n_features: int, count: int) -> tuple[Task, str]:
         """Settle what an automatic choice leaves open, and say why; all from public facts."""
@@ -301,6 +309,11 @@ class Task:
             return asked
         bend = self.loss.smoothness(math.inf) * bounds.largest_weight * bounds.row_norm() ** 2
         return max(asked, bend / math.expm1(0.5 * self.budget.epsilon / times))
+
+
+def width_of(X: Any) -> int:
+    """Return the number of columns; stored rows are not counted for it."""
+    return X.width if isinstance(X, StoredRows) else int(X.shape[1])
 
 
 def noise_from(random_state: Any) -> Noise:

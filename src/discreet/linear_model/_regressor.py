@@ -13,10 +13,14 @@ from discreet.data import Interval
 from discreet.errors import InputError, InputTypeError
 from discreet.facts import Fact, Source, labels_in_words
 from discreet.linear_model._estimator import LinearEstimator
+from discreet.linear_model._fitting import width_of
+from discreet.linear_model._stored import Stored, by_partition
 
 
 class LinearRegressorBase(RegressorMixin, LinearEstimator):  # type: ignore[misc]
     """Targets are clipped to their declared range, and counted from its middle."""
+
+    _reads_files = True
 
     # scikit-learn tries any alpha on a regressor; one that is too weak for the budget is raised.
     _raises_ridge = True
@@ -49,11 +53,18 @@ class LinearRegressorBase(RegressorMixin, LinearEstimator):  # type: ignore[misc
         return (*super()._facts(), Fact("labels", labels_in_words(self._range()), Source.DECLARED))
 
     def _fit(self, X: Any, y: Any, weights: Any) -> Self:
-        labels = self._labels()
-        X, y = self._table(X, y)
-        task = self._task(labels, (), X.shape[1])
-        y = np.clip(numbers(y), *self._range_ends())
-        coefficients = self._release(task, X, y - self._middle, weights)
+        labels, ends, middle = self._labels(), self._range_ends(), self._middle
+
+        def counted(targets: Any) -> Vector:
+            inside: Vector = np.clip(numbers(targets), *ends)
+            return inside - middle
+
+        if isinstance(X, Stored):
+            X, y = self._streamed(X, counted, None), None
+        else:
+            X, y = self._table(X, y)
+        task = self._task(labels, (), width_of(X))
+        coefficients = self._release(task, X, None if y is None else counted(y), weights)
         self._keep(coefficients[:, :-1], coefficients[:, -1] + self._middle)
         self.coef_, self.intercept_ = self.coef_[0], float(self.intercept_[0])
         return self
@@ -62,6 +73,7 @@ class LinearRegressorBase(RegressorMixin, LinearEstimator):  # type: ignore[misc
         interval = self._range()
         return interval.low, interval.high
 
+    @by_partition
     def predict(self, X: Any) -> Vector:
         """Return the predicted target of each row."""
         return np.asarray(self._margins(X)[:, 0])

@@ -13,6 +13,7 @@ from discreet.data import Interval
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger
 from discreet.linear_model._regressor import LinearRegressorBase
+from discreet.linear_model._stored import by_partition
 from discreet.losses import Loss, Poisson
 from discreet.privacy import Unit
 
@@ -122,6 +123,7 @@ class PoissonRegressor(LinearRegressorBase):
     def _middle(self) -> float:
         return 0.0
 
+    @by_partition
     def predict(self, X: Any) -> Vector:
         """Return the expected count of each row."""
         with np.errstate(over="ignore"):

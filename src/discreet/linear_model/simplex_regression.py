@@ -262,7 +262,7 @@ class Mixing:
     def fit(
         self,
         X: Any,
-        y: Vector,
+        y: Vector | None,
         weights: Any,
         *,
         ledger: AbstractLedger | None,

@@ -26,6 +26,8 @@ LOSS_STEPS = 2**20
 class ChoicePlan(Plan):
     """How fast chances fall with the score; there is no rate if nothing is to be hidden."""
 
+    holds_rows = True
+
     rate: Fraction | None
     guarantee: Guarantee
     reason: str = "drawn exactly; delta is not used"

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from discreet._types import Array, Integers, Vector
 from discreet.data import Block, OpenRows
+from discreet.data.shelf import SHELF
 from discreet.declared import CLIPPING_SLACK, Bounds
 from discreet.mechanisms._totals import INTEGER_ROOM
 from discreet.noise import Grid, Noise, distance_of_gaussian, gaussian_grid, laplace_grid
@@ -43,20 +45,27 @@ class ColumnSums:
     def sum(self, rows: OpenRows, grid: Grid) -> Integers:
         """Return the exact sums of the rows' grid units, squares after entries."""
 
-        def entries(values: Array, columns: slice | Integers) -> Integers:
-            return grid.snap(self._clipped(values))
+        def kernel(block: Block) -> tuple[Integers, ...]:
+            is_exact = grid.sums_exactly(block.size)
 
-        def squares(values: Array, columns: slice | Integers) -> Integers:
-            return grid.snap(np.square(self._clipped(values)))
+            def both(values: Array, columns: slice | Integers) -> tuple[Any, Any]:
+                clipped = self._clipped(values)
+                if not is_exact or clipped.ndim == 1:
+                    return grid.snap(clipped), grid.snap(np.square(clipped))
+                entries = grid.whole(clipped, out=SHELF.like(clipped))
+                np.square(clipped, out=clipped)
+                return entries, grid.whole(clipped, out=clipped)
 
-        def kernel(block: Block) -> tuple[Integers, Integers]:
-            return block.integer_sum(entries), block.integer_sum(squares)
+            return block.integer_sums(both)
 
         first, second = rows.sum(kernel)
         return np.concatenate([first, second[np.array(self.squared)]])
 
     def _clipped(self, values: Array) -> Array:
-        return np.clip(values / self.unit, -self.entry_bound, self.entry_bound)
+        if values.ndim == 1:
+            return np.clip(values / self.unit, -self.entry_bound, self.entry_bound)
+        clipped = np.divide(values, self.unit, out=SHELF.like(values))
+        return np.clip(clipped, -self.entry_bound, self.entry_bound, out=clipped)
 
     def split(self, totals: Vector, noise: float) -> Sums:
         """Take the vector of all sums apart."""

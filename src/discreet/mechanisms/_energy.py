@@ -130,10 +130,11 @@ class Energy:
 
     def values(self, points: Array) -> Vector:
         """Return the energy of each point."""
+        loss = self.problem.loss
 
         def kernel(block: Block) -> Vector:
             rows, labels, weights = _parts(block)
-            losses = self.problem.loss.value(labels, rows @ points.T)
+            losses = loss.value(labels, rows @ points.T)
             total: Vector = (losses * weights).sum(axis=0)
             return total
 
@@ -144,12 +145,13 @@ class Energy:
 
     def tangents(self, points: Array) -> tuple[Vector, Array]:
         """Return the energy of each point and a subgradient there."""
+        loss = self.problem.loss
 
         def kernel(block: Block) -> tuple[Vector, Array]:
             rows, labels, weights = _parts(block)
             margins = rows @ points.T
-            losses = self.problem.loss.value(labels, margins) * weights
-            slopes = self.problem.loss.slope(labels, margins) * weights
+            losses = loss.value(labels, margins) * weights
+            slopes = loss.slope(labels, margins) * weights
             return losses.sum(axis=0), slopes.T @ rows
 
         value, slope = self.rows.sum(kernel, block_rows=BLOCK_ROWS)

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
+from discreet.data.at_once import SINGLE_PRODUCTS
 from discreet.data.total import FloatTotal
 from discreet.mechanisms._minimiser import Minimiser
 from discreet.mechanisms._objective import CAREFUL_ROWS
@@ -32,7 +32,7 @@ def solve_many(minimiser: Minimiser, rows: OpenRows, linears: Array, threads: in
     batch = _Batch(minimiser.problem, rows)
     pieces = [slice(k, k + AT_ONCE) for k in range(0, len(linears), AT_ONCE)]
     # Each thread's products are small: a pool of threads below them would only get in the way.
-    with threadpool_limits(1), ThreadPoolExecutor(threads) as pool:
+    with SINGLE_PRODUCTS, ThreadPoolExecutor(threads) as pool:
         nothing = np.zeros((1, linears.shape[1]))
         (first,), _ = batch.minimise(nothing, nothing, 1e-3 * minimiser.problem.ridge)
         _, bend = batch.slopes_and_curvatures(first[None], nothing)

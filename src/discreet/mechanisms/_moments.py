@@ -163,5 +163,5 @@ def _kernel(block: Block) -> tuple[Array, Vector]:
     if block.labels is None:
         raise PrivacyError("a learning problem was run on rows without labels.")
     if block.weights is None:
-        return block.gram(np.ones(block.size)), block.weighted_sum(block.labels)
+        return block.gram(None), block.weighted_sum(block.labels)
     return block.gram(block.weights), block.weighted_sum(block.weights * block.labels)

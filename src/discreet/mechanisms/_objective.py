@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from discreet._types import Array, Vector
-from discreet.data import Block, OpenRows, SparseVector
+from discreet.data import Block, OpenRows, SparseVector, Terms
+from discreet.data.at_once import SINGLE_PRODUCTS
 from discreet.errors import PrivacyError
 from discreet.problem import Problem
 from discreet.solvers import newton
@@ -25,8 +29,28 @@ ROUGH_ROWS = 8192
 """Fewer rows than this are never thinned out."""
 
 
+HESSIAN_BESIDE = 256
+"""Up to this many columns a Hessian is summed together with the gradient of stored rows, in the
+first two passes: from the third on the last one is near enough."""
+
+PASSES_WITH_HESSIAN = 2
+
+
+@dataclass(frozen=True, eq=False)
+class _Pass:
+    """What one pass over the rows said of one point."""
+
+    point: Vector
+    gradient: Vector  # careful
+    hessian: Array | None
+
+
 class RowsObjective:
-    """The sum of losses, times a weight, plus the ridge and a linear term."""
+    """The sum of losses, times a weight, plus the ridge and a linear term.
+
+    Where every pass reads the rows again, a pass brings all that is known of a point: the value,
+    the careful gradient, and for the first points the Hessian.
+    """
 
     def __init__(
         self, problem: Problem, rows: OpenRows, linear: Vector, *, weight: float = 1.0
@@ -36,6 +60,9 @@ class RowsObjective:
         self.strong_convexity = problem.ridge
         # A Hessian is a product of matrices, which runs at a better rate than one with a vector.
         self.passes_per_hessian = self.dimension / 40 if self.dimension <= DENSE_WIDTH else 0.0
+        self._is_costly = rows.is_streamed and self.dimension <= DENSE_WIDTH
+        self._last: _Pass | None = None
+        self._hessians = PASSES_WITH_HESSIAN if self.dimension <= HESSIAN_BESIDE else 0
 
     @property
     def count(self) -> int:
@@ -43,6 +70,8 @@ class RowsObjective:
         return self._rows.count
 
     def value_and_gradient(self, point: Vector) -> tuple[float, Vector]:
+        if self._is_costly:
+            return self._everything(point)
         loss = self._problem.loss
 
         def kernel(block: Block) -> tuple[Array, Vector]:
@@ -52,14 +81,51 @@ class RowsObjective:
             return values.sum(), block.weighted_sum(slopes)
 
         value, gradient = self._rows.sum(kernel)
-        ridge = self._problem.ridge
-        total = self._weight * float(value) + ridge / 2 * float(point @ point)
-        return total + float(self._linear @ point), (
-            self._weight * gradient + ridge * point + self._linear
-        )
+        return self._with_ridge(value, point), self._slope(gradient, point)
+
+    def _everything(self, point: Vector) -> tuple[float, Vector]:
+        """Make one pass, and remember what it said."""
+        loss = self._problem.loss
+        is_curved = self._hessians > 0
+
+        def kernel(block: Block) -> tuple[Any, ...]:
+            labels, margins = _labels(block), block.careful_margins(point)
+            values = _counted(block, loss.value(labels, margins)).sum()
+            slopes = Terms(
+                block.small_sums(_counted(block, loss.slope(labels, margins)), CAREFUL_ROWS)
+            )
+            if not is_curved:
+                return values, slopes
+            return values, slopes, block.gram(_counted(block, loss.curvature(labels, margins)))
+
+        value, gradient, *hessian = self._rows.sum(kernel)
+        curved = self._bent(hessian[0]) if is_curved else None
+        self._hessians -= is_curved
+        self._last = _Pass(point.copy(), self._slope(gradient, point), curved)
+        return self._with_ridge(value, point), self._last.gradient
+
+    def _with_ridge(self, value: Any, point: Vector) -> float:
+        total = self._weight * float(value) + self._problem.ridge / 2 * float(point @ point)
+        return total + float(self._linear @ point)
+
+    def _slope(self, gradient: Vector, point: Vector) -> Vector:
+        return self._weight * gradient + self._problem.ridge * point + self._linear
+
+    def _bent(self, hessian: Array) -> Array:
+        hessian = self._weight * hessian
+        hessian[np.diag_indices(self.dimension)] += self._problem.ridge
+        return np.asarray(hessian)
+
+    def _known(self, point: Vector) -> _Pass | None:
+        """Return what the last pass said, if it was about this point."""
+        last = self._last
+        return last if last is not None and np.array_equal(last.point, point) else None
 
     def careful_gradient(self, point: Vector) -> Vector:
         """Return the gradient, summed in small blocks so that its rounding error is small."""
+        known = self._known(point)
+        if known is not None:
+            return known.gradient.copy()
         loss = self._problem.loss
 
         # Small blocks of wide sparse rows touch few columns each.
@@ -70,13 +136,12 @@ class RowsObjective:
             return block.partial_sum(slopes) if is_wide else block.weighted_sum(slopes)
 
         gradient: Vector = self._rows.sum(kernel, block_rows=CAREFUL_ROWS)
-        return self._weight * gradient + self._problem.ridge * point + self._linear
+        return self._slope(gradient, point)
 
     def full_inverse(self, point: Vector) -> Inverse:
         if self.dimension > DENSE_WIDTH:
             return self._iterative_inverse(point)
-        factor = cho_factor(self.hessian(point), check_finite=False)
-        return lambda gradient: np.asarray(cho_solve(factor, gradient, check_finite=False))
+        return _inverse(self.hessian(point))
 
     def hessian(self, point: Vector) -> Array:
         loss = self._problem.loss
@@ -85,9 +150,7 @@ class RowsObjective:
             curvatures = loss.curvature(_labels(block), block.margins(point))
             return block.gram(_counted(block, curvatures))
 
-        hessian = self._weight * self._rows.sum(kernel)
-        hessian[np.diag_indices(self.dimension)] += self._problem.ridge
-        return np.asarray(hessian)
+        return self._bent(self._rows.sum(kernel))
 
     def _iterative_inverse(self, point: Vector) -> Inverse:
         def multiply(vector: Vector) -> Vector:
@@ -104,26 +167,39 @@ class RowsObjective:
         return lambda gradient: conjugate_gradient(multiply, gradient)
 
     def rough_inverse(self, point: Vector) -> Inverse:
-        return self._rough.full_inverse(point)
+        known = self.known_inverse(point)
+        if known is not None:
+            return known
+        return (self._rough or self).full_inverse(point)
+
+    def known_inverse(self, point: Vector) -> Inverse | None:
+        known = self._known(point)
+        return None if known is None or known.hessian is None else _inverse(known.hessian)
 
     def rough_start(self, point: Vector) -> Vector:
         rough = self._rough
-        if rough is self:
+        if rough is None:
             return point
-        _, gradient = rough.value_and_gradient(point)
-        enough = 1e-4 * float(np.linalg.norm(gradient))
-        return newton(rough, point, tolerance=enough, most_steps=20).point
+        with SINGLE_PRODUCTS if self._is_costly else nullcontext():
+            _, gradient = rough.value_and_gradient(point)
+            enough = 1e-4 * float(np.linalg.norm(gradient))
+            return newton(rough, point, tolerance=enough, most_steps=20).point
 
     @cached_property
-    def _rough(self) -> RowsObjective:
-        """The objective of some of the rows, each standing for several."""
+    def _rough(self) -> RowsObjective | None:
+        """The objective of some of the rows, each standing for several; None if they are few."""
         count = self._rows.count
         wanted = max(ROUGH_ROWS, 60 * min(self.dimension, DENSE_WIDTH), count // 10)
         step = count // wanted
         if step < 2 or self._weight != 1.0:
-            return self
+            return None
         thin = self._rows.thin(step)
         return RowsObjective(self._problem, thin, self._linear, weight=count / thin.count)
+
+
+def _inverse(hessian: Array) -> Inverse:
+    factor = cho_factor(hessian, check_finite=False)
+    return lambda gradient: np.asarray(cho_solve(factor, gradient, check_finite=False))
 
 
 def _labels(block: Block) -> Vector:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -37,6 +37,8 @@ class Plan(ABC):
 
     guarantee: Guarantee
     reason: str = ""  # why it was planned so, from public facts
+    holds_rows: ClassVar[bool] = False
+    """Whether all rows are in memory at once; stored ones are refused then if they may be many."""
 
     @property
     def tolerances(self) -> tuple[Tolerance, ...]:

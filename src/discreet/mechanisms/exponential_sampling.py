@@ -87,6 +87,8 @@ class ExponentialSamplingPlan(Plan):
     There is no rate if nothing is to be hidden.
     """
 
+    holds_rows = True
+
     question: ColumnQuantiles
     rate: Fraction | None
     guarantee: Guarantee

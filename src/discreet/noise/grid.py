@@ -72,14 +72,24 @@ class Grid:
 
     def snap(self, values: ArrayLike) -> Integers:
         """Return the nearest grid units; NaN counts as zero, the rest is clipped to the bound."""
+        whole = self.whole(values)
+        with np.errstate(all="ignore"):
+            return whole.astype(np.int64)
+
+    def whole(self, values: ArrayLike, out: Array | None = None) -> Array:
+        """Return what :meth:`snap` does, as floats; in ``out``, if there is one."""
         with np.errstate(all="ignore"):  # no value may cause an error: tiny ones underflow
-            values = np.array(values, dtype=np.float64)
-            np.minimum(values, self.bound, out=values)
-            np.maximum(values, -self.bound, out=values)
-            np.copyto(values, 0.0, where=np.isnan(values))
-            values /= self.step
-            units: Integers = np.rint(values, out=values).astype(np.int64)
-        return units
+            if out is None:
+                out = values = np.array(values, dtype=np.float64)
+            np.clip(values, -self.bound, self.bound, out=out)
+            if np.isnan(out.sum()):  # of bounded numbers, unless one is none
+                out[np.isnan(out)] = 0.0
+            out /= self.step
+            return np.rint(out, out=out)
+
+    def sums_exactly(self, rows: int) -> bool:
+        """Say whether sums of so many :meth:`whole` numbers are exact in floats, in any order."""
+        return rows * (self.bound / self.step + 1) < 2.0**53
 
     def values(self, units: Integers) -> Array:
         """Return the middle of the cells: ``step * (units + 1/2)``."""

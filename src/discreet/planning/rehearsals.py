@@ -7,9 +7,9 @@ import warnings
 from functools import cache
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from discreet._types import Vector
+from discreet.data.at_once import SINGLE_PRODUCTS
 from discreet.errors import CalibrationError, InputError, NotAccepted
 from discreet.planning.facts import PublicFacts
 from discreet.planning.world import Table, World
@@ -68,7 +68,7 @@ class Rehearsals:
     def _score(self, epsilon: float, count: int, mechanism: str, draw: int) -> float:
         train, test = self._table(draw)
         model = self._facts.model(epsilon, mechanism, self._key(draw))
-        with warnings.catch_warnings(), threadpool_limits(1):  # small products gain from no more
+        with warnings.catch_warnings(), SINGLE_PRODUCTS:  # small products gain from no more
             warnings.simplefilter("ignore", RehearsalWarning)
             model.fit(train.X[:count], train.y[:count])
         predicted = model.predict(test.X)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain, groupby
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -14,11 +14,18 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from discreet import _checks
 from discreet._types import Array
+from discreet.data.frame import Coded, Frame, column_by_column, side_by_side
 from discreet.declared import MOST_ROWS, Bounds, Labels
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import L2Ball
 from discreet.geometry.shapes import Csr, as_numbers
-from discreet.preprocessing.columns import Cells, Column
+from discreet.preprocessing.columns import (
+    Cells,
+    Column,
+    Numeric,
+    encode_numbers,
+    encode_stored_numbers,
+)
 
 
 class Folded(NamedTuple):
@@ -114,10 +121,9 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.sparse_output:
             blocks = [column.encode_sparse(c) for column, c in zip(declared, cells, strict=True)]
             return sparse.csr_array(sparse.hstack(blocks, format="csr"))
-        centred = self.centre_categories
-        return np.hstack(
-            [column.encode(c, centred=centred) for column, c in zip(declared, cells, strict=True)]
-        )
+        if isinstance(X, Frame):
+            return _stored(declared, cells, centred=self.centre_categories)
+        return _encoded(declared, cells, centred=self.centre_categories)
 
     def plain(self, X: Any) -> Array:
         """Return the features in the user's own units, for coefficients that :meth:`fold` made.
@@ -304,7 +310,7 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             array = _array(X)
             return [_readable(place, array[:, place]) for place in range(array.shape[1])]
         wanted = self.columns if isinstance(self.columns, Mapping) else names
-        return [_readable(name, np.asarray(X[name])) for name in wanted]
+        return [_readable(name, X[name]) for name in wanted]
 
     def _column_names(self, given: list[str] | None) -> list[str]:
         """Return a name for each column, from the declaration, the caller or the last fit."""
@@ -319,6 +325,42 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if hasattr(self, "feature_names_in_"):
             self._check_order(given)
         return given
+
+
+def _encoded(columns: Sequence[Column], cells: Sequence[Cells], *, centred: bool) -> Array:
+    """Encode columns; those of plain numbers that stand together, together."""
+    parts = _parts(columns, cells, encode_numbers, centred=centred)
+    return parts[0] if len(parts) == 1 else side_by_side(parts)
+
+
+def _stored(columns: Sequence[Column], cells: Sequence[Cells], *, centred: bool) -> Array:
+    """Encode columns of a stored table: the same numbers, laid out by columns."""
+    parts = _parts(columns, cells, encode_stored_numbers, centred=centred)
+    return parts[0] if len(parts) == 1 else column_by_column(parts)
+
+
+def _parts(
+    columns: Sequence[Column],
+    cells: Sequence[Cells],
+    encode: Callable[[Sequence[Numeric], Sequence[NDArray[Any]]], Array],
+    *,
+    centred: bool,
+) -> list[Array]:
+    parts = []
+    for are_numbers, group in groupby(zip(columns, cells, strict=True), _is_plain):
+        listed = list(group)
+        if are_numbers:
+            numeric = [column for column, _ in listed if isinstance(column, Numeric)]
+            parts.append(encode(numeric, [np.asarray(values) for _, values in listed]))
+        else:
+            parts += [column.encode(values, centred=centred) for column, values in listed]
+    return parts
+
+
+def _is_plain(pair: tuple[Column, Cells]) -> bool:
+    column, cells = pair
+    is_numeric = isinstance(column, Numeric) and not isinstance(cells, Coded)
+    return is_numeric and np.asarray(cells).dtype.kind in "biuf"
 
 
 def _frame_names(X: Any) -> list[Any] | None:
@@ -344,7 +386,7 @@ def _check_names(names: list[Any], declared: list[str]) -> None:
         )
 
 
-def _array(X: Any) -> Cells:
+def _array(X: Any) -> NDArray[Any]:
     """Return X as an array in which no value's type depends on another's."""
     if sparse.issparse(X):
         raise InputTypeError("X must be dense; got a sparse matrix. Use X.toarray().")
@@ -354,7 +396,10 @@ def _array(X: Any) -> Cells:
         raise InputError("X must be a table: rows of the same length.") from None
 
 
-def _readable(name: object, cells: Cells) -> Cells:
+def _readable(name: object, column: Any) -> Cells:
+    if isinstance(column, Coded):
+        return column
+    cells = np.asarray(column)
     if cells.ndim != 1 or cells.dtype.kind not in "biufOUT":
         raise InputTypeError(
             f"column {name!r} must hold numbers, text or truth values; got {cells.ndim} axes of "

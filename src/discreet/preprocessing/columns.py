@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from numbers import Real
 from typing import Any
 
@@ -18,6 +18,8 @@ from scipy import sparse
 
 from discreet import _checks
 from discreet._types import Array, Integers, Vector
+from discreet.data.frame import Coded, side_by_side
+from discreet.data.shelf import SHELF
 from discreet.errors import InputError, InputTypeError
 from discreet.facts import one_of
 from discreet.geometry.shapes import Csr
@@ -28,7 +30,7 @@ NARROWEST = 1e-100
 PLAIN = frozenset([float, int, bool, type(None)])
 """What a column of an object array usually holds."""
 
-Cells = NDArray[Any]
+Cells = NDArray[Any] | Coded
 """The values of one column as they came: numbers, text, or anything in an object array."""
 
 
@@ -147,14 +149,18 @@ class Numeric(Column):
         return Fraction(1)
 
     def encode(self, cells: Cells, *, centred: bool) -> Array:
-        scaled = (self.plain(cells) - self.middle) / self.half
-        return np.clip(scaled, -1.0, 1.0)
+        scaled = self.plain(cells)
+        scaled -= self.middle
+        scaled /= self.half
+        return np.clip(scaled, -1.0, 1.0, out=scaled)
 
     def plain(self, cells: Cells) -> Array:
         numbers = _numbers(cells)
         fill = self.middle if self.fill is None else self.fill
-        known = np.where(np.isfinite(numbers), numbers, fill)  # first: a clip passes NaN through
-        return np.clip(known, self.low, self.high)[:, None]
+        is_known = np.isfinite(numbers)
+        if not is_known.all():
+            numbers = np.where(is_known, numbers, fill)  # first: a clip passes NaN through
+        return np.clip(numbers, self.low, self.high)[:, None]
 
     def origin(self) -> Vector:
         return np.array([self.middle])
@@ -165,6 +171,81 @@ class Numeric(Column):
     def fold(self, coef: Array, *, centred: bool) -> tuple[Array, Array]:
         slope = coef / self.half
         return slope, -(slope[..., 0] * self.middle)
+
+
+def encode_numbers(columns: Sequence[Numeric], cells: Sequence[NDArray[Any]]) -> Array:
+    """Return what :meth:`Numeric.encode` makes of several columns of numbers, side by side.
+
+    Examples
+    --------
+    >>> encode_numbers([Numeric(0, 10), Numeric(0, 2)], [np.array([2.5, 99]), np.array([1, 0])])
+    array([[-0.5,  0. ],
+           [ 1. , -1. ]])
+    """
+    middles = np.array([column.middle for column in columns])
+    fills = [column.middle if column.fill is None else column.fill for column in columns]
+    with np.errstate(all="ignore"):  # a warning would tell of a value
+        table = side_by_side([column[:, None] for column in cells])
+    is_known = np.isfinite(table)
+    if not is_known.all():
+        table = np.where(is_known, table, fills)  # first: a clip passes NaN through
+    np.maximum(table, [column.low for column in columns], out=table)
+    np.minimum(table, [column.high for column in columns], out=table)
+    table -= middles
+    table /= [column.half for column in columns]
+    return np.clip(table, -1.0, 1.0, out=table)
+
+
+def encode_stored_numbers(columns: Sequence[Numeric], cells: Sequence[NDArray[Any]]) -> Array:
+    """Return the same numbers as :func:`encode_numbers`, each column's together in memory.
+
+    Examples
+    --------
+    >>> columns, cells = [Numeric(0, 10), Numeric(0, 2)], [np.array([2.5, 99]), np.array([1, 0])]
+    >>> encode_stored_numbers(columns, cells).T
+    array([[-0.5,  1. ],
+           [ 0. , -1. ]])
+    """
+    table = SHELF.empty((cells[0].size, len(columns)), order="F")
+    with np.errstate(all="ignore"):  # a warning would tell of a value
+        for target, values in zip(table.T, cells, strict=True):
+            target[:] = values
+        return _encoded_in_place(table, _Ranges.of(tuple(columns)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Ranges:
+    """The constants of several numeric columns."""
+
+    lows: Vector
+    highs: Vector
+    fills: Vector
+    middles: Vector
+    halves: Vector
+    overshoot: bool  # whether an end of a range, scaled, is rounded to more than one
+
+    @classmethod
+    @lru_cache(maxsize=8)
+    def of(cls, columns: tuple[Numeric, ...]) -> _Ranges:
+        fills = [column.middle if column.fill is None else column.fill for column in columns]
+        lows, highs = np.array([(column.low, column.high) for column in columns]).T
+        middles, halves = np.array([(column.middle, column.half) for column in columns]).T
+        ends = np.concatenate([(lows - middles) / halves, (highs - middles) / halves])
+        return cls(lows, highs, np.array(fills), middles, halves, bool((np.abs(ends) > 1).any()))
+
+
+def _encoded_in_place(table: Array, ranges: _Ranges) -> Array:
+    # A sum is NaN or infinite if an entry is; so may be one of huge numbers, so look again.
+    if not np.isfinite(table.sum()):
+        is_known = np.isfinite(table)
+        if not is_known.all():
+            np.copyto(table, ranges.fills, where=~is_known)
+    np.clip(table, ranges.lows, ranges.highs, out=table)
+    if ranges.middles.any():
+        table -= ranges.middles
+    table /= ranges.halves
+    # Rounding keeps order, so that no number is further out than the ends of its range.
+    return np.clip(table, -1.0, 1.0, out=table) if ranges.overshoot else table
 
 
 @dataclass(frozen=True, init=False)
@@ -256,6 +337,8 @@ class Category(Column):
 
     def _codes(self, cells: Cells) -> Integers:
         """Return the place of each cell's level, -1 for one that is missing or not declared."""
+        if isinstance(cells, Coded):
+            return self._codes(cells.distinct)[cells.places]
         place = self._place
         if cells.dtype.kind in "biuf":
             codes = [place.get(number, -1) for number in _numbers(cells).tolist()]
@@ -299,9 +382,11 @@ def _key(level: object) -> str | float:
 
 def _numbers(cells: Cells) -> Vector:
     """Return each cell as a number, whatever the other cells are."""
+    if isinstance(cells, Coded):
+        return _numbers(cells.distinct)[cells.places]
     if cells.dtype.kind in "biuf":
         with np.errstate(all="ignore"):  # a warning would tell of a value
-            return cells.astype(np.float64)
+            return cells.astype(np.float64, copy=False)
     listed = cells.tolist()
     if PLAIN.issuperset(map(type, listed)):
         with contextlib.suppress(OverflowError):  # an integer too large: each cell by itself, then

@@ -154,7 +154,7 @@ class Schema:
         if self.delta is not None:
             _checks.delta(delta=self.delta)
         if self.max_rows is not None:
-            _checks.whole(max_rows=self.max_rows, at_least=1, at_most=2**27)
+            _checks.whole(max_rows=self.max_rows, at_least=1, at_most=2**40)
 
     def declared(self) -> dict[str, Column]:
         """Return the columns, refusing if anything about them or the target is left open."""

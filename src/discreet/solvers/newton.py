@@ -3,8 +3,8 @@
 The first inverse comes from some of the rows, and each step corrects it a little. A step with it
 costs one pass over the data; while such steps shrink the gradient well, no Hessian of all rows is
 ever formed. When going on would take more passes than a new Hessian costs and saves, the full one
-takes over. Steps are halved until the value falls enough, or stays level to rounding while the
-gradient shrinks, so the method cannot run away.
+takes over; at once, if the objective found it in passing. Steps are halved until the value falls
+enough, or stays level to rounding while the gradient shrinks, so the method cannot run away.
 """
 
 from __future__ import annotations
@@ -59,6 +59,10 @@ def newton(
         progress = new_norm / norm
         secants.learn(candidate - point, new_gradient - gradient)
         point, value, gradient, norm = candidate, new_value, new_gradient, new_norm
+        known = None if norm <= tolerance else objective.known_inverse(point)
+        if known is not None:
+            secants, is_full = Secants(known), True
+            continue
         steps_left = _steps_left(norm, tolerance, progress if step == 1 else 1.0)
         if steps_left > objective.passes_per_hessian + STEPS_WITH_IT:
             secants, is_full = Secants(objective.full_inverse(point)), True

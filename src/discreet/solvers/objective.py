@@ -37,6 +37,10 @@ class Objective(Smooth, Protocol):
         """Return the inverse of the Hessian itself."""
         ...
 
+    def known_inverse(self, point: Vector) -> Inverse | None:
+        """Return the inverse of the Hessian if the last evaluation found it in passing."""
+        ...
+
     def rough_start(self, point: Vector) -> Vector:
         """Return the minimiser of a cheap stand-in for this objective, as a place to start."""
         ...

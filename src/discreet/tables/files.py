@@ -1,4 +1,4 @@
-"""CSV and Parquet files; the only place that knows Arrow.
+"""CSV and Parquet files that are read whole; beside ``data.parquet`` all that knows Arrow.
 
 What Arrow says of a broken file may quote its cells, so it is never passed on: a refusal names the
 file, or the column, and nothing that was read.
@@ -6,6 +6,7 @@ file, or the column, and nothing that was read.
 
 from __future__ import annotations
 
+import glob
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -18,6 +19,8 @@ import pyarrow.compute as pc
 from pyarrow import csv, parquet
 
 from discreet._types import Vector
+from discreet.data import ParquetTable
+from discreet.data.parquet import shortest
 from discreet.errors import InputError
 from discreet.preprocessing import Category
 from discreet.schema import CLASSIFICATION, Schema
@@ -43,12 +46,15 @@ def check(path: Path | str, schema: Schema, *, with_target: bool = True) -> None
     Parameters
     ----------
     path
-        A CSV or Parquet file.
+        A CSV or Parquet file; or a folder or pattern of Parquet files.
     schema
         What is declared about it.
     with_target
         Whether the target must be there; otherwise it may be.
     """
+    if are_files(path):
+        stored(path, schema, with_target=with_target)
+        return
     path = _file(path)
     if path.suffix.lower() in CSV:
         check_columns(path, csv_header(path), schema, with_target=with_target)
@@ -57,6 +63,26 @@ def check(path: Path | str, schema: Schema, *, with_target: bool = True) -> None
     check_columns(path, types.names, schema, with_target=with_target)
     for name, labels in _wanted(schema, with_target).items():
         _check_type(path, name, types.field(name).type, labels)
+
+
+def stored(path: Path | str, schema: Schema, *, with_target: bool = True) -> ParquetTable:
+    """Return a folder or pattern of Parquet files, whose cells mean what those of one file would.
+
+    Parameters
+    ----------
+    path, schema, with_target
+        As for :func:`check`, which this does: no row is read.
+    """
+    table = ParquetTable.open(path)
+    wanted = _wanted(schema, with_target)
+    for file in table.files:
+        names = [*file.types, *file.folders]
+        check_columns(file.path, names, schema, with_target=with_target)
+        for name, labels in wanted.items():
+            if name in file.types:
+                _check_type(file.path, name, file.types[name], labels)
+    meanings = {name: labels.meant for name, labels in wanted.items() if labels is not None}
+    return table.meaning(meanings)
 
 
 def read(path: Path | str, schema: Schema, *, with_target: bool = True) -> Table:
@@ -150,6 +176,17 @@ def check_suffix(path: Path | str) -> None:
             f"{path}: a table must be a .csv or .parquet file; got {suffix or 'no suffix'}. "
             "Convert it first."
         )
+
+
+def are_files(path: Path | str) -> bool:
+    """Say whether this is a folder or a pattern, which may stand for many files.
+
+    Examples
+    --------
+    >>> are_files("patients/*.parquet"), are_files("patients.csv")
+    (True, False)
+    """
+    return Path(path).is_dir() or (not Path(path).exists() and glob.has_magic(str(path)))
 
 
 def _file(path: Path | str) -> Path:
@@ -309,7 +346,7 @@ def _stored(number: float, kind: Any) -> float:
     """
     with np.errstate(over="ignore"):
         if pa.types.is_float32(kind):
-            return float(str(np.float32(number)))
+            return shortest(number)
         return float(np.float16(number)) if pa.types.is_float16(kind) else number
 
 

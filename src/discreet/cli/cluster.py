@@ -1,0 +1,71 @@
+"""The option ``--cluster``: workers of Dask read the files, and sum them."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from discreet.data import ParquetTable
+from discreet.errors import InputError
+
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        help="The address of a Dask scheduler, tcp://HOST:PORT, whose workers read DATA: a folder "
+        "or pattern of Parquet files at the same place for all of them."
+    ),
+]
+
+PATIENCE = 10
+"""How many seconds a scheduler may take to answer."""
+
+
+def connected(address: str | None) -> Any:
+    """Compute with the workers of that scheduler while this context lasts; here if there is none.
+
+    Examples
+    --------
+    >>> with connected(None):
+    ...     pass
+    """
+    return nullcontext() if address is None else _connected(address)
+
+
+@contextmanager
+def _connected(address: str) -> Iterator[None]:
+    client = _client(address)
+    if client is None:
+        raise InputError(
+            f"no Dask scheduler answers at {address}. Start one with `dask scheduler` and workers "
+            "with `dask worker`, and pass the address that it prints."
+        )
+    with client:
+        yield
+
+
+def _client(address: str) -> Any:
+    try:
+        distributed: Any = importlib.import_module("distributed")
+    except ModuleNotFoundError:
+        distributed = None
+    if distributed is None:
+        raise InputError("--cluster needs Dask; install it with pip install 'discreet[dask]'.")
+    try:
+        return distributed.Client(address, timeout=PATIENCE)
+    except (OSError, TypeError, ValueError):  # a wrong address, or nobody there
+        return None
+
+
+def frame_of(data: Path) -> Any:
+    """Return files as a Dask data frame, a partition or more for each."""
+    import dask.dataframe
+
+    if data.is_dir():  # names of folders may add columns
+        return dask.dataframe.read_parquet(str(data.resolve()))
+    files = [str(file.path.resolve()) for file in ParquetTable.open(data).files]
+    return dask.dataframe.read_parquet(files)
