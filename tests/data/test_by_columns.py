@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from discreet.data.at_once import SINGLE_PRODUCTS, in_order
+from discreet.data.at_once import SingleProducts, in_order
 from discreet.data.block import DenseBlock
 from discreet.data.shelf import SMALLEST, Shelf
 from discreet.declared import LabelSet
@@ -112,11 +112,11 @@ def products():
 
 
 def test_products_get_their_threads_back_whoever_ends_first():
-    before = products()
+    before, single = products(), SingleProducts()
     first_is_in, second_is_in, first_is_out = (threading.Event() for _ in range(3))
 
     def first():
-        with SINGLE_PRODUCTS:
+        with single:
             first_is_in.set()
             second_is_in.wait(10)
         first_is_out.set()
@@ -124,7 +124,7 @@ def test_products_get_their_threads_back_whoever_ends_first():
     thread = threading.Thread(target=first)
     thread.start()
     first_is_in.wait(10)
-    with SINGLE_PRODUCTS:
+    with single:
         second_is_in.set()
         first_is_out.wait(10)
         assert set(products()) == {1}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
 
@@ -232,15 +233,12 @@ def test_sparse_pieces_stay_sparse(tmp_path):
     X, y, weights = table(300)
     folder = write(tmp_path / "data", X, y, weights, [50], 50)
     dense = parquet_rows(folder, NAMES, target="y", cached_bytes=0).feed
-    feed = ParquetFeed(
-        dense.table,
-        dense.features,
-        lambda frame: sparse.csr_array(reading.matrix_of(frame)),
-        WIDTH,
-        dense.target,
-        dense.label,
+    encoding = replace(
+        dense.encoding,
+        encode=lambda frame: sparse.csr_array(reading.matrix_of(frame)),
         is_sparse=True,
     )
+    feed = ParquetFeed(dense.table, encoding)
     rows = opened(StreamSource(feed, 0))
     plain = in_memory(X, y, None)
     for way in (lambda r: r, lambda r: r.thin(4)):

@@ -105,7 +105,7 @@ class DaskTable(StoredTable):
         inside = [column for column in encoding.wanted if column.name not in beside]
         for column in inside:
             self._check(column)
-        rows = self.rows[[column.name for column in inside]]  # the others are not even read
+        rows = _only([column.name for column in inside], self.rows)
         if beside:
             meta = rows._meta.assign(**{name: one._meta for name, one in beside.items()})
             rows = rows.map_partitions(
@@ -260,6 +260,20 @@ def _check_count(count: int, bounds: Bounds, error: type[Exception]) -> None:
         raise error("X must have at least one row; got none.")
     if count > bounds.max_rows:
         raise error(f"X has more rows than the declared max_rows = {bounds.max_rows}.")
+
+
+def _only(names: list[str], frame: Any) -> Any:
+    """Return some columns of a data frame; from files, the others are not even read.
+
+    Where Dask would have to pick columns out of a partition, a missing one would make it raise on
+    a worker, and write rows to its log.
+    """
+    chosen = frame[names]
+    nodes = chosen.optimize(fuse=False).expr.walk()
+    if not any(type(node).__name__ == "Projection" for node in nodes):
+        return chosen
+    pick = partial(partition.only, names)
+    return frame.map_partitions(pick, meta=chosen._meta, enforce_metadata=False)
 
 
 def _is_collection(X: Any) -> bool:

@@ -178,16 +178,12 @@ class ParquetTable(StoredTable):
                     f"the column {column.name!r} comes from the names of folders; the target and "
                     "the weight must be in the files."
                 )
-        feed = ParquetFeed(
-            self,
-            tuple(map(self._meant, features)),
-            encoding.encode,
-            encoding.width,
-            self._meant(encoding.target),
-            encoding.label,
-            encoding.weight,
-            encoding.is_sparse,
+        meant = replace(
+            encoding,
+            features=tuple(map(self._meant, features)),
+            target=self._meant(encoding.target),
         )
+        feed = ParquetFeed(self, meant)
         feed.check()
         return StreamSource(feed)
 
@@ -216,43 +212,32 @@ class ParquetFeed(Feed):
     ----------
     table
         The files.
-    features
-        The columns of the features, and what makes a matrix of them.
-    width
-        How many columns that matrix has.
-    target
-        The column of labels, and what makes numbers of it; None for none.
-    weight
-        The column of weights; None for none.
-    is_sparse
-        Whether the matrix is sparse.
+    encoding
+        How their rows become a matrix, labels and weights.
     """
 
     table: ParquetTable
-    features: tuple[Wanted, ...]
-    encode: Callable[[Frame], Any]
-    width: int
-    target: Wanted | None = None
-    label: Callable[[Any], Vector] | None = None
-    weight: Wanted | None = None
-    is_sparse: bool = False
+    encoding: Encoding
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.table.count, self.width
+        return self.table.count, self.encoding.width
 
     @property
     def has_labels(self) -> bool:
-        return self.target is not None
+        return self.encoding.target is not None
 
     @property
     def has_weights(self) -> bool:
-        return self.weight is not None
+        return self.encoding.weight is not None
+
+    @property
+    def is_sparse(self) -> bool:
+        return self.encoding.is_sparse
 
     @cached_property
-    def _wanted(self) -> tuple[Wanted, ...]:
-        extra = [column for column in (self.target, self.weight) if column is not None]
-        return (*self.features, *extra)
+    def _wanted(self) -> list[Wanted]:
+        return self.encoding.wanted
 
     def check(self) -> None:
         self.table.check(self._wanted)
@@ -287,13 +272,14 @@ class ParquetFeed(Feed):
         return _joined([self._encoded(_frame(*part, self._wanted)) for part in parts])
 
     def _encoded(self, frame: Frame) -> Piece:
-        features = Frame({column.name: frame[column.name] for column in self.features})
+        encoding = self.encoding
+        features = Frame({one.name: frame[one.name] for one in encoding.features or ()})
         labels = weights = None
-        if self.target is not None and self.label is not None:
-            labels = self.label(frame[self.target.name])
-        if self.weight is not None:
-            weights = frame[self.weight.name]
-        return Piece(self.encode(features), labels, weights)
+        if encoding.target is not None and encoding.label is not None:
+            labels = encoding.label(frame[encoding.target.name])
+        if encoding.weight is not None:
+            weights = frame[encoding.weight.name]
+        return Piece(encoding.encode(features), labels, weights)
 
 
 def parquet_rows(
@@ -333,8 +319,7 @@ def parquet_rows(
     if len(set(names)) < len(names):
         raise InputError("columns, target and weight must all be different; one comes twice.")
     features = tuple(Wanted(name) for name in columns)
-    feed = ParquetFeed(
-        table,
+    encoding = Encoding(
         features,
         matrix_of,
         len(features),
@@ -342,7 +327,8 @@ def parquet_rows(
         None if target is None else _as_they_are,
         None if weight is None else Wanted(weight),
     )
-    table.check(feed._wanted)
+    table.check(encoding.wanted)
+    feed = ParquetFeed(table, encoding)
     return StreamSource(feed, cached_bytes)
 
 

@@ -166,6 +166,11 @@ def _table(rows: Any) -> Any:
     return np.array([_number(cell) for cell in rows.ravel().tolist()]).reshape(rows.shape)
 
 
+def only(names: Sequence[str], rows: Any) -> Any:
+    """Return some columns of a data frame, as far as it has them."""
+    return rows[[name for name in names if name in rows.columns]]
+
+
 def with_columns(names: Sequence[str], rows: Any, *columns: Any) -> Any:
     """Return a data frame with more columns, by place; without them if their lengths differ."""
     if any(len(column) != len(rows) for column in columns):

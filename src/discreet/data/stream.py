@@ -332,13 +332,10 @@ class FedStream(PreparedStream):
         return self._sample.thin(-(-step // self._sample_step))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class RemadeStream(PreparedStream):
-    """Rows made of others, each of its own row alone."""
+class DerivedStream(PreparedStream):
+    """Rows that come from those of another stream."""
 
     before: PreparedStream
-    remake: Callable[[Prepared], Prepared]
-    bounds: Bounds
 
     @property
     def count(self) -> int:
@@ -351,6 +348,15 @@ class RemadeStream(PreparedStream):
     @property
     def is_held(self) -> bool:
         return self.before.is_held
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RemadeStream(DerivedStream):
+    """Rows made of others, each of its own row alone."""
+
+    before: PreparedStream
+    remake: Callable[[Prepared], Prepared]
+    bounds: Bounds
 
     def later(self, first: int = 0) -> Iterator[Callable[[], Prepared]]:
         with closing(self.before.later(first)) as later:  # type: ignore[type-var]
@@ -365,7 +371,7 @@ class RemadeStream(PreparedStream):
 
 
 @dataclass(eq=False, repr=False)
-class SpiltStream(PreparedStream):
+class SpiltStream(DerivedStream):
     """The same pieces as another stream's, read back from a temporary file once they are there.
 
     Parameters
@@ -383,18 +389,6 @@ class SpiltStream(PreparedStream):
     @property
     def bounds(self) -> Bounds:  # type: ignore[override]
         return self.before.bounds
-
-    @property
-    def count(self) -> int:
-        return self.before.count
-
-    @property
-    def spills(self) -> list[Spill]:
-        return self.before.spills
-
-    @property
-    def is_held(self) -> bool:
-        return self.before.is_held
 
     def later(self, first: int = 0) -> Iterator[Callable[[], Prepared]]:
         spill = self._opened()
@@ -438,7 +432,7 @@ def _written(make: Callable[[], Prepared], spill: Spill, place: int) -> Prepared
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SelectedStream(PreparedStream):
+class SelectedStream(DerivedStream):
     """Some rows of a stream, in its order."""
 
     before: PreparedStream
@@ -451,10 +445,6 @@ class SelectedStream(PreparedStream):
     @property
     def count(self) -> int:
         return self.positions.size
-
-    @property
-    def spills(self) -> list[Spill]:
-        return self.before.spills
 
     def later(self, first: int = 0) -> Iterator[Callable[[], Prepared]]:
         found = (piece for piece in _selected(self.before, self.positions) if piece.count)
