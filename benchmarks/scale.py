@@ -4,8 +4,8 @@ Everything is measured in a process of its own, in seconds by the clock and of t
 ``bare scan`` reads the same columns with Arrow alone, and does nothing with them. Files are written
 once, and found again in the same folder.
 
-    python benchmarks/scale.py --rows 20000000 --columns 50 --folder /tmp/scale
-    python benchmarks/scale.py --rows 16777216 --slopes 1 2 4 8 16 --folder /tmp/scale
+    python benchmarks/scale.py --rows 20000000 --columns 50 --folder made-up
+    python benchmarks/scale.py --rows 16777216 --slopes 1 2 4 8 16 --folder made-up
 """
 
 from __future__ import annotations
