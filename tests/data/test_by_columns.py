@@ -109,10 +109,9 @@ def test_an_array_that_is_still_seen_is_not_used_again():
 
 
 ENDS_FIRST = """
-import subprocess
-import sys
 import threading
 import numpy, scipy.linalg
+from threadpoolctl import threadpool_info
 from discreet.data.at_once import SINGLE_PRODUCTS
 
 def products():
