@@ -51,4 +51,4 @@ def test_an_audit_certifies_no_more_than_is_claimed_but_most_of_it(case):
         # Rare events show a pure epsilon best, and a few runs see no rare ones.
         assert 0.2 * 4.0 <= certified_epsilon(first, second, 0.0) <= 4.0
     else:
-        assert 0.3 * claimed_level(plan) <= certified_mu(first, second) <= claimed_level(plan)
+        assert 0.35 * claimed_level(plan) <= certified_mu(first, second) <= claimed_level(plan)
