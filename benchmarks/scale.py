@@ -105,15 +105,15 @@ def model_of(name: str, columns: int, rows: int) -> tuple[Any, str]:
     norm = float(np.sqrt(1.5 * columns))
     models = {
         "LinearClassifier": lambda: LinearClassifier(
-            columns=declared, classes=[0, 1], max_rows=most, random_state=1
+            columns=declared, classes=[0, 1], max_rows=most, rehearsal=1
         ),
         "LogisticRegression": lambda: LogisticRegression(
-            data_norm=norm, classes=[0, 1], max_rows=most, random_state=1
+            data_norm=norm, classes=[0, 1], max_rows=most, rehearsal=1
         ),
         "LinearRegressor": lambda: LinearRegressor(
-            columns=declared, target_range=(-3, 3), max_rows=most, random_state=1
+            columns=declared, target_range=(-3, 3), max_rows=most, rehearsal=1
         ),
-        "Ridge": lambda: Ridge(data_norm=norm, target_range=(-3, 3), max_rows=most, random_state=1),
+        "Ridge": lambda: Ridge(data_norm=norm, target_range=(-3, 3), max_rows=most, rehearsal=1),
     }
     return models[name](), "ill" if "Class" in name or "Logistic" in name else "cost"
 

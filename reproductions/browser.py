@@ -54,7 +54,7 @@ def cards(delta: float = 1e-9) -> dict[str, Card]:
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        rehearsal = LinearClassifier(1.0, 0.0, columns=columns, random_state=1)
+        rehearsal = LinearClassifier(1.0, 0.0, columns=columns, rehearsal=1)
         rehearsal.fit(table.X, table.y)
     return {
         "card": card(model.release_, ledger=ledger, about=about),

@@ -132,9 +132,9 @@ def test_ledger_and_seed_are_not_stored(tmp_path):
     assert again.ledger is None
     assert again.release_.ledger == ledger.identity
     with pytest.warns(UserWarning, match="rehearsal"):
-        model = Ridge(random_state=3).fit(X, SIGNAL)
+        model = Ridge(rehearsal=3).fit(X, SIGNAL)
     again = load(save(model, tmp_path / "rehearsed"))
-    assert again.random_state is None
+    assert again.rehearsal is None
     assert again.release_.is_rehearsal
 
 

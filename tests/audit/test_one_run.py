@@ -204,7 +204,7 @@ rehearsal = pytest.mark.filterwarnings("ignore::discreet.release.RehearsalWarnin
 
 def estimator(seed):
     return LogisticRegression(
-        epsilon=2.0, delta=1e-6, C=0.1, fit_intercept=False, classes=[-1, 1], random_state=seed
+        epsilon=2.0, delta=1e-6, C=0.1, fit_intercept=False, classes=[-1, 1], rehearsal=seed
     )
 
 

@@ -27,19 +27,19 @@ class Seeds:
 class Model:
     """As an estimator is: parameters, a fit, attributes that end in an underscore."""
 
-    def __init__(self, random_state=None):
-        self.random_state = random_state
+    def __init__(self, name="rehearsal"):
+        self.name, self.seed = name, None
 
     def get_params(self, deep=True):
-        return {"random_state": self.random_state}
+        return {self.name: self.seed}
 
-    def set_params(self, random_state):
-        self.random_state = random_state
+    def set_params(self, **parameters):
+        self.seed = parameters[self.name]
         return self
 
     def fit(self, X, y=None):
         self.seen_ = [len(X), 0 if y is None else len(y)]
-        self.seed_ = self.random_state
+        self.seed_ = self.seed
         return self
 
 
@@ -79,12 +79,13 @@ def test_the_number_of_workers_changes_nothing(run):
     np.testing.assert_array_equal(alone[1], together[1])
 
 
-def test_an_estimator_is_copied_and_fitted_with_another_random_state_each_time():
-    model = Model()
+@pytest.mark.parametrize("name", ["rehearsal", "random_state"])
+def test_an_estimator_is_copied_and_fitted_with_another_seed_each_time(name):
+    model = Model(name)
     first, second = run_both(model)
     assert len(set(first[:, 0]) | set(second[:, 0])) == 100
     assert (first[:, 1] == 1).all()
-    assert vars(model) == {"random_state": None}
+    assert vars(model) == {"name": name, "seed": None}
 
 
 def test_an_estimator_is_fitted_to_the_parts_of_a_tuple():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -19,13 +18,16 @@ import discreet.compat.diffprivlib as dp
 from discreet.compat.diffprivlib import (
     BudgetAccountant,
     BudgetError,
+    DiffprivlibCompatibilityWarning,
     LinearRegression,
     LogisticRegression,
 )
+from discreet.compat.diffprivlib.models import linear_regression
 from discreet.errors import InputError, InputTypeError, RehearsalRefused
 from discreet.ledger import MemoryLedger
+from discreet.linear_model import _estimator
+from discreet.noise import RehearsalNoise
 from discreet.privacy import Budget
-from discreet.release import RehearsalWarning
 
 rehearsal = pytest.mark.filterwarnings("ignore::discreet.release.RehearsalWarning")
 
@@ -47,7 +49,7 @@ def _no_default_accountant():
     BudgetAccountant.pop_default()
 
 
-@rehearsal
+@pytest.mark.filterwarnings("ignore:random_state is not used")  # the checks set one
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @parametrize_with_checks(list(FULLY_DECLARED))
 def test_it_keeps_every_rule_of_scikit_learn(estimator, check):
@@ -178,15 +180,16 @@ def test_no_bound_is_ever_measured():
         assert model.bounds_X == (-1, 1)
 
 
-def test_rows_beyond_their_bounds_count_as_if_they_lay_on_them():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RehearsalWarning)
-        fits = [
-            LinearRegression(
-                bounds_X=(-0.3, 0.3), bounds_y=(-1, 1), random_state=2, fit_intercept=False
-            ).fit(rows, NUMBERS)
-            for rows in (X, np.clip(X, -0.3, 0.3))
-        ]
+@rehearsal
+def test_rows_beyond_their_bounds_count_as_if_they_lay_on_them(monkeypatch):
+    monkeypatch.setattr(_estimator, "noise_from", lambda _: RehearsalNoise(2))
+    monkeypatch.setattr(linear_regression, "books_for", lambda *_: None)
+    fits = [
+        LinearRegression(bounds_X=(-0.3, 0.3), bounds_y=(-1, 1), fit_intercept=False).fit(
+            rows, NUMBERS
+        )
+        for rows in (X, np.clip(X, -0.3, 0.3))
+    ]
     np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
 
 
@@ -225,19 +228,21 @@ def test_several_targets_and_weights_are_refused():
         LogisticRegression(data_norm=1.0).fit(X, CLASSES, weights=np.ones(len(X)))
 
 
-def test_a_seed_is_a_rehearsal_that_promises_nothing_and_no_accountant_books():
-    model = LogisticRegression(data_norm=1.0, random_state=4)
-    with pytest.warns(RehearsalWarning):
-        first = model.fit(X, CLASSES).coef_
-    with pytest.warns(RehearsalWarning):
-        assert np.array_equal(model.fit(X, CLASSES).coef_, first)
-    assert not model.privacy_.is_private
+@pytest.mark.parametrize("seed", [0, np.random.RandomState(1)], ids=["number", "generator"])
+@pytest.mark.parametrize("model", FULLY_DECLARED, ids=lambda model: type(model).__name__)
+def test_a_seed_is_warned_about_and_never_used(model, seed):
     accountant = BudgetAccountant(epsilon=5, delta=0)
-    with pytest.raises(RehearsalRefused), pytest.warns(RehearsalWarning):
-        model.set_params(accountant=accountant).fit(X, CLASSES)
-    with accountant, pytest.raises(RehearsalRefused), pytest.warns(RehearsalWarning):
-        model.set_params(accountant=None).fit(X, CLASSES)
-    assert len(accountant) == 0
+    y = NUMBERS if isinstance(model, LinearRegression) else CLASSES
+    seeded = clone(model).set_params(random_state=seed, accountant=accountant)
+    fits = []
+    for _ in range(2):
+        with pytest.warns(DiffprivlibCompatibilityWarning, match="not used") as caught:
+            fits.append(clone(seeded).fit(X, y))
+        assert [warning.category for warning in caught] == [DiffprivlibCompatibilityWarning]
+        assert caught[0].filename == __file__
+    assert all(fit.release_.is_private and fit.privacy_.is_private for fit in fits)
+    assert (fits[0].coef_ != fits[1].coef_).all()  # the noise is new each time
+    assert len(accountant) == 2
 
 
 def test_a_fit_beyond_the_ceiling_is_refused_before_anything_is_learnt():

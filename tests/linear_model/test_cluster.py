@@ -68,8 +68,8 @@ def read(folder):
 
 @rehearsal
 def test_a_cluster_gives_the_same_model(folder, frame):
-    plain = model(random_state=1).fit(frame[list(COLUMNS)], frame["readmitted"])
-    ours = model(random_state=1).fit(read(folder), target="readmitted")
+    plain = model(rehearsal=1).fit(frame[list(COLUMNS)], frame["readmitted"])
+    ours = model(rehearsal=1).fit(read(folder), target="readmitted")
     assert ours.privacy_.to_json() == plain.privacy_.to_json()
     np.testing.assert_allclose(ours.coef_, plain.coef_, rtol=1e-7, atol=1e-8)
     said = ours.predict(read(folder)).compute()
@@ -78,7 +78,7 @@ def test_a_cluster_gives_the_same_model(folder, frame):
 
 @rehearsal
 def test_a_worker_killed_in_passes_changes_nothing(workers, folder, frame, monkeypatch):
-    plain = model(random_state=1).fit(frame[list(COLUMNS)], frame["readmitted"])
+    plain = model(rehearsal=1).fit(frame[list(COLUMNS)], frame["readmitted"])
     computed, passes = engine.computed, []
 
     def deadly(tasks):
@@ -96,7 +96,7 @@ def test_a_worker_killed_in_passes_changes_nothing(workers, folder, frame, monke
         return answers
 
     monkeypatch.setattr(engine, "computed", deadly)
-    ours = model(random_state=1).fit(read(folder), target="readmitted")
+    ours = model(rehearsal=1).fit(read(folder), target="readmitted")
     assert len(workers.killed) == min(KILLS, len(passes))
     np.testing.assert_allclose(ours.coef_, plain.coef_, rtol=1e-7, atol=1e-8)
 

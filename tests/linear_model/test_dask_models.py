@@ -91,10 +91,10 @@ NUMBERS = ["visits", "code", "age"]
 @pytest.mark.parametrize(
     "model",
     [
-        LogisticRegression(data_norm=30.0, classes=[0, 1, 2], epsilon=9.0, random_state=2),
-        Ridge(data_norm=30.0, target_range=(0, 2), random_state=2, unit="replace"),
-        HuberRegressor(data_norm=30.0, target_range=(0, 2), max_weight=2.0, random_state=2),
-        PoissonRegressor(data_norm=30.0, max_count=2, random_state=2),
+        LogisticRegression(data_norm=30.0, classes=[0, 1, 2], epsilon=9.0, rehearsal=2),
+        Ridge(data_norm=30.0, target_range=(0, 2), rehearsal=2, unit="replace"),
+        HuberRegressor(data_norm=30.0, target_range=(0, 2), max_weight=2.0, rehearsal=2),
+        PoissonRegressor(data_norm=30.0, max_count=2, rehearsal=2),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -129,7 +129,7 @@ def test_plain_numbers(frame, model, kind):
 )
 def test_other_mechanisms(frame, monkeypatch, mechanism):
     X, y = frame[NUMBERS].to_numpy(), (frame["cost"] > 0).to_numpy()
-    model = LogisticRegression(epsilon=5.0, data_norm=30.0, classes=[False, True], random_state=3)
+    model = LogisticRegression(epsilon=5.0, data_norm=30.0, classes=[False, True], rehearsal=3)
     monkeypatch.setattr(model, "_chosen", lambda *_: mechanism)
     coef = model.fit(X, y).coef_.copy()
     model.fit(da.from_array(X, chunks=(300, 2)), da.from_array(y, chunks=1000))
@@ -144,7 +144,7 @@ def test_coefficients_that_are_drawn(frame):
         classes=[False, True],
         domain=L2Ball(1.0),
         mechanism="exponential_sampling",
-        random_state=1,
+        rehearsal=1,
         max_rows=2**12,
     )
     coef = model.fit(X, y).coef_.copy()
@@ -154,7 +154,7 @@ def test_coefficients_that_are_drawn(frame):
 @rehearsal
 def test_labels_and_weights_beside_a_frame(frame):
     numbers = frame[["visits", "code", "weight"]].rename(columns={"visits": "y"})
-    model = HuberRegressor(data_norm=30.0, target_range=(0, 2), max_weight=2.0, random_state=2)
+    model = HuberRegressor(data_norm=30.0, target_range=(0, 2), max_weight=2.0, rehearsal=2)
     y = frame["ward_of_three"]
     coef = model.fit(numbers[["y", "code"]], y, sample_weight=numbers["weight"]).coef_.copy()
     rows, labels = dd.from_pandas(numbers, npartitions=3), dd.from_pandas(y, npartitions=3)
@@ -165,7 +165,7 @@ def test_labels_and_weights_beside_a_frame(frame):
 @rehearsal
 def test_an_adaptive_ridge(frame):
     X, y = frame[NUMBERS].to_numpy(), frame["cost"].to_numpy()
-    options = {"target_range": (-300, 300), "domain": L2Ball(1.0), "random_state": 1}
+    options = {"target_range": (-300, 300), "domain": L2Ball(1.0), "rehearsal": 1}
     model = Ridge(data_norm=30.0, **options)
     model._chosen = lambda *_: AdaptiveRidge()
     coef = model.fit(X, y).coef_.copy()
@@ -175,7 +175,7 @@ def test_an_adaptive_ridge(frame):
 @rehearsal
 def test_a_kink(frame):
     X, y = frame[NUMBERS].to_numpy(), (frame["cost"] > 0).to_numpy()
-    model = LinearSVC(loss="hinge", data_norm=30.0, classes=[False, True], random_state=1)
+    model = LinearSVC(loss="hinge", data_norm=30.0, classes=[False, True], rehearsal=1)
     model._chosen = lambda *_: NoisyGradient(steps=10, rate=0.05)
     coef = model.fit(X, y).coef_.copy()
     close(model.fit(da.from_array(X, chunks=(300, 2)), da.from_array(y)).coef_, coef)
@@ -184,7 +184,7 @@ def test_a_kink(frame):
 @rehearsal
 @pytest.mark.parametrize("dtype", ["object", "str", "string[pyarrow]", "category"])
 def test_text_of_any_type_is_the_same_text(frame, dtype):
-    model = LinearClassifier(columns=COLUMNS, classes=CLASSES, random_state=1)
+    model = LinearClassifier(columns=COLUMNS, classes=CLASSES, rehearsal=1)
     coef = model.fit(frame[list(COLUMNS)], frame["readmitted"]).coef_.copy()
     other = frame.astype({"ward": dtype, "readmitted": dtype})
     with dask.config.set({"dataframe.convert-string": False}):
@@ -196,7 +196,7 @@ def test_text_of_any_type_is_the_same_text(frame, dtype):
 @pytest.mark.parametrize("dtype", ["Int64", "Float64", "int32", "float64[pyarrow]", "category"])
 def test_numbers_of_any_type_are_the_same_numbers(frame, dtype):
     columns = {"visits": Numeric(0, 20), "code": Category([1, 2, 7])}
-    model = LinearClassifier(columns=columns, classes=[0, 1], random_state=1)
+    model = LinearClassifier(columns=columns, classes=[0, 1], rehearsal=1)
     labels = (frame["cost"] > 0).astype(int)
     coef = model.fit(frame[list(columns)], labels).coef_.copy()
     other = frame[list(columns)].astype({"code": dtype}).assign(ill=labels.astype(dtype))
@@ -210,7 +210,7 @@ def test_many_levels_are_sparse_rows():
     ward = np.random.default_rng(0).integers(0, 40, 1500)
     frame = pd.DataFrame({"ward": ward.astype(str), "ill": (ward < 20).astype(int)})
     columns = {"ward": Category([str(number) for number in range(40)])}
-    model = LinearClassifier(columns=columns, classes=[0, 1], delta=0.0, random_state=1)
+    model = LinearClassifier(columns=columns, classes=[0, 1], delta=0.0, rehearsal=1)
     coef = model.fit(frame[["ward"]], frame["ill"]).coef_.copy()
     close(model.fit(dd.from_pandas(frame, npartitions=4), target="ill").coef_, coef)
 
@@ -309,11 +309,11 @@ def test_a_row_that_changes_the_type_of_its_partition_changes_no_other(kind, odd
     with_odd, missing = ([texts[0], f"{texts[1]}\n{row}"] for row in (odd, odd.replace("x", "")))
     columns = ["a", "b", "t"]
     for model in (
-        LogisticRegression(classes=[0, 1], data_norm=3.0, random_state=1, epsilon=8.0),
+        LogisticRegression(classes=[0, 1], data_norm=3.0, rehearsal=1, epsilon=8.0),
         LinearClassifier(
-            columns=[Numeric(-3, 3), Category([1, 2])], classes=[0, 1], random_state=1, epsilon=8.0
+            columns=[Numeric(-3, 3), Category([1, 2])], classes=[0, 1], rehearsal=1, epsilon=8.0
         ),
-        Ridge(target_range=(0, 1), data_norm=3.0, random_state=1, epsilon=8.0),
+        Ridge(target_range=(0, 1), data_norm=3.0, rehearsal=1, epsilon=8.0),
     ):
         coefs = [
             model.fit(**loaded(some, columns, kind)).coef_.copy() for some in (missing, with_odd)
@@ -331,7 +331,7 @@ def test_a_cell_that_changes_the_type_of_its_partition_changes_no_other(frame):
     coefs = []
     for other in (spoilt, missing):
         rows, _ = looked_at([numbers.iloc[:900], other.iloc[900:]])
-        model = Ridge(data_norm=30.0, target_range=(-300, 300), random_state=2, max_rows=2**12)
+        model = Ridge(data_norm=30.0, target_range=(-300, 300), rehearsal=2, max_rows=2**12)
         coefs.append(model.fit(rows, target="cost").coef_)
     np.testing.assert_array_equal(*coefs)
 

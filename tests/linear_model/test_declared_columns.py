@@ -58,7 +58,7 @@ def frame(pd, **cells):
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_frames_of_both_kinds_and_arrays_give_the_same_model(model, delta):
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
-    parameters = settings(model, delta=delta, random_state=3, epsilon=5.0)
+    parameters = settings(model, delta=delta, rehearsal=3, epsilon=5.0)
     y = labels(model)
     pandas = model(**parameters).fit(frame(pd), y)
     shuffled = model(**parameters).fit(frame(pd)[["pay", "town", "member", "age"]], y)
@@ -119,7 +119,7 @@ def test_a_fit_costs_the_epsilon_asked_and_leaves_public_things(model, delta, un
 def test_it_learns(model):
     # Fixed rehearsal noise.
     plenty = np.tile(array(), (20, 1))
-    fit = model(**settings(model, columns=list(COLUMNS.values()), delta=1e-6, random_state=1))
+    fit = model(**settings(model, columns=list(COLUMNS.values()), delta=1e-6, rehearsal=1))
     fit.fit(plenty, np.tile(labels(model), 20))
     assert fit.score(array(), labels(model)) > 0.85
 
@@ -127,7 +127,7 @@ def test_it_learns(model):
 @rehearsal
 def test_several_classes_are_told_apart():
     # Fixed rehearsal noise.
-    parameters = {"delta": 0.0, "epsilon": 60.0, "random_state": 1}
+    parameters = {"delta": 0.0, "epsilon": 60.0, "rehearsal": 1}
     fit = LinearClassifier(columns=list(COLUMNS.values()), **parameters).fit(array(), LEVELS)
     assert fit.coef_.shape == (3, 7)
     np.testing.assert_allclose(fit.predict_proba(array()).sum(axis=1), 1.0)

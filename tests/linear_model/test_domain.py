@@ -120,7 +120,7 @@ def test_coefficients_without_a_signal_are_mostly_zero(model):
     generator = np.random.default_rng(4)
     rows = generator.standard_normal((20_000, 20)) / math.sqrt(20)
     y = np.clip(rows[:, 0] - rows[:, 1] + 0.1 * generator.standard_normal(20_000), -1, 1)
-    fit = model(1.0, 1e-6, random_state=0).fit(rows, y)
+    fit = model(1.0, 1e-6, rehearsal=0).fit(rows, y)
     assert np.abs(fit.coef_[:2]).min() > 0.3
     assert np.sum(fit.coef_[2:] == 0) >= 9
     assert fit.score(rows, y) > 0.8

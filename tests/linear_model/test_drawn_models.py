@@ -25,7 +25,7 @@ NUMBERS = np.clip(X[:, 0] + 0.1 * GENERATOR.normal(size=3000), -1, 1)
 @pytest.mark.parametrize("unit", ["add_remove", "replace"])
 def test_two_features_are_learnt_at_pure_epsilon(mechanism, unit):
     options = {"epsilon": 2.0, "delta": 0.0, "mechanism": mechanism, "unit": unit}
-    options["random_state"] = 1
+    options["rehearsal"] = 1
     for classifier in (LogisticRegression, LinearSVC):
         assert classifier(domain=L2Ball(10.0), **options).fit(X, SIDES).score(X, SIDES) > 0.9
     for regressor in (Ridge, QuantileRegressor):
@@ -34,7 +34,7 @@ def test_two_features_are_learnt_at_pure_epsilon(mechanism, unit):
 
 
 def test_auto_draws_what_has_kinks_when_there_is_no_delta():
-    model = QuantileRegressor(1.0, 0.0, domain=L2Ball(2.0), smoothing=0, random_state=0)
+    model = QuantileRegressor(1.0, 0.0, domain=L2Ball(2.0), smoothing=0, rehearsal=0)
     assert model.fit(X, NUMBERS).release_.mechanism == "exponential_sampling"
 
 

@@ -34,7 +34,7 @@ from linear_model.estimators import (
 )
 
 FIRST = ["epsilon", "delta", "data_norm", "unit", "ledger"]
-LAST = ["mechanism", "random_state", "verbose"]
+LAST = ["mechanism", "rehearsal", "verbose"]
 PUBLIC = {"coef_", "intercept_", "n_features_in_", "release_", "privacy_"}
 
 
@@ -56,7 +56,7 @@ def test_parameters_come_in_one_order_with_one_set_of_defaults(model):
     defaults = {name: parameters[name].default for name in FIRST + LAST}
     assert defaults == {
         "epsilon": 1.0, "delta": 1e-9, "data_norm": 1.0, "unit": "add_remove", "ledger": None,
-        "mechanism": "auto", "random_state": None, "verbose": 0,
+        "mechanism": "auto", "rehearsal": None, "verbose": 0,
     }  # fmt: skip
 
 
@@ -111,7 +111,7 @@ def test_a_frame_adds_its_names_and_nothing_else(model):
 def test_every_kind_of_table_gives_the_same_model(model):
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
     y, names = target(model), ["a", "b", "c"]
-    parameters = {"delta": 0.0, "epsilon": 20.0, "random_state": 5}
+    parameters = {"delta": 0.0, "epsilon": 20.0, "rehearsal": 5}
     dense = model(**parameters).fit(X, y)
     for table in (pd.DataFrame(X, columns=names), pl.DataFrame(X, schema=names), X.tolist()):
         other = model(**parameters).fit(table, y)
@@ -180,8 +180,7 @@ def test_without_an_intercept_it_is_zero(model):
 @pytest.mark.parametrize("model", [LogisticRegression, Ridge])
 def test_a_seed_repeats_a_fit_and_another_does_not(model):
     one, again, other = (
-        coefficients(model(delta=0.0, random_state=seed).fit(X, target(model)))
-        for seed in (1, 1, 2)
+        coefficients(model(delta=0.0, rehearsal=seed).fit(X, target(model))) for seed in (1, 1, 2)
     )
     np.testing.assert_array_equal(one, again)
     assert (one != other).all()

@@ -92,15 +92,15 @@ def memory(request, monkeypatch):
 
 MODELS = {
     "classifier": (
-        LinearClassifier(columns=COLUMNS, classes=CLASSES, random_state=1),
+        LinearClassifier(columns=COLUMNS, classes=CLASSES, rehearsal=1),
         "readmitted",
     ),
     "pure classifier": (
-        LinearClassifier(columns=COLUMNS, classes=CLASSES, delta=0.0, random_state=1),
+        LinearClassifier(columns=COLUMNS, classes=CLASSES, delta=0.0, rehearsal=1),
         "readmitted",
     ),
     "three classes": (
-        LinearClassifier(epsilon=4.0, columns=COLUMNS, classes=[0, 1, 2], random_state=1),
+        LinearClassifier(epsilon=4.0, columns=COLUMNS, classes=[0, 1, 2], rehearsal=1),
         "ward_of_three",
     ),
     "one against the rest": (
@@ -109,12 +109,12 @@ MODELS = {
             columns=COLUMNS,
             classes=[0, 1, 2],
             mechanism="private_standardisation",
-            random_state=1,
+            rehearsal=1,
         ),
         "ward_of_three",
     ),
     "regressor": (
-        LinearRegressor(columns=COLUMNS, target_range=(-300, 300), random_state=1),
+        LinearRegressor(columns=COLUMNS, target_range=(-300, 300), rehearsal=1),
         "cost",
     ),
 }
@@ -146,9 +146,9 @@ def test_files_and_frames_give_the_same_model(frame, folder, memory, name):
 @pytest.mark.parametrize(
     "model",
     [
-        LogisticRegression(data_norm=30.0, classes=[0, 1, 2], epsilon=9.0, random_state=2),
-        Ridge(data_norm=30.0, target_range=(0, 2), random_state=2),
-        HuberRegressor(data_norm=30.0, target_range=(0, 2), max_weight=2.0, random_state=2),
+        LogisticRegression(data_norm=30.0, classes=[0, 1, 2], epsilon=9.0, rehearsal=2),
+        Ridge(data_norm=30.0, target_range=(0, 2), rehearsal=2),
+        HuberRegressor(data_norm=30.0, target_range=(0, 2), max_weight=2.0, rehearsal=2),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -175,7 +175,7 @@ def test_many_levels_are_read_as_sparse_rows(tmp_path):
     frame = pd.DataFrame({"ward": ward.astype(str), "ill": (ward < 20).astype(int)})
     folder = write(tmp_path / "wards", frame)
     columns = {"ward": Category([str(number) for number in range(40)])}
-    model = LinearClassifier(columns=columns, classes=[0, 1], delta=0.0, random_state=1)
+    model = LinearClassifier(columns=columns, classes=[0, 1], delta=0.0, rehearsal=1)
     coef = model.fit(frame[["ward"]], frame["ill"]).coef_.copy()
     np.testing.assert_allclose(model.fit(folder, target="ill").coef_, coef, rtol=1e-7, atol=1e-8)
 
@@ -363,7 +363,7 @@ def test_batches_of_noisy_gradients_are_gathered_in_few_passes(tmp_path, frame, 
         ward_of_three=frame["ward_of_three"] > 0
     )
     folder = write(tmp_path / "numbers", numbers)
-    model = LinearSVC(loss="hinge", data_norm=30.0, classes=[False, True], random_state=1)
+    model = LinearSVC(loss="hinge", data_norm=30.0, classes=[False, True], rehearsal=1)
     monkeypatch.setattr(model, "_chosen", lambda *_: NoisyGradient(steps=40, rate=0.05))
     coef = model.fit(numbers.drop(columns="ward_of_three"), numbers["ward_of_three"]).coef_.copy()
     model.fit(folder, target="ward_of_three")

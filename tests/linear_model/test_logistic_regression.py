@@ -53,14 +53,14 @@ def test_it_learns():
     # Fixed rehearsal noise.
     best = Plain(solver="newton-cholesky").fit(X, Y).score(X, Y)
     for unit in ("add_remove", "replace"):
-        model = LogisticRegression(epsilon=1.0, delta=1e-6, unit=unit, random_state=1).fit(X, Y)
+        model = LogisticRegression(epsilon=1.0, delta=1e-6, unit=unit, rehearsal=1).fit(X, Y)
         assert model.score(X, Y) > best - 0.02
 
 
 @quiet
 def test_sparse_and_dense_rows_give_the_same_model():
-    dense = LogisticRegression(random_state=5).fit(X, Y)
-    thin = LogisticRegression(random_state=5).fit(sparse.csr_array(X), Y)
+    dense = LogisticRegression(rehearsal=5).fit(X, Y)
+    thin = LogisticRegression(rehearsal=5).fit(sparse.csr_array(X), Y)
     np.testing.assert_allclose(thin.coef_, dense.coef_, atol=1e-4)
 
 
@@ -81,7 +81,7 @@ def test_only_public_things_hang_on_a_fitted_model():
 @quiet
 def test_a_seed_makes_a_rehearsal_and_says_so():
     with pytest.warns(RehearsalWarning):
-        model = LogisticRegression(random_state=0).fit(X, Y)
+        model = LogisticRegression(rehearsal=0).fit(X, Y)
     assert not model.release_.is_private
     assert model.privacy_.epsilon(0.1) == math.inf
 
@@ -142,7 +142,7 @@ def test_probabilities_belong_to_the_margins():
         ({"unit": "household"}, InputError, "unit"),
         ({"C": 0.0}, InputError, "C must be"),
         ({"mechanism": "magic"}, InputError, "mechanism"),
-        ({"random_state": "seed"}, InputTypeError, "random_state"),
+        ({"rehearsal": "seed"}, InputTypeError, "rehearsal"),
         ({"classes": ["no"]}, InputError, "two classes"),
         ({"max_rows": 10}, InputError, "max_rows"),
     ],

@@ -86,7 +86,7 @@ def test_it_learns():
 
 @rehearsal
 def test_sparse_rows_give_the_same_model():
-    model = LowRankRegressor(4.0, 0.0, random_state=1)
+    model = LowRankRegressor(4.0, 0.0, rehearsal=1)
     dense = model.fit(X, Y).coef_
     np.testing.assert_allclose(model.fit(sparse.csr_array(X), Y).coef_, dense, atol=1e-3)
 

@@ -100,7 +100,7 @@ def test_other_keywords_are_refused(model):
 def test_noise_grows_with_the_declared_weight(model, setting):
     # Rows of weight zero and a penalty so strong that nothing else matters: what is left is noise.
     def noise(largest):
-        parameters = {**penalty(model, 1e6), **setting, "max_weight": largest, "random_state": 3}
+        parameters = {**penalty(model, 1e6), **setting, "max_weight": largest, "rehearsal": 3}
         fit = model(**parameters).fit(X, target(model), sample_weight=np.zeros(len(X)))
         return np.linalg.norm(coefficients(fit))
 

@@ -52,7 +52,7 @@ def test_all_classes_together_cost_the_epsilon_asked_with_gaussian_noise():
 def test_each_class_has_the_noise_of_its_share(model):
     # Rows of zeros: all that is seen is noise, and the first class draws first.
     nothing = np.zeros((9, 3))
-    parameters = {"delta": 0.0, "fit_intercept": False, "random_state": 7, **penalty(model, 9.0)}
+    parameters = {"delta": 0.0, "fit_intercept": False, "rehearsal": 7, **penalty(model, 9.0)}
     three = model(epsilon=3.0, classes=[0, 1, 2], **parameters).fit(nothing, np.arange(9) % 3)
     two = model(epsilon=1.0, classes=[0, 1], **parameters).fit(nothing, np.arange(9) % 2)
     np.testing.assert_allclose(three.coef_[0], two.coef_[0], rtol=1e-3)
@@ -104,7 +104,7 @@ def test_declared_classes_that_never_occur_are_classes():
 
 @rehearsal
 def test_a_label_that_is_not_declared_is_a_fixed_record_whatever_it_is():
-    parameters = {"delta": 0.0, "classes": ["high", "low", "mid"], "random_state": 4}
+    parameters = {"delta": 0.0, "classes": ["high", "low", "mid"], "rehearsal": 4}
     models = []
     for odd in ("other", "zzz"):
         labels = THREE.copy().astype("U9")
@@ -165,7 +165,7 @@ def test_classes_at_once_are_told_apart_better_than_each_from_the_rest():
     scores = {
         mechanism: [
             LinearClassifier(
-                0.5, data_norm=2.0, classes=range(6), mechanism=mechanism, random_state=seed
+                0.5, data_norm=2.0, classes=range(6), mechanism=mechanism, rehearsal=seed
             )
             .fit(rows, y)
             .score(rows, y)
@@ -189,7 +189,7 @@ def test_without_noise_nothing_has_changed():
 def test_two_classes_are_one_problem_as_before():
     labels = np.where(SIGNAL > 0.05, "yes", "no")
     one, other = (
-        LinearClassifier(random_state=3, mechanism=mechanism).fit(X, labels)
+        LinearClassifier(rehearsal=3, mechanism=mechanism).fit(X, labels)
         for mechanism in ("auto", "private_standardisation")
     )
     assert one.multiclass_ is None

@@ -71,7 +71,7 @@ def test_weights_are_not_negative_and_sum_to_the_radius(radius):
 def test_good_models_get_most_of_the_weight():
     good = [
         SimplexRegression(
-            epsilon=1.0, delta=1e-6, threshold=0.1, max_rows=5000, random_state=seed,
+            epsilon=1.0, delta=1e-6, threshold=0.1, max_rows=5000, rehearsal=seed,
             **PROBABILITIES,
         ).fit(MODELS, TRUTH).coef_[:2].sum()
         for seed in range(20)
@@ -112,7 +112,7 @@ def test_weights_of_rows_count_up_to_the_declared_largest():
 def test_sparse_and_dense_tables_agree():
     X = np.where(MODELS > 0.6, MODELS, 0.0)
     one, two = (
-        SimplexRegression(epsilon=5.0, random_state=3).fit(table, TRUTH).coef_
+        SimplexRegression(epsilon=5.0, rehearsal=3).fit(table, TRUTH).coef_
         for table in (X, sparse.csr_array(X))
     )
     np.testing.assert_allclose(one, two)

@@ -71,7 +71,7 @@ def test_heavy_tails_do_not_pull_it_about(delta, within):
     """The mean of these rows, without any noise, is much farther off."""
     errors = [
         np.linalg.norm(
-            GeometricMedian(1.0, delta, radius=10.0, random_state=seed).fit(X).location_ - TRUE
+            GeometricMedian(1.0, delta, radius=10.0, rehearsal=seed).fit(X).location_ - TRUE
         )
         for seed in range(5)
     ]
@@ -83,7 +83,7 @@ def test_heavy_tails_do_not_pull_it_about(delta, within):
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_every_kind_of_table_gives_the_same_answer(delta):
     pd = pytest.importorskip("pandas")
-    model = GeometricMedian(1.0, delta, radius=10.0, random_state=5)
+    model = GeometricMedian(1.0, delta, radius=10.0, rehearsal=5)
     dense = model.fit(X).location_
     for table in (pd.DataFrame(X, columns=list("abc")), X.tolist(), sparse.csr_array(X)):
         # Rows beyond the bound would be clipped by other roundings; these are not.

@@ -70,7 +70,7 @@ def test_without_noise_it_is_the_quantile(q):
 def test_the_median_is_the_middle_quantile():
     one, other = (
         model.fit(X).location_
-        for model in (Median(bounds=WIDE, random_state=3), Quantile(bounds=WIDE, random_state=3))
+        for model in (Median(bounds=WIDE, rehearsal=3), Quantile(bounds=WIDE, rehearsal=3))
     )
     np.testing.assert_array_equal(one, other)
 
@@ -80,8 +80,7 @@ def test_the_median_is_the_middle_quantile():
 def test_a_release_is_off_by_a_few_ranks(unit):
     ranks = [
         np.mean(
-            X[:, 0]
-            < Median(2.0, bounds=WIDE, unit=unit, random_state=seed).fit(X[:, [0]]).location_
+            X[:, 0] < Median(2.0, bounds=WIDE, unit=unit, rehearsal=seed).fit(X[:, [0]]).location_
         )
         for seed in range(60)
     ]
@@ -91,7 +90,7 @@ def test_a_release_is_off_by_a_few_ranks(unit):
 @rehearsal
 def test_every_kind_of_table_gives_the_same_answer():
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
-    model = Median(bounds=WIDE, random_state=5)
+    model = Median(bounds=WIDE, rehearsal=5)
     dense = model.fit(X).location_
     names = ["a", "b"]
     for table in (
@@ -155,7 +154,7 @@ def test_a_ledger_pays_and_refuses():
         ({"delta": 1.0}, InputError, "delta"),
         ({"unit": "person"}, InputError, "unit"),
         ({"max_rows": 10}, InputError, "more rows"),
-        ({"random_state": 0.5}, InputTypeError, "random_state"),
+        ({"rehearsal": 0.5}, InputTypeError, "rehearsal"),
         ({"verbose": -1}, InputError, "verbose"),
     ],
     ids=str,
@@ -171,7 +170,7 @@ def test_mistakes_are_named_before_anything_is_paid(parameters, error, says):
 def test_values_that_are_not_numbers_are_no_error():
     broken = X.copy()
     broken[::7, 0], broken[3, 1] = np.nan, np.inf
-    assert np.isfinite(Median(bounds=WIDE, random_state=1).fit(broken).location_).all()
+    assert np.isfinite(Median(bounds=WIDE, rehearsal=1).fit(broken).location_).all()
 
 
 def test_nothing_of_the_table_is_quoted():

@@ -63,9 +63,9 @@ def test_without_noise_it_is_the_point_of_least_loss(loss, expected):
 
 @rehearsal
 def test_high_budgets_give_the_point_of_least_loss():
-    fit = Location("squared", 1e3, 0.0, AGES, random_state=0).fit(X)
+    fit = Location("squared", 1e3, 0.0, AGES, rehearsal=0).fit(X)
     np.testing.assert_allclose(fit.location_, X.mean(axis=0), atol=0.5)
-    fit = Location(Pinball(0.9), 1e3, 0.0, AGES, random_state=0).fit(X)
+    fit = Location(Pinball(0.9), 1e3, 0.0, AGES, rehearsal=0).fit(X)
     assert np.abs((fit.location_ > X).mean(axis=0) - 0.9).max() < 0.02
 
 
@@ -87,7 +87,7 @@ def test_a_private_threshold_makes_few_errors_more(unit):
     rate = 2.0 if unit == "add_remove" else 1.0
     allowed = (math.log(2 * 2 * 1202) + math.log(1e5)) / rate
     for seed in range(10):
-        fit = clone(model).set_params(random_state=seed).fit(X, y)
+        fit = clone(model).set_params(rehearsal=seed).fit(X, y)
         assert (fit.predict(X) != y).sum() <= allowed
 
 
@@ -95,9 +95,9 @@ def test_a_private_threshold_makes_few_errors_more(unit):
 def test_every_kind_of_table_gives_the_same_answer():
     pd = pytest.importorskip("pandas")
     frame, scarce = pd.DataFrame(X, columns=["a", "b"]), sparse.csr_array(X)
-    model = Location("absolute", bounds=AGES, random_state=3)
+    model = Location("absolute", bounds=AGES, rehearsal=3)
     dense = model.fit(X).location_
-    stump = Threshold(bounds=AGES, random_state=3)
+    stump = Threshold(bounds=AGES, rehearsal=3)
     threshold = stump.fit(X, y).threshold_
     for table in (frame, scarce, X.tolist()):
         np.testing.assert_array_equal(clone(model).fit(table).location_, dense)
@@ -110,8 +110,8 @@ def test_every_kind_of_table_gives_the_same_answer():
 def test_values_and_labels_that_are_not_declared_are_no_error():
     broken, labels = X.copy(), y.astype(object)
     broken[::7, 0], broken[3, 1], labels[5] = np.nan, np.inf, "unknown"
-    assert np.isfinite(Location(bounds=AGES, random_state=1).fit(broken).location_).all()
-    stump = Threshold(bounds=AGES, classes=["old", "young"], random_state=1)
+    assert np.isfinite(Location(bounds=AGES, rehearsal=1).fit(broken).location_).all()
+    stump = Threshold(bounds=AGES, classes=["old", "young"], rehearsal=1)
     assert np.isfinite(stump.fit(broken, labels).threshold_)
 
 
@@ -132,7 +132,7 @@ SHARED = [
     ({"delta": 1.0}, InputError, "delta"),
     ({"unit": "person"}, InputError, "unit"),
     ({"max_rows": 10}, InputError, "more rows"),
-    ({"random_state": 0.5}, InputTypeError, "random_state"),
+    ({"rehearsal": 0.5}, InputTypeError, "rehearsal"),
     ({"verbose": -1}, InputError, "verbose"),
 ]
 

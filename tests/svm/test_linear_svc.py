@@ -47,7 +47,7 @@ def test_the_plain_hinge_learns():
     # Fixed rehearsal noise.
     rows, labels = np.tile(X, (20, 1)), np.tile(TWO, 20)
     best = PlainSVC().fit(X, TWO).score(X, TWO)
-    fit = LinearSVC(loss="hinge", delta=1e-6, random_state=1).fit(rows, labels)
+    fit = LinearSVC(loss="hinge", delta=1e-6, rehearsal=1).fit(rows, labels)
     assert fit.score(X, TWO) > best - 0.03
 
 
@@ -72,7 +72,7 @@ def test_it_learns():
     # Fixed rehearsal noise.
     rows, labels = np.tile(X, (20, 1)), np.tile(TWO, 20)
     best = PlainSVC().fit(X, TWO).score(X, TWO)
-    assert LinearSVC(delta=0.0, random_state=1).fit(rows, labels).score(X, TWO) > best - 0.03
+    assert LinearSVC(delta=0.0, rehearsal=1).fit(rows, labels).score(X, TWO) > best - 0.03
 
 
 def test_without_noise_and_penalty_it_decides_like_an_ordinary_one():

@@ -33,7 +33,7 @@ def save(model: BaseEstimator, folder: str | Path) -> Path:
     """Store a fitted model, its release and guarantee in a new folder; return the folder.
 
     The folder appears as a whole or not at all, and one that exists is never changed. The ledger
-    and ``random_state`` are not stored: a loaded model predicts, and says what was promised.
+    and ``rehearsal`` are not stored: a loaded model predicts, and says what was promised.
 
     Examples
     --------

@@ -23,7 +23,7 @@ from discreet.location import GeometricMedian, Location, Median, Quantile, Thres
 from discreet.preprocessing import BoundedScaler
 from discreet.svm import LinearSVC
 
-NOT_STORED = ("ledger", "random_state")
+NOT_STORED = ("ledger", "rehearsal")
 """Arguments that are left out: where a fit was paid for, and the seed of a rehearsal."""
 
 COLUMNS = frozenset(["n_features_in_"])

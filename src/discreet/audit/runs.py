@@ -24,6 +24,9 @@ from discreet.noise import RehearsalNoise, SystemNoise
 _SEEDS = 1 << 32
 _CHUNKS = 16
 
+SEED_NAMES = ("rehearsal", "random_state")
+"""What estimators call their seed: this library's, and others."""
+
 
 class Run(ABC):
     """Something that can be run many times on a data set."""
@@ -56,21 +59,28 @@ class Function(Run):
 
 @dataclass(frozen=True, eq=False)
 class Estimator(Run):
-    """A copy of an estimator, fitted to the data; its ``random_state``, if any, is the seed."""
+    """A copy of an estimator, fitted to the data; the seed is its own parameter, if it has one."""
 
     estimator: Any
 
     @property
     def takes_seed(self) -> bool:  # type: ignore[override]
-        return "random_state" in self.estimator.get_params()
+        return self._seed_name is not None
+
+    @property
+    def _seed_name(self) -> str | None:
+        """The parameter that makes noise repeatable; None if there is none."""
+        parameters = self.estimator.get_params()
+        return next((name for name in SEED_NAMES if name in parameters), None)
 
     def many(self, data: Any, seeds: range) -> Matrix:
         return rows_of([numbers_of(self._fit(data, seed)) for seed in seeds])
 
     def _fit(self, data: Any, seed: int) -> Any:
         model = copy.deepcopy(self.estimator)
-        if self.takes_seed:
-            model.set_params(random_state=seed)
+        name = self._seed_name
+        if name is not None:
+            model.set_params(**{name: seed})
         return model.fit(*data) if isinstance(data, tuple) else model.fit(data)
 
 

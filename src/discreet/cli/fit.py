@@ -139,7 +139,7 @@ def _model(
         options["max_rows"] = max_rows
     if rehearse is not None:
         _checks.whole(rehearse=rehearse, at_least=0)
-        options["random_state"] = rehearse
+        options["rehearsal"] = rehearse
     target = schema.target
     if target.task == CLASSIFICATION:
         return LinearClassifier(

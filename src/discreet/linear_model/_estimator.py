@@ -90,7 +90,7 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
     max_weight: float | None
     domain: ConvexSet | None
     mechanism: str
-    random_state: int | None
+    rehearsal: int | None
     verbose: int
 
     coef_: Array
@@ -238,7 +238,7 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
             y,
             weights,
             ledger=self.ledger,
-            noise=noise_from(self.random_state),
+            noise=noise_from(self.rehearsal),
             purpose=self.__dict__.get("_purpose") or type(self).__name__,
         )
         self.privacy_ = self.release_.guarantee
@@ -307,5 +307,5 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True  # such rows count as a fixed row
-        tags.non_deterministic = self.random_state is None
+        tags.non_deterministic = self.rehearsal is None
         return tags

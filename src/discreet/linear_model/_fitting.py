@@ -316,10 +316,12 @@ def width_of(X: Any) -> int:
     return X.width if isinstance(X, StoredRows) else int(X.shape[1])
 
 
-def noise_from(random_state: Any) -> Noise:
-    """Return the operating system's noise, or a rehearsal for a seed."""
-    if random_state is None:
+def noise_from(rehearsal: Any) -> Noise:
+    """Return the operating system's noise, or repeatable noise for a rehearsal."""
+    if rehearsal is None:
         return SystemNoise()
-    if isinstance(random_state, bool) or not isinstance(random_state, Integral):
-        raise InputTypeError("random_state must be None (private) or a whole number (a rehearsal).")
-    return RehearsalNoise(int(random_state))
+    if isinstance(rehearsal, bool) or not isinstance(rehearsal, Integral):
+        raise InputTypeError(
+            "rehearsal must be None (private) or a whole number (repeatable noise)."
+        )
+    return RehearsalNoise(int(rehearsal))

@@ -67,8 +67,9 @@ class LinearClassifier(DeclaredColumns, ProbabilisticClassifier):
     mechanism
         ``"auto"``, ``"private_standardisation"``, ``"objective_perturbation"``,
         ``"output_perturbation"`` or ``"noisy_gradient"``.
-    random_state
-        None for privacy. A whole number makes a repeatable rehearsal that is **not private**.
+    rehearsal
+        None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
+        **not private**. Nothing in scikit-learn sets it.
     verbose
         Above zero, the guarantee is printed after the fit.
 
@@ -127,7 +128,7 @@ class LinearClassifier(DeclaredColumns, ProbabilisticClassifier):
         max_weight: float | None = None,
         max_rows: int = 2**23,
         mechanism: str = "auto",
-        random_state: int | None = None,
+        rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.epsilon = epsilon
@@ -144,7 +145,7 @@ class LinearClassifier(DeclaredColumns, ProbabilisticClassifier):
         self.max_weight = max_weight
         self.max_rows = max_rows
         self.mechanism = mechanism
-        self.random_state = random_state
+        self.rehearsal = rehearsal
         self.verbose = verbose
 
     def _loss(self) -> Loss:

@@ -57,8 +57,9 @@ class LinearRegressor(DeclaredColumns, LinearRegressorBase):
         A public bound on the number of rows, if that number is private.
     mechanism
         ``"auto"``, ``"objective_perturbation"`` or ``"output_perturbation"``.
-    random_state
-        None for privacy. A whole number makes a repeatable rehearsal that is **not private**.
+    rehearsal
+        None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
+        **not private**. Nothing in scikit-learn sets it.
     verbose
         Above zero, the guarantee is printed after the fit.
 
@@ -105,7 +106,7 @@ class LinearRegressor(DeclaredColumns, LinearRegressorBase):
         max_weight: float | None = None,
         max_rows: int = 2**23,
         mechanism: str = "auto",
-        random_state: int | None = None,
+        rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.epsilon = epsilon
@@ -122,7 +123,7 @@ class LinearRegressor(DeclaredColumns, LinearRegressorBase):
         self.max_weight = max_weight
         self.max_rows = max_rows
         self.mechanism = mechanism
-        self.random_state = random_state
+        self.rehearsal = rehearsal
         self.verbose = verbose
 
     def _loss(self) -> Loss:

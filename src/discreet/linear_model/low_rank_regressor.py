@@ -66,8 +66,9 @@ class LowRankRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         A public bound on the number of rows, if that number is private.
     mechanism
         ``"auto"`` or ``"vector_perturbation"``, which are the same.
-    random_state
-        None for privacy. A whole number makes a repeatable rehearsal that is **not private**.
+    rehearsal
+        None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
+        **not private**. Nothing in scikit-learn sets it.
     verbose
         Above zero, the guarantee is printed after the fit.
 
@@ -107,7 +108,7 @@ class LowRankRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         fit_intercept: bool = True,
         max_rows: int = 2**23,
         mechanism: str = "auto",
-        random_state: int | None = None,
+        rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.epsilon = epsilon
@@ -121,7 +122,7 @@ class LowRankRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.fit_intercept = fit_intercept
         self.max_rows = max_rows
         self.mechanism = mechanism
-        self.random_state = random_state
+        self.rehearsal = rehearsal
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -135,7 +136,7 @@ class LowRankRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             One target, or several, for each row.
         """
         budget, unit = Budget(self.epsilon, self.delta), unit_named(self.unit)
-        noise = noise_from(self.random_state)
+        noise = noise_from(self.rehearsal)
         self._check()
         table, targets = unquoted(
             validate_data,
@@ -238,7 +239,7 @@ class LowRankRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = True
         tags.regressor_tags.poor_score = True  # a handful of rows cannot be learnt privately
-        tags.non_deterministic = self.random_state is None
+        tags.non_deterministic = self.rehearsal is None
         return tags
 
 

@@ -72,8 +72,9 @@ class SimplexRegression(RegressorMixin, LinearEstimator):  # type: ignore[misc]
         changes accuracy, never privacy.
     mechanism
         ``"auto"`` or ``"simplex_sampling"``, which is the only one.
-    random_state
-        None for privacy. A whole number makes a repeatable rehearsal that is **not private**.
+    rehearsal
+        None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
+        **not private**. Nothing in scikit-learn sets it.
     verbose
         Above zero, the guarantee is printed after the fit.
 
@@ -128,7 +129,7 @@ class SimplexRegression(RegressorMixin, LinearEstimator):  # type: ignore[misc]
         max_rows: int = 2**17,
         expected_rows: int | None = None,
         mechanism: str = "auto",
-        random_state: int | None = None,
+        rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.epsilon = epsilon
@@ -145,7 +146,7 @@ class SimplexRegression(RegressorMixin, LinearEstimator):  # type: ignore[misc]
         self.max_rows = max_rows
         self.expected_rows = expected_rows
         self.mechanism = mechanism
-        self.random_state = random_state
+        self.rehearsal = rehearsal
         self.verbose = verbose
 
     def _ridge(self) -> None:

@@ -31,7 +31,7 @@ class LocationEstimator(BaseEstimator):  # type: ignore[misc]
     unit: str | Unit
     ledger: AbstractLedger | None
     max_rows: int
-    random_state: int | None
+    rehearsal: int | None
     verbose: int
 
     location_: Vector
@@ -59,7 +59,7 @@ class LocationEstimator(BaseEstimator):  # type: ignore[misc]
             Not used.
         """
         budget, unit = Budget(self.epsilon, self.delta), unit_named(self.unit)
-        noise = noise_from(self.random_state)
+        noise = noise_from(self.rehearsal)
         if not isinstance(self.verbose, bool):
             _checks.whole(verbose=self.verbose, at_least=0)
         self._check()
@@ -94,7 +94,7 @@ class LocationEstimator(BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True  # such rows count as a fixed row
-        tags.non_deterministic = self.random_state is None
+        tags.non_deterministic = self.rehearsal is None
         return tags
 
 

@@ -60,8 +60,9 @@ class GeometricMedian(LocationEstimator):
     mechanism
         ``"auto"``, ``"noisy_gradient"``, which needs a positive ``delta``, or
         ``"vector_perturbation"``, which is of pure epsilon.
-    random_state
-        None for privacy. A whole number makes a repeatable rehearsal that is **not private**.
+    rehearsal
+        None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
+        **not private**. Nothing in scikit-learn sets it.
     verbose
         Above zero, the guarantee is printed after the fit.
 
@@ -96,7 +97,7 @@ class GeometricMedian(LocationEstimator):
         smoothing: float | None = None,
         max_rows: int = 2**23,
         mechanism: str = "auto",
-        random_state: int | None = None,
+        rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.epsilon = epsilon
@@ -107,7 +108,7 @@ class GeometricMedian(LocationEstimator):
         self.smoothing = smoothing
         self.max_rows = max_rows
         self.mechanism = mechanism
-        self.random_state = random_state
+        self.rehearsal = rehearsal
         self.verbose = verbose
 
     def _check(self) -> None:

@@ -44,8 +44,9 @@ class Location(ColumnEstimator):
         Where the fit is paid for; None keeps no books.
     max_rows
         A public bound on the number of rows, if that number is private.
-    random_state
-        None for privacy. A whole number makes a repeatable rehearsal that is **not private**.
+    rehearsal
+        None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
+        **not private**. Nothing in scikit-learn sets it.
     verbose
         Above zero, the guarantee is printed after the fit.
 
@@ -79,7 +80,7 @@ class Location(ColumnEstimator):
         ledger: AbstractLedger | None = None,
         *,
         max_rows: int = 2**23,
-        random_state: int | None = None,
+        rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.loss = loss
@@ -89,7 +90,7 @@ class Location(ColumnEstimator):
         self.unit = unit
         self.ledger = ledger
         self.max_rows = max_rows
-        self.random_state = random_state
+        self.rehearsal = rehearsal
         self.verbose = verbose
 
     def _check(self) -> None:

@@ -33,8 +33,9 @@ class Median(QuantileEstimator):
         For whole numbers take ``high - low``.
     max_rows
         A public bound on the number of rows, if that number is private.
-    random_state
-        None for privacy. A whole number makes a repeatable rehearsal that is **not private**.
+    rehearsal
+        None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
+        **not private**. Nothing in scikit-learn sets it.
     verbose
         Above zero, the guarantee is printed after the fit.
 
@@ -68,7 +69,7 @@ class Median(QuantileEstimator):
         *,
         steps: int = 2**20,
         max_rows: int = 2**23,
-        random_state: int | None = None,
+        rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.epsilon = epsilon
@@ -78,7 +79,7 @@ class Median(QuantileEstimator):
         self.ledger = ledger
         self.steps = steps
         self.max_rows = max_rows
-        self.random_state = random_state
+        self.rehearsal = rehearsal
         self.verbose = verbose
 
     def _quantile(self) -> float:

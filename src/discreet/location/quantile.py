@@ -35,8 +35,9 @@ class Quantile(QuantileEstimator):
         For whole numbers take ``high - low``.
     max_rows
         A public bound on the number of rows, if that number is private.
-    random_state
-        None for privacy. A whole number makes a repeatable rehearsal that is **not private**.
+    rehearsal
+        None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
+        **not private**. Nothing in scikit-learn sets it.
     verbose
         Above zero, the guarantee is printed after the fit.
 
@@ -69,7 +70,7 @@ class Quantile(QuantileEstimator):
         *,
         steps: int = 2**20,
         max_rows: int = 2**23,
-        random_state: int | None = None,
+        rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.q = q
@@ -80,7 +81,7 @@ class Quantile(QuantileEstimator):
         self.ledger = ledger
         self.steps = steps
         self.max_rows = max_rows
-        self.random_state = random_state
+        self.rehearsal = rehearsal
         self.verbose = verbose
 
     def _quantile(self) -> float:

@@ -53,8 +53,9 @@ class Threshold(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Thresholds lie midway between ``steps + 1`` evenly spaced points of the range.
     max_rows
         A public bound on the number of rows, if that number is private.
-    random_state
-        None for privacy. A whole number makes a repeatable rehearsal that is **not private**.
+    rehearsal
+        None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
+        **not private**. Nothing in scikit-learn sets it.
     verbose
         Above zero, the guarantee is printed after the fit.
 
@@ -94,7 +95,7 @@ class Threshold(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes: Any = None,
         steps: int = 2**20,
         max_rows: int = 2**23,
-        random_state: int | None = None,
+        rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.epsilon = epsilon
@@ -105,7 +106,7 @@ class Threshold(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes = classes
         self.steps = steps
         self.max_rows = max_rows
-        self.random_state = random_state
+        self.rehearsal = rehearsal
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -119,7 +120,7 @@ class Threshold(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             One label for each row, of two classes.
         """
         budget, unit = Budget(self.epsilon, self.delta), unit_named(self.unit)
-        noise = noise_from(self.random_state)
+        noise = noise_from(self.rehearsal)
         if not isinstance(self.verbose, bool):
             _checks.whole(verbose=self.verbose, at_least=0)
         limits_of(self.bounds)
@@ -182,7 +183,7 @@ class Threshold(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True  # such rows count as a fixed row
-        tags.non_deterministic = self.random_state is None
+        tags.non_deterministic = self.rehearsal is None
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.poor_score = True  # a handful of rows cannot be learnt privately
         return tags

@@ -156,7 +156,7 @@ class PublicFacts:
                 columns=self.stand_ins,
                 classes=list(range(self.count)),
                 mechanism=mechanism,
-                random_state=seed,
+                rehearsal=seed,
             )
         return LinearRegressor(
             epsilon,
@@ -165,7 +165,7 @@ class PublicFacts:
             columns=self.stand_ins,
             target_range=self.ends,
             mechanism=mechanism,
-            random_state=seed,
+            rehearsal=seed,
         )
 
     def document(self) -> Json:

@@ -57,8 +57,9 @@ class LinearSVC(LinearClassifierBase):
         ``"noisy_gradient"``, or, for up to six coefficients in a ``domain``, the pure
         ``"exponential_sampling"`` and ``"localization"``; for the plain hinge only noisy gradients
         and exponential sampling will do.
-    random_state
-        None for privacy. A whole number makes a repeatable rehearsal that is **not private**.
+    rehearsal
+        None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
+        **not private**. Nothing in scikit-learn sets it.
     verbose
         Above zero, the guarantee is printed after the fit.
 
@@ -96,7 +97,7 @@ class LinearSVC(LinearClassifierBase):
         max_weight: float | None = None,
         max_rows: int = 2**23,
         mechanism: str = "auto",
-        random_state: int | None = None,
+        rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.epsilon = epsilon
@@ -112,7 +113,7 @@ class LinearSVC(LinearClassifierBase):
         self.max_weight = max_weight
         self.max_rows = max_rows
         self.mechanism = mechanism
-        self.random_state = random_state
+        self.rehearsal = rehearsal
         self.verbose = verbose
 
     def _loss(self) -> Loss:

@@ -260,14 +260,12 @@ class BudgetAccountant:
         return self
 
 
-def books_for(
-    accountant: BudgetAccountant | AbstractLedger | None, unit: str | Unit, random_state: object
-) -> Any:
-    """Return the ledger that a model is paid from; none for a rehearsal that nobody keeps."""
+def books_for(accountant: BudgetAccountant | AbstractLedger | None, unit: str | Unit) -> Any:
+    """Return the ledger that a model is paid from."""
     if isinstance(accountant, AbstractLedger):
         return accountant
     if accountant is None and BudgetAccountant._default.payer() is None:
-        return None if random_state is not None else _without_ceiling(unit).ledger
+        return _without_ceiling(unit).ledger
     return BudgetAccountant.load_default(accountant).ledger
 
 

@@ -63,8 +63,8 @@ class Books(InMemory):
             )
         if not guarantee.is_private:
             raise RehearsalRefused(
-                "an accountant records private releases only; a model with a random_state is a "
-                "rehearsal. Leave out random_state, or the accountant."
+                "an accountant records private releases only; this one promises nothing, because "
+                "its epsilon is infinite or its noise can be repeated."
             )
         self._check_process()
         with self._lock:

@@ -15,6 +15,16 @@ class BudgetError(BudgetExceeded, ValueError):
     """
 
 
+class DiffprivlibCompatibilityWarning(RuntimeWarning):
+    """Something that diffprivlib takes has no effect here.
+
+    Examples
+    --------
+    >>> issubclass(DiffprivlibCompatibilityWarning, RuntimeWarning)
+    True
+    """
+
+
 class PrivacyLeakWarning(RuntimeWarning):
     """Never given here: where diffprivlib measures a bound from the data, this library refuses.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from typing import Any, ClassVar
 
@@ -9,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.compat.diffprivlib.accountant import BudgetAccountant
+from discreet.compat.diffprivlib.complaints import DiffprivlibCompatibilityWarning
 from discreet.errors import InputError, InputTypeError
 from discreet.ledger import AbstractLedger
 from discreet.linear_model import LogisticRegression, Ridge
@@ -20,7 +22,7 @@ class Adapter(BaseEstimator):  # type: ignore[misc]
     """A model with diffprivlib's parameters, fitted by an estimator of this library."""
 
     accountant: BudgetAccountant | AbstractLedger | None
-    random_state: int | None
+    random_state: Any
 
     release_: Release
     privacy_: Guarantee
@@ -43,6 +45,17 @@ class Adapter(BaseEstimator):  # type: ignore[misc]
                 "Use discreet.linear_model with max_weight=."
             )
 
+    def _say_seeds_are_not_used(self) -> None:
+        """Warn of a seed: a meta-estimator may have set it, so it must not switch privacy off."""
+        if self.random_state is not None:
+            warnings.warn(
+                "random_state is not used: a seed repeats the noise, and who knows the noise knows "
+                "the rows. The fit is private. For repeatable noise in tests and talks use "
+                "rehearsal= of discreet.linear_model.",
+                DiffprivlibCompatibilityWarning,
+                stacklevel=3,
+            )
+
     def _show(self, fitted: LogisticRegression | Ridge) -> None:
         self._fitted = fitted
         for name in ("release_", "privacy_", "n_features_in_", *self._shown()):
@@ -59,5 +72,5 @@ class Adapter(BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True  # such rows count as a fixed row
-        tags.non_deterministic = self.random_state is None
+        tags.non_deterministic = True
         return tags

@@ -44,7 +44,7 @@ class LinearRegression(RegressorMixin, Adapter):  # type: ignore[misc]
     copy_X
         Without effect: rows are never overwritten.
     random_state
-        None for privacy. A whole number makes a repeatable rehearsal that is **not private**.
+        Never used: noise is always the operating system's. Anything but None is warned about.
     accountant
         Where the fit is paid for, before anything is learnt from the rows; until then they are
         only checked for their types and clipped, each by itself. A :class:`BudgetAccountant`, or
@@ -86,7 +86,7 @@ class LinearRegression(RegressorMixin, Adapter):  # type: ignore[misc]
         bounds_y: tuple[float, float] | None = None,
         fit_intercept: bool = True,
         copy_X: bool = True,
-        random_state: int | None = None,
+        random_state: Any = None,
         accountant: BudgetAccountant | AbstractLedger | None = None,
         delta: float = 0.0,
         unit: str | Unit = "replace",
@@ -112,6 +112,7 @@ class LinearRegression(RegressorMixin, Adapter):  # type: ignore[misc]
             One target for each row.
         """
         self._check_weights(metadata)
+        self._say_seeds_are_not_used()
         if self.bounds_X is None or self.bounds_y is None:
             name = "bounds_X" if self.bounds_X is None else "bounds_y"
             raise InputError(
@@ -129,10 +130,9 @@ class LinearRegression(RegressorMixin, Adapter):  # type: ignore[misc]
             self.delta,
             math.sqrt(X.shape[1]),
             self.unit,
-            books_for(self.accountant, self.unit, self.random_state),
+            books_for(self.accountant, self.unit),
             target_range=(float(target_range[0][0]), float(target_range[1][0])),
             fit_intercept=self.fit_intercept,
-            random_state=self.random_state,
         )
         names = getattr(self, "feature_names_in_", None)
         private.fit((np.clip(X, low, high) - shift) / scale, y)

@@ -38,7 +38,7 @@ class LogisticRegression(ClassifierMixin, Adapter):  # type: ignore[misc]
     verbose
         Above zero, the guarantee is printed after the fit.
     random_state
-        None for privacy. A whole number makes a repeatable rehearsal that is **not private**.
+        Never used: noise is always the operating system's. Anything but None is warned about.
     accountant
         Where the fit is paid for, before anything is learnt from the rows but the classes, if they
         are not declared. A :class:`BudgetAccountant`, or any ledger of this library. By default the
@@ -91,7 +91,7 @@ class LogisticRegression(ClassifierMixin, Adapter):  # type: ignore[misc]
         verbose: int = 0,
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: int | None = None,
+        random_state: Any = None,
         accountant: BudgetAccountant | AbstractLedger | None = None,
         delta: float = 0.0,
         unit: str | Unit = "replace",
@@ -123,6 +123,7 @@ class LogisticRegression(ClassifierMixin, Adapter):  # type: ignore[misc]
             One label for each row.
         """
         self._check_weights(metadata)
+        self._say_seeds_are_not_used()
         if self.data_norm is None:
             raise InputError(
                 "data_norm must be declared; got None. Say how long a row can be from what the "
@@ -135,11 +136,10 @@ class LogisticRegression(ClassifierMixin, Adapter):  # type: ignore[misc]
             self.delta,
             self.data_norm,
             self.unit,
-            books_for(self.accountant, self.unit, self.random_state),
+            books_for(self.accountant, self.unit),
             C=self.C,
             fit_intercept=self.fit_intercept,
             classes=self.classes,
-            random_state=self.random_state,
             verbose=self.verbose,
         )
         self._show(private.fit(X, y))

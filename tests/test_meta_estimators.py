@@ -1,0 +1,143 @@
+"""A seed that somebody else's estimator sets never makes a model that is not private."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import (
+    BaggingClassifier,
+    BaggingRegressor,
+    StackingClassifier,
+    VotingClassifier,
+)
+from sklearn.linear_model import RANSACRegressor
+from sklearn.linear_model import Ridge as PublicRidge
+from sklearn.model_selection import RandomizedSearchCV
+from sklearn.multiclass import OutputCodeClassifier
+from sklearn.multioutput import ClassifierChain, RegressorChain
+
+import discreet
+from discreet import Budget, MemoryLedger
+from discreet.linear_model import LogisticRegression, Ridge
+from discreet.privacy import AddRemoveOne
+from discreet.svm import LinearSVC
+
+GENERATOR = np.random.default_rng(5)
+X = GENERATOR.uniform(-1, 1, size=(120, 2)) / 2
+Y = X[:, 0] > 0
+SIGNAL = X @ [0.5, -0.5]
+
+
+def every_public_estimator():
+    """Return every class with the interface of an estimator, wherever it is."""
+    found = set()
+    for module in pkgutil.walk_packages(discreet.__path__, "discreet."):
+        if module.name.endswith("__main__"):
+            continue
+        for value in vars(importlib.import_module(module.name)).values():
+            if (
+                inspect.isclass(value)
+                and issubclass(value, BaseEstimator)
+                and value.__module__.startswith("discreet.")
+            ):
+                found.add(value)
+    return sorted(found, key=lambda kind: (kind.__module__, kind.__name__))
+
+
+@pytest.mark.parametrize("kind", every_public_estimator(), ids=lambda kind: kind.__qualname__)
+def test_no_parameter_is_one_that_meta_estimators_set(kind):
+    if kind.__module__.startswith("discreet.compat."):
+        return  # theirs is taken and never used: test_diffprivlib_models.py
+    names = inspect.signature(kind).parameters
+    assert [name for name in names if name.endswith(("random_state", "seed"))] == []
+
+
+def test_all_estimators_are_found():
+    names = {kind.__name__ for kind in every_public_estimator()}
+    assert {*discreet.linear_model.__all__, *discreet.svm.__all__} <= names
+    assert {*discreet.location.__all__, "BoundedScaler"} <= names
+
+
+def parts_of(model):
+    """Return every fitted model of ours inside another's."""
+    if hasattr(model, "release_"):
+        return [model]
+    inside = []
+    for name in ("estimators_", "estimator_", "best_estimator_", "calibrated_classifiers_",
+                 "estimator", "final_estimator_"):  # fmt: skip
+        value = getattr(model, name, None)
+        for one in value if isinstance(value, list) else [value]:
+            inside += [] if one is None or one is model else parts_of(one)
+    return inside
+
+
+CLASSIFIER = LogisticRegression(classes=[False, True])
+SEEDED = {
+    "bagging": BaggingClassifier(CLASSIFIER, n_estimators=3, random_state=0),
+    "bagging in two processes": BaggingClassifier(
+        CLASSIFIER, n_estimators=3, n_jobs=2, random_state=0
+    ),
+    "bagging, no seed": BaggingClassifier(CLASSIFIER, n_estimators=2),
+    "bagging of vectors": BaggingClassifier(LinearSVC(), n_estimators=2, random_state=0),
+    "voting": VotingClassifier([("one", CLASSIFIER), ("other", LinearSVC())]),
+    "stacking": StackingClassifier([("one", CLASSIFIER)], LogisticRegression(), cv=2),
+    "calibration": CalibratedClassifierCV(CLASSIFIER, cv=2),
+    "search": RandomizedSearchCV(CLASSIFIER, {"C": [0.1, 1.0]}, n_iter=1, cv=2, random_state=0),
+    "codes": OutputCodeClassifier(LogisticRegression(), random_state=0),
+}
+
+
+@pytest.mark.parametrize("name", SEEDED)
+def test_every_part_of_a_seeded_ensemble_is_private(name):
+    parts = parts_of(clone(SEEDED[name]).fit(X, Y))
+    assert parts
+    assert all(part.release_.is_private and part.privacy_.is_private for part in parts)
+    assert not any(part.release_.is_rehearsal for part in parts)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_every_part_of_a_seeded_regression_is_private(n_jobs):
+    model = BaggingRegressor(Ridge(), n_estimators=3, n_jobs=n_jobs, random_state=0)
+    fits = [parts_of(clone(model).fit(X, SIGNAL)) for _ in range(2)]
+    assert all(part.release_.is_private for part in fits[0] + fits[1])
+    assert all(
+        (one.coef_ != other.coef_).all() for one, other in zip(*fits, strict=True)
+    )  # the same rows, other noise
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        ClassifierChain(LogisticRegression(classes=[False, True]), random_state=0),
+        RegressorChain(Ridge(), random_state=0),
+    ],
+    ids=["classes", "numbers"],
+)
+def test_every_link_of_a_chain_is_private(model):
+    targets = np.column_stack([Y, ~Y]) if isinstance(model, ClassifierChain) else X
+    parts = parts_of(model.fit(X, targets))
+    assert len(parts) == 2
+    assert all(part.release_.is_private for part in parts)
+
+
+def test_a_seeded_ransac_is_private():
+    model = RANSACRegressor(
+        Ridge(), min_samples=60, max_trials=2, residual_threshold=100.0, random_state=0
+    )
+    assert all(part.release_.is_private for part in parts_of(model.fit(X, SIGNAL)))
+
+
+def test_each_part_of_an_ensemble_is_paid_for():
+    ledger = MemoryLedger(Budget(10.0, 1e-6), AddRemoveOne())
+    BaggingRegressor(Ridge(ledger=ledger), n_estimators=3, random_state=0).fit(X, SIGNAL)
+    assert len(ledger.history()) == 3
+
+
+def test_the_way_to_look_inside_finds_nothing_where_there_is_nothing():
+    assert parts_of(BaggingRegressor(PublicRidge(), n_estimators=2).fit(X, SIGNAL)) == []
