@@ -11,6 +11,7 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import (
+    AdaBoostClassifier,
     BaggingClassifier,
     BaggingRegressor,
     StackingClassifier,
@@ -21,9 +22,11 @@ from sklearn.linear_model import Ridge as PublicRidge
 from sklearn.model_selection import RandomizedSearchCV
 from sklearn.multiclass import OutputCodeClassifier
 from sklearn.multioutput import ClassifierChain, RegressorChain
+from sklearn.utils.validation import has_fit_parameter
 
 import discreet
 from discreet import Budget, MemoryLedger
+from discreet.errors import InputError
 from discreet.linear_model import LogisticRegression, Ridge
 from discreet.privacy import AddRemoveOne
 from discreet.svm import LinearSVC
@@ -77,14 +80,16 @@ def parts_of(model):
     return inside
 
 
-CLASSIFIER = LogisticRegression(classes=[False, True])
+CLASSIFIER = LogisticRegression(classes=[False, True], max_weight=8.0)
 SEEDED = {
     "bagging": BaggingClassifier(CLASSIFIER, n_estimators=3, random_state=0),
     "bagging in two processes": BaggingClassifier(
         CLASSIFIER, n_estimators=3, n_jobs=2, random_state=0
     ),
     "bagging, no seed": BaggingClassifier(CLASSIFIER, n_estimators=2),
-    "bagging of vectors": BaggingClassifier(LinearSVC(), n_estimators=2, random_state=0),
+    "bagging of vectors": BaggingClassifier(
+        LinearSVC(max_weight=8.0), n_estimators=2, random_state=0
+    ),
     "voting": VotingClassifier([("one", CLASSIFIER), ("other", LinearSVC())]),
     "stacking": StackingClassifier([("one", CLASSIFIER)], LogisticRegression(), cv=2),
     "calibration": CalibratedClassifierCV(CLASSIFIER, cv=2),
@@ -103,7 +108,7 @@ def test_every_part_of_a_seeded_ensemble_is_private(name):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_every_part_of_a_seeded_regression_is_private(n_jobs):
-    model = BaggingRegressor(Ridge(), n_estimators=3, n_jobs=n_jobs, random_state=0)
+    model = BaggingRegressor(Ridge(max_weight=8.0), n_estimators=3, n_jobs=n_jobs, random_state=0)
     fits = [parts_of(clone(model).fit(X, SIGNAL)) for _ in range(2)]
     assert all(part.release_.is_private for part in fits[0] + fits[1])
     assert all(
@@ -135,8 +140,50 @@ def test_a_seeded_ransac_is_private():
 
 def test_each_part_of_an_ensemble_is_paid_for():
     ledger = MemoryLedger(Budget(10.0, 1e-6), AddRemoveOne())
-    BaggingRegressor(Ridge(ledger=ledger), n_estimators=3, random_state=0).fit(X, SIGNAL)
+    BaggingRegressor(Ridge(ledger=ledger, max_weight=8.0), n_estimators=3, random_state=0).fit(
+        X, SIGNAL
+    )
     assert len(ledger.history()) == 3
+
+
+# Weights
+
+
+@pytest.mark.parametrize("kind", every_public_estimator(), ids=lambda kind: kind.__qualname__)
+def test_weights_are_in_the_signature_of_whoever_takes_them(kind):
+    takes = "max_weight" in inspect.signature(kind).parameters
+    assert has_fit_parameter(kind, "sample_weight") == takes
+
+
+@pytest.mark.parametrize(
+    ("ensemble", "y"),
+    [
+        (BaggingClassifier(LogisticRegression(), n_estimators=2, random_state=0), Y),
+        (BaggingRegressor(Ridge(), n_estimators=2, random_state=0), SIGNAL),
+        (AdaBoostClassifier(LogisticRegression(), n_estimators=2), Y),
+    ],
+    ids=["bagged classes", "bagged numbers", "boosting"],
+)
+def test_who_repeats_rows_or_weighs_them_has_to_declare_how_much(ensemble, y):
+    with pytest.raises(InputError, match="pass max_weight"):
+        ensemble.fit(X, y)
+
+
+def test_boosting_runs_with_a_declared_largest_weight():
+    model = AdaBoostClassifier(LogisticRegression(epsilon=np.inf, max_weight=1.0), n_estimators=2)
+    assert model.fit(X, Y).score(X, Y) > 0.5
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+def test_calibration_hands_weights_on(method):
+    exact = LogisticRegression(epsilon=np.inf, C=1.0, max_weight=5.0)
+    weights = np.where(X[:, 1] > 0, 5.0, 0.0)
+    one, other = (
+        CalibratedClassifierCV(exact, method=method, cv=2).fit(X, Y, sample_weight=given)
+        for given in (weights, np.ones(len(X)))
+    )
+    fits = [parts_of(model)[0].coef_ for model in (one, other)]
+    assert np.abs(fits[0] - fits[1]).max() > 0.1
 
 
 def test_the_way_to_look_inside_finds_nothing_where_there_is_nothing():

@@ -90,7 +90,7 @@ def test_weights_out_of_place_are_refused_before_a_charge(model, parameters, wei
 
 @every_estimator
 def test_other_keywords_are_refused(model):
-    with pytest.raises(InputTypeError, match="sample_weight and purpose only"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'weight'"):
         model(delta=0.0).fit(X, target(model), weight=WEIGHTS)
 
 

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from discreet import Budget, MemoryLedger
 from discreet.data import Bounds, Interval
-from discreet.errors import CalibrationError, InputError, InputTypeError
+from discreet.errors import CalibrationError, InputError
 from discreet.geometry import LinfBall
 from discreet.ledger import State
 from discreet.linear_model import SimplexRegression
@@ -149,7 +149,7 @@ def test_what_cannot_be_met_is_refused_before_any_charge():
         SimplexRegression(ledger=ledger, entropy=0.01).fit(MODELS, TRUTH)
     with pytest.raises(InputError, match="would fill a sparse table"):
         SimplexRegression(ledger=ledger, **PROBABILITIES).fit(sparse.csr_array(MODELS), TRUTH)
-    with pytest.raises(InputTypeError, match="fit takes target, sample_weight and purpose only"):
+    with pytest.raises(TypeError, match="unexpected keyword argument"):
         SimplexRegression(ledger=ledger).fit(MODELS, TRUTH, groups=TRUTH)
     with pytest.raises(InputError, match="more rows"):
         SimplexRegression(ledger=ledger, max_rows=100).fit(MODELS, TRUTH)

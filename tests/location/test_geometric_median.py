@@ -16,6 +16,7 @@ from discreet import MemoryLedger
 from discreet.errors import CalibrationError, InputError, InputTypeError
 from discreet.location import GeometricMedian
 from discreet.privacy import Budget
+from support.rules import with_fitting_noise
 
 rehearsal = pytest.mark.filterwarnings("ignore::discreet.release.RehearsalWarning")
 CENTRE = np.array([1.0, -2.0, 0.5])
@@ -37,7 +38,7 @@ TRUE = weiszfeld(X)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @parametrize_with_checks([GeometricMedian(), GeometricMedian(unit="replace", delta=0.0)])
 def test_it_keeps_every_rule_of_scikit_learn(estimator, check):
-    check(estimator)
+    check(with_fitting_noise(estimator, check))
 
 
 def test_every_parameter_is_documented_and_has_the_usual_default():

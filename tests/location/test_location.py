@@ -17,6 +17,7 @@ from discreet import MemoryLedger
 from discreet.errors import BudgetExceeded, InputError, InputTypeError
 from discreet.location import Median, Quantile
 from discreet.privacy import Budget
+from support.rules import with_fitting_noise
 
 EVERY = [Median, Quantile]
 every_estimator = pytest.mark.parametrize("model", EVERY)
@@ -34,7 +35,7 @@ def attributes(model):
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @parametrize_with_checks([Median(), Quantile(0.25), Median(unit="replace", delta=0.0)])
 def test_it_keeps_every_rule_of_scikit_learn(estimator, check):
-    check(estimator)
+    check(with_fitting_noise(estimator, check))
 
 
 @every_estimator

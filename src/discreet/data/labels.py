@@ -53,7 +53,7 @@ def as_floats(values: Any) -> Array:
 
 
 def _column(name: str, entry: str, values: Any, count: int) -> Any:
-    if not hasattr(values, "__len__"):
+    if not (hasattr(values, "__len__") or hasattr(values, "__array__")):
         raise InputTypeError(f"{name} must be an array; got {type(values).__name__}.")
     try:
         column = np.asarray(values)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet import _checks
@@ -77,8 +78,8 @@ class Fitting(Protocol):
 class LinearEstimator(BaseEstimator):  # type: ignore[misc]
     """A linear model whose coefficients are released once, through the gate."""
 
-    # Weights reach ``fit`` as a keyword; scikit-learn routes them to it.
-    __metadata_request__fit: ClassVar[dict[str, Any]] = {"sample_weight": None}
+    # Of what ``fit`` takes beside rows and labels, scikit-learn routes weights alone.
+    __metadata_request__fit: ClassVar[dict[str, str]] = {"target": UNUSED, "purpose": UNUSED}
 
     epsilon: float
     delta: float
@@ -261,7 +262,15 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "coef_")
         return np.asarray(self._rows(X) @ np.atleast_2d(self.coef_).T + self.intercept_)
 
-    def fit(self, X: Any, y: Any = None, **metadata: Any) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        target: str | None = None,
+        purpose: str = "",
+    ) -> Self:
         """Fit the model; the ledger is charged before a row is read.
 
         Parameters
@@ -272,20 +281,17 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
             a Dask data frame or array, whose rows stay with its workers.
         y
             One label for each row; left out if labels are a column of files or of a Dask frame.
-        target
-            That column.
         sample_weight
-            How often each row counts, up to the declared ``max_weight``; or a column as well.
+            How often each row counts, up to the declared ``max_weight``; or a column of a stored
+            table. A row's weight may depend on that row alone: what is normalised over the table,
+            as the weights of boosting are, is outside the promise.
+        target
+            The column of a stored table that holds the labels.
         purpose
             What the ledger writes beside the charge; the name of the class if left out.
         """
-        weights, purpose = metadata.pop("sample_weight", None), metadata.pop("purpose", "")
-        target = metadata.pop("target", None)
-        if metadata:
-            raise InputTypeError(
-                f"fit takes target, sample_weight and purpose only; got {sorted(metadata)} as well."
-            )
         _checks.instance(str, purpose=purpose)
+        weights = sample_weight
         if are_stored(X):
             if not self._reads_files:
                 raise InputTypeError(f"{type(self).__name__} takes arrays, neither files nor Dask.")

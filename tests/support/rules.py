@@ -1,0 +1,72 @@
+"""Rules of scikit-learn: which noise each is checked with, and which a private fit cannot keep."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from sklearn.base import clone, is_classifier
+from sklearn.utils.estimator_checks import estimator_checks_generator
+from sklearn.utils.validation import has_fit_parameter
+
+TWO_FITS = {
+    "check_classifier_data_not_an_array",
+    "check_regressor_data_not_an_array",
+    "check_supervised_y_2d",
+    "check_regressors_int",
+    "check_fit_idempotent",
+    "check_pipeline_consistency",
+    "check_sample_weight_equivalence_on_dense_data",
+    "check_sample_weight_equivalence_on_sparse_data",
+}
+"""What compares two fits of the same rows: with the system's noise no two are alike.
+
+Every other check looks at one fit, at shapes, types or refusals, whatever the noise was. Scores are
+not looked at, because the tags say ``poor_score``.
+"""
+
+ONE_FIT_REPEATED = {"check_methods_sample_order_invariance", "check_methods_subset_invariance"}
+"""What scikit-learn leaves out where fits are not repeatable."""
+
+UNDECLARED = "weights need a declared largest one, which the noise is made for; pass max_weight"
+NEEDS_MAX_WEIGHT = (
+    "check_sample_weights_pandas_series",
+    "check_sample_weights_not_an_array",
+    "check_sample_weights_list",
+    "check_sample_weights_shape",
+    "check_sample_weights_not_overwritten",
+    "check_sample_weight_equivalence_on_dense_data",
+    "check_sample_weight_equivalence_on_sparse_data",
+    "check_classifiers_one_label_sample_weights",
+)
+
+
+def expected_to_fail(estimator):
+    """Return the rules that contradict privacy, and why."""
+    if not has_fit_parameter(estimator, "sample_weight"):
+        return {}
+    kept_private = "that all weights are zero is a fact about the rows; a refusal would tell it"
+    expected = {"check_all_zero_sample_weights_error": kept_private}
+    if estimator.max_weight is None:
+        rules = NEEDS_MAX_WEIGHT if is_classifier(estimator) else NEEDS_MAX_WEIGHT[:-1]
+        expected |= dict.fromkeys(rules, UNDECLARED)
+    return expected
+
+
+def name_of(check):
+    """Return the name of a check."""
+    return check.func.__name__ if isinstance(check, partial) else check.__name__
+
+
+def compares_fits(check):
+    """Say whether a check compares two fits."""
+    return name_of(check) in TWO_FITS
+
+
+def with_fitting_noise(estimator, check):
+    """Return the estimator itself, or one with repeatable noise where two fits are compared."""
+    return clone(estimator).set_params(rehearsal=0) if compares_fits(check) else estimator
+
+
+def rules(estimator, names):
+    """Return these checks, as scikit-learn would run them for this estimator."""
+    return [check for _, check in estimator_checks_generator(estimator) if name_of(check) in names]
