@@ -19,7 +19,9 @@ from discreet.artifact import arrays
 from discreet.artifact.codec import decode, decode_array, encode, encode_array
 from discreet.artifact.models import KINDS, NOT_STORED, Kind, kind_of, learnt_by
 from discreet.errors import DiscreetError, InputError
+from discreet.ledger.in_memory import LostLedger
 from discreet.linear_model import LowRankRegressor
+from discreet.linear_model._storing import STORED_WITHOUT
 from discreet.release import Release
 
 FORMAT = "discreet model"
@@ -174,6 +176,8 @@ def _model(document: Json, where: Path) -> Any:
     if kind.is_released:
         model.release_ = Release.from_json(json.dumps(document["release"]))
         model.privacy_ = model.release_.guarantee
+        if model.release_.ledger:
+            model.ledger = LostLedger(STORED_WITHOUT)
     elif document["release"] is not None:
         raise InputError(f"a {document['model']} has no release.")
     _check_shapes(model, kind)

@@ -107,7 +107,7 @@ def _find(name: str) -> AbstractLedger:
 
 
 class LostLedger(AbstractLedger):
-    """What a pickled ledger becomes in a process that does not have it.
+    """What a ledger becomes where it cannot be found: it refuses everything, with the reason.
 
     Examples
     --------
@@ -117,11 +117,17 @@ class LostLedger(AbstractLedger):
     discreet.errors.PrivacyError: this in-memory ledger lives in another process, or is gone; ...
     """
 
+    def __init__(self, reason: str = ELSEWHERE) -> None:
+        self.reason = reason
+
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise PrivacyError(ELSEWHERE)
+        raise PrivacyError(self.reason)
 
     charge = redeem = settle = refund = history = remaining = spent = _refuse
 
     @property
     def identity(self) -> str:
         return "a ledger that is not here"
+
+    def __repr__(self) -> str:
+        return "LostLedger()"

@@ -8,7 +8,6 @@ from contextlib import closing
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -25,6 +24,7 @@ from discreet.geometry import ConvexSet, L2Ball
 from discreet.ledger import AbstractLedger
 from discreet.linear_model._fitting import Lasso, Task, noise_from
 from discreet.linear_model._stored import Stored, are_stored
+from discreet.linear_model._storing import Storable
 from discreet.losses import Loss
 from discreet.mechanisms import Mechanism
 from discreet.noise import Noise
@@ -75,7 +75,7 @@ class Fitting(Protocol):
         ...
 
 
-class LinearEstimator(BaseEstimator):  # type: ignore[misc]
+class LinearEstimator(Storable):
     """A linear model whose coefficients are released once, through the gate."""
 
     # Of what ``fit`` takes beside rows and labels, scikit-learn routes weights alone.

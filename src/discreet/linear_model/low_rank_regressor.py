@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet import _checks
@@ -20,6 +20,7 @@ from discreet.geometry import L2Ball, NuclearBall, Product
 from discreet.ledger import AbstractLedger
 from discreet.linear_model._estimator import INTERCEPT_SHARE, unquoted
 from discreet.linear_model._fitting import noise_from
+from discreet.linear_model._storing import Storable
 from discreet.mechanisms import VectorPerturbation
 from discreet.penalties import Indicator
 from discreet.privacy import Budget, Guarantee, Unit, unit_named
@@ -30,7 +31,7 @@ BENT, MOST_BENT = 0.2, 0.5
 """What the curvature of one row may cost, over epsilon: if nobody says, and at most."""
 
 
-class LowRankRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class LowRankRegressor(RegressorMixin, Storable):  # type: ignore[misc]
     r"""Least squares with several targets within a nuclear ball, of pure epsilon.
 
     It minimises half the squared residuals summed over rows and targets plus

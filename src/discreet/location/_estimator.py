@@ -6,7 +6,6 @@ from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from discreet import _checks
@@ -17,13 +16,14 @@ from discreet.geometry import Box
 from discreet.ledger import AbstractLedger
 from discreet.linear_model._estimator import COLUMNS_FOUND, unquoted
 from discreet.linear_model._fitting import noise_from
+from discreet.linear_model._storing import Storable
 from discreet.mechanisms import ExponentialSampling, Mechanism
 from discreet.privacy import Budget, Guarantee, Unit, unit_named
 from discreet.question import ColumnQuantiles, Question
 from discreet.release import Release, release
 
 
-class LocationEstimator(BaseEstimator):  # type: ignore[misc]
+class LocationEstimator(Storable):
     """A point in the middle of the rows, released once, through the gate."""
 
     epsilon: float

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet import _checks
@@ -22,6 +22,7 @@ from discreet.linear_model._classifier import (
 )
 from discreet.linear_model._estimator import COLUMNS_FOUND, unquoted
 from discreet.linear_model._fitting import noise_from
+from discreet.linear_model._storing import Storable
 from discreet.location._estimator import limits_for, limits_of
 from discreet.mechanisms import ExponentialSampling
 from discreet.privacy import Budget, Guarantee, Unit, unit_named
@@ -29,7 +30,7 @@ from discreet.question import BestThreshold
 from discreet.release import Release, release
 
 
-class Threshold(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Threshold(ClassifierMixin, Storable):  # type: ignore[misc]
     """Two classes told apart by a threshold on one column, differentially private.
 
     Of all columns, thresholds on a fine grid and directions one is drawn by the exponential

@@ -6,7 +6,6 @@ import warnings
 from abc import abstractmethod
 from typing import Any, ClassVar
 
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.compat.diffprivlib.accountant import BudgetAccountant
@@ -14,12 +13,15 @@ from discreet.compat.diffprivlib.complaints import DiffprivlibCompatibilityWarni
 from discreet.errors import InputError, InputTypeError
 from discreet.ledger import AbstractLedger
 from discreet.linear_model import LogisticRegression, Ridge
+from discreet.linear_model._storing import Storable
 from discreet.privacy import Guarantee
 from discreet.release import Release
 
 
-class Adapter(BaseEstimator):  # type: ignore[misc]
+class Adapter(Storable):
     """A model with diffprivlib's parameters, fitted by an estimator of this library."""
+
+    _paid_by: ClassVar[str] = "accountant"
 
     accountant: BudgetAccountant | AbstractLedger | None
     random_state: Any
