@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 
 import numpy as np
 import pandas as pd
@@ -207,8 +208,9 @@ def test_bounds_of_each_column_and_an_intercept_come_back_in_the_users_units():
     rows = X * [1.0, 10.0, 100.0] + [0.0, 50.0, -200.0]
     low, high = np.array([-1.0, 40.0, -300.0]), np.array([1.0, 60.0, -100.0])
     model = LinearRegression(epsilon=np.inf, bounds_X=(low, high), bounds_y=(-3, 3))
-    with pytest.raises(RehearsalRefused):  # nothing is promised, so nothing is booked
-        model.fit(rows, NUMBERS)
+    model.fit(rows, NUMBERS)
+    np.testing.assert_allclose(model.coef_, [2.0, -0.1, 0.005], rtol=1e-6)
+    assert model.intercept_ == pytest.approx(0.1 + 5.0 + 1.0, rel=1e-6)
     model = LinearRegression(epsilon=1e6, bounds_X=(low, high), bounds_y=(-3, 3))
     model.fit(rows, NUMBERS)
     np.testing.assert_allclose(model.coef_, [2.0, -0.1, 0.005], rtol=0.02)
@@ -253,6 +255,45 @@ def test_a_seed_is_warned_about_and_never_used(model, seed):
     assert all(fit.release_.is_private and fit.privacy_.is_private for fit in fits)
     assert (fits[0].coef_ != fits[1].coef_).all()  # the noise is new each time
     assert len(accountant) == 2
+
+
+@pytest.mark.parametrize("model", FULLY_DECLARED, ids=lambda model: type(model).__name__)
+def test_an_infinite_epsilon_is_fitted_without_noise_and_booked_as_infinite(model):
+    y = NUMBERS if isinstance(model, LinearRegression) else CLASSES
+    accountant = BudgetAccountant()
+    exact = clone(model).set_params(epsilon=math.inf, accountant=accountant)
+    fits = [clone(exact).fit(X, y) for _ in range(2)]
+    np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
+    assert not fits[0].privacy_.is_private
+    assert accountant.total() == (math.inf, 0.0)
+    limited = BudgetAccountant(epsilon=100, delta=1e-3, slack=1e-4)
+    with pytest.raises(BudgetError, match=r"\(epsilon = 100, .* cannot pay for \(epsilon = inf"):
+        exact.set_params(accountant=limited).fit(X, y)
+    assert len(limited) == 0
+    with pytest.raises(RehearsalRefused):  # a ledger of this library holds promises only
+        exact.set_params(accountant=MemoryLedger(Budget(1.0), "replace")).fit(X, y)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1 / 3, 2, 3.3, 100])
+@pytest.mark.parametrize("model", FULLY_DECLARED, ids=lambda model: type(model).__name__)
+def test_what_is_booked_is_what_was_asked_to_the_last_digit(model, epsilon):
+    accountant = BudgetAccountant(3 * epsilon, 0)
+    y = NUMBERS if isinstance(model, LinearRegression) else CLASSES
+    fits = [
+        clone(model).set_params(epsilon=epsilon, accountant=accountant).fit(X, y) for _ in range(3)
+    ]
+    assert accountant.spent_budget == [(epsilon, 0.0)] * 3
+    assert accountant.total() == (math.fsum([epsilon] * 3), 0.0)
+    assert all(fit.privacy_.epsilon(0.0) <= epsilon for fit in fits)
+    assert accountant.remaining().epsilon < 1e-8 * epsilon
+
+
+def test_what_costs_far_less_than_asked_is_booked_at_its_cost():
+    accountant = BudgetAccountant()
+    model = LogisticRegression(epsilon=100, delta=1e-6, data_norm=1.0, accountant=accountant)
+    model.fit(X, CLASSES)
+    assert accountant.total() == (model.privacy_.epsilon(), 1e-6)
+    assert accountant.total().epsilon < 50
 
 
 def test_a_fit_beyond_the_ceiling_is_refused_before_anything_is_learnt():

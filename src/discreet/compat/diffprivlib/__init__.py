@@ -3,14 +3,15 @@
 What behaves otherwise, and why, is listed in ``docs/from_diffprivlib.md``.
 """
 
-from discreet.compat.diffprivlib import models
-from discreet.compat.diffprivlib.accountant import BudgetAccountant, Spent
+from discreet.compat.diffprivlib import models, utils
+from discreet.compat.diffprivlib.accountant import BudgetAccountant
 from discreet.compat.diffprivlib.complaints import (
     BudgetError,
     DiffprivlibCompatibilityWarning,
     PrivacyLeakWarning,
 )
 from discreet.compat.diffprivlib.models import LinearRegression, LogisticRegression
+from discreet.compat.diffprivlib.spent import Spent
 
 __all__ = [
     "BudgetAccountant",
@@ -21,4 +22,5 @@ __all__ = [
     "PrivacyLeakWarning",
     "Spent",
     "models",
+    "utils",
 ]

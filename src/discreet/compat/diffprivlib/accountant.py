@@ -3,34 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from types import TracebackType
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 from discreet import _checks
-from discreet.compat.diffprivlib.books import Books
+from discreet.compat.diffprivlib.books import Asked, Books, Spend
 from discreet.compat.diffprivlib.complaints import BudgetError
 from discreet.compat.diffprivlib.default import Default
+from discreet.compat.diffprivlib.spent import Spent
 from discreet.errors import InputError, InputTypeError, PrivacyError
 from discreet.ledger import AbstractLedger
 from discreet.ledger.in_memory import ELSEWHERE
-from discreet.privacy import Guarantee, Unit, unit_named
+from discreet.privacy import Unit, unit_named
 
 SHOWN = 5
 """How many spends a repr lists."""
-
-
-class Spent(NamedTuple):
-    """An epsilon and a delta.
-
-    Examples
-    --------
-    >>> Spent(1.0, 0.0).epsilon
-    1.0
-    """
-
-    epsilon: float
-    delta: float
 
 
 class BudgetAccountant:
@@ -78,8 +65,9 @@ class BudgetAccountant:
         *,
         unit: str | Unit = "replace",
     ) -> None:
-        _checks.epsilon(epsilon=epsilon)
         _checks.fraction(delta=delta, slack=slack)
+        if delta == 0 or epsilon != 0:
+            _checks.epsilon(epsilon=epsilon)
         _check_slack(slack, delta)
         usable = delta
         if delta == 1:
@@ -148,12 +136,12 @@ class BudgetAccountant:
         slack = books.slack if slack is None else slack
         _checks.fraction(slack=slack)
         _check_slack(slack, self._delta)
-        spends = books.standing()
+        spends = books.spends()
         if spent_budget is not None:
             spends = [books.request(*_pair(*spend)) for spend in _listed(spent_budget)]
-        epsilon = math.fsum(spend.epsilon() for spend in spends)
-        delta = math.fsum(spend.quoted_delta for spend in spends)
-        if slack == 0 or not spends:
+        epsilon = math.fsum(spend.epsilon for spend in spends)
+        delta = math.fsum(spend.delta for spend in spends)
+        if slack == 0 or not spends or math.isinf(epsilon):
             return Spent(epsilon, min(delta, 1.0))
         return Spent(min(epsilon, _composed(spends, delta + slack)), min(delta + slack, 1.0))
 
@@ -190,7 +178,7 @@ class BudgetAccountant:
             return Spent(books.affordable(int(k), float(delta)), float(delta))
         if math.isinf(books.delta):
             return Spent(math.inf, 1.0)
-        each = max(0.0, books.delta - books.slack - books.sums()[1]) / k * (1 - 1e-12)
+        each = max(0.0, books.delta - books.slack - books.sums()[1]) / k
         if not books.admits(*[books.request(0.0, each)] * k):
             each = 0.0  # the sum of epsilons is used up, and only the slack pays
         return Spent(books.affordable(int(k), each), each)
@@ -208,8 +196,9 @@ class BudgetAccountant:
 
     @staticmethod
     def pop_default() -> BudgetAccountant | None:
-        """Return the default accountant and let there be none."""
-        return BudgetAccountant._default.replace(None)
+        """Return the default accountant, or what counted without one, and let there be none."""
+        counted = BudgetAccountant._automatic.pop(unit_named("replace"), None)
+        return BudgetAccountant._default.replace(None) or counted
 
     @staticmethod
     def load_default(accountant: BudgetAccountant | None = None) -> BudgetAccountant:
@@ -241,7 +230,7 @@ class BudgetAccountant:
     def __bool__(self) -> bool:
         return True
 
-    def __repr__(self) -> str:
+    def __repr__(self, shown: int = SHOWN) -> str:
         if not isinstance(self._books, Books):
             return "BudgetAccountant(elsewhere)"
         parts = [] if math.isinf(self._epsilon) else [f"epsilon={self._epsilon:g}"]
@@ -249,8 +238,8 @@ class BudgetAccountant:
         parts += [] if self.slack == 0 else [f"slack={self.slack:g}"]
         spends = [f"({epsilon:g}, {delta:g})" for epsilon, delta in self.spent_budget]
         if spends:
-            more = ["..."] if len(spends) > SHOWN else []
-            parts.append(f"spent_budget=[{', '.join(spends[:SHOWN] + more)}]")
+            more = ["..."] if len(spends) > shown else []
+            parts.append(f"spent_budget=[{', '.join(spends[:shown] + more)}]")
         return f"BudgetAccountant({', '.join(parts)})"
 
     def __copy__(self) -> Self:
@@ -260,13 +249,18 @@ class BudgetAccountant:
         return self
 
 
-def books_for(accountant: BudgetAccountant | AbstractLedger | None, unit: str | Unit) -> Any:
-    """Return the ledger that a model is paid from."""
+def books_for(
+    accountant: BudgetAccountant | AbstractLedger | None, unit: str | Unit, epsilon: float
+) -> AbstractLedger:
+    """Return the ledger that a model is paid from; an accountant's writes down what was asked."""
     if isinstance(accountant, AbstractLedger):
         return accountant
     if accountant is None and BudgetAccountant._default.payer() is None:
-        return _without_ceiling(unit).ledger
-    return BudgetAccountant.load_default(accountant).ledger
+        payer = _without_ceiling(unit)
+    else:
+        payer = BudgetAccountant.load_default(accountant)
+    books = payer.ledger
+    return Asked(books, epsilon) if isinstance(books, Books) else books
 
 
 def _without_ceiling(unit: str | Unit = "replace") -> BudgetAccountant:
@@ -275,8 +269,9 @@ def _without_ceiling(unit: str | Unit = "replace") -> BudgetAccountant:
     return known.setdefault(unit_named(unit), BudgetAccountant(unit=unit))
 
 
-def _composed(spends: list[Guarantee], delta: float) -> float:
-    return spends[0].compose(*spends[1:]).epsilon(min(delta, 1 - 1e-9))
+def _composed(spends: list[Spend], delta: float) -> float:
+    first, *others = (spend.guarantee for spend in spends)
+    return first.compose(*others).epsilon(min(delta, 1 - 1e-9))
 
 
 def _check_slack(slack: float, delta: float) -> None:
@@ -287,15 +282,15 @@ def _check_slack(slack: float, delta: float) -> None:
 def _listed(spends: Any) -> list[Any]:
     if spends is None:
         return []
-    if not isinstance(spends, Iterable) or isinstance(spends, str):
+    if not isinstance(spends, list):
         raise InputTypeError("spent_budget must be a list of pairs, epsilon and delta.")
-    listed = list(spends)
-    if not all(isinstance(spend, tuple | list) and len(spend) == 2 for spend in listed):
+    if not all(isinstance(spend, tuple | list) and len(spend) == 2 for spend in spends):
         raise InputError("spent_budget must be a list of pairs, epsilon and delta.")
-    return listed
+    return spends
 
 
 def _pair(epsilon: float, delta: float) -> tuple[float, float]:
-    _checks.not_negative(epsilon=epsilon)
-    _checks.delta(delta=delta)
-    return float(epsilon), float(delta)
+    pair = Spent(epsilon, delta)
+    if pair == (0, 0):
+        raise InputError("epsilon and delta must not both be zero: nothing is spent then.")
+    return float(pair.epsilon), float(pair.delta)

@@ -10,6 +10,7 @@ earlier releases.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -18,10 +19,23 @@ from discreet import _checks
 from discreet._types import Vector
 from discreet.compat.diffprivlib.complaints import BudgetError
 from discreet.errors import RehearsalRefused, UnitMismatch
-from discreet.ledger import Receipt, State
+from discreet.ledger import AbstractLedger, Receipt, State
+from discreet.ledger.abstract import Entry
 from discreet.ledger.filters import RENYI_SHARE, ROUNDING, RenyiFilter
 from discreet.ledger.in_memory import InMemory
-from discreet.privacy import Approximate, Budget, Guarantee, Profile, Pure, Unit
+from discreet.privacy import Approximate, Budget, Guarantee, NoPrivacy, Profile, Pure, Unit
+
+HAIR = 1e-9
+"""By how much a release may fall short of the epsilon asked and still be booked at that."""
+
+
+@dataclass(frozen=True)
+class Spend:
+    """Something booked: what is promised, and the epsilon and delta it is booked at."""
+
+    guarantee: Guarantee
+    epsilon: float
+    delta: float
 
 
 class Books(InMemory):
@@ -40,68 +54,81 @@ class Books(InMemory):
 
     def __init__(self, epsilon: float, delta: float, slack: float, unit: Unit) -> None:
         self.epsilon, self.delta, self.slack, self.unit = epsilon, delta, slack, unit
+        self._asked: dict[int, Spend] = {}
         super().__init__()
 
     def charge(self, guarantee: Guarantee, *, purpose: str = "") -> Receipt:
-        return self._book(guarantee, purpose, State.RESERVED)
-
-    def record(self, epsilon: float, delta: float, purpose: str = "") -> None:
-        """Book what was spent elsewhere."""
-        self._book(self.request(epsilon, delta), purpose, State.RELEASED)
-
-    def request(self, epsilon: float, delta: float) -> Guarantee:
-        """Return the guarantee of something of which no more is known than this."""
-        profile: Profile = Approximate(epsilon, delta) if delta else Pure(max(epsilon, 1e-300))
-        return Guarantee(profile, self.unit, quoted_delta=delta)
-
-    def _book(self, guarantee: Guarantee, purpose: str, state: State) -> Receipt:
         _checks.instance(Guarantee, guarantee=guarantee)
-        if guarantee.unit != self.unit:
-            raise UnitMismatch(
-                f"this accountant protects the unit {self.unit.name!r}; the release protects "
-                f"{guarantee.unit.name!r}. Give both the same unit=."
-            )
         if not guarantee.is_private:
             raise RehearsalRefused(
                 "an accountant records private releases only; this one promises nothing, because "
                 "its epsilon is infinite or its noise can be repeated."
             )
+        return self.book(_as_it_is(guarantee), purpose)
+
+    def record(self, epsilon: float, delta: float, purpose: str = "") -> None:
+        """Book what was spent elsewhere."""
+        self.book(self.request(epsilon, delta), purpose, State.RELEASED)
+
+    def request(self, epsilon: float, delta: float) -> Spend:
+        """Return a spend of which no more is known than this."""
+        if math.isinf(epsilon) or delta == 1:
+            return Spend(Guarantee(NoPrivacy(), self.unit), epsilon, delta)
+        profile: Profile = Approximate(epsilon, delta) if delta else Pure(max(epsilon, 1e-300))
+        return _as_it_is(Guarantee(profile, self.unit, quoted_delta=delta))
+
+    def book(self, spend: Spend, purpose: str, state: State = State.RESERVED) -> Receipt:
+        """Book this, or refuse it."""
+        guarantee = spend.guarantee
+        if guarantee.unit != self.unit:
+            raise UnitMismatch(
+                f"this accountant protects the unit {self.unit.name!r}; the release protects "
+                f"{guarantee.unit.name!r}. Give both the same unit=."
+            )
         self._check_process()
         with self._lock:
-            if not self.admits(guarantee):
-                epsilon, delta = _quoted(guarantee)
+            if not self.admits(spend):
+                left = self.remaining(min(spend.delta, 1 - 1e-9))
                 raise BudgetError(
                     f"the ceiling (epsilon = {self.epsilon:g}, delta = {self.delta:g}) cannot pay "
-                    f"for (epsilon = {epsilon:.3g}, delta = {delta:.3g}); "
-                    f"{self.remaining(delta):.3g} is left there. Nothing was learnt from the rows."
+                    f"for (epsilon = {spend.epsilon:.3g}, delta = {spend.delta:.3g}); "
+                    f"{left:.3g} is left there. Nothing was learnt from the rows."
                 )
-            return self._write(guarantee, purpose, state)
+            receipt = self._write(guarantee, purpose, state)
+            self._asked[receipt.number] = spend
+            return receipt
 
-    def admits(self, *requests: Guarantee, slack: float | None = None) -> bool:
+    def spends(self) -> list[Spend]:
+        """Return what was booked and not refunded."""
+        with self._lock:
+            kept = [entry for entry in self._entries if entry.state is not State.REFUNDED]
+            return [self._asked[entry.number] for entry in kept]
+
+    def admits(self, *requests: Spend, slack: float | None = None) -> bool:
         """Say whether these would be booked as well, with another slack if one is given."""
         slack = self.slack if slack is None else slack
-        everything = [*self.standing(), *requests]
+        everything = [*self.spends(), *requests]
         epsilon, delta = _sums(everything)
         if epsilon <= self.epsilon * ROUNDING and delta <= (self.delta - slack) * ROUNDING:
             return True
-        return math.isfinite(self.epsilon) and self._admits_with_slack(everything, slack)
+        return 0 < self.epsilon < math.inf and self._admits_with_slack(everything, slack)
 
-    def _admits_with_slack(self, everything: list[Guarantee], slack: float) -> bool:
+    def _admits_with_slack(self, everything: list[Spend], slack: float) -> bool:
         share = min(slack, 0.99 * RENYI_SHARE) / RENYI_SHARE
-        if share == 0:
+        if share == 0 or not all(spend.guarantee.is_private for spend in everything):
             return False
         rule = _rule(self.epsilon, share)
-        costs = [_cost(rule, guarantee) for guarantee in everything]
+        costs = [_cost(rule, spend.guarantee) for spend in everything]
         total: Vector = np.sum(costs, axis=0) + np.zeros_like(rule.limit)
         return rule.admits(total)
 
     def quoted(self) -> list[tuple[float, float]]:
         """Return the epsilon and the delta that each of them was booked at."""
-        return [_quoted(guarantee) for guarantee in self.standing()]
+        return [(spend.epsilon, spend.delta) for spend in self.spends()]
 
     def sums(self) -> tuple[float, float]:
         """Return the sums of epsilons and of deltas."""
-        return _sums(self.standing())
+        return _sums(self.spends())
 
     def remaining(self, delta: float) -> float:
         _checks.delta(delta=delta)
@@ -119,6 +146,56 @@ class Books(InMemory):
         return low
 
 
+class Asked(AbstractLedger):
+    """Books as one model sees them: they write down the epsilon that it was asked for.
+
+    A mechanism costs a hair less than it was asked for, because noise is rounded up. What costs
+    less by more than that is booked at its cost. An infinite epsilon is booked as such.
+
+    Examples
+    --------
+    >>> from discreet.privacy import ReplaceOne
+    >>> books = Books(2.0, 0.0, 0.0, ReplaceOne())
+    >>> receipt = Asked(books, 1.0).charge(Guarantee(Pure(1 - 1e-12), ReplaceOne()))
+    >>> books.quoted()
+    [(1.0, 0.0)]
+    """
+
+    def __init__(self, books: Books, epsilon: float) -> None:
+        self.books, self.epsilon = books, float(epsilon)
+
+    def charge(self, guarantee: Guarantee, *, purpose: str = "") -> Receipt:
+        if not guarantee.is_private and math.isinf(self.epsilon):
+            return self.books.book(Spend(guarantee, math.inf, 0.0), purpose)
+        if guarantee.is_private:
+            spend = _as_it_is(guarantee)
+            if spend.epsilon <= self.epsilon <= spend.epsilon * (1 + HAIR):
+                return self.books.book(Spend(guarantee, self.epsilon, spend.delta), purpose)
+        return self.books.charge(guarantee, purpose=purpose)
+
+    @property
+    def identity(self) -> str:
+        return self.books.identity
+
+    def redeem(self, receipt: Receipt) -> None:
+        self.books.redeem(receipt)
+
+    def settle(self, receipt: Receipt, state: State) -> None:
+        self.books.settle(receipt, state)
+
+    def refund(self, receipt: Receipt) -> None:
+        self.books.refund(receipt)
+
+    def history(self) -> tuple[Entry, ...]:
+        return self.books.history()
+
+    def remaining(self, delta: float) -> float:
+        return self.books.remaining(delta)
+
+    def spent(self, delta: float) -> float:
+        return self.books.spent(delta)
+
+
 @lru_cache(maxsize=64)
 def _rule(epsilon: float, share: float) -> RenyiFilter:
     return RenyiFilter(Budget(epsilon, share))
@@ -130,10 +207,9 @@ def _cost(rule: RenyiFilter, guarantee: Guarantee) -> Vector:
 
 
 @lru_cache(maxsize=4096)
-def _quoted(guarantee: Guarantee) -> tuple[float, float]:
-    return guarantee.epsilon(), guarantee.quoted_delta
+def _as_it_is(guarantee: Guarantee) -> Spend:
+    return Spend(guarantee, guarantee.epsilon(), guarantee.quoted_delta)
 
 
-def _sums(guarantees: list[Guarantee]) -> tuple[float, float]:
-    pairs = [_quoted(guarantee) for guarantee in guarantees]
-    return math.fsum(pair[0] for pair in pairs), math.fsum(pair[1] for pair in pairs)
+def _sums(spends: list[Spend]) -> tuple[float, float]:
+    return math.fsum(spend.epsilon for spend in spends), math.fsum(spend.delta for spend in spends)

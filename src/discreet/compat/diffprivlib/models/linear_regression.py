@@ -22,6 +22,9 @@ from discreet.privacy import Unit
 LARGEST = 1e100
 """The largest bound; beyond, squares overflow."""
 
+NO_RIDGE = 1e-9
+"""The penalty without privacy, where nothing asks for one; columns lie in [-1, 1]."""
+
 
 class LinearRegression(RegressorMixin, Adapter):  # type: ignore[misc]
     r"""Least squares with the parameters of ``diffprivlib.models.LinearRegression``.
@@ -130,8 +133,9 @@ class LinearRegression(RegressorMixin, Adapter):  # type: ignore[misc]
             self.delta,
             math.sqrt(X.shape[1]),
             self.unit,
-            books_for(self.accountant, self.unit),
+            books_for(self.accountant, self.unit, self.epsilon),
             target_range=(float(target_range[0][0]), float(target_range[1][0])),
+            alpha=None if math.isfinite(self.epsilon) else NO_RIDGE,
             fit_intercept=self.fit_intercept,
         )
         names = getattr(self, "feature_names_in_", None)

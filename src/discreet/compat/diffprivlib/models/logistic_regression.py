@@ -136,7 +136,7 @@ class LogisticRegression(ClassifierMixin, Adapter):  # type: ignore[misc]
             self.delta,
             self.data_norm,
             self.unit,
-            books_for(self.accountant, self.unit),
+            books_for(self.accountant, self.unit, self.epsilon),
             C=self.C,
             fit_intercept=self.fit_intercept,
             classes=self.classes,
