@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
 
 from discreet import _checks
 from discreet._types import Vector
@@ -15,7 +14,7 @@ from discreet.data import Bounds, Rows
 from discreet.errors import InputError
 from discreet.geometry import Box
 from discreet.ledger import AbstractLedger
-from discreet.linear_model._estimator import COLUMNS_FOUND, unquoted
+from discreet.linear_model._estimator import COLUMNS_FOUND, table_for
 from discreet.linear_model._fitting import noise_from
 from discreet.mechanisms import ExponentialSampling, Mechanism
 from discreet.privacy import Budget, Guarantee, Unit, unit_named
@@ -63,14 +62,7 @@ class LocationEstimator(BaseEstimator):  # type: ignore[misc]
         if not isinstance(self.verbose, bool):
             _checks.whole(verbose=self.verbose, at_least=0)
         self._check()
-        table = unquoted(
-            validate_data,
-            self,
-            X,
-            accept_sparse="csr",
-            dtype=np.float64,
-            ensure_all_finite=False,
-        )
+        table = table_for(self, X, reset=True)
         count, width = table.shape
         most_rows = count if unit.count_is_public else self.max_rows
         mechanism, question = self._asked(width, most_rows, budget, unit)
