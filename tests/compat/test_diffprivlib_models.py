@@ -26,6 +26,7 @@ from discreet.errors import InputError, InputTypeError, RehearsalRefused
 from discreet.ledger import MemoryLedger
 from discreet.privacy import Budget
 from discreet.release import RehearsalWarning
+from support.scikit_learn import expected_failed_checks
 
 rehearsal = pytest.mark.filterwarnings("ignore::discreet.release.RehearsalWarning")
 
@@ -49,7 +50,7 @@ def _no_default_accountant():
 
 @rehearsal
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@parametrize_with_checks(list(FULLY_DECLARED))
+@parametrize_with_checks(list(FULLY_DECLARED), expected_failed_checks=expected_failed_checks)
 def test_it_keeps_every_rule_of_scikit_learn(estimator, check):
     check(estimator)
 

@@ -15,6 +15,7 @@ from discreet import MemoryLedger
 from discreet.errors import InputError, InputTypeError, NotAccepted
 from discreet.linear_model import LowRankRegressor
 from discreet.privacy import Budget
+from support.scikit_learn import expected_failed_checks
 
 rehearsal = pytest.mark.filterwarnings("ignore::discreet.release.RehearsalWarning")
 _GENERATOR = np.random.default_rng(3)
@@ -26,7 +27,10 @@ EXACT = {"epsilon": math.inf, "max_rows": 400}
 
 @rehearsal
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@parametrize_with_checks([LowRankRegressor(), LowRankRegressor(unit="replace", delta=0.0)])
+@parametrize_with_checks(
+    [LowRankRegressor(), LowRankRegressor(unit="replace", delta=0.0)],
+    expected_failed_checks=expected_failed_checks,
+)
 def test_it_keeps_every_rule_of_scikit_learn(estimator, check):
     check(estimator)
 

@@ -129,7 +129,7 @@ def _of_array(values: Any, name: str) -> Given:
         raise InputTypeError(f"{name} must not be a masked array; fill it, with NaN if you like.")
     cells = np.asarray(values)
     if cells.ndim != 1:
-        raise InputError(f"{name} should be a 1d array; got {cells.ndim} axes.")
+        raise InputError(f"{name} must be a 1d array; got {cells.ndim} axes.")
     kind = cells.dtype.kind
     if kind in NUMERIC_KINDS:
         return Given(NUMBERS, cells)
@@ -186,7 +186,8 @@ def _of_arrow(values: Any, name: str) -> Given:
     kind, is_typed = _arrow_kind(values.type, name)
     if is_typed:
         missing = np.asarray(values.is_null())
-        filled = values.fill_null(0) if missing.any() else values
+        nothing = False if str(values.type) == "bool" else 0
+        filled = values.fill_null(nothing) if missing.any() else values
         return _typed(np.asarray(filled), missing)
     if kind == TEXT:
         return Given(TEXT, np.asarray(values, dtype=object))
@@ -236,7 +237,7 @@ def _coded(listed: Given, places: Any) -> Given:
 
 def _no_column(values: Any, name: str) -> InputError | InputTypeError:
     if len(getattr(values, "shape", ())) == 2:
-        return InputError(f"{name} should be a 1d array; got a table.")
+        return InputError(f"{name} must be a 1d array; got a table.")
     return _unknown(values, name)
 
 

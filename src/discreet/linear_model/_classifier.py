@@ -125,7 +125,7 @@ def declared_or_found(declared: Any, y: Any) -> Any:
     classes = _found(column_of(y, "y")) if declared is None else _declared(declared)
     if classes.size < 2:
         raise InputError(
-            "there must be at least two classes; got fewer. Declare them with classes=."
+            "there must be at least two classes; got one class or none. Declare them with classes=."
         )
     return classes
 

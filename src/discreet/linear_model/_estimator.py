@@ -281,6 +281,7 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "coef_")
         return np.asarray(self._rows(X) @ np.atleast_2d(self.coef_).T + self.intercept_)
 
+    @np.errstate(all="ignore")  # nothing is said of a cell, whatever the caller has set
     def fit(self, X: Any, y: Any = None, **metadata: Any) -> Self:
         """Fit the model; the ledger is charged before a row is read.
 

@@ -128,6 +128,7 @@ class LowRankRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
+    @np.errstate(all="ignore")  # nothing is said of a cell, whatever the caller has set
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the model; the ledger is charged before a row is read.
 

@@ -47,6 +47,7 @@ class LocationEstimator(BaseEstimator):  # type: ignore[misc]
     ) -> tuple[Mechanism, Question]:
         """Return what is asked of rows of this width, and who answers."""
 
+    @np.errstate(all="ignore")  # nothing is said of a cell, whatever the caller has set
     def fit(self, X: Any, y: Any = None) -> Self:
         """Release the location; the ledger is charged before a row is read.
 

@@ -103,6 +103,7 @@ class Threshold(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
+    @np.errstate(all="ignore")  # nothing is said of a cell, whatever the caller has set
     def fit(self, X: Any, y: Any) -> Self:
         """Release the threshold; the ledger is charged before a row is used.
 

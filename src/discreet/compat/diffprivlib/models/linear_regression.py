@@ -100,6 +100,7 @@ class LinearRegression(RegressorMixin, Adapter):  # type: ignore[misc]
         self.delta = delta
         self.unit = unit
 
+    @np.errstate(all="ignore")  # nothing is said of a cell, whatever the caller has set
     def fit(self, X: Any, y: Any, **metadata: Any) -> Self:
         """Fit the model; the accountant is charged before anything is learnt from the rows.
 
