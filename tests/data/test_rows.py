@@ -329,7 +329,7 @@ def test_a_lying_canonical_flag_is_not_believed():
         (np.zeros((2, 3, 4)), InputError, "axes"),
         (np.zeros((0, 3)), InputError, "at least one row"),
         (np.array([["a", "b", "c"]]), InputError, "numbers"),
-        ([[1.0, 2.0, 3.0], [1.0]], InputError, "equal length"),
+        ([[1.0, 2.0, 3.0], [1.0]], InputError, "same length"),
         (np.zeros((2, 3), dtype=complex), InputError, "numbers"),
         ((row for row in X), InputTypeError, "array"),
         (7, InputTypeError, "array"),

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+from sklearn.base import ClassifierMixin
 
 import discreet.linear_model
 import discreet.location
@@ -23,6 +24,7 @@ from discreet.compat.diffprivlib import LinearRegression
 from discreet.compat.diffprivlib import LogisticRegression as Shim
 from discreet.ledger import MemoryLedger, NoLedger
 from discreet.linear_model import LowRankRegressor
+from discreet.preprocessing import Numeric
 from discreet.privacy import Budget
 
 CANARY = 4711.25
@@ -202,17 +204,24 @@ LINEAR = {
 }
 LOCATIONS = {name: getattr(discreet.location, name) for name in discreet.location.__all__}
 SHIMS = {"compat LogisticRegression": Shim, "compat LinearRegression": LinearRegression}
-ESTIMATORS = {**LINEAR, **LOCATIONS, **SHIMS}
-CLASSIFIERS = ("LogisticRegression", "LinearClassifier", "LinearSVC", "Threshold")
-WEIGHTED = tuple(name for name in LINEAR if name != "LowRankRegressor")
+OF_COLUMNS = {
+    f"{name} of columns": LINEAR[name] for name in ("LinearClassifier", "LinearRegressor")
+}
+ESTIMATORS = {**LINEAR, **OF_COLUMNS, **LOCATIONS, **SHIMS}
+CLASSIFIERS = tuple(
+    name for name, model in ESTIMATORS.items() if issubclass(model, ClassifierMixin)
+)
+WEIGHTED = tuple(name for name in (*LINEAR, *OF_COLUMNS) if name != "LowRankRegressor")
 
 
 def make(name, ledger, **parameters):
     """Return an estimator with everything declared."""
-    if name in (*CLASSIFIERS, "compat LogisticRegression"):
+    if name in CLASSIFIERS:
         parameters = {"classes": [0, 1], **parameters}
     if name in WEIGHTED:
         parameters = {"max_weight": 2.0, **parameters}
+    if name in OF_COLUMNS:
+        parameters = {"columns": [Numeric(-1, 1)] * 2, **parameters}
     if name in SHIMS:
         parameters |= {"unit": "add_remove", "accountant": ledger or NoLedger()}
     if name == "compat LogisticRegression":

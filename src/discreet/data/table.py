@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from discreet.data.cells import numbers_of
-from discreet.data.given import NUMERIC_KINDS, TEXT, column_of, converted, family
+from discreet.data.given import NUMERIC_KINDS, TEXT, as_objects, column_of, converted, family
 from discreet.errors import InputError, InputTypeError
 
 
@@ -100,12 +100,30 @@ def _checked(X: Any, name: str) -> Any:
 
 
 def _of_rows(rows: Sequence[Any], name: str) -> Any:
-    """Return rows in a list; that it is a table, whose rows have one length, is public."""
-    listed = [_row(row, name) for row in rows]
+    listed = _listed(rows, name)
     width = len(listed[0]) if listed else 0
-    if any(len(row) != width for row in listed):
-        raise _no_table(name)
     return numbers_of(chain.from_iterable(listed)).reshape(len(listed), width)
+
+
+def cells_of_rows(rows: Sequence[Any]) -> Any:
+    """Return rows in a list as an array of objects, which changes no cell.
+
+    Examples
+    --------
+    >>> cells_of_rows([[1, "x"], [[2, 3], None]])
+    array([[1, 'x'],
+           [list([2, 3]), None]], dtype=object)
+    """
+    listed = _listed(rows, "X")
+    return as_objects(list(chain.from_iterable(listed))).reshape(len(listed), -1)
+
+
+def _listed(rows: Sequence[Any], name: str) -> list[Sequence[Any]]:
+    """Return rows of one length; that they have it is public, as the type of an array is."""
+    listed = [_row(row, name) for row in rows]
+    if any(len(row) != len(listed[0]) for row in listed):
+        raise _ragged(name)
+    return listed
 
 
 def _row(row: Any, name: str) -> Sequence[Any]:
@@ -113,13 +131,16 @@ def _row(row: Any, name: str) -> Sequence[Any]:
         return row
     cells: Any = converted(row, name) if hasattr(row, "__array__") else np.empty(())
     if cells.ndim != 1:
-        raise _no_table(name)
+        raise _ragged(name)
     return list(cells.tolist())
+
+
+def _ragged(name: str) -> InputError:
+    return InputError(f"{name} must be a table with two axes: rows of the same length.")
 
 
 def _no_table(name: str) -> InputError:
     return InputError(
-        f"{name} must be a table of real numbers with two axes, rows of equal length. Reshape your "
-        f"data with {name}.reshape(-1, 1) if it is one column; encode text. Complex data not "
-        "supported."
+        f"{name} must be a table of real numbers with two axes. Reshape your data with "
+        f"{name}.reshape(-1, 1) if it is one column; encode text. Complex data not supported."
     )
