@@ -36,12 +36,13 @@ class Labels(ABC):
 
 @dataclass(frozen=True)
 class Interval(Labels):
-    """Labels between two numbers; others are clipped, NaN counts as the middle.
+    """Labels between two numbers; others are clipped, a record with NaN is replaced by a fixed one.
 
     Examples
     --------
-    >>> Interval(0, 10).clean(np.array([-3.0, 4.0, np.nan, np.inf]))[0].tolist()
-    [0.0, 4.0, 5.0, 10.0]
+    >>> labels, replaced = Interval(0, 10).clean(np.array([-3.0, 4.0, np.nan, np.inf]))
+    >>> labels.tolist(), replaced.tolist()
+    ([0.0, 4.0, 5.0, 10.0], [False, False, True, False])
     """
 
     low: float
@@ -58,8 +59,9 @@ class Interval(Labels):
 
     def clean(self, labels: Vector) -> tuple[Vector, Booleans | None]:
         middle = self.low + (self.high - self.low) / 2
-        cleaned = np.where(np.isnan(labels), middle, labels)
-        return np.clip(cleaned, self.low, self.high), None
+        unknown = np.isnan(labels)
+        cleaned = np.where(unknown, middle, labels)
+        return np.clip(cleaned, self.low, self.high), unknown if unknown.any() else None
 
     @property
     def magnitude(self) -> float:

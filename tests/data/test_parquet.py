@@ -169,7 +169,7 @@ def test_rows_can_be_thinned_sampled_split_mapped_relabelled_and_gathered(tmp_pa
 def test_a_sample_is_spread_over_all_rows_and_small_enough_to_be_held(tmp_path):
     X, y, weights = table(1000)
     X[:, 0] = np.linspace(0, 0.5, 1000)
-    X[:, 1:] = 0.0
+    X[:, 1:], y[:] = 0.0, 1.0
     folder = write(tmp_path / "data", X, y, weights, [13, 300], 37)
     for step, rows in ((1, 143), (2, 143), (7, 143), (8, 72), (100, 10)):
         sample = opened(stored(folder, cached_bytes=0)).thin(step)

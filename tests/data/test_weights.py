@@ -127,14 +127,11 @@ def test_numbers_beyond_float64_are_met_in_silence(engine, extended):
 @pytest.mark.parametrize(
     "bad",
     [
-        np.array([1.0, None]),
-        np.array([1, 10**400], dtype=object),
         np.array(["1", "2"]),
         np.array([1j, 2]),
         np.array([1, 2], dtype="timedelta64[s]"),
-        [10**400, 1],
     ],
-    ids=["None", "objects", "text", "complex", "times", "long list"],
+    ids=["text", "complex", "times"],
 )
 def test_what_is_no_column_of_numbers_is_refused_without_being_quoted(bad):
     with pytest.raises(InputTypeError, match="weights must hold numbers") as caught:

@@ -12,12 +12,11 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import discreet.linear_model._estimator
 from discreet import MemoryLedger
 from discreet.errors import BudgetExceeded, InputError, InputTypeError
 from discreet.location import Median, Quantile
 from discreet.privacy import Budget
-from support.rules import with_fitting_noise
+from support.rules import expected_to_fail, with_fitting_noise
 
 EVERY = [Median, Quantile]
 every_estimator = pytest.mark.parametrize("model", EVERY)
@@ -33,7 +32,10 @@ def attributes(model):
 
 @rehearsal
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@parametrize_with_checks([Median(), Quantile(0.25), Median(unit="replace", delta=0.0)])
+@parametrize_with_checks(
+    [Median(), Quantile(0.25), Median(unit="replace", delta=0.0)],
+    expected_failed_checks=expected_to_fail,
+)
 def test_it_keeps_every_rule_of_scikit_learn(estimator, check):
     check(with_fitting_noise(estimator, check))
 
@@ -175,7 +177,6 @@ def test_values_that_are_not_numbers_are_no_error():
 
 
 def test_nothing_of_the_table_is_quoted():
-    assert discreet.linear_model._estimator.VALUES_FOLLOW
     with pytest.raises(ValueError, match="table of real numbers") as caught:
-        Median(bounds=WIDE).fit([["secret"], ["1.0"]])
+        Median(bounds=WIDE).fit(np.array([["secret"], ["1.0"]]))
     assert "secret" not in str(caught.value)

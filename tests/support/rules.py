@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils.estimator_checks import estimator_checks_generator
 from sklearn.utils.validation import has_fit_parameter
 
@@ -27,6 +27,8 @@ not looked at, because the tags say ``poor_score``.
 ONE_FIT_REPEATED = {"check_methods_sample_order_invariance", "check_methods_subset_invariance"}
 """What scikit-learn leaves out where fits are not repeatable."""
 
+CELLS = "one record would decide whether a fit is refused: a cell that is no number is no error"
+TARGETS = "one record would decide whether a fit is refused: a target that is no number is no error"
 UNDECLARED = "weights need a declared largest one, which the noise is made for; pass max_weight"
 NEEDS_MAX_WEIGHT = (
     "check_sample_weights_pandas_series",
@@ -42,10 +44,13 @@ NEEDS_MAX_WEIGHT = (
 
 def expected_to_fail(estimator):
     """Return the rules that contradict privacy, and why."""
+    expected = {"check_dtype_object": CELLS}
+    if is_regressor(estimator):
+        expected["check_supervised_y_no_nan"] = TARGETS
     if not has_fit_parameter(estimator, "sample_weight"):
-        return {}
+        return expected
     kept_private = "that all weights are zero is a fact about the rows; a refusal would tell it"
-    expected = {"check_all_zero_sample_weights_error": kept_private}
+    expected["check_all_zero_sample_weights_error"] = kept_private
     if estimator.max_weight is None:
         rules = NEEDS_MAX_WEIGHT if is_classifier(estimator) else NEEDS_MAX_WEIGHT[:-1]
         expected |= dict.fromkeys(rules, UNDECLARED)

@@ -10,8 +10,8 @@ import numpy as np
 
 from discreet._types import Array, Booleans, Integers, Vector
 from discreet.data.block import DenseBlock
+from discreet.data.given import NUMERIC_KINDS
 from discreet.data.labels import (
-    NUMERIC_KINDS,
     accept_labels,
     accept_weights,
     as_floats,

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from discreet._types import Array, Booleans, Vector
+from discreet.data.given import TEXT, column_of
 from discreet.declared import Bounds
 from discreet.errors import InputError, InputTypeError
-
-NUMERIC_KINDS = "fiub"
 
 
 def accept_labels(y: Any, count: int, bounds: Bounds) -> Any:
@@ -53,17 +52,12 @@ def as_floats(values: Any) -> Array:
 
 
 def _column(name: str, entry: str, values: Any, count: int) -> Any:
-    if not (hasattr(values, "__len__") or hasattr(values, "__array__")):
-        raise InputTypeError(f"{name} must be an array; got {type(values).__name__}.")
-    try:
-        column = np.asarray(values)
-    except Exception:  # whatever a foreign container raises could quote its contents
-        column = np.empty(0, dtype=object)
-    if column.dtype.kind not in NUMERIC_KINDS:
-        raise InputTypeError(f"{name} must hold numbers; got {column.dtype.type.__name__}.")
-    if column.shape != (count,):
+    given = column_of(values, name)
+    if given.kind == TEXT:
+        raise InputTypeError(f"{name} must hold numbers; got text.")
+    if len(given) != count:
         raise InputError(f"{name} must be a vector with one {entry} for each row of X.")
-    return column
+    return given.stored()
 
 
 def clean_labels(column: Any, bounds: Bounds) -> tuple[Vector | None, Booleans | None]:

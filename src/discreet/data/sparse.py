@@ -12,8 +12,8 @@ from scipy import sparse
 from discreet._types import Integers, Vector
 from discreet.data.block import SparseBlock
 from discreet.data.dense import ABSURD, check_shape
+from discreet.data.given import NUMERIC_KINDS
 from discreet.data.labels import (
-    NUMERIC_KINDS,
     accept_labels,
     accept_weights,
     clean_labels,

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from decimal import Decimal
 from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets, unique_labels
 
 from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.data import LabelSet
+from discreet.data.cells import label_of
 from discreet.data.frame import Coded
+from discreet.data.given import ANYTHING, NUMBERS, NUMERIC_KINDS, TEXT, Given, column_of
 from discreet.errors import InputError, InputTypeError
 from discreet.facts import Fact, Source, one_of
 from discreet.linear_model._estimator import LinearEstimator
@@ -51,9 +51,9 @@ class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[mi
         if isinstance(X, Stored):
             classes = self._classes_of_files()
             labels = tuple(classes.tolist())
-            X = self._streamed(X, lambda cells: _codes_of_cells(cells, classes), labels)
+            X = self._streamed(X, lambda cells: _signed(codes_of(cells, classes), classes), labels)
         else:
-            X, y = self._table(X, y if self.classes is None else each_by_itself(y))
+            X, y = self._table(X, y)
             classes = declared_or_found(self.classes, y)
             codes = _signed(codes_of(y, classes), classes)
         count = classes.size
@@ -122,42 +122,45 @@ class ProbabilisticClassifier(LinearClassifierBase):
 
 def declared_or_found(declared: Any, y: Any) -> Any:
     """Return the declared classes in order, or those found in the labels."""
-    if declared is None:
-        check_classification_targets(y)
-        classes = unique_labels(y)
-    else:
-        classes = _declared(declared)
+    classes = _found(column_of(y, "y")) if declared is None else _declared(declared)
     if classes.size < 2:
         raise InputError(
-            "there must be at least two classes; got one class. Declare them with classes=."
+            "there must be at least two classes; got one class or none. Declare them with classes=."
         )
     return classes
 
 
-def each_by_itself(y: Any) -> Any:
-    """Return labels that do not change how others are read: one text makes a list of numbers text.
+def _found(y: Given) -> Any:
+    """Return the classes found in labels, in order: all that are text, or all whole numbers.
 
-    Arrays and columns of data frames have a type of their own. What is no label becomes None.
+    Nothing but the set of labels decides, which is taken as public. Cells that are no labels, NaN
+    and infinities among them, are no classes.
     """
-    has_type = hasattr(y, "__array__") and np.asarray(y).dtype.kind != "O"
-    if has_type or not hasattr(y, "__len__") or isinstance(y, str | bytes):
-        return y
-    if hasattr(y, "__array__") and np.ndim(y) != 1:
-        return y
-    labels = np.empty(len(y), dtype=object)
-    for place, label in enumerate(y):
-        labels[place] = _label(label)
+    cells = y.cells.distinct[np.unique(y.cells.places)] if isinstance(y.cells, Coded) else y.cells
+    if y.missing is not None:
+        cells = cells[~y.missing]
+    if cells.dtype.kind in NUMERIC_KINDS:
+        classes = np.unique(cells)
+        labels = classes[np.isfinite(classes)]
+        is_whole = bool((labels == np.floor(labels)).all())
+    else:
+        found = {label_of(cell) for cell in cells.tolist()}
+        listed = [label for label in found if isinstance(label, str) or _is_finite(label)]
+        is_text = {isinstance(label, str) for label in listed}
+        if len(is_text) > 1:
+            raise InputError("labels must be all text or all numbers; or declare the classes.")
+        labels = np.unique(np.asarray(listed))
+        is_whole = True in is_text or all(label == label // 1 for label in listed)
+    if not is_whole:
+        raise InputError(
+            "Unknown label type: continuous. Labels must be text or whole numbers; declare the "
+            "classes, or use a regressor."
+        )
     return labels
 
 
-def _label(found: Any) -> Any:
-    """Return a label, alone or in a row of its own; None for anything else."""
-    if isinstance(found, list | tuple | np.ndarray) and np.size(found) == 1 and len(found) == 1:
-        found = found[0]
-    if isinstance(found, Decimal):
-        found = float(found) if found.is_finite() else None
-    is_label = isinstance(found, str | bytes | Real | np.bool_)
-    return found if is_label and found == found else None
+def _is_finite(label: Any) -> bool:
+    return label is not None and -np.inf < label < np.inf
 
 
 def classes_in_words(declared: Any) -> Fact:
@@ -170,14 +173,23 @@ def classes_in_words(declared: Any) -> Fact:
 
 def codes_of(y: Any, classes: Any) -> Vector:
     """Return the place of each label among the classes, NaN for one that is not declared."""
-    labels = np.asarray(y)
-    if classes.dtype.kind == "O" or labels.dtype.kind == "O":  # they may have no order
-        place = {label: number for number, label in enumerate(classes.tolist())}
-        return np.array([_place(label, place) for label in labels.tolist()])
-    _refuse_other_kind(labels, classes)
-    places = np.minimum(np.searchsorted(classes, labels), classes.size - 1)
-    codes: Vector = np.where(classes[places] == labels, places, np.nan)
-    return codes
+    given = column_of(y, "y")
+    _refuse_other_kind(given, classes)
+    cells = given.cells
+    if isinstance(cells, Coded):
+        return _places(cells.distinct, classes)[cells.places]
+    if "O" in (cells.dtype.kind, classes.dtype.kind):  # they may have no order
+        codes = _places(cells, classes)
+    else:
+        with np.errstate(all="ignore"):
+            near = np.minimum(np.searchsorted(classes, cells), classes.size - 1)
+            codes = np.where(classes[near] == cells, near, np.nan)
+    return codes if given.missing is None else np.where(given.missing, np.nan, codes)
+
+
+def _places(cells: Any, classes: Any) -> Vector:
+    place = {label: number for number, label in enumerate(classes.tolist())}
+    return np.array([place.get(label_of(cell), np.nan) for cell in cells.tolist()])
 
 
 def _signed(codes: Vector, classes: Any) -> Vector:
@@ -188,34 +200,22 @@ def _signed(codes: Vector, classes: Any) -> Vector:
     return signs
 
 
-def _codes_of_cells(cells: Any, classes: Any) -> Vector:
-    """Return the codes of stored labels; each distinct one of a coded column is looked up once."""
-    if isinstance(cells, Coded):
-        return _signed(codes_of(cells.distinct, classes), classes)[cells.places]
-    return _signed(codes_of(each_by_itself(cells), classes), classes)
-
-
-def _refuse_other_kind(labels: Any, classes: Any) -> None:
+def _refuse_other_kind(labels: Given, classes: Any) -> None:
     """Refuse labels of a type in which no class, or more than one, could be recognised."""
-    is_text, is_declared_text = (kind in "US" for kind in (labels.dtype.kind, classes.dtype.kind))
-    if is_text != is_declared_text:
-        found, declared = ("text", "numbers") if is_text else ("numbers", "text")
+    is_declared_text = classes.dtype.kind in "US"
+    if labels.kind != ANYTHING and (labels.kind == TEXT) != is_declared_text:
         raise InputTypeError(
-            f"the labels are {found}, the declared classes {declared}; convert the labels, or "
-            "declare the classes as they are."
+            f"the labels are {labels.kind}, the declared classes "
+            f"{TEXT if is_declared_text else NUMBERS}; convert the labels, or declare the classes "
+            "as they are."
         )
-    if labels.dtype.kind == "f" and np.unique(classes.astype(labels.dtype)).size < classes.size:
-        raise InputTypeError(
-            f"labels of the type {labels.dtype.name} cannot tell the declared classes apart; "
-            "pass them as integers or as text."
-        )
-
-
-def _place(label: Any, place: dict[Any, int]) -> float:
-    try:
-        return place.get(label, np.nan)
-    except TypeError:  # it cannot be looked up, so it was not declared
-        return np.nan
+    dtype = np.dtype(object) if isinstance(labels.cells, Coded) else labels.cells.dtype
+    with np.errstate(all="ignore"):
+        if dtype.kind == "f" and np.unique(classes.astype(dtype)).size < classes.size:
+            raise InputTypeError(
+                f"labels of the type {dtype.name} cannot tell the declared classes apart; "
+                "pass them as integers or as text."
+            )
 
 
 def _declared(classes: Any) -> Any:

@@ -7,17 +7,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from discreet import _checks
 from discreet._types import Array
 from discreet.data.frame import Frame
+from discreet.data.given import Given
 from discreet.data.parquet import is_stored
 from discreet.data.stored import Wanted
 from discreet.errors import InputError
 from discreet.facts import Fact, Source
 from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
-from discreet.linear_model._estimator import LinearEstimator, unquoted
+from discreet.linear_model._estimator import LinearEstimator, check_lengths, target_for
 from discreet.linear_model._stored import Stored
 from discreet.preprocessing import BoundedScaler, Category, Column
 
@@ -87,7 +88,7 @@ class DeclaredColumns(LinearEstimator):
             return None
         return super()._constant() if self.columns is None else 1.0
 
-    def _table(self, X: Any, y: Any) -> tuple[Any, Any]:
+    def _table(self, X: Any, y: Any) -> tuple[Any, Given]:
         scaler = self._scaler()
         if scaler is None:
             return super()._table(X, y)
@@ -96,10 +97,8 @@ class DeclaredColumns(LinearEstimator):
         self.__dict__.pop("feature_names_in_", None)
         if hasattr(scaler, "feature_names_in_"):
             self.feature_names_in_ = scaler.feature_names_in_
-        labels = unquoted(column_or_1d, y)
-        encoded = scaler.transform(X)
-        if encoded.shape[0] != len(labels):
-            raise InputError("X and y must have as many rows as one another.")
+        encoded, labels = scaler.transform(X), target_for(self, y)
+        check_lengths(encoded, labels)
         return encoded, labels
 
     def _encoding(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from contextlib import closing
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
+from scipy import sparse
+from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -15,9 +18,12 @@ from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.data import Labels, ParquetTable
 from discreet.data.frame import Frame, matrix_of
+from discreet.data.given import Given, column_of, family
+from discreet.data.labels import as_floats
 from discreet.data.parquet import PREDICTED_AT_ONCE, is_stored
 from discreet.data.source import Source as StoredRows
 from discreet.data.stored import Encoding, Wanted
+from discreet.data.table import columns_of, table_of
 from discreet.errors import InputError, InputTypeError
 from discreet.facts import Fact, Source
 from discreet.geometry import ConvexSet, L2Ball
@@ -36,21 +42,45 @@ INTERCEPT_SHARE = 0.5
 
 COLUMNS_FOUND = Fact("columns", "their number, and their names if they have any", Source.FOUND)
 
-VALUES_FOLLOW = ("convert", "array=", "Complex data")
-"""What errors say before they quote values of the table."""
+
+def table_for(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Return rows of numbers, each cell read by itself; keep the names of columns, or compare."""
+    given: Any = table_of(X)
+    count, width = given.shape
+    if count == 0:
+        raise InputError("X must have at least one row; found array with 0 sample(s).")
+    if width == 0:  # scikit-learn's words; how many rows there are is not said
+        raise InputError("X has 0 feature(s) (shape=(, 0)) while a minimum of 1 is required.")
+    named = given if columns_of(X) is None else X
+    validate_data(estimator, named, reset=reset, skip_check_array=True)
+    if not hasattr(given, "tocsr"):
+        return as_floats(given)
+    with np.errstate(all="ignore"):  # what is too large becomes infinite, without a word
+        return given.tocsr().astype(np.float64, copy=False)
 
 
-def unquoted(check: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-    """Let scikit-learn check a table, but not quote it."""
-    try:
-        return check(*arguments, **options)
-    except (OverflowError, TypeError, ValueError) as error:
-        if not any(mark in str(error) for mark in VALUES_FOLLOW):
-            raise
-    raise InputError(
-        "X must be a table of real numbers with two axes, and y real. Reshape your data with "
-        "X.reshape(-1, 1) if it is one column; encode text. Complex data not supported."
+def target_for(estimator: Any, y: Any) -> Given:
+    """Return labels or targets, of which nothing is read but their type."""
+    if y is None:
+        raise InputError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None."
+        )
+    shape: tuple[int, ...] = getattr(y, "shape", ())
+    if len(shape) != 2 or shape[1] != 1 or family(y) == "dask" or sparse.issparse(y):
+        return column_of(y, "y")
+    warnings.warn(
+        "A column-vector y was passed when a 1d array was expected; use y.ravel().",
+        DataConversionWarning,
+        stacklevel=4,
     )
+    columns = columns_of(y) or [np.asarray(y)[:, 0] if isinstance(y, np.matrix) else y[:, 0]]
+    return column_of(columns[0], "y")
+
+
+def check_lengths(X: Any, y: Any) -> None:
+    """Refuse rows and labels of different number, without saying which."""
+    if X.shape[0] != len(y):
+        raise InputError("X and y must have as many rows as one another.")
 
 
 class Fitting(Protocol):
@@ -155,9 +185,10 @@ class LinearEstimator(Storable):
             facts=self._facts(),
         )
 
-    def _table(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """Return rows and labels as arrays; reads no more than types, shapes and labels."""
-        rows, labels = self._validated(X, y, reset=True)
+    def _table(self, X: Any, y: Any) -> tuple[Any, Given]:
+        """Return rows as numbers, and labels as they came; both as many."""
+        rows, labels = table_for(self, X, reset=True), target_for(self, y)
+        check_lengths(rows, labels)
         return rows, labels
 
     _reads_files: ClassVar[bool] = False
@@ -219,18 +250,7 @@ class LinearEstimator(Storable):
 
     def _rows(self, X: Any) -> Any:
         """Return rows as an array, checked against those of the fit."""
-        return self._validated(X, reset=False)
-
-    def _validated(self, *table: Any, reset: bool) -> Any:
-        return unquoted(
-            validate_data,
-            self,
-            *table,
-            accept_sparse="csr",
-            dtype=np.float64,
-            ensure_all_finite=False,
-            reset=reset,
-        )
+        return table_for(self, X, reset=False)
 
     def _release(self, task: Fitting, X: Any, y: Vector | None, weights: Any) -> Array:
         """Fit, keep the release, and return coefficients, the intercept last in each row."""
@@ -262,6 +282,7 @@ class LinearEstimator(Storable):
         check_is_fitted(self, "coef_")
         return np.asarray(self._rows(X) @ np.atleast_2d(self.coef_).T + self.intercept_)
 
+    @np.errstate(all="ignore")  # nothing is said of a cell, whatever the caller has set
     def fit(
         self,
         X: Any,

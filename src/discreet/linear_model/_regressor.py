@@ -10,6 +10,7 @@ from sklearn.base import RegressorMixin
 from discreet import _checks
 from discreet._types import Vector
 from discreet.data import Interval
+from discreet.data.given import TEXT, column_of
 from discreet.errors import InputError, InputTypeError
 from discreet.facts import Fact, Source, labels_in_words
 from discreet.linear_model._estimator import LinearEstimator
@@ -85,12 +86,11 @@ class LinearRegressorBase(RegressorMixin, LinearEstimator):  # type: ignore[misc
 
 
 def numbers(y: Any) -> Vector:
-    """Return targets as numbers, without quoting one that is none."""
-    try:
-        return np.asarray(y, dtype=np.float64)
-    except (OverflowError, TypeError, ValueError):
-        pass
-    raise InputTypeError("y must hold numbers; convert it first.")
+    """Return targets as numbers, NaN where one is none; text as a whole is refused by its type."""
+    given = column_of(y, "y")
+    if given.kind == TEXT:
+        raise InputTypeError("y must hold numbers; got text. Convert it first.")
+    return given.numbers()
 
 
 def interval_of(**named: tuple[float, float]) -> Interval:

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from discreet import _checks
 from discreet._types import Array
 from discreet.data import Bounds, Rows
+from discreet.data.labels import as_floats
+from discreet.data.table import table_of
 from discreet.errors import InputTypeError
 from discreet.facts import Fact, Source
 from discreet.geometry import L2Ball, NuclearBall, Product
 from discreet.ledger import AbstractLedger
-from discreet.linear_model._estimator import INTERCEPT_SHARE, unquoted
+from discreet.linear_model._estimator import INTERCEPT_SHARE, check_lengths, table_for, target_for
 from discreet.linear_model._fitting import noise_from
+from discreet.linear_model._regressor import numbers
 from discreet.linear_model._storing import Storable
 from discreet.mechanisms import VectorPerturbation
 from discreet.penalties import Indicator
@@ -126,6 +130,7 @@ class LowRankRegressor(RegressorMixin, Storable):  # type: ignore[misc]
         self.rehearsal = rehearsal
         self.verbose = verbose
 
+    @np.errstate(all="ignore")  # nothing is said of a cell, whatever the caller has set
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the model; the ledger is charged before a row is read.
 
@@ -139,20 +144,9 @@ class LowRankRegressor(RegressorMixin, Storable):  # type: ignore[misc]
         budget, unit = Budget(self.epsilon, self.delta), unit_named(self.unit)
         noise = noise_from(self.rehearsal)
         self._check()
-        table, targets = unquoted(
-            validate_data,
-            self,
-            X,
-            y,
-            accept_sparse="csr",
-            dtype=np.float64,
-            ensure_all_finite=False,
-            multi_output=True,
-            y_numeric=True,
-        )
-        if sparse.issparse(targets):
-            raise InputTypeError("targets must be a dense array; use y.toarray().")
-        columns = np.asarray(targets, dtype=np.float64).reshape(len(targets), -1)
+        table, targets = table_for(self, X, reset=True), _targets(self, y)
+        check_lengths(table, targets)
+        columns = targets.reshape(len(targets), -1)
         problem = self._problem(table.shape, columns.shape[1], budget, unit)
         rows = _side_by_side(table, columns)
         self.release_ = release(
@@ -222,15 +216,7 @@ class LowRankRegressor(RegressorMixin, Storable):  # type: ignore[misc]
     def predict(self, X: Any) -> Array:
         """Return the predicted targets of each row."""
         check_is_fitted(self, "coef_")
-        rows = unquoted(
-            validate_data,
-            self,
-            X,
-            accept_sparse="csr",
-            dtype=np.float64,
-            ensure_all_finite=False,
-            reset=False,
-        )
+        rows = table_for(self, X, reset=False)
         return np.asarray(rows @ self.coef_.T + self.intercept_)
 
     def __sklearn_tags__(self) -> Any:
@@ -242,6 +228,22 @@ class LowRankRegressor(RegressorMixin, Storable):  # type: ignore[misc]
         tags.regressor_tags.poor_score = True  # a handful of rows cannot be learnt privately
         tags.non_deterministic = self.rehearsal is None
         return tags
+
+
+def _targets(estimator: Any, y: Any) -> Array:
+    """Return one number for each row, or several; those that are none as NaN."""
+    if sparse.issparse(y):
+        raise InputTypeError("targets must be a dense array; use y.toarray().")
+    is_listed = isinstance(y, Sequence) and not hasattr(y, "shape")
+    if len(getattr(y, "shape", ())) == 2 or (is_listed and any(map(_is_row, y))):
+        return as_floats(table_of(y, "y"))
+    return numbers(target_for(estimator, y))
+
+
+def _is_row(targets: object) -> bool:
+    if isinstance(targets, np.ndarray):
+        return targets.size > 1
+    return isinstance(targets, list | tuple) and len(targets) > 1
 
 
 def _side_by_side(table: Any, columns: Array) -> Any:

@@ -6,7 +6,6 @@ from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from discreet import _checks
 from discreet._types import Vector
@@ -14,7 +13,7 @@ from discreet.data import Bounds, Rows
 from discreet.errors import InputError
 from discreet.geometry import Box
 from discreet.ledger import AbstractLedger
-from discreet.linear_model._estimator import COLUMNS_FOUND, unquoted
+from discreet.linear_model._estimator import COLUMNS_FOUND, table_for
 from discreet.linear_model._fitting import noise_from
 from discreet.linear_model._storing import Storable
 from discreet.mechanisms import ExponentialSampling, Mechanism
@@ -48,6 +47,7 @@ class LocationEstimator(Storable):
     ) -> tuple[Mechanism, Question]:
         """Return what is asked of rows of this width, and who answers."""
 
+    @np.errstate(all="ignore")  # nothing is said of a cell, whatever the caller has set
     def fit(self, X: Any, y: Any = None) -> Self:
         """Release the location; the ledger is charged before a row is read.
 
@@ -63,14 +63,7 @@ class LocationEstimator(Storable):
         if not isinstance(self.verbose, bool):
             _checks.whole(verbose=self.verbose, at_least=0)
         self._check()
-        table = unquoted(
-            validate_data,
-            self,
-            X,
-            accept_sparse="csr",
-            dtype=np.float64,
-            ensure_all_finite=False,
-        )
+        table = table_for(self, X, reset=True)
         count, width = table.shape
         most_rows = count if unit.count_is_public else self.max_rows
         mechanism, question = self._asked(width, most_rows, budget, unit)

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from discreet import _checks
 from discreet._types import Vector
@@ -14,13 +14,8 @@ from discreet.data import Bounds, LabelSet, Rows
 from discreet.errors import InputError
 from discreet.geometry import Box
 from discreet.ledger import AbstractLedger
-from discreet.linear_model._classifier import (
-    classes_in_words,
-    codes_of,
-    declared_or_found,
-    each_by_itself,
-)
-from discreet.linear_model._estimator import COLUMNS_FOUND, unquoted
+from discreet.linear_model._classifier import classes_in_words, codes_of, declared_or_found
+from discreet.linear_model._estimator import COLUMNS_FOUND, check_lengths, table_for, target_for
 from discreet.linear_model._fitting import noise_from
 from discreet.linear_model._storing import Storable
 from discreet.location._estimator import limits_for, limits_of
@@ -110,6 +105,7 @@ class Threshold(ClassifierMixin, Storable):  # type: ignore[misc]
         self.rehearsal = rehearsal
         self.verbose = verbose
 
+    @np.errstate(all="ignore")  # nothing is said of a cell, whatever the caller has set
     def fit(self, X: Any, y: Any) -> Self:
         """Release the threshold; the ledger is charged before a row is used.
 
@@ -125,8 +121,8 @@ class Threshold(ClassifierMixin, Storable):  # type: ignore[misc]
         if not isinstance(self.verbose, bool):
             _checks.whole(verbose=self.verbose, at_least=0)
         limits_of(self.bounds)
-        labels = y if self.classes is None else each_by_itself(y)
-        X, y = self._validated(X, labels, reset=True)
+        X, y = table_for(self, X, reset=True), target_for(self, y)
+        check_lengths(X, y)
         classes = declared_or_found(self.classes, y)
         if classes.size > 2:
             raise InputError(
@@ -164,14 +160,10 @@ class Threshold(ClassifierMixin, Storable):  # type: ignore[misc]
         assumed = () if self.classes is not None else ("the classes found in the labels",)
         return BestThreshold(bounds, self.steps, assumed)
 
-    def _validated(self, *table: Any, reset: bool) -> Any:
-        options = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": False}
-        return unquoted(validate_data, self, *table, reset=reset, **options)
-
     def decision_function(self, X: Any) -> Vector:
         """Return how far each row is on the second class's side of the threshold."""
         check_is_fitted(self, "threshold_")
-        column = self._validated(X, reset=False)[:, [self.column_]]
+        column = table_for(self, X, reset=False)[:, [self.column_]]
         values = np.asarray(column.toarray() if hasattr(column, "toarray") else column)[:, 0]
         return np.asarray(self.direction_ * (values - self.threshold_))
 

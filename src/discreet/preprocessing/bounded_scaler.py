@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from discreet import _checks
 from discreet._types import Array
 from discreet.data.frame import Coded, Frame, column_by_column, side_by_side
+from discreet.data.table import cells_of_rows
 from discreet.declared import MOST_ROWS, Bounds, Labels
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import L2Ball
@@ -390,10 +391,7 @@ def _array(X: Any) -> NDArray[Any]:
     """Return X as an array in which no value's type depends on another's."""
     if sparse.issparse(X):
         raise InputTypeError("X must be dense; got a sparse matrix. Use X.toarray().")
-    try:
-        return np.asarray(X, dtype=object) if isinstance(X, (list, tuple)) else np.asarray(X)
-    except ValueError:
-        raise InputError("X must be a table: rows of the same length.") from None
+    return cells_of_rows(X) if isinstance(X, (list, tuple)) else np.asarray(X)
 
 
 def _readable(name: object, column: Any) -> Cells:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from numbers import Real
@@ -18,6 +16,7 @@ from scipy import sparse
 
 from discreet import _checks
 from discreet._types import Array, Integers, Vector
+from discreet.data.cells import number_of, numbers_of
 from discreet.data.frame import Coded, side_by_side
 from discreet.data.shelf import SHELF
 from discreet.errors import InputError, InputTypeError
@@ -26,9 +25,6 @@ from discreet.geometry.shapes import Csr
 
 LARGEST = 1e100
 NARROWEST = 1e-100
-
-PLAIN = frozenset([float, int, bool, type(None)])
-"""What a column of an object array usually holds."""
 
 Cells = NDArray[Any] | Coded
 """The values of one column as they came: numbers, text, or anything in an object array."""
@@ -346,7 +342,7 @@ class Category(Column):
             codes = [
                 place[cell]
                 if isinstance(cell, str) and cell in place
-                else place.get(_number(cell), -1)
+                else place.get(number_of(cell), -1)
                 for cell in cells.tolist()
             ]
         return np.array(codes, dtype=np.int64)
@@ -371,7 +367,7 @@ def _key(level: object) -> str | float:
             f"a level must be text or a number; got a value of type {type(level).__name__}. "
             "Missing values need no level: they become the zero vector."
         )
-    number = _number(level)
+    number = number_of(level)
     if not np.isfinite(number) or number != level:
         raise InputError(
             f"a numeric level must be finite and exact in floating point; got {level!r}. "
@@ -387,19 +383,4 @@ def _numbers(cells: Cells) -> Vector:
     if cells.dtype.kind in "biuf":
         with np.errstate(all="ignore"):  # a warning would tell of a value
             return cells.astype(np.float64, copy=False)
-    listed = cells.tolist()
-    if PLAIN.issuperset(map(type, listed)):
-        with contextlib.suppress(OverflowError):  # an integer too large: each cell by itself, then
-            return cells.astype(np.float64)  # what _number makes of these types, only faster
-    return np.array([_number(cell) for cell in listed], dtype=np.float64)
-
-
-def _number(cell: object) -> float:
-    """Return a cell as a number, NaN if it is none."""
-    # float and int are found at once; a check against Real is ten times slower
-    if not isinstance(cell, (float, int, str, Real, Decimal, np.bool_)):
-        return np.nan
-    try:
-        return float(cell)
-    except Exception:  # whatever it was, a message would tell of a value
-        return np.nan
+    return numbers_of(cells.tolist())

@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import validate_data
 
 from discreet._types import Vector
 from discreet.compat.diffprivlib.accountant import BudgetAccountant, books_for
@@ -16,7 +15,7 @@ from discreet.compat.diffprivlib.models.adapter import Adapter
 from discreet.errors import InputError, InputTypeError
 from discreet.ledger import AbstractLedger
 from discreet.linear_model import Ridge
-from discreet.linear_model._estimator import unquoted
+from discreet.linear_model._estimator import table_for, target_for
 from discreet.privacy import Unit
 
 LARGEST = 1e100
@@ -104,6 +103,7 @@ class LinearRegression(RegressorMixin, Adapter):  # type: ignore[misc]
         self.delta = delta
         self.unit = unit
 
+    @np.errstate(all="ignore")  # nothing is said of a cell, whatever the caller has set
     def fit(self, X: Any, y: Any, **metadata: Any) -> Self:
         """Fit the model; the accountant is charged before anything is learnt from the rows.
 
@@ -125,7 +125,7 @@ class LinearRegression(RegressorMixin, Adapter):  # type: ignore[misc]
         if sparse.issparse(X):
             raise InputTypeError("X must be dense; got sparse rows. Use X.toarray().")
         target_range = _ends(bounds_y=self.bounds_y, width=1)
-        X, y = unquoted(validate_data, self, X, y, dtype=np.float64, ensure_all_finite=False)
+        X, y = table_for(self, X, reset=True), target_for(self, y)
         low, high = _ends(bounds_X=self.bounds_X, width=X.shape[1])
         shift, scale = self._frame(low, high)
         private = Ridge(
@@ -161,9 +161,7 @@ class LinearRegression(RegressorMixin, Adapter):  # type: ignore[misc]
     def predict(self, X: Any) -> Vector:
         """Return the predicted target of each row."""
         _ = self._model
-        rows = unquoted(
-            validate_data, self, X, dtype=np.float64, ensure_all_finite=False, reset=False
-        )
+        rows = table_for(self, X, reset=False)
         return np.asarray(rows @ self.coef_ + self.intercept_)
 
     def __sklearn_tags__(self) -> Any:

@@ -1,0 +1,255 @@
+"""A column as the caller gave it: its type is public, its cells are read each by itself.
+
+Some containers change the type of a whole column because of one missing cell when they are asked
+for an array. A column is therefore taken by the type it has, never by the type it would be given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from discreet._types import Booleans, Vector
+from discreet.data.cells import numbers_of
+from discreet.data.frame import Coded
+from discreet.errors import InputError, InputTypeError
+
+NUMBERS, TEXT, ANYTHING = "numbers", "text", "anything"
+"""What the type of a column says of its cells."""
+
+NUMERIC_KINDS = "biuf"
+"""NumPy's kinds of numbers."""
+
+ARROW_NUMBERS = ("int", "uint", "bool", "halffloat", "float", "double")
+ARROW_TEXT = ("string", "large_string", "binary", "large_binary", "fixed_size_binary")
+"""How the names of Arrow's types begin; those of views begin alike."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Given:
+    """Cells of one column.
+
+    Parameters
+    ----------
+    kind
+        What the type of the column says of its cells: numbers, text, or anything.
+    cells
+        Numbers in an array of their type, other cells in an array of objects, or either coded.
+    missing
+        Which numbers are none, where their type cannot say so itself.
+    """
+
+    kind: str
+    cells: Any
+    missing: Booleans | None = None
+
+    def __len__(self) -> int:
+        return len(self.cells.places if isinstance(self.cells, Coded) else self.cells)
+
+    def numbers(self) -> Vector:
+        """Return each cell as a number, NaN if it is none."""
+        cells = self.cells
+        if isinstance(cells, Coded):
+            return numbers_of(cells.distinct.tolist())[cells.places]
+        if cells.dtype.kind not in NUMERIC_KINDS:
+            return numbers_of(cells.tolist())
+        with np.errstate(all="ignore"):  # what is too large becomes infinite, without a word
+            numbers: Vector = cells.astype(np.float64, copy=False)
+        return numbers if self.missing is None else np.where(self.missing, np.nan, numbers)
+
+    def stored(self) -> Any:
+        """Return numbers in the type they have, and read cell by cell if they have none."""
+        is_coded = isinstance(self.cells, Coded)
+        if is_coded or self.missing is not None or self.cells.dtype.kind not in NUMERIC_KINDS:
+            return self.numbers()
+        return self.cells
+
+
+def column_of(values: Any, name: str) -> Given:
+    """Return a column by the type of its container; what is not known is refused by that type.
+
+    Examples
+    --------
+    >>> column_of([1, "x"], "y").kind, column_of(np.array([b"a"]), "y").kind
+    ('anything', 'text')
+    >>> column_of({1, 2}, "y")
+    Traceback (most recent call last):
+        ...
+    discreet.errors.InputTypeError: y must be a list, an array, or a column of a data frame; ...
+    """
+    if isinstance(values, Given):
+        return values
+    if isinstance(values, Coded):
+        return Given(ANYTHING, values)
+    found = READERS.get(family(values))
+    if found is not None:
+        return found(values, name)
+    if isinstance(values, np.ndarray):
+        return _of_array(values, name)
+    if isinstance(values, Sequence) and not isinstance(values, str | bytes | bytearray):
+        return Given(ANYTHING, as_objects(values))
+    if hasattr(values, "__array__"):
+        return _of_array(converted(values, name), name)
+    raise _unknown(values, name)
+
+
+def family(values: object) -> str:
+    """Return which library a container comes from: the first name of its, or its base's, module."""
+    for base in type(values).__mro__:
+        origin = base.__module__.partition(".")[0]
+        if origin in READERS:
+            return origin
+    return ""
+
+
+def as_objects(cells: Sequence[Any]) -> Any:
+    """Return cells in an array of objects, which changes none of them."""
+    listed = np.empty(len(cells), dtype=object)
+    for place, cell in enumerate(cells):
+        listed[place] = cell
+    return listed
+
+
+def converted(values: Any, name: str) -> Any:
+    """Return what a foreign container says it is as an array."""
+    try:
+        array = values.__array__()
+    except Exception:  # whatever a foreign container raises could quote its contents
+        array = None
+    if not isinstance(array, np.ndarray):
+        raise _unknown(values, name)
+    return array
+
+
+def _of_array(values: Any, name: str) -> Given:
+    if isinstance(values, np.ma.MaskedArray):
+        raise InputTypeError(f"{name} must not be a masked array; fill it, with NaN if you like.")
+    cells = np.asarray(values)
+    if cells.ndim != 1:
+        raise InputError(f"{name} must be a 1d array; got {cells.ndim} axes.")
+    kind = cells.dtype.kind
+    if kind in NUMERIC_KINDS:
+        return Given(NUMBERS, cells)
+    if kind in "UTS":
+        return Given(TEXT, cells.astype(object))
+    if kind == "O":
+        return Given(ANYTHING, cells)
+    raise _other_type(cells.dtype.type.__name__, name)
+
+
+def _of_pandas(values: Any, name: str) -> Given:
+    if not hasattr(values, "dtype"):
+        raise _no_column(values, name)
+    dtype = values.dtype
+    described = str(dtype)
+    if hasattr(dtype, "categories") and hasattr(dtype, "ordered"):
+        coded = getattr(values, "array", values)
+        return _coded(column_of(coded.categories, name), np.asarray(coded.codes))
+    if isinstance(dtype, np.dtype) or described.startswith("Sparse["):
+        return _of_array(np.asarray(values), name)
+    if dtype.kind in NUMERIC_KINDS:
+        missing = np.asarray(values.isna())
+        return _typed(values.to_numpy(dtype=dtype.numpy_dtype, na_value=0), missing)
+    if type(dtype).__name__ == "StringDtype":
+        return Given(TEXT, np.asarray(values, dtype=object))
+    if hasattr(dtype, "pyarrow_dtype"):
+        kind, _ = _arrow_kind(dtype.pyarrow_dtype, name)
+        return Given(kind, np.asarray(values, dtype=object))
+    raise _other_type(type(dtype).__name__, name)
+
+
+def _of_polars(values: Any, name: str) -> Given:
+    if not hasattr(values, "dtype"):
+        raise _no_column(values, name)
+    dtype, called = values.dtype, type(values.dtype).__name__
+    if called == "DataTypeClass":  # a type without parameters may come as its class
+        called = dtype.__name__
+    if dtype.is_float():
+        return Given(NUMBERS, values.to_numpy())
+    if (dtype.is_integer() and called not in ("Int128", "UInt128")) or called == "Boolean":
+        return _typed(values.fill_null(0).to_numpy(), values.is_null().to_numpy())
+    if dtype.is_numeric():
+        return Given(NUMBERS, as_objects(values.to_list()))
+    if called in ("String", "Categorical", "Enum", "Binary"):
+        return Given(TEXT, as_objects(values.to_list()))
+    if called in ("Object", "Null"):
+        return Given(ANYTHING, as_objects(values.to_list()))
+    raise _other_type(called, name)
+
+
+def _of_arrow(values: Any, name: str) -> Given:
+    if not hasattr(values, "is_null"):
+        raise _no_column(values, name)
+    kind, is_typed = _arrow_kind(values.type, name)
+    if is_typed:
+        missing = np.asarray(values.is_null())
+        nothing = False if str(values.type) == "bool" else 0
+        filled = values.fill_null(nothing) if missing.any() else values
+        return _typed(np.asarray(filled), missing)
+    if kind == TEXT:
+        return Given(TEXT, np.asarray(values, dtype=object))
+    return Given(kind, as_objects(values.to_pylist()))
+
+
+def _arrow_kind(arrow: Any, name: str) -> tuple[str, bool]:
+    """Say what a type of Arrow holds, and whether NumPy has that type."""
+    described = str(arrow)
+    if described.startswith("dictionary<"):
+        return _arrow_kind(arrow.value_type, name)[0], False
+    if described.startswith("decimal"):
+        return NUMBERS, False
+    if described.startswith(ARROW_TEXT):
+        return TEXT, False
+    if described == "null":
+        return ANYTHING, False
+    if described.startswith(ARROW_NUMBERS):
+        return NUMBERS, True
+    raise _other_type(described.partition("<")[0], name)
+
+
+def _of_dask(values: Any, name: str) -> NoReturn:
+    raise InputTypeError(
+        f"{name} is a collection of Dask's and the table is not; pass both as Dask's, or compute "
+        "it first."
+    )
+
+
+READERS: dict[str, Callable[[Any, str], Given]] = {
+    "pandas": _of_pandas,
+    "polars": _of_polars,
+    "pyarrow": _of_arrow,
+    "dask": _of_dask,
+}
+
+
+def _typed(cells: Any, missing: Booleans) -> Given:
+    return Given(NUMBERS, cells, missing if missing.any() else None)
+
+
+def _coded(listed: Given, places: Any) -> Given:
+    """Return cells that are places in a list, minus one where there is none."""
+    distinct = as_objects([*listed.cells.tolist(), None])
+    return Given(listed.kind, Coded(distinct, places.astype(np.int64)))
+
+
+def _no_column(values: Any, name: str) -> InputError | InputTypeError:
+    if len(getattr(values, "shape", ())) == 2:
+        return InputError(f"{name} must be a 1d array; got a table.")
+    return _unknown(values, name)
+
+
+def _unknown(values: object, name: str) -> InputTypeError:
+    return InputTypeError(
+        f"{name} must be a list, an array, or a column of a data frame; got a value of type "
+        f"{type(values).__name__}."
+    )
+
+
+def _other_type(described: str, name: str) -> InputTypeError:
+    return InputTypeError(
+        f"{name} must hold numbers, text or truth values; got the type {described}. Convert it "
+        "first."
+    )

@@ -1,0 +1,117 @@
+"""No cell of one record decides whether a fit is refused, warned of, or what it is charged."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from discreet import MemoryLedger
+from discreet.ledger import State
+from discreet.privacy import Budget
+from support.odd_cells import (
+    CLASSIFIERS,
+    CONTAINERS,
+    ESTIMATORS,
+    LOCATIONS,
+    ODD,
+    OF_COLUMNS,
+    TYPED,
+    WEIGHTED,
+    arguments,
+    asked,
+    learnt,
+    make,
+)
+
+SOME = ("LogisticRegression", "Ridge", "LowRankRegressor", "Median")
+every_estimator = pytest.mark.parametrize("name", ESTIMATORS)
+
+ROWS, LABELS, WEIGHTS = [[0, 1], [1, 0], [1, 1], [0, 0]], [0, 1, 1, 0], [1, 0, 1, 1]
+
+
+def with_odd(cell):
+    """Return the same records but one, all of whose cells are odd."""
+    return with_cells([cell, cell], cell, cell)
+
+
+def with_cells(row, label, weight):
+    rows, labels, weights = [list(row) for row in ROWS], list(LABELS), list(WEIGHTS)
+    rows[1], labels[1], weights[1] = row, label, weight
+    return rows, labels, weights
+
+
+def assert_one_charge(name, container, cells):
+    expected = asked(name, container, ROWS, LABELS, WEIGHTS)
+    assert expected is not None
+    for what, cell in cells:
+        assert asked(name, container, *with_odd(cell)) == expected, what
+
+
+@every_estimator
+def test_no_cell_of_a_list_decides_whether_a_fit_is_charged(name):
+    assert_one_charge(name, CONTAINERS["lists"], ODD.items())
+
+
+@pytest.mark.parametrize("container", [name for name in CONTAINERS if name != "lists"])
+@pytest.mark.parametrize("name", SOME)
+def test_no_cell_of_any_container_decides_whether_a_fit_is_charged(name, container):
+    assert_one_charge(name, CONTAINERS[container], ODD.items())
+
+
+@pytest.mark.parametrize("typed", TYPED)
+@pytest.mark.parametrize("name", SOME)
+def test_no_cell_of_one_type_decides_whether_a_fit_is_charged(name, typed):
+    container, cells = TYPED[typed]
+    assert_one_charge(name, container, enumerate(cells))
+
+
+@every_estimator
+def test_what_is_charged_is_released(name):
+    ledger = MemoryLedger(Budget(1000.0, 1e-3))
+    for what in ("an object", "a long integer", "text"):
+        given, more = arguments(name, CONTAINERS["lists"], *with_odd(ODD[what]))
+        model = make(name, ledger).fit(*given, **more)
+        assert np.isfinite(model.release_.value).all()
+    assert [entry.state for entry in ledger.history()] == [State.RELEASED] * 3
+
+
+NO_NUMBER = ("text", "None", "NaN", "complex", "a list", "an object", "a duration", "other bytes")
+MIDDLE = {"PoissonRegressor": 5.0}
+"""The middle of the default range of targets, where it is not zero."""
+
+
+@every_estimator
+def test_a_row_with_a_cell_that_is_no_number_is_a_fixed_row(name):
+    # Of several targets, those of the row are fixed as well; of declared columns, one cell only.
+    label, other = int(name != "LowRankRegressor"), int(name in OF_COLUMNS)
+    expected = learnt(name, *with_cells([0, other], label, 1))
+    for what in NO_NUMBER:
+        row = [ODD[what], 1]
+        np.testing.assert_array_equal(learnt(name, *with_cells(row, 1, 1)), expected, what)
+
+
+@pytest.mark.parametrize("name", [n for n in ESTIMATORS if n not in LOCATIONS or n == "Threshold"])
+def test_a_record_whose_target_is_no_number_is_a_fixed_record(name):
+    # Zero is the first of the declared classes.
+    expected = learnt(name, *with_cells([0, 0], MIDDLE.get(name, 0), 1))
+    for what in NO_NUMBER:
+        record = with_cells([1, 1], ODD[what], 1)
+        np.testing.assert_array_equal(learnt(name, *record), expected, what)
+
+
+@pytest.mark.parametrize("name", [n for n in ESTIMATORS if n in WEIGHTED])
+def test_a_weight_that_is_no_number_is_zero_and_a_large_one_the_largest(name):
+    without, most = learnt(name, *with_cells([1, 1], 1, 0)), learnt(name, *with_cells([1, 1], 1, 2))
+    for weight in (*(ODD[what] for what in NO_NUMBER), -1, -math.inf):
+        np.testing.assert_array_equal(learnt(name, *with_cells([1, 1], 1, weight)), without)
+    for weight in (math.inf, 10**400, np.longdouble("1e4000"), "3"):
+        np.testing.assert_array_equal(learnt(name, *with_cells([1, 1], 1, weight)), most)
+
+
+@pytest.mark.parametrize("name", [n for n in WEIGHTED if n not in CLASSIFIERS])
+def test_a_target_beyond_all_numbers_is_the_end_of_the_range(name):
+    highest = learnt(name, *with_cells([1, 1], 1e9, 1))
+    for target in (math.inf, 10**400, np.longdouble("1e4000")):
+        np.testing.assert_array_equal(learnt(name, *with_cells([1, 1], target, 1)), highest)
