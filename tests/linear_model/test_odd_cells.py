@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from discreet import MemoryLedger
+from discreet.errors import InputError, InputTypeError
 from discreet.ledger import State
 from discreet.privacy import Budget
 from support.odd_cells import (
+    CANARY,
     CLASSIFIERS,
     CONTAINERS,
     ESTIMATORS,
@@ -19,6 +21,7 @@ from support.odd_cells import (
     OF_COLUMNS,
     TYPED,
     WEIGHTED,
+    Till,
     arguments,
     asked,
     learnt,
@@ -115,3 +118,31 @@ def test_a_target_beyond_all_numbers_is_the_end_of_the_range(name):
     highest = learnt(name, *with_cells([1, 1], 1e9, 1))
     for target in (math.inf, 10**400, np.longdouble("1e4000")):
         np.testing.assert_array_equal(learnt(name, *with_cells([1, 1], target, 1)), highest)
+
+
+@pytest.mark.parametrize("name", ["LogisticRegression", "Ridge", "LowRankRegressor", "Threshold"])
+@pytest.mark.parametrize(
+    ("rows", "labels"),
+    [
+        (np.array([["0", "1"], [f"{CANARY}", "0"]]), [0, 1]),
+        (np.array([[0, 1], [CANARY, CANARY + 1j]]), [0, 1]),
+        ([[0, 1], [CANARY]], [0, 1]),
+        ([[0, 1], CANARY], [0, 1]),
+        ([[0, 1], f"{CANARY}"], [0, 1]),
+        (np.array([[[CANARY]]]), [0]),
+        ([[0, 1], [0, 1]], np.array([0, CANARY * 1j])),
+        ([[0, 1], [0, 1]], np.array([0, 4711], dtype="datetime64[D]")),
+        ([[0, 1], [0, 1]], [0, 1, CANARY]),
+        ([[0, 1], [0, 1]], {0, CANARY}),
+    ],
+    ids=["text", "complex", "ragged", "no row", "text row", "axes", "y", "days", "lengths", "set"],
+)
+def test_what_is_refused_is_refused_before_the_charge_and_not_quoted(name, rows, labels):
+    till = Till()
+    with pytest.raises((InputError, InputTypeError)) as caught:
+        make(name, till).fit(rows, labels)
+    assert till.asked is None
+    error = caught.value
+    while error is not None:
+        assert "4711" not in str(error)
+        error = error.__context__

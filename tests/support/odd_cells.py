@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+from scipy import sparse
 from sklearn.base import ClassifierMixin
 
 import discreet.linear_model
@@ -98,6 +99,7 @@ class Container:
 
     table: Any
     column: Any
+    targets: Any = None  # where a table of targets is another than one of features
 
 
 def objects(cells):
@@ -155,12 +157,20 @@ def array_of(dtype):
     return Container(lambda rows: np.array(rows, dtype=dtype), lambda y: np.array(y, dtype=dtype))
 
 
+def sparse_of(make, dtype=float):
+    dense = array_of(dtype)
+    return Container(lambda rows: make(dense.table(rows)), dense.column, dense.table)
+
+
 FLOATS = [math.nan, math.inf, -math.inf, 1e300, 5e-324]
 TYPED: dict[str, tuple[Container, list[Any]]] = {
     "doubles": (array_of(float), FLOATS),
     "single precision": (array_of(np.float32), [math.nan, math.inf, 1e-45]),
     "half precision": (array_of(np.float16), [math.nan, math.inf]),
     "long doubles": (array_of(np.longdouble), [math.nan, np.longdouble("1e4000")]),
+    "sparse": (sparse_of(sparse.csr_array), FLOATS),
+    "sparse triples": (sparse_of(sparse.coo_array, np.longdouble), [np.longdouble("1e4000")]),
+    "sparse matrix": (sparse_of(sparse.csc_matrix, np.float32), [math.nan, math.inf]),
     "integers": (array_of(np.int64), [2**63 - 1, -(2**63)]),
     "unsigned": (array_of(np.uint64), [2**64 - 1]),
     "truth values": (array_of(bool), [True]),
@@ -235,7 +245,7 @@ def arguments(name, container, rows, labels, weights):
     """Return what a model is fitted to; every label twice for a model of several targets."""
     given, more = [container.table(rows)], {}
     if name == LowRankRegressor.__name__:
-        given.append(container.table([[label] * 2 for label in labels]))
+        given.append((container.targets or container.table)([[label] * 2 for label in labels]))
     elif name not in LOCATIONS or name == "Threshold":
         given.append(container.column(labels))
     if name in WEIGHTED:

@@ -37,7 +37,7 @@ class Given:
     kind
         What the type of the column says of its cells: numbers, text, or anything.
     cells
-        Numbers in an array of their type, other cells in an array of objects, or either coded.
+        Numbers or text in an array of their type, other cells in one of objects, or any coded.
     missing
         Which numbers are none, where their type cannot say so itself.
     """
@@ -134,7 +134,7 @@ def _of_array(values: Any, name: str) -> Given:
     if kind in NUMERIC_KINDS:
         return Given(NUMBERS, cells)
     if kind in "UTS":
-        return Given(TEXT, cells.astype(object))
+        return Given(TEXT, cells if kind == "U" else cells.astype(object))
     if kind == "O":
         return Given(ANYTHING, cells)
     raise _other_type(cells.dtype.type.__name__, name)

@@ -16,6 +16,7 @@ from scipy import sparse
 
 from discreet._types import Integers, Vector
 from discreet.data.accept import source_of
+from discreet.data.cells import label_of, number_of, numbers_of
 from discreet.data.frame import Coded, Frame
 from discreet.data.shelf import SHELF
 from discreet.data.source import Kernel, Prepared, Remake
@@ -111,7 +112,7 @@ def _column(cells: Any, column: Wanted) -> Any:
 
 def _numbers(cells: Any) -> Vector:
     if kind_of(cells.dtype) != NUMBER or is_categorical(cells.dtype) or cells.dtype.kind == "O":
-        coded = _coded(cells, _number)
+        coded = _coded(cells, number_of)
         return np.asarray(coded.distinct, dtype=np.float64)[coded.places]
     if isinstance(cells, np.ndarray):
         return np.asarray(cells, dtype=np.float64)
@@ -133,19 +134,12 @@ def _coded(cells: Any, read: Callable[[Any], Any]) -> Coded:
     return Coded(read_as, places.astype(np.int64))
 
 
-def _number(cell: Any) -> float:
-    """Return a cell as a number, by itself; NaN if it is none."""
-    try:
-        return np.nan if cell is None or isinstance(cell, bytes) else float(cell)
-    except (OverflowError, TypeError, ValueError):
-        return np.nan
-
-
 def _text(cell: Any) -> str | None:
     """Return a cell as text, by itself; None if it is neither text nor a number."""
-    if isinstance(cell, str):
-        return cell
-    number = _number(cell)
+    label = label_of(cell)
+    if isinstance(label, str):
+        return label
+    number = number_of(label)
     if not np.isfinite(number):
         return None
     return str(int(number)) if number == int(number) else repr(number)
@@ -153,9 +147,10 @@ def _text(cell: Any) -> str | None:
 
 def _label(cell: Any) -> Any:
     """Return a cell by itself: text, a number, or None."""
-    if isinstance(cell, str):
-        return cell
-    number = _number(cell)
+    label = label_of(cell)
+    if isinstance(label, str):
+        return label
+    number = number_of(label)
     return None if np.isnan(number) else number
 
 
@@ -163,7 +158,7 @@ def _table(rows: Any) -> Any:
     """Return an array of numbers, as it is if it is one."""
     if kind_of(rows.dtype) == NUMBER:
         return rows
-    return np.array([_number(cell) for cell in rows.ravel().tolist()]).reshape(rows.shape)
+    return numbers_of(rows.ravel().tolist()).reshape(rows.shape)
 
 
 def only(names: Sequence[str], rows: Any) -> Any:

@@ -52,6 +52,9 @@ class _Secret:
 class Rows(_Secret):
     """Private rows with their declared bounds; nothing is read until :meth:`open`.
 
+    What has no type of its own, lists and arrays of objects, is copied to numbers before, each cell
+    by itself and without consequence.
+
     Parameters
     ----------
     X

@@ -144,7 +144,8 @@ def _found(y: Given) -> Any:
         labels = classes[np.isfinite(classes)]
         is_whole = bool((labels == np.floor(labels)).all())
     else:
-        found = {label_of(cell) for cell in cells.tolist()}
+        distinct = np.unique(cells) if cells.dtype.kind == "U" else cells
+        found = {label_of(cell) for cell in distinct.tolist()}
         listed = [label for label in found if isinstance(label, str) or _is_finite(label)]
         is_text = {isinstance(label, str) for label in listed}
         if len(is_text) > 1:

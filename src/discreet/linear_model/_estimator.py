@@ -6,7 +6,8 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from contextlib import closing
-from typing import Any, ClassVar, Protocol, Self
+from functools import wraps
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -41,6 +42,20 @@ INTERCEPT_SHARE = 0.5
 """The constant of the intercept's column, as a share of the bound on rows."""
 
 COLUMNS_FOUND = Fact("columns", "their number, and their names if they have any", Source.FOUND)
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def silent(fit: Method) -> Method:
+    """Let a fit say nothing of a cell, whatever the caller has told NumPy to warn of or raise."""
+
+    @wraps(fit)
+    def fit_in_silence(*arguments: Any, **options: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return fit(*arguments, **options)
+
+    return fit_in_silence  # type: ignore[return-value]
 
 
 def table_for(estimator: Any, X: Any, *, reset: bool) -> Any:
@@ -282,7 +297,7 @@ class LinearEstimator(Storable):
         check_is_fitted(self, "coef_")
         return np.asarray(self._rows(X) @ np.atleast_2d(self.coef_).T + self.intercept_)
 
-    @np.errstate(all="ignore")  # nothing is said of a cell, whatever the caller has set
+    @silent
     def fit(
         self,
         X: Any,

@@ -21,7 +21,13 @@ from discreet.errors import InputTypeError
 from discreet.facts import Fact, Source
 from discreet.geometry import L2Ball, NuclearBall, Product
 from discreet.ledger import AbstractLedger
-from discreet.linear_model._estimator import INTERCEPT_SHARE, check_lengths, table_for, target_for
+from discreet.linear_model._estimator import (
+    INTERCEPT_SHARE,
+    check_lengths,
+    silent,
+    table_for,
+    target_for,
+)
 from discreet.linear_model._fitting import noise_from
 from discreet.linear_model._regressor import numbers
 from discreet.linear_model._storing import Storable
@@ -130,7 +136,7 @@ class LowRankRegressor(RegressorMixin, Storable):  # type: ignore[misc]
         self.rehearsal = rehearsal
         self.verbose = verbose
 
-    @np.errstate(all="ignore")  # nothing is said of a cell, whatever the caller has set
+    @silent
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the model; the ledger is charged before a row is read.
 

@@ -13,7 +13,7 @@ from discreet.data import Bounds, Rows
 from discreet.errors import InputError
 from discreet.geometry import Box
 from discreet.ledger import AbstractLedger
-from discreet.linear_model._estimator import COLUMNS_FOUND, table_for
+from discreet.linear_model._estimator import COLUMNS_FOUND, silent, table_for
 from discreet.linear_model._fitting import noise_from
 from discreet.linear_model._storing import Storable
 from discreet.mechanisms import ExponentialSampling, Mechanism
@@ -47,7 +47,7 @@ class LocationEstimator(Storable):
     ) -> tuple[Mechanism, Question]:
         """Return what is asked of rows of this width, and who answers."""
 
-    @np.errstate(all="ignore")  # nothing is said of a cell, whatever the caller has set
+    @silent
     def fit(self, X: Any, y: Any = None) -> Self:
         """Release the location; the ledger is charged before a row is read.
 

@@ -15,7 +15,13 @@ from discreet.errors import InputError
 from discreet.geometry import Box
 from discreet.ledger import AbstractLedger
 from discreet.linear_model._classifier import classes_in_words, codes_of, declared_or_found
-from discreet.linear_model._estimator import COLUMNS_FOUND, check_lengths, table_for, target_for
+from discreet.linear_model._estimator import (
+    COLUMNS_FOUND,
+    check_lengths,
+    silent,
+    table_for,
+    target_for,
+)
 from discreet.linear_model._fitting import noise_from
 from discreet.linear_model._storing import Storable
 from discreet.location._estimator import limits_for, limits_of
@@ -105,7 +111,7 @@ class Threshold(ClassifierMixin, Storable):  # type: ignore[misc]
         self.rehearsal = rehearsal
         self.verbose = verbose
 
-    @np.errstate(all="ignore")  # nothing is said of a cell, whatever the caller has set
+    @silent
     def fit(self, X: Any, y: Any) -> Self:
         """Release the threshold; the ledger is charged before a row is used.
 

@@ -15,7 +15,7 @@ from discreet.compat.diffprivlib.models.adapter import Adapter
 from discreet.errors import InputError, InputTypeError
 from discreet.ledger import AbstractLedger
 from discreet.linear_model import Ridge
-from discreet.linear_model._estimator import table_for, target_for
+from discreet.linear_model._estimator import silent, table_for, target_for
 from discreet.privacy import Unit
 
 LARGEST = 1e100
@@ -103,7 +103,7 @@ class LinearRegression(RegressorMixin, Adapter):  # type: ignore[misc]
         self.delta = delta
         self.unit = unit
 
-    @np.errstate(all="ignore")  # nothing is said of a cell, whatever the caller has set
+    @silent
     def fit(self, X: Any, y: Any, **metadata: Any) -> Self:
         """Fit the model; the accountant is charged before anything is learnt from the rows.
 
