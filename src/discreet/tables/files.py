@@ -28,11 +28,12 @@ from discreet.schema.schema import CATEGORY, NUMBER, Label
 from discreet.tables.frame import Cells, Frame, Table
 from discreet.tables.header import check_columns, csv_header
 from discreet.tables.labels import Labels
+from discreet.tables.records import LONGEST_LINE, check_records
 
 CSV, PARQUET = (".csv",), (".parquet", ".pq")
 
-LONGEST_LINE = 2**22
-"""A longer line of a CSV file is refused; also how much is parsed at a time."""
+PARSED_AT_ONCE = LONGEST_LINE + 2**10
+"""How much of a CSV file is parsed at a time: a record, and more than any end of a line."""
 
 Read = TypeVar("Read")
 
@@ -214,7 +215,7 @@ def _wanted(schema: Schema, with_target: bool) -> dict[str, Labels | None]:
 
 def _read_csv(path: Path, wanted: Wanted) -> Any:
     names = csv_header(path)
-    _check_quotes(path)
+    check_records(path)
     text = pa.dictionary(pa.int32(), pa.string())
     types = {name: pa.float64() if labels is None else text for name, labels in wanted.items()}
     if _is_header_alone(path):
@@ -225,7 +226,7 @@ def _read_csv(path: Path, wanted: Wanted) -> Any:
         names,
         lambda: csv.read_csv(
             path,
-            read_options=csv.ReadOptions(block_size=LONGEST_LINE),
+            read_options=csv.ReadOptions(block_size=PARSED_AT_ONCE),
             parse_options=_parsing(names),
             convert_options=options,
         ),
@@ -238,28 +239,15 @@ def _parsing(names: list[str]) -> Any:
 
 
 def _first_block(path: Path) -> Any:
-    _check_quotes(path)
+    check_records(path)
     if _is_header_alone(path):
         return pa.table({name: pa.array([], pa.null()) for name in csv_header(path)})
     with csv.open_csv(
         path,
-        read_options=csv.ReadOptions(block_size=LONGEST_LINE),
+        read_options=csv.ReadOptions(block_size=PARSED_AT_ONCE),
         parse_options=_parsing(csv_header(path)),
     ) as reader:
         return pa.table(reader.read_next_batch().slice(0, 0))
-
-
-def _check_quotes(path: Path) -> None:
-    """Refuse quotes without a partner: the last would swallow all rows after it."""
-    quotes = 0
-    with path.open("rb") as file:
-        while block := file.read(LONGEST_LINE):
-            quotes += block.count(b'"')
-    if quotes % 2:
-        raise InputError(
-            f"{path}: a cell opens a quote that no cell closes. Is the file complete? A quote "
-            "within a quoted cell is written twice."
-        )
 
 
 def _is_header_alone(path: Path) -> bool:
@@ -308,8 +296,6 @@ def _problem(path: Path, names: list[str], said: str) -> str:
         )
     if re.search(r"Expected \d+ columns", said):
         return "some line has more or fewer cells than the first. Is the file complete?"
-    if "straddl" in said or "block" in said:
-        return f"some line is longer than {LONGEST_LINE // 2**20} MiB. Quotes may be unbalanced."
     return "this cannot be read as CSV. Is the file complete, and are its cells split by commas?"
 
 
