@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from discreet._types import Array, Integers
 from discreet.data.shelf import SHELF
+from discreet.errors import InputTypeError
 
 Cells = NDArray[Any]
 
@@ -49,6 +50,27 @@ class Frame:
 
     def __repr__(self) -> str:
         return f"<a table of {len(self._cells)} columns>"
+
+
+def is_arrow(X: object) -> bool:
+    """Say whether this is a table or a batch of Arrow, without importing it.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> is_arrow(pyarrow.table({"age": [47]})), is_arrow([[47]])
+    (True, False)
+    """
+    is_its = type(X).__module__.partition(".")[0] == "pyarrow"
+    return is_its and type(X).__name__ in ("Table", "RecordBatch")
+
+
+def refuse_lazy(X: object) -> None:
+    """Refuse a table of Polars that has not been computed."""
+    if type(X).__module__.partition(".")[0] == "polars" and type(X).__name__ == "LazyFrame":
+        raise InputTypeError(
+            "X must be a table that has been computed; got a Polars LazyFrame. Pass X.collect()."
+        )
 
 
 FILLED_AT_ONCE = 2**15

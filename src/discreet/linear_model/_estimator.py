@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.data import Labels, ParquetTable
-from discreet.data.frame import Frame, matrix_of
+from discreet.data.frame import Frame, matrix_of, refuse_lazy
 from discreet.data.parquet import PREDICTED_AT_ONCE, is_stored
 from discreet.data.source import Source as StoredRows
 from discreet.data.stored import Encoding, Wanted
@@ -41,6 +41,8 @@ VALUES_FOLLOW = ("convert", "array=", "Complex data")
 
 def unquoted(check: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
     """Let scikit-learn check a table, but not quote it."""
+    for argument in arguments:
+        refuse_lazy(argument)
     try:
         return check(*arguments, **options)
     except (OverflowError, TypeError, ValueError) as error:

@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 from pyarrow import csv, parquet
 
 from discreet._types import Vector
-from discreet.data import ParquetTable
-from discreet.data.parquet import shortest
+from discreet.data import ParquetTable, kinds
+from discreet.data.kinds import check_kind, kind_of, shortest
 from discreet.errors import InputError
 from discreet.preprocessing import Category
 from discreet.schema import CLASSIFICATION, Schema
@@ -300,65 +300,15 @@ def _problem(path: Path, names: list[str], said: str) -> str:
 
 
 def _check_type(path: Path, name: str, kind: Any, labels: Labels | None) -> None:
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    if pa.types.is_null(kind):
-        return
-    if labels is None and not _is_number(kind):
-        raise InputError(
-            f"{path}: the column {name!r} is declared as numbers; the file says {kind}. "
-            "Convert it, or declare it as a category."
-        )
-    if labels is not None and not (_is_text(kind) or _is_number(kind)):
-        raise InputError(
-            f"{path}: the column {name!r} must hold text, numbers or truth values; the file says "
-            f"{kind}. Convert it, or ignore it."
-        )
-    if labels is not None and labels.are_text and not _is_text(kind):
-        raise InputError(
-            f"{path}: the column {name!r} is declared with text, and the file says {kind}. Declare "
-            "numbers without quotes, or true and false."
-        )
-    if labels is not None and not labels.survive(lambda number: _stored(number, kind)):
-        raise InputError(
-            f"{path}: the column {name!r} holds {kind}, too coarse for the declared numbers. Store "
-            "it as double, or declare numbers of fewer digits."
-        )
-
-
-def _stored(number: float, kind: Any) -> float:
-    """Return what a number reads back as from a column of this type.
-
-    Single precision is read as the shortest number that it could mean, as a CSV file spells it.
-    """
-    with np.errstate(over="ignore"):
-        if pa.types.is_float32(kind):
-            return shortest(number)
-        return float(np.float16(number)) if pa.types.is_float16(kind) else number
-
-
-def _is_number(kind: Any) -> bool:
-    return any(
-        of(kind)
-        for of in (
-            pa.types.is_integer,
-            pa.types.is_floating,
-            pa.types.is_decimal,
-            pa.types.is_boolean,
-        )
-    )
-
-
-def _is_text(kind: Any) -> bool:
-    return any(
-        of(kind) for of in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
-    )
+    listed = None if labels is None else labels.listed
+    check_kind(str(path), name, listed, kind_of(kind), is_spelt=True)
 
 
 def _kind(kind: Any) -> str:
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    if pa.types.is_boolean(kind) or _is_text(kind):
+    found = kind_of(kind)
+    if found.words == "bool" or found.holds == kinds.TEXT:
         return CATEGORY
-    return NUMBER if _is_number(kind) or pa.types.is_null(kind) else str(kind)
+    return found.words if found.holds == kinds.OTHER else NUMBER
 
 
 def _numbers(column: Any) -> Vector:
@@ -382,7 +332,7 @@ def _labelled(column: Any, labels: Labels) -> Cells:
     encoded = _encoded(column)
     values = encoded.dictionary.to_pylist()
     if pa.types.is_float32(encoded.dictionary.type):
-        values = [None if value is None else _stored(value, pa.float32()) for value in values]
+        values = [None if value is None else shortest(value) for value in values]
     meant: Iterable[Label | None] = map(labels.meant, values)
     known = np.array([*meant, None], dtype=object)
     places = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
