@@ -8,7 +8,7 @@ objects can hold anything; it is read cell by cell and never refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,12 @@ POLARS_NUMBERS = (
     *("Float16", "Float32", "Float64", "Decimal", "Boolean"),
 )
 POLARS_TEXT = ("String", "Utf8", "Categorical", "Enum")
+
+NARROW: Mapping[str, type[np.floating[Any]]] = {
+    **dict.fromkeys(("f2", "halffloat", "Float16"), np.float16),
+    **dict.fromkeys(("f4", "float", "Float32"), np.float32),
+}
+"""Floats of fewer than 64 bits, as NumPy and pandas, Arrow and Polars call them."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +155,7 @@ def kind_of(dtype: Any) -> Kind:
     if hasattr(dtype, "pyarrow_dtype"):
         return _kind_of_arrow(dtype.pyarrow_dtype)
     if dtype.kind in "biuf":
-        return Kind(NUMBER, words, _narrow(dtype.kind, getattr(dtype, "itemsize", 8)))
+        return Kind(NUMBER, words, NARROW.get(f"{dtype.kind}{getattr(dtype, 'itemsize', 8)}"))
     if type(dtype).__name__ == "StringDtype" or dtype.kind in "UT":
         return Kind(TEXT, words)
     return Kind(ANYTHING if words == "object" else OTHER, words)
@@ -158,10 +164,6 @@ def kind_of(dtype: Any) -> Kind:
 def is_categorical(dtype: Any) -> bool:
     """Say whether a column is stored as places in a list of categories."""
     return type(dtype).__name__ == "CategoricalDtype"
-
-
-def _narrow(kind: str, size: int) -> type[np.floating[Any]] | None:
-    return {2: np.float16, 4: np.float32}.get(size) if kind == "f" else None
 
 
 def _kind_of_arrow(dtype: Any) -> Kind:
@@ -173,7 +175,7 @@ def _kind_of_arrow(dtype: Any) -> Kind:
     if words in ARROW_TEXT:
         return Kind(TEXT, words)
     if re.split(r"\d|\(", words)[0] in ARROW_NUMBERS:
-        return Kind(NUMBER, words, {"float": np.float32, "halffloat": np.float16}.get(words))
+        return Kind(NUMBER, words, NARROW.get(words))
     return Kind(OTHER, words)
 
 
@@ -184,5 +186,5 @@ def _kind_of_polars(dtype: Any) -> Kind:
     if name in POLARS_TEXT:
         return Kind(TEXT, name)
     if name in POLARS_NUMBERS:
-        return Kind(NUMBER, name, {"Float32": np.float32, "Float16": np.float16}.get(name))
+        return Kind(NUMBER, name, NARROW.get(name))
     return Kind(OTHER, name)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -56,7 +59,7 @@ def _column(name: str, entry: str, values: Any, count: int) -> Any:
     if not hasattr(values, "__len__"):
         raise InputTypeError(f"{name} must be an array; got {type(values).__name__}.")
     try:
-        column = np.asarray(values)
+        column = _each(values) if isinstance(values, (list, tuple)) else np.asarray(values)
     except Exception:  # whatever a foreign container raises could quote its contents
         column = np.empty(0, dtype=object)
     if column.dtype.kind not in NUMERIC_KINDS:
@@ -64,6 +67,22 @@ def _column(name: str, entry: str, values: Any, count: int) -> Any:
     if column.shape != (count,):
         raise InputError(f"{name} must be a vector with one {entry} for each row of X.")
     return column
+
+
+def _each(values: Sequence[Any]) -> Vector:
+    """Return the numbers of a list, which has no type: NaN for whatever is none, by itself."""
+    return np.array([_number(value) for value in values], dtype=np.float64)
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, (list, tuple)) and len(value) == 1:
+        value = value[0]  # a row of its own
+    if not isinstance(value, (Real, Decimal, np.bool_)):
+        return np.nan
+    try:
+        return float(value)
+    except Exception:  # whatever it was, a message would tell of a value
+        return np.nan
 
 
 def clean_labels(column: Any, bounds: Bounds) -> tuple[Vector | None, Booleans | None]:
