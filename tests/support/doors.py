@@ -194,6 +194,10 @@ def _arrow_series(kind: Any, cells: list[Any]) -> Any:
     return pd.Series(pd.array(_arrow(kind, cells), dtype=pd.ArrowDtype(kind)))
 
 
+def _arrow_text(cells: list[Any]) -> Any:
+    return pd.Series(pd.array(_arrow(pa.string(), cells), dtype="string[pyarrow]"))
+
+
 def _polars(dtype: Any, cells: list[Any]) -> Any:
     if dtype == pl.Decimal:
         cells = [None if cell is None else Decimal(cell) for cell in cells]
@@ -225,7 +229,7 @@ PANDAS_TEXT = (
     Store("object", lambda cells: pd.Series(_objects(cells), dtype=object), ANY),
     Store("str", partial(_pandas, "str"), TEXTS),
     Store("string[python]", partial(_pandas, "string[python]"), TEXTS),
-    Store("string[pyarrow]", partial(_pandas, "string[pyarrow]"), TEXTS),
+    Store("string[pyarrow]", _arrow_text, (*TEXTS, b"\xff\xfe")),
     Store("ArrowDtype", partial(_arrow_series, pa.string()), (*TEXTS, b"\xff\xfe")),
     Store("large_string", partial(_arrow_series, pa.large_string()), TEXTS),
     Store("category", _categorical, TEXTS),
@@ -613,13 +617,25 @@ BYTES_OF_LINES = 'a1,"\n\r\t ;.e-\\\0é'
 """What hostile lines of a CSV file are made of."""
 
 
+def _garbage(generator: np.random.Generator) -> str:
+    return "".join(generator.choice(list(BYTES_OF_LINES), size=int(generator.integers(1, 20))))
+
+
+def _misquoted(generator: np.random.Generator) -> str:
+    """Return an honest line with a few quotes; often the last cell opens one."""
+    line = "12,3,1,true,a,no"
+    if generator.random() < 0.5:
+        line = '12,3,1,true,a,"no'
+    for _ in range(int(generator.integers(1, 4))):
+        place = int(generator.integers(len(line) + 1))
+        line = f'{line[:place]}"{line[place:]}'
+    return line
+
+
 def _csv(generator: np.random.Generator, folder: Path) -> Drawn:
     end = str(generator.choice(["\n", "\r\n", "\r"]))
     is_quoted = bool(generator.random() < 0.5)
-    garbage = [
-        "".join(generator.choice(list(BYTES_OF_LINES), size=int(generator.integers(1, 20))))
-        for _ in range(8)
-    ]
+    line = _garbage(generator) if generator.random() < 0.3 else _misquoted(generator)
 
     def spell(cell: Any) -> str:
         text = "" if cell is None else str(cell).lower() if isinstance(cell, bool) else str(cell)
@@ -640,9 +656,7 @@ def _csv(generator: np.random.Generator, folder: Path) -> Drawn:
     cell = Store(
         "cell", list, (*TEXTS, "1e999", "-0", "NaN", "0x10", " 7 ", "1_0", "true", "\ud800")
     )
-    return Drawn(
-        fit, {**dict.fromkeys((*COLUMNS, "y"), cell), "line": Store("line", list, garbage)}
-    )
+    return Drawn(fit, {**dict.fromkeys((*COLUMNS, "y"), cell), "line": Store("line", list, [line])})
 
 
 def _dask_frame(generator: np.random.Generator, folder: Path) -> Drawn:

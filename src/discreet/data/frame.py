@@ -65,6 +65,16 @@ def is_arrow(X: object) -> bool:
     return is_its and type(X).__name__ in ("Table", "RecordBatch")
 
 
+def held_by_arrow(column: Any) -> Any:
+    """Return the Arrow array in which pandas keeps a column, None if it keeps it otherwise.
+
+    Its cells are read from there: pandas raises on text that is no UTF-8, and quotes it.
+    """
+    dtype = getattr(column, "dtype", None)
+    is_its = hasattr(dtype, "pyarrow_dtype") or getattr(dtype, "storage", None) == "pyarrow"
+    return column.array.__arrow_array__() if is_its else None
+
+
 def refuse_lazy(X: object) -> None:
     """Refuse a table of Polars that has not been computed."""
     if type(X).__module__.partition(".")[0] == "polars" and type(X).__name__ == "LazyFrame":

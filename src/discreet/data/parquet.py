@@ -607,22 +607,27 @@ def _spelt(value: str | None) -> float:
 
 def arrow_cells(column: Any, wanted: Wanted) -> Cells | Coded:
     """Return the cells of a column of an Arrow table, chunk by chunk as those of a file."""
-    arrow = _arrow()
-    chunks = column.chunks if isinstance(column, arrow.ChunkedArray) else [column]
     if wanted.is_number:
-        return np.concatenate([np.empty(0), *(_numbers(arrow, chunk) for chunk in chunks)])
-    parts = [_coded(arrow, chunk, wanted) for chunk in chunks]
-    starts = np.cumsum([0, *(part.distinct.size for part in parts)])
-    none = Coded(np.empty(1, dtype=object), np.empty(0, dtype=np.int64))
-    return Coded(
-        np.concatenate([*(part.distinct for part in parts), none.distinct]),
-        np.concatenate(
-            [
-                none.places,
-                *(part.places + start for part, start in zip(parts, starts, strict=False)),
-            ]
-        ),
-    )
+        arrow = _arrow()
+        numbers = [_numbers(arrow, chunk) for chunk in _chunks(column)]
+        return np.concatenate([np.empty(0), *numbers])
+    return arrow_codes(column, wanted)
+
+
+def arrow_codes(column: Any, wanted: Wanted) -> Coded:
+    """Return the cells of a column of an Arrow table as places in a list of distinct values."""
+    arrow = _arrow()
+    distinct, places, start = [np.empty(1, dtype=object)], [np.empty(0, dtype=np.int64)], 1
+    for chunk in _chunks(column):
+        coded = _coded(arrow, chunk, wanted)
+        distinct.append(coded.distinct)
+        places.append(coded.places + start)
+        start += coded.distinct.size
+    return Coded(np.concatenate(distinct), np.concatenate(places))
+
+
+def _chunks(column: Any) -> list[Any]:
+    return list(column.chunks) if hasattr(column, "chunks") else [column]
 
 
 def _numbers(arrow: Any, array: Any) -> Cells:

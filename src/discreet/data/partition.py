@@ -16,8 +16,9 @@ from scipy import sparse
 
 from discreet._types import Integers, Vector
 from discreet.data.accept import source_of
-from discreet.data.frame import Coded, Frame
+from discreet.data.frame import Coded, Frame, held_by_arrow
 from discreet.data.kinds import NUMBER, OTHER, TEXT, TRUTHS, is_categorical, kind_of, shortest
+from discreet.data.parquet import arrow_codes
 from discreet.data.shelf import SHELF
 from discreet.data.source import Kernel, Prepared, Remake
 from discreet.data.stored import Encoding, Wanted
@@ -127,7 +128,11 @@ def _numbers(cells: Any) -> Vector:
 
 def _coded(cells: Any, read: Callable[[Any], Any]) -> Coded:
     """Return cells as places in a list of what their distinct values are read as."""
-    if is_categorical(cells.dtype):
+    held = held_by_arrow(cells)
+    if held is not None:
+        coded = arrow_codes(held, Wanted("", ()))
+        listed, places = coded.distinct.tolist(), coded.places
+    elif is_categorical(cells.dtype):
         listed, places = cells.cat.categories.tolist(), cells.cat.codes.to_numpy()
     elif kind_of(cells.dtype).holds in (TEXT, NUMBER) and hasattr(cells, "factorize"):
         places, distinct = cells.factorize()
@@ -144,7 +149,7 @@ def _number(cell: Any) -> float:
     """Return a cell as a number, by itself; NaN if it is none."""
     try:
         return np.nan if cell is None or isinstance(cell, bytes) else float(cell)
-    except (OverflowError, TypeError, ValueError):
+    except Exception:  # whatever it was, one cell must not end the fit
         return np.nan
 
 

@@ -18,6 +18,7 @@ from discreet.data.frame import (
     Coded,
     Frame,
     column_by_column,
+    held_by_arrow,
     is_arrow,
     refuse_lazy,
     side_by_side,
@@ -421,11 +422,8 @@ def _of_frame(X: Any, name: Any, declared: Column) -> Cells:
     if dtype is None:
         return _objects(column)
     check_kind("X", name, labels, kind_of(dtype))
-    if is_arrow(X):
-        return arrow_cells(column, Wanted(str(name), labels))
-    if hasattr(dtype, "pyarrow_dtype"):
-        return arrow_cells(column.array.__arrow_array__(), Wanted(str(name), labels))
-    return np.asarray(column)
+    held = column if is_arrow(X) else held_by_arrow(column)
+    return np.asarray(column) if held is None else arrow_cells(held, Wanted(str(name), labels))
 
 
 def _of_array(array: NDArray[Any], place: int, declared: Column) -> Cells:
