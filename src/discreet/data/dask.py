@@ -12,7 +12,8 @@ import numpy as np
 from discreet.data import partition
 from discreet.data.dense import rows_of_width
 from discreet.data.frame import matrix_of
-from discreet.data.partition import ANYTHING, LABELS, NUMBER, TEXT, WEIGHTS, Reading, kind_of
+from discreet.data.kinds import ANYTHING, OTHER, kind_of
+from discreet.data.partition import LABELS, WEIGHTS, Reading
 from discreet.data.scattered import Scattered, computed, task
 from discreet.data.source import Source
 from discreet.data.stored import Encoding, StoredTable, Wanted, check_apart
@@ -338,6 +339,6 @@ def _check_kind(place: str, column: Wanted, dtype: Any) -> None:
         raise InputError(
             f"{place}: numbers of Dask are read as floats, which do not tell {numbers} apart."
         )
-    if kind == ANYTHING and not column.is_number:
-        return  # each value is compared by itself
-    column.check(place, number=kind == NUMBER, text=kind == TEXT, kind=str(dtype))
+    if kind.holds == ANYTHING and column.is_number:
+        kind = replace(kind, holds=OTHER)  # partitions are to be numbers, or declared as such
+    column.check(place, kind)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from discreet._types import Array, Integers
 from discreet.data.shelf import SHELF
+from discreet.errors import InputTypeError
 
 Cells = NDArray[Any]
 
@@ -49,6 +50,37 @@ class Frame:
 
     def __repr__(self) -> str:
         return f"<a table of {len(self._cells)} columns>"
+
+
+def is_arrow(X: object) -> bool:
+    """Say whether this is a table or a batch of Arrow, without importing it.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> is_arrow(pyarrow.table({"age": [47]})), is_arrow([[47]])
+    (True, False)
+    """
+    is_its = type(X).__module__.partition(".")[0] == "pyarrow"
+    return is_its and type(X).__name__ in ("Table", "RecordBatch")
+
+
+def held_by_arrow(column: Any) -> Any:
+    """Return the Arrow array in which pandas keeps a column, None if it keeps it otherwise.
+
+    Its cells are read from there: pandas raises on text that is no UTF-8, and quotes it.
+    """
+    dtype = getattr(column, "dtype", None)
+    is_its = hasattr(dtype, "pyarrow_dtype") or getattr(dtype, "storage", None) == "pyarrow"
+    return column.array.__arrow_array__() if is_its else None
+
+
+def refuse_lazy(X: object) -> None:
+    """Refuse a table of Polars that has not been computed."""
+    if type(X).__module__.partition(".")[0] == "polars" and type(X).__name__ == "LazyFrame":
+        raise InputTypeError(
+            "X must be a table that has been computed; got a Polars LazyFrame. Pass X.collect()."
+        )
 
 
 FILLED_AT_ONCE = 2**15

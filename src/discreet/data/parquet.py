@@ -26,6 +26,7 @@ from scipy import sparse
 from discreet._types import Integers, Vector
 from discreet.data.ahead import ahead
 from discreet.data.frame import Cells, Coded, Frame, matrix_of, one_above_another
+from discreet.data.kinds import TEXT, kind_of, shortest
 from discreet.data.stored import Encoding, StoredTable, Wanted, check_apart
 from discreet.data.stream import CACHED_BYTES, Feed, Piece, StreamSource
 from discreet.errors import InputError, InputTypeError, SourceChanged
@@ -489,22 +490,11 @@ def _check_column(file: _File, column: Wanted) -> None:
         raise InputError(f"{path}: the column {name!r} comes twice; names must differ.")
     if outside:
         return
-    types = _arrow().types
-    kind = file.types[name]
-    kind = kind.value_type if types.is_dictionary(kind) else kind
-    if types.is_null(kind):
-        return
-    number, text = _is_number(types, kind), _is_text(types, kind)
-    column.check(str(path), number=number, text=text, kind=str(kind))
+    column.check(str(path), kind_of(file.types[name]))
 
 
-def _is_number(types: Any, kind: Any) -> bool:
-    asked = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
-    return any(ask(kind) for ask in asked)
-
-
-def _is_text(types: Any, kind: Any) -> bool:
-    return any(ask(kind) for ask in (types.is_string, types.is_large_string, types.is_string_view))
+def _is_text(kind: Any) -> bool:
+    return not hasattr(kind, "index_type") and kind_of(kind).holds == TEXT
 
 
 def _changed(path: Path) -> NoReturn:
@@ -542,7 +532,7 @@ def _batches(
     text = [
         column.name
         for column in inside
-        if not column.is_number and _is_text(arrow.types, file.types[column.name])
+        if not column.is_number and _is_text(file.types[column.name])
     ]
     errors = (arrow.ArrowException, OSError, ValueError)
     opened = _or_none(
@@ -615,6 +605,31 @@ def _spelt(value: str | None) -> float:
         return np.nan
 
 
+def arrow_cells(column: Any, wanted: Wanted) -> Cells | Coded:
+    """Return the cells of a column of an Arrow table, chunk by chunk as those of a file."""
+    if wanted.is_number:
+        arrow = _arrow()
+        numbers = [_numbers(arrow, chunk) for chunk in _chunks(column)]
+        return np.concatenate([np.empty(0), *numbers])
+    return arrow_codes(column, wanted)
+
+
+def arrow_codes(column: Any, wanted: Wanted) -> Coded:
+    """Return the cells of a column of an Arrow table as places in a list of distinct values."""
+    arrow = _arrow()
+    distinct, places, start = [np.empty(1, dtype=object)], [np.empty(0, dtype=np.int64)], 1
+    for chunk in _chunks(column):
+        coded = _coded(arrow, chunk, wanted)
+        distinct.append(coded.distinct)
+        places.append(coded.places + start)
+        start += coded.distinct.size
+    return Coded(np.concatenate(distinct), np.concatenate(places))
+
+
+def _chunks(column: Any) -> list[Any]:
+    return list(column.chunks) if hasattr(column, "chunks") else [column]
+
+
 def _numbers(arrow: Any, array: Any) -> Cells:
     if arrow.types.is_dictionary(array.type):
         array = array.cast(array.type.value_type)
@@ -643,11 +658,11 @@ def _coded(arrow: Any, array: Any, column: Wanted) -> Coded:
     if types.is_decimal(values.type):
         values = _as_floats(arrow, values)
     listed: list[Any]
-    if _is_text(types, values.type):
+    if _is_text(values.type):
         listed = [_text(value) for value in values.cast(arrow.large_binary()).to_pylist()]
     else:
         listed = values.to_pylist()
-    if column.meant is not None and types.is_float32(values.type):
+    if types.is_float32(values.type):
         listed = [None if value is None else shortest(value) for value in listed]
     indices = array.indices.fill_null(len(listed)) if array.indices.null_count else array.indices
     places: Integers = indices.to_numpy(zero_copy_only=False).astype(np.int64)
@@ -659,18 +674,6 @@ def _read(column: Wanted, listed: Sequence[Any]) -> Cells:
     distinct = np.empty(len(listed) + 1, dtype=object)
     distinct[: len(listed)] = listed if column.meant is None else list(map(column.meant, listed))
     return distinct
-
-
-def shortest(number: float) -> float:
-    """Return what a number of single precision is taken for: the shortest it could mean.
-
-    Examples
-    --------
-    >>> shortest(float(np.float32(0.1)))
-    0.1
-    """
-    with np.errstate(over="ignore"):
-        return float(str(np.float32(number)))
 
 
 def _text(value: bytes | None) -> str | None:

@@ -17,7 +17,9 @@ from scipy import sparse
 from discreet._types import Integers, Vector
 from discreet.data.accept import source_of
 from discreet.data.cells import label_of, number_of, numbers_of
-from discreet.data.frame import Coded, Frame
+from discreet.data.frame import Coded, Frame, held_by_arrow
+from discreet.data.kinds import NUMBER, OTHER, TEXT, TRUTHS, is_categorical, kind_of, shortest
+from discreet.data.parquet import arrow_codes
 from discreet.data.shelf import SHELF
 from discreet.data.source import Kernel, Prepared, Remake
 from discreet.data.stored import Encoding, Wanted
@@ -27,8 +29,6 @@ from discreet.declared import Bounds
 
 LABELS, WEIGHTS = "the labels y", "the weights"
 """What columns are called that were not in the data frame."""
-
-NUMBER, TEXT, ANYTHING, OTHER = "numbers", "text", "anything", "something else"
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Reading:
                 return UNEQUAL
             if names.count(name) != 1:
                 return Broken(f"a partition does not have the column {name!r}, or has it twice.")
-            if kind_of(rows.dtypes.iloc[names.index(name)]) == OTHER:
+            if kind_of(rows.dtypes.iloc[names.index(name)]).holds == OTHER:
                 return Broken(f"in a partition the column {name!r} has another type.")
         return {column.name: _column(rows[column.name], column) for column in self.encoding.wanted}
 
@@ -102,16 +102,24 @@ def _column(cells: Any, column: Wanted) -> Any:
     every type: text that spells a number is that number where numbers are declared, and a number
     is its text where text is.
     """
-    labels = column.labels or ()
-    if all(not isinstance(label, str) for label in labels):
+    labels, kind = column.labels, kind_of(cells.dtype)
+    if labels is None:
         return _numbers(cells)
     if all(isinstance(label, str) for label in labels):
         return _coded(cells, _text)
-    return _coded(cells, _label)
+    if any(isinstance(label, str) for label in labels):
+        return _coded(cells, _label)
+    if kind.narrow is np.float32:
+        return _coded(cells, _shortest)
+    return _numbers(cells) if kind.holds == NUMBER else _coded(cells, _spelt)
 
 
 def _numbers(cells: Any) -> Vector:
-    if kind_of(cells.dtype) != NUMBER or is_categorical(cells.dtype) or cells.dtype.kind == "O":
+    if (
+        kind_of(cells.dtype).holds != NUMBER
+        or is_categorical(cells.dtype)
+        or cells.dtype.kind == "O"
+    ):
         coded = _coded(cells, number_of)
         return np.asarray(coded.distinct, dtype=np.float64)[coded.places]
     if isinstance(cells, np.ndarray):
@@ -121,9 +129,13 @@ def _numbers(cells: Any) -> Vector:
 
 def _coded(cells: Any, read: Callable[[Any], Any]) -> Coded:
     """Return cells as places in a list of what their distinct values are read as."""
-    if is_categorical(cells.dtype):
+    held = held_by_arrow(cells)
+    if held is not None:
+        coded = arrow_codes(held, Wanted("", ()))
+        listed, places = coded.distinct.tolist(), coded.places
+    elif is_categorical(cells.dtype):
         listed, places = cells.cat.categories.tolist(), cells.cat.codes.to_numpy()
-    elif kind_of(cells.dtype) in (TEXT, NUMBER) and hasattr(cells, "factorize"):
+    elif kind_of(cells.dtype).holds in (TEXT, NUMBER) and hasattr(cells, "factorize"):
         places, distinct = cells.factorize()
         listed = distinct.tolist()
     else:  # values may be of any kind, even such that cannot be looked up
@@ -145,6 +157,20 @@ def _text(cell: Any) -> str | None:
     return str(int(number)) if number == int(number) else repr(number)
 
 
+def _spelt(cell: Any) -> float | None:
+    """Return a cell as the number or truth value that it spells, by itself; None if neither."""
+    if isinstance(cell, str) and cell.lower() in TRUTHS:
+        return TRUTHS[cell.lower()]
+    number = number_of(cell)
+    return None if np.isnan(number) else number
+
+
+def _shortest(cell: Any) -> float | None:
+    """Return a cell of single precision as the number that it is taken for, None if missing."""
+    number = number_of(cell)
+    return None if np.isnan(number) else shortest(number)
+
+
 def _label(cell: Any) -> Any:
     """Return a cell by itself: text, a number, or None."""
     label = label_of(cell)
@@ -156,7 +182,7 @@ def _label(cell: Any) -> Any:
 
 def _table(rows: Any) -> Any:
     """Return an array of numbers, as it is if it is one."""
-    if kind_of(rows.dtype) == NUMBER:
+    if kind_of(rows.dtype).holds == NUMBER:
         return rows
     return numbers_of(rows.ravel().tolist()).reshape(rows.shape)
 
@@ -283,26 +309,3 @@ def quietly(work: Callable[[], Answer]) -> Answer | Broken:
             return work()
     except Exception:
         return Broken()
-
-
-UNKNOWN = "__UNKNOWN_CATEGORIES__"
-"""What Dask calls categories that it has not looked for."""
-
-
-def is_categorical(dtype: Any) -> bool:
-    """Say whether a column is stored as places in a list of categories."""
-    return type(dtype).__name__ == "CategoricalDtype"
-
-
-def kind_of(dtype: Any) -> str:
-    """Say what a column of this type can hold."""
-    if is_categorical(dtype):
-        is_known = dtype.categories is not None and UNKNOWN not in dtype.categories
-        return kind_of(dtype.categories.dtype) if is_known else ANYTHING
-    if dtype.kind in "biuf" or str(dtype).startswith("decimal"):
-        return NUMBER
-    if type(dtype).__name__ == "StringDtype" or dtype.kind in "UT":
-        return TEXT
-    if str(dtype).startswith(("string[", "large_string[")):
-        return TEXT
-    return ANYTHING if str(dtype) == "object" else OTHER

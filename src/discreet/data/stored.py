@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet._types import Vector
+from discreet.data.kinds import Kind, check_kind
 from discreet.data.source import Source
 from discreet.errors import InputError
 
@@ -26,43 +27,17 @@ class Wanted:
         """Whether it is read as numbers."""
         return self.labels is None
 
-    def check(self, place: str, *, number: bool, text: bool, kind: str) -> None:
+    def check(self, place: str, kind: Kind) -> None:
         """Refuse a column whose type does not go with what is declared.
 
         Parameters
         ----------
         place
             Where the column is.
-        number, text
-            What its type can hold.
         kind
-            Its type in words.
+            What its type can hold.
         """
-        if self.meant is not None:
-            return
-        if self.labels is None:
-            if not number:
-                raise InputError(
-                    f"{place}: the column {self.name!r} must hold numbers; its type is {kind}. "
-                    "Convert it, or declare it as a category."
-                )
-            return
-        if not (number or text):
-            raise InputError(
-                f"{place}: the column {self.name!r} must hold text, numbers or truth values; its "
-                f"type is {kind}. Convert it."
-            )
-        are_text = [isinstance(label, str) for label in self.labels]
-        if all(are_text) and not text:
-            raise InputError(
-                f"{place}: the column {self.name!r} is declared with text, and its type is {kind}. "
-                "Declare numbers, or convert the column."
-            )
-        if text and not number and not any(are_text):
-            raise InputError(
-                f"{place}: the column {self.name!r} is declared with numbers or truth values, and "
-                "its type is text. Declare text, or convert the column."
-            )
+        check_kind(place, self.name, self.labels, kind, is_spelt=self.meant is not None)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

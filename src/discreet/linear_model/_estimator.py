@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.data import Labels, ParquetTable
-from discreet.data.frame import Frame, matrix_of
+from discreet.data.frame import Frame, matrix_of, refuse_lazy
 from discreet.data.given import Given, column_of, family
 from discreet.data.labels import as_floats
 from discreet.data.parquet import PREDICTED_AT_ONCE, is_stored
@@ -60,6 +60,7 @@ def silent(fit: Method) -> Method:
 
 def table_for(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Return rows of numbers, each cell read by itself; keep the names of columns, or compare."""
+    refuse_lazy(X)
     given: Any = table_of(X)
     count, width = given.shape
     if count == 0:

@@ -14,13 +14,25 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from discreet import _checks
 from discreet._types import Array
-from discreet.data.frame import Coded, Frame, column_by_column, side_by_side
+from discreet.data.frame import (
+    Coded,
+    Frame,
+    column_by_column,
+    held_by_arrow,
+    is_arrow,
+    refuse_lazy,
+    side_by_side,
+)
+from discreet.data.kinds import ANYTHING, TEXT, Kind, check_kind, kind_of
+from discreet.data.parquet import arrow_cells
+from discreet.data.stored import Wanted
 from discreet.data.table import cells_of_rows
 from discreet.declared import MOST_ROWS, Bounds, Labels
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import L2Ball
 from discreet.geometry.shapes import Csr, as_numbers
 from discreet.preprocessing.columns import (
+    Category,
     Cells,
     Column,
     Numeric,
@@ -307,11 +319,12 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _cells(self, X: Any, names: list[Any] | None) -> list[Cells]:
         """Return the values of each declared column, refusing types no declaration speaks of."""
+        declared = self._declared()
         if names is None:
             array = _array(X)
-            return [_readable(place, array[:, place]) for place in range(array.shape[1])]
+            return [_of_array(array, place, column) for place, column in enumerate(declared)]
         wanted = self.columns if isinstance(self.columns, Mapping) else names
-        return [_readable(name, X[name]) for name in wanted]
+        return [_of_frame(X, name, column) for name, column in zip(wanted, declared, strict=True)]
 
     def _column_names(self, given: list[str] | None) -> list[str]:
         """Return a name for each column, from the declaration, the caller or the last fit."""
@@ -366,8 +379,9 @@ def _is_plain(pair: tuple[Column, Cells]) -> bool:
 
 def _frame_names(X: Any) -> list[Any] | None:
     """Return the column names of a data frame, None for anything else."""
-    # pandas and polars share no type, and neither has to be installed
-    names = getattr(X, "columns", None)
+    # pandas, Polars and Arrow share no type, and none of them has to be installed
+    refuse_lazy(X)
+    names = X.column_names if is_arrow(X) else getattr(X, "columns", None)
     if names is None:
         return None
     listed = list(names)
@@ -394,13 +408,38 @@ def _array(X: Any) -> NDArray[Any]:
     return cells_of_rows(X) if isinstance(X, (list, tuple)) else np.asarray(X)
 
 
-def _readable(name: object, column: Any) -> Cells:
+def _of_frame(X: Any, name: Any, declared: Column) -> Cells:
+    """Return one column of a data frame, refused if its type cannot hold what is declared."""
+    column = X[name]
     if isinstance(column, Coded):
-        return column
-    cells = np.asarray(column)
-    if cells.ndim != 1 or cells.dtype.kind not in "biufOUT":
-        raise InputTypeError(
-            f"column {name!r} must hold numbers, text or truth values; got {cells.ndim} axes of "
-            f"type {cells.dtype}. Convert it first."
-        )
+        return column  # a stored column, whose type was checked
+    labels = declared.levels if isinstance(declared, Category) else None
+    if getattr(column, "ndim", 1) != 1:
+        raise InputError(f"X: the column {name!r} must have one axis; got {column.ndim}.")
+    dtype = column.type if is_arrow(X) else getattr(column, "dtype", None)
+    if dtype is None:
+        return _objects(column)
+    check_kind("X", name, labels, kind_of(dtype))
+    held = column if is_arrow(X) else held_by_arrow(column)
+    return np.asarray(column) if held is None else arrow_cells(held, Wanted(str(name), labels))
+
+
+def _of_array(array: NDArray[Any], place: int, declared: Column) -> Cells:
+    """Return one column of an array, refused if the array's type cannot hold what is declared.
+
+    An array has one type for all its columns, so text may stand for whatever it spells.
+    """
+    kind = kind_of(array.dtype)
+    if kind.holds == TEXT:
+        kind = Kind(ANYTHING, kind.words)
+    labels = declared.levels if isinstance(declared, Category) else None
+    check_kind("X", place, labels, kind)
+    return array[:, place]
+
+
+def _objects(column: Any) -> Cells:
+    """Return cells without a type of their own, so that none decides how others are read."""
+    listed = list(column)
+    cells = np.empty(len(listed), dtype=object)
+    cells[:] = listed
     return cells

@@ -18,6 +18,7 @@ from discreet import _checks
 from discreet._types import Array, Integers, Vector
 from discreet.data.cells import number_of, numbers_of
 from discreet.data.frame import Coded, side_by_side
+from discreet.data.kinds import TRUTHS
 from discreet.data.shelf import SHELF
 from discreet.errors import InputError, InputTypeError
 from discreet.facts import one_of
@@ -258,8 +259,9 @@ class Category(Column):
     Notes
     -----
     Numbers are compared as floating-point numbers, so 1, 1.0 and True are the same level. Text
-    that is no declared level but spells a number counts as that number, because NumPy turns
-    numbers to text when an array holds both.
+    that is no declared level but spells a number or a truth value counts as that, because NumPy
+    turns numbers to text when an array holds both. A float of fewer than 64 bits is the level that
+    it is nearest to, if it is as near as such a float can be.
 
     Examples
     --------
@@ -337,15 +339,26 @@ class Category(Column):
             return self._codes(cells.distinct)[cells.places]
         place = self._place
         if cells.dtype.kind in "biuf":
+            if cells.dtype in (np.float16, np.float32):
+                place = self._narrow_place(cells.dtype.type)
             codes = [place.get(number, -1) for number in _numbers(cells).tolist()]
         else:
             codes = [
                 place[cell]
                 if isinstance(cell, str) and cell in place
-                else place.get(number_of(cell), -1)
+                else place.get(_spelt(cell), -1)
                 for cell in cells.tolist()
             ]
         return np.array(codes, dtype=np.int64)
+
+    def _narrow_place(self, narrow: type[np.floating[Any]]) -> dict[str | float, int]:
+        """Return where the level stands that a float of fewer bits means."""
+        with np.errstate(all="ignore"):
+            return {
+                float(narrow(level)): place
+                for level, place in self._place.items()
+                if not isinstance(level, str)
+            }
 
 
 def _listed(levels: object) -> tuple[str | float, ...]:
@@ -384,3 +397,10 @@ def _numbers(cells: Cells) -> Vector:
         with np.errstate(all="ignore"):  # a warning would tell of a value
             return cells.astype(np.float64, copy=False)
     return numbers_of(cells.tolist())
+
+
+def _spelt(cell: object) -> float:
+    """Return a cell as the number or truth value that it is or spells, NaN if neither."""
+    if isinstance(cell, str) and cell.lower() in TRUTHS:
+        return TRUTHS[cell.lower()]
+    return number_of(cell)

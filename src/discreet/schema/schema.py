@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from discreet import _checks
+from discreet.data.kinds import TRUTHS
 from discreet.errors import InputError
 from discreet.preprocessing import Category, Column, Numeric
 from discreet.privacy import unit_named
@@ -15,9 +16,6 @@ TASKS = (CLASSIFICATION, REGRESSION)
 
 NUMBER, CATEGORY = "number", "category"
 KINDS = (NUMBER, CATEGORY)
-
-TRUTHS = {"true": 1.0, "false": 0.0}
-"""How files spell truth values, in any case."""
 
 EXACT_WHOLE = 2.0**53
 """Whole numbers beyond are not told apart."""

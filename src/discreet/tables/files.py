@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 from pyarrow import csv, parquet
 
 from discreet._types import Vector
-from discreet.data import ParquetTable
-from discreet.data.parquet import shortest
+from discreet.data import ParquetTable, kinds
+from discreet.data.kinds import check_kind, kind_of, shortest
 from discreet.errors import InputError
 from discreet.preprocessing import Category
 from discreet.schema import CLASSIFICATION, Schema
@@ -28,11 +28,12 @@ from discreet.schema.schema import CATEGORY, NUMBER, Label
 from discreet.tables.frame import Cells, Frame, Table
 from discreet.tables.header import check_columns, csv_header
 from discreet.tables.labels import Labels
+from discreet.tables.records import LONGEST_LINE, check_records
 
 CSV, PARQUET = (".csv",), (".parquet", ".pq")
 
-LONGEST_LINE = 2**22
-"""A longer line of a CSV file is refused; also how much is parsed at a time."""
+PARSED_AT_ONCE = LONGEST_LINE + 2**10
+"""How much of a CSV file is parsed at a time: a record, and more than any end of a line."""
 
 Read = TypeVar("Read")
 
@@ -214,7 +215,7 @@ def _wanted(schema: Schema, with_target: bool) -> dict[str, Labels | None]:
 
 def _read_csv(path: Path, wanted: Wanted) -> Any:
     names = csv_header(path)
-    _check_quotes(path)
+    check_records(path)
     text = pa.dictionary(pa.int32(), pa.string())
     types = {name: pa.float64() if labels is None else text for name, labels in wanted.items()}
     if _is_header_alone(path):
@@ -225,7 +226,7 @@ def _read_csv(path: Path, wanted: Wanted) -> Any:
         names,
         lambda: csv.read_csv(
             path,
-            read_options=csv.ReadOptions(block_size=LONGEST_LINE),
+            read_options=csv.ReadOptions(block_size=PARSED_AT_ONCE),
             parse_options=_parsing(names),
             convert_options=options,
         ),
@@ -238,28 +239,15 @@ def _parsing(names: list[str]) -> Any:
 
 
 def _first_block(path: Path) -> Any:
-    _check_quotes(path)
+    check_records(path)
     if _is_header_alone(path):
         return pa.table({name: pa.array([], pa.null()) for name in csv_header(path)})
     with csv.open_csv(
         path,
-        read_options=csv.ReadOptions(block_size=LONGEST_LINE),
+        read_options=csv.ReadOptions(block_size=PARSED_AT_ONCE),
         parse_options=_parsing(csv_header(path)),
     ) as reader:
         return pa.table(reader.read_next_batch().slice(0, 0))
-
-
-def _check_quotes(path: Path) -> None:
-    """Refuse quotes without a partner: the last would swallow all rows after it."""
-    quotes = 0
-    with path.open("rb") as file:
-        while block := file.read(LONGEST_LINE):
-            quotes += block.count(b'"')
-    if quotes % 2:
-        raise InputError(
-            f"{path}: a cell opens a quote that no cell closes. Is the file complete? A quote "
-            "within a quoted cell is written twice."
-        )
 
 
 def _is_header_alone(path: Path) -> bool:
@@ -308,71 +296,19 @@ def _problem(path: Path, names: list[str], said: str) -> str:
         )
     if re.search(r"Expected \d+ columns", said):
         return "some line has more or fewer cells than the first. Is the file complete?"
-    if "straddl" in said or "block" in said:
-        return f"some line is longer than {LONGEST_LINE // 2**20} MiB. Quotes may be unbalanced."
     return "this cannot be read as CSV. Is the file complete, and are its cells split by commas?"
 
 
 def _check_type(path: Path, name: str, kind: Any, labels: Labels | None) -> None:
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    if pa.types.is_null(kind):
-        return
-    if labels is None and not _is_number(kind):
-        raise InputError(
-            f"{path}: the column {name!r} is declared as numbers; the file says {kind}. "
-            "Convert it, or declare it as a category."
-        )
-    if labels is not None and not (_is_text(kind) or _is_number(kind)):
-        raise InputError(
-            f"{path}: the column {name!r} must hold text, numbers or truth values; the file says "
-            f"{kind}. Convert it, or ignore it."
-        )
-    if labels is not None and labels.are_text and not _is_text(kind):
-        raise InputError(
-            f"{path}: the column {name!r} is declared with text, and the file says {kind}. Declare "
-            "numbers without quotes, or true and false."
-        )
-    if labels is not None and not labels.survive(lambda number: _stored(number, kind)):
-        raise InputError(
-            f"{path}: the column {name!r} holds {kind}, too coarse for the declared numbers. Store "
-            "it as double, or declare numbers of fewer digits."
-        )
-
-
-def _stored(number: float, kind: Any) -> float:
-    """Return what a number reads back as from a column of this type.
-
-    Single precision is read as the shortest number that it could mean, as a CSV file spells it.
-    """
-    with np.errstate(over="ignore"):
-        if pa.types.is_float32(kind):
-            return shortest(number)
-        return float(np.float16(number)) if pa.types.is_float16(kind) else number
-
-
-def _is_number(kind: Any) -> bool:
-    return any(
-        of(kind)
-        for of in (
-            pa.types.is_integer,
-            pa.types.is_floating,
-            pa.types.is_decimal,
-            pa.types.is_boolean,
-        )
-    )
-
-
-def _is_text(kind: Any) -> bool:
-    return any(
-        of(kind) for of in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
-    )
+    listed = None if labels is None else labels.listed
+    check_kind(str(path), name, listed, kind_of(kind), is_spelt=True)
 
 
 def _kind(kind: Any) -> str:
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    if pa.types.is_boolean(kind) or _is_text(kind):
+    found = kind_of(kind)
+    if found.words == "bool" or found.holds == kinds.TEXT:
         return CATEGORY
-    return NUMBER if _is_number(kind) or pa.types.is_null(kind) else str(kind)
+    return found.words if found.holds == kinds.OTHER else NUMBER
 
 
 def _numbers(column: Any) -> Vector:
@@ -396,7 +332,7 @@ def _labelled(column: Any, labels: Labels) -> Cells:
     encoded = _encoded(column)
     values = encoded.dictionary.to_pylist()
     if pa.types.is_float32(encoded.dictionary.type):
-        values = [None if value is None else _stored(value, pa.float32()) for value in values]
+        values = [None if value is None else shortest(value) for value in values]
     meant: Iterable[Label | None] = map(labels.meant, values)
     known = np.array([*meant, None], dtype=object)
     places = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)

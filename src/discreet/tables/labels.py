@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from discreet.schema.schema import TRUTHS, Label
+from discreet.data.kinds import TRUTHS
+from discreet.schema.schema import Label
 
 
 class Labels:
@@ -22,17 +23,9 @@ class Labels:
     """
 
     def __init__(self, labels: Sequence[Label]) -> None:
+        self.listed = tuple(labels)
         self._text = {label for label in labels if isinstance(label, str)}
         self._numbers = {float(label): label for label in labels if not isinstance(label, str)}
-
-    @property
-    def are_text(self) -> bool:
-        """Whether no label is a number or a truth value."""
-        return not self._numbers
-
-    def survive(self, stored: Callable[[float], float]) -> bool:
-        """Say whether every number reads back as itself after it was stored."""
-        return all(stored(number) == number for number in self._numbers)
 
     def meant(self, cell: object) -> Label | None:
         """Return the label that a cell means, None if it means none."""
