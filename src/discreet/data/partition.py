@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy import sparse
 
+from discreet._quiet import quiet
 from discreet._types import Integers, Vector
 from discreet.data.accept import source_of
 from discreet.data.frame import Coded, Frame
@@ -284,7 +285,7 @@ Answer = TypeVar("Answer")
 def quietly(work: Callable[[], Answer]) -> Answer | Broken:
     """Do the work; whatever it raises could quote rows in the log of a worker."""
     try:
-        with np.errstate(all="ignore"), SHELF.opened():
+        with quiet(), SHELF.opened():
             return work()
     except Exception:
         return Broken()

@@ -12,6 +12,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 
 from discreet import _checks
+from discreet._quiet import quiet
 from discreet._types import Array, Vector
 from discreet.data import LabelSet
 from discreet.data.frame import Coded
@@ -123,8 +124,9 @@ class ProbabilisticClassifier(LinearClassifierBase):
 def declared_or_found(declared: Any, y: Any) -> Any:
     """Return the declared classes in order, or those found in the labels."""
     if declared is None:
-        check_classification_targets(y)
-        classes = unique_labels(y)
+        with quiet():  # scikit-learn warns of many classes for so few rows
+            check_classification_targets(y)
+            classes = unique_labels(y)
     else:
         classes = _declared(declared)
     if classes.size < 2:

@@ -19,7 +19,7 @@ from discreet.facts import Fact, Source
 from discreet.geometry import L2Ball, NuclearBall, Product
 from discreet.ledger import AbstractLedger
 from discreet.linear_model._estimator import INTERCEPT_SHARE, unquoted
-from discreet.linear_model._fitting import noise_from
+from discreet.linear_model._fitting import is_told, noise_from
 from discreet.mechanisms import VectorPerturbation
 from discreet.penalties import Indicator
 from discreet.privacy import Budget, Guarantee, Unit, unit_named
@@ -193,7 +193,7 @@ class LowRankRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             Product([(L2Ball(self.data_norm), width), (L2Ball(self.target_norm), outputs)]),
             n_features=width + outputs,
             intercept=INTERCEPT_SHARE * self.data_norm if self.fit_intercept else None,
-            max_rows=count if unit.count_is_public else self.max_rows,
+            max_rows=count if is_told(budget, unit, self.ledger) else self.max_rows,
         )
         matrix = (width + bool(self.fit_intercept), outputs)
         domain = Indicator(NuclearBall(self.nuclear_radius, matrix))

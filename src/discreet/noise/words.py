@@ -3,8 +3,9 @@
 A supply of words lives for one call. Its key is read fresh from the operating system and never
 stored; short digests of the last few thousand keys of the process are, so that a source which goes
 round in a circle no longer than that is noticed. A broken source of entropy or a broken cipher
-raises :class:`EntropyError`; there is no weaker generator to fall back to. Without the ``cryptography`` package the words come from the
-operating system directly, which is equally safe and about three times slower.
+raises :class:`EntropyError`; there is no weaker generator to fall back to. Without the
+``cryptography`` package the words come from the operating system directly, which is equally safe
+and about three times slower.
 """
 
 from __future__ import annotations
