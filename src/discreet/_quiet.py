@@ -1,11 +1,11 @@
 """Silence that belongs to a thread: what is warned of there is not shown, kept or raised.
 
-A warning may quote a value, or tell that there was one; and where a filter makes an error of it, one
-record would decide whether a release fails. Python keeps filters for the whole process, and
-``catch_warnings`` of any thread exchanges them at any time, so they cannot be relied on and are left
-alone. Instead the module ``warnings`` is given, once, a class whose ``filters`` are another list for
-threads in here: one that ignores everything. Whoever warns, in C or in Python, asks for that
-attribute each time.
+A warning may quote a value, or tell that there was one; and where a filter makes an error of it,
+one record would decide whether a release fails. Python keeps filters for the whole process, and
+``catch_warnings`` of any thread exchanges them at any time, so they cannot be relied on and are
+left alone. Instead the module ``warnings`` is given, once, a class whose ``filters`` are another
+list for threads in here: one that ignores everything. Whoever warns, in C or in Python, asks for
+that attribute each time.
 """
 
 from __future__ import annotations
