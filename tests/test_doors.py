@@ -75,7 +75,7 @@ def fit_of(X, y=LABELS, *, declared=COLUMNS, **options):
         columns=declared,
         classes=["no", "yes"],
         mechanism="output_perturbation",
-        random_state=1,
+        rehearsal=1,
     )
     return lambda: model.fit(X, y, **options)
 

@@ -23,6 +23,7 @@ from discreet.geometry import L2Ball
 from discreet.ledger import MemoryLedger, State
 from discreet.mechanisms import GaussianSum, LaplaceSum, PrivateCount
 from discreet.noise import RehearsalNoise
+from discreet.noise.noise import CHECKED_KEYS
 from discreet.privacy import Budget
 from discreet.question import RowCount, VectorMean, VectorSum
 from discreet.release import RehearsalWarning, Release, release
@@ -97,7 +98,7 @@ def test_entropy_that_breaks_after_the_check_fails_without_an_answer(monkeypatch
 
     def failing(size):
         calls.append(size)
-        if len(calls) > 2:  # the check reads two keys
+        if len(calls) > CHECKED_KEYS:
             raise OSError("no entropy")
         return genuine(size)
 

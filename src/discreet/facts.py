@@ -112,7 +112,7 @@ def facts_about(
     ...     print(f"{fact.what}: {fact.words}")
     features: points of Euclidean norm at most 1
     columns: 3
-    records: at least one, at most 1,000
+    records: at least one, at most 1,000 (...)
     """
     found = {fact.what: fact for fact in _declared(bounds, unit)}
     known = tuple(known)
@@ -136,8 +136,23 @@ def _declared(bounds: Bounds, unit: Unit) -> Iterable[Fact]:
     if unit.count_is_public:
         yield Fact("records", "their number", Source.FOUND)
     else:
-        limits = f"at least one, at most {bounds.max_rows:,}"
-        yield Fact("records", limits, Source.DECLARED)
+        yield Fact("records", limits_in_words(bounds), Source.DECLARED)
+
+
+def limits_in_words(bounds: Bounds) -> str:
+    """Say how many records there may be, where their number is private.
+
+    Examples
+    --------
+    >>> from discreet.geometry import L2Ball
+    >>> limits_in_words(Bounds(L2Ball(1.0), 3, max_rows=10))
+    'at least one, at most 10 (of more, which are outside the promise, the first 10 are used...)'
+    """
+    most = f"{bounds.max_rows:,}"
+    return (
+        f"at least one, at most {most} (of more, which are outside the promise, the first {most} "
+        "are used, and one is protected as two would be)"
+    )
 
 
 def labels_in_words(labels: Labels) -> str:

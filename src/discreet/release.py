@@ -6,20 +6,28 @@ import contextlib
 import importlib.metadata
 import json
 import platform
-import threading
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import scipy
 
 from discreet import _checks, _strict_json
+from discreet._apart import NoThread, Stoppable, apart
+from discreet._quiet import quiet
 from discreet._types import Json
 from discreet.data import OpenRows, Rows
-from discreet.errors import EntropyError, InputError, LedgerError, ReleaseFailed, SourceChanged
+from discreet.errors import (
+    DiscreetError,
+    EntropyError,
+    InputError,
+    LedgerError,
+    ReleaseFailed,
+    SourceChanged,
+)
 from discreet.facts import Certificate, Fact, Source, Tolerance, facts_about
 from discreet.ledger import AbstractLedger, NoLedger, Receipt, State
 from discreet.mechanisms import Mechanism, Plan
@@ -31,6 +39,12 @@ FORMAT = 2
 FIRST_FIELDS = {"format", "value", "value_is_array", "guarantee", "mechanism", "receipt_number"}
 FIRST_FIELDS |= {"version", "reason"}
 FIELDS = FIRST_FIELDS | {"purpose", "facts", "noise", "certificate", "ledger", "entry", "versions"}
+
+
+FAILED = (
+    "the private part stopped before a release; the charge stands. Rehearse with RehearsalNoise on "
+    "synthetic rows to see why."
+)
 
 
 class RehearsalWarning(UserWarning):
@@ -330,39 +344,73 @@ def _true_of(guarantee: Guarantee, noise: Noise) -> Guarantee:
     return replace(guarantee, profile=NoPrivacy())
 
 
+@dataclass(frozen=True)
+class _Outcome:
+    """What comes out of a private part: a value, or what to raise instead."""
+
+    value: Any = None
+    stopped: BaseException | None = None
+    unrecorded: str = ""
+
+
 def _run(plan: Plan, rows: Rows, receipt: Receipt, noise: Noise) -> Any:
     """Run the private part; whatever happens there, the outside learns only that it failed.
 
-    What is raised is made afresh, outside every clause: an exception from within would carry, in
-    its traceback, the variables of the private part, the sum before noise among them.
+    It runs in a thread of its own, and what is raised is made afresh: an exception from within, or
+    one that a signal raises while it runs, would carry the variables of the private part, the sum
+    before noise among them.
     """
-    opened = _opened(rows, receipt)
     if not noise.is_private:
-        return _rehearse(plan, opened, receipt, noise)
+        return _rehearse(plan, _opened(rows, receipt), receipt, noise)
+    try:
+        outcome = apart(partial(_private, plan, rows, receipt, noise))
+    except NoThread:
+        receipt.issuer.refund(receipt)
+        raise
+    if outcome is None:
+        raise ReleaseFailed(FAILED)
+    if outcome.unrecorded:  # what was paid for is not lost; the charge stands as opened
+        with contextlib.suppress(Warning):  # where warnings are errors
+            warnings.warn(
+                f"how the release ended was not recorded: {outcome.unrecorded}", stacklevel=3
+            )
+    if outcome.stopped is not None:
+        raise outcome.stopped
+    return outcome.value
+
+
+def _private(
+    plan: Plan, rows: Rows, receipt: Receipt, noise: Noise, stoppable: Stoppable
+) -> _Outcome:
+    """Open the rows, run the plan on them, and write down how it ended."""
+    try:
+        opened = _opened(rows, receipt)
+    except DiscreetError as error:
+        return _Outcome(stopped=_afresh(error))
     value: Any = None
     stopped: BaseException | None = None
     try:
-        with _QUIET, np.errstate(all="ignore"):
+        with stoppable, quiet():
             value = plan.run(opened, noise)
     except (EntropyError, SourceChanged) as error:
-        stopped = type(error)(*error.args)  # says nothing about the rows
+        stopped = _afresh(error)  # says nothing about the rows
     except (KeyboardInterrupt, SystemExit) as error:
         stopped = type(error)()
     except BaseException:
-        stopped = ReleaseFailed(
-            "the private part stopped before a release; the charge stands. Rehearse with "
-            "RehearsalNoise on synthetic rows to see why."
-        )
-    opened.close()
-    del opened  # a traceback would keep it, and with it rows that workers hold
+        stopped = ReleaseFailed(FAILED)
+    with contextlib.suppress(Exception):
+        opened.close()
+    unrecorded = ""
     try:
         receipt.issuer.settle(receipt, State.RELEASED if stopped is None else State.FAILED)
-    except LedgerError as error:  # what was paid for is not lost; the charge stands as opened
-        with contextlib.suppress(Warning):  # where warnings are errors
-            warnings.warn(f"how the release ended was not recorded: {error}", stacklevel=3)
-    if stopped is not None:
-        raise stopped
-    return value
+    except LedgerError as error:
+        unrecorded = str(error)
+    return _Outcome(value, stopped, unrecorded)
+
+
+def _afresh(error: BaseException) -> BaseException:
+    """Return the same error without the frames that it went through."""
+    return type(error)(*error.args)
 
 
 def _opened(rows: Rows, receipt: Receipt) -> OpenRows:
@@ -384,34 +432,6 @@ def _rehearse(plan: Plan, opened: OpenRows, receipt: Receipt, noise: Noise) -> A
         opened.close()
         receipt.issuer.settle(receipt, outcome)
     return value
-
-
-class _Quiet:
-    """Warnings off while any thread is in a private part; the first in and the last out switch.
-
-    Nested ``catch_warnings`` of several threads would leave warnings switched off for good.
-    """
-
-    def __init__(self) -> None:
-        self._lock, self._inside = threading.Lock(), 0
-        self._switch = warnings.catch_warnings()
-
-    def __enter__(self) -> None:
-        with self._lock:
-            if self._inside == 0:
-                self._switch = warnings.catch_warnings()
-                self._switch.__enter__()
-                warnings.simplefilter("ignore")
-            self._inside += 1
-
-    def __exit__(self, *failure: object) -> None:
-        with self._lock:
-            self._inside -= 1
-            if self._inside == 0:
-                self._switch.__exit__(None, None, None)
-
-
-_QUIET = _Quiet()
 
 
 @cache

@@ -8,6 +8,7 @@ import io
 import json
 import math
 import os
+import tracemalloc
 import zipfile
 from functools import cache
 
@@ -18,7 +19,7 @@ from sklearn.linear_model import LinearRegression
 
 from discreet.artifact import load, save
 from discreet.artifact.arrays import written
-from discreet.artifact.codec import decode, encode
+from discreet.artifact.codec import decode, decode_array, encode, encode_array
 from discreet.artifact.folder import ARRAYS, DOCUMENT, _digest
 from discreet.artifact.models import KINDS
 from discreet.errors import InputError, InputTypeError
@@ -365,6 +366,84 @@ def test_damage_with_a_digest_that_fits_is_refused_or_harmless(name, tmp_path):
                 put(folder, changed)
                 with contextlib.suppress(InputError):
                     load(folder)
+
+
+MOST_MEMORY = 2**22
+"""What loading a small model takes at most, whatever its file says: a thousand times its size."""
+
+
+def peak_of_loading(folder):
+    tracemalloc.start()
+    try:
+        with contextlib.suppress(InputError):
+            load(folder)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def odd_array(generator):
+    """An array as a file may describe it, mostly wrong."""
+    count = int(generator.choice([0, 1, 2, 40]))
+    sizes = [0, 1, 2, count, 2**31, 10**18]
+    letters = ["<U99999", "<U9999", "|U1", "<U0", "text", "<f8", ">i8", "|b1", "<u1"]
+    values = {"U": "a", "t": "a", "b": True, "f": 1.5}
+    kind = str(generator.choice(letters))
+    value = values.get(kind.strip("<>|")[0], 1)
+    shape = [int(one) for one in generator.choice(sizes, size=int(generator.integers(0, 4)))]
+    right = generator.random() < 0.5
+    return {"type": kind, "shape": [count] if right else shape, "values": [value] * count}
+
+
+@pytest.mark.parametrize("name", ["logistic", "regressor of columns"])
+def test_a_small_file_never_asks_for_much_memory(name, tmp_path):
+    folder = save(fitted(name), tmp_path / "model")
+    document, generator = stored(folder), np.random.default_rng(3)
+    assert peak_of_loading(folder) < MOST_MEMORY
+    for _ in range(60):
+        changed = json.loads(json.dumps(document))
+        place = generator.choice(["classes_", "feature_names_in_", "domain", "shapes"])
+        if place == "shapes":
+            shape = [int(one) for one in generator.choice([1, 3, 2**31, 2**39], size=2)]
+            changed["arrays"]["shapes"]["coef_"] = shape
+        elif place == "domain":
+            changed["arguments"]["domain"] = {
+                "list": [{"array": odd_array(generator)} for _ in range(5)]
+            }
+        else:
+            changed["learnt"][str(place)] = {"array": odd_array(generator)}
+        put(folder, changed)
+        assert peak_of_loading(folder) < MOST_MEMORY
+
+
+@pytest.mark.parametrize("shape", [(2**31, 3), (2**39, 2**39), (1, 2**39), (2**32, 2**32)])
+def test_the_header_of_an_array_asks_for_nothing(shape, tmp_path):
+    folder = save(fitted("logistic"), tmp_path / "model")
+    member = io.BytesIO()
+    header = {"descr": "<f8", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(member, header)
+    file = io.BytesIO(written({"intercept_": fitted("logistic").intercept_}))
+    with zipfile.ZipFile(file, "a") as archive:
+        archive.writestr("coef_.npy", member.getvalue() + bytes(24))
+    document = stored(folder)
+    document["arrays"]["shapes"]["coef_"] = list(shape)
+    put(folder, document)
+    with_arrays(folder, file.getvalue())
+    assert peak_of_loading(folder) < MOST_MEMORY
+    with pytest.raises(InputError, match="coef_"):
+        load(folder)
+
+
+@pytest.mark.parametrize("width", [1, 200, 99_999])
+def test_text_of_any_width_survives(width, tmp_path):
+    """A type may be wider than its text: so wide that it is stored as narrow as it is."""
+    labels = np.array(["no", "yes"], dtype=f"<U{max(width, 3)}")
+    again = decode_array(json.loads(json.dumps(encode_array(labels))))
+    assert again.tolist() == labels.tolist()
+    assert (again.dtype == labels.dtype) == (width < 1000)
+    uneven = np.array([*"abcdefghij" * 100, "x" * 90_000])
+    again = decode_array(json.loads(json.dumps(encode_array(uneven))))
+    assert again.tolist() == uneven.tolist()
 
 
 def test_paths_that_lead_elsewhere_are_refused(tmp_path):

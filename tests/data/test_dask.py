@@ -162,13 +162,23 @@ def numbers(count, start=0):
     return pd.DataFrame(values, columns=NAMES)
 
 
-def test_too_many_rows_are_known_only_once_they_are_paid_for():
+def test_of_more_rows_than_declared_the_first_are_used():
     few = Bounds(L2Ball(1.5), WIDTH, max_rows=10)
     with pytest.raises(InputError, match="more rows than the declared max_rows = 10"):
-        Rows(dask_rows(da.ones((11, WIDTH))), bounds=few)
-    rows = opened(dask_rows(unknown(numbers(5), numbers(6))), few)
-    with pytest.raises(SourceChanged, match="more rows than the declared max_rows = 10"):
-        rows.sum(exact)
+        Rows(dask_rows(da.ones((11, WIDTH))), bounds=few, unit="replace")
+    values = np.linspace(-1, 1, 11 * WIDTH).reshape(11, WIDTH)
+    only = opened(values[:10], few).sum(exact)
+    known = dask_rows(da.from_array(values, chunks=(4, WIDTH)))
+    parts = (pd.DataFrame(part, columns=NAMES) for part in (values[:5], values[5:]))
+    for given in (known, dask_rows(unknown(*parts))):
+        rows = opened(given, few)
+        assert rows.count == 10
+        for ours, theirs in zip(rows.sum(exact), only, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+
+
+def test_that_there_are_no_rows_is_known_only_once_it_is_paid_for():
+    few = Bounds(L2Ball(1.5), WIDTH, max_rows=10)
     empty = opened(dask_rows(unknown(numbers(0), numbers(0))), few)
     with pytest.raises(SourceChanged, match="at least one row"):
         empty.sum(exact)

@@ -372,9 +372,36 @@ def test_labels_that_do_not_fit_are_refused():
         Rows(X, (label for label in range(50)), bounds=labelled)
 
 
-def test_more_rows_than_declared_are_refused():
-    with pytest.raises(InputError, match="max_rows"):
-        Rows(X, bounds=Bounds(L2Ball(1.0), 3, max_rows=49))
+def test_more_rows_than_declared_are_refused_where_their_number_is_public():
+    few = Bounds(L2Ball(1.0), 3, max_rows=49)
+    with pytest.raises(InputError, match="more rows than the declared max_rows = 49"):
+        Rows(X, bounds=few, unit="replace")
+
+
+@pytest.mark.parametrize("made", [np.asarray, np.asfortranarray, sparse.csr_array], ids=str)
+def test_of_more_rows_than_declared_the_first_are_used(made):
+    """To refuse them would tell their number."""
+    labels = np.arange(50.0)
+    few = Bounds(L2Ball(1.0), 3, labels=Interval(0, 50), max_weight=50.0, max_rows=20)
+
+    def gathered(count):
+        receipt = NoLedger().charge(Guarantee(Pure(1.0), AddRemoveOne()))
+        rows = Rows(made(X[:count]), labels[:count], weights=labels[:count], bounds=few)
+        opened = rows.open(receipt)
+        table, found = opened.gather()
+        total = opened.sum(lambda block: block.weights.sum())
+        return (
+            opened.count,
+            np.asarray(table.todense() if sparse.issparse(table) else table),
+            (found.tolist(), float(total)),
+        )
+
+    count, table, rest = gathered(50)
+    assert count == 20
+    first, only, others = gathered(20)
+    assert first == 20
+    np.testing.assert_array_equal(table, only)
+    assert rest == others
 
 
 def test_a_sparse_matrix_needs_a_set_with_the_origin():

@@ -154,7 +154,6 @@ def test_extreme_penalties_are_no_trouble_without_noise(model, strength):
         ({"domain": "ball"}, InputTypeError, "domain must be a ConvexSet"),
         ({"domain": Box([0.0], [1.0])}, InputError, "dimension"),
         ({"max_rows": 0}, InputError, "max_rows"),
-        ({"max_rows": 10}, InputError, "max_rows"),
         ({"rehearsal": 1.5}, InputTypeError, "rehearsal"),
         ({"rehearsal": True}, InputTypeError, "rehearsal"),
         ({"verbose": "much"}, InputTypeError, "verbose"),

@@ -133,6 +133,8 @@ def test_an_interruption_leaves_one_charge_and_the_cluster_at_rest(workers, fold
         passes.append(1)
         if len(passes) == 3:
             signal.raise_signal(signal.SIGINT)
+            while True:  # until the caller, in another thread, has noticed
+                time.sleep(0.01)
         return computed(tasks)
 
     monkeypatch.setattr(engine, "computed", interrupted)

@@ -109,7 +109,7 @@ def test_a_weak_penalty_is_raised_and_said_to_be():
         ({"data_norm": math.nan}, InputError, "data_norm"),
         ({"alpha": "1"}, InputTypeError, "alpha"),
         ({"mechanism": "noisy_gradient"}, InputError, "mechanism must be one of"),
-        ({"max_rows": 10}, InputError, "max_rows"),
+        ({"max_rows": 0}, InputError, "max_rows"),
     ],
     ids=str,
 )

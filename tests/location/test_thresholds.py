@@ -139,7 +139,7 @@ SHARED = [
     ({"epsilon": 0.0}, InputError, "epsilon must be positive"),
     ({"delta": 1.0}, InputError, "delta"),
     ({"unit": "person"}, InputError, "unit"),
-    ({"max_rows": 10}, InputError, "more rows"),
+    ({"max_rows": 0}, InputError, "max_rows"),
     ({"rehearsal": 0.5}, InputTypeError, "rehearsal"),
     ({"verbose": -1}, InputError, "verbose"),
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 
 import numpy as np
 import pytest
@@ -10,9 +11,16 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from discreet.errors import EntropyError
 from discreet.noise import Grid, SystemNoise, release_gaussian, release_laplace, words
+from discreet.noise.noise import CHECKED_KEYS
 from discreet.noise.words import CipherWords, SystemWords, fresh_words
 
 KEY = bytes(range(32))
+
+
+@pytest.fixture(autouse=True)
+def no_key_is_remembered(monkeypatch):
+    """Tests give the same keys again, each as if in a process of its own."""
+    monkeypatch.setattr(words, "_seen_keys", words.SeenKeys(words.REMEMBERED_KEYS))
 
 
 def good_entropy():
@@ -139,7 +147,6 @@ def test_nothing_is_released_when_entropy(monkeypatch, urandom, has_cipher):
 
 @pytest.mark.parametrize("has_cipher", [True, False])
 def test_nothing_is_released_under_a_key_seen_just_before(monkeypatch, has_cipher):
-    monkeypatch.setattr(words, "_last_key_digest", b"")
     monkeypatch.setattr(words.os, "urandom", lambda size: bytes(i % 251 for i in range(size)))
     monkeypatch.setattr(words, "HAS_CIPHER", has_cipher)
     noise = SystemNoise()
@@ -165,7 +172,57 @@ def test_the_module_remembers_a_digest_and_no_key(monkeypatch):
         seen.append(np.random.default_rng(5).bytes(size))
         return seen[-1]
 
-    monkeypatch.setattr(words, "_last_key_digest", b"")
     monkeypatch.setattr(words.os, "urandom", urandom)
     fresh_words().take(1)
     assert all(seen[0] != value for value in vars(words).values())
+    (digest,) = words._seen_keys._digests
+    assert len(digest) < len(seen[0])
+    assert digest not in seen[0]
+
+
+def circle(period):
+    """Return a stand-in for os.urandom that gives the same keys again after so many."""
+    keys = [np.random.default_rng([7, number]).bytes(32) for number in range(period)]
+    endless = itertools.cycle(keys)
+    return lambda size: next(endless)
+
+
+@pytest.mark.parametrize("period", range(1, CHECKED_KEYS))
+def test_a_small_circle_of_keys_shows_before_anything_is_paid(monkeypatch, period):
+    monkeypatch.setattr(words.os, "urandom", circle(period))
+    with pytest.raises(EntropyError, match="repeats"):
+        SystemNoise().check()
+
+
+@pytest.mark.parametrize("period", [2, 5, 1000, words.REMEMBERED_KEYS])
+def test_no_key_of_a_larger_circle_is_used_twice(monkeypatch, period):
+    monkeypatch.setattr(words.os, "urandom", circle(period))
+    used = [words.fresh_key() for _ in range(period)]
+    assert len(set(used)) == period
+    with pytest.raises(EntropyError, match="repeats"):
+        words.fresh_key()
+
+
+def test_no_more_is_remembered_than_is_said():
+    seen = words.SeenKeys(3)
+    keys = [bytes([number]) * 2 for number in range(10)]
+    assert all(seen.is_new(key) for key in keys)
+    assert len(seen._digests) == 3
+    assert [seen.is_new(key) for key in keys[-3:]] == [False] * 3
+    assert seen.is_new(keys[0])
+
+
+def test_of_two_threads_with_one_key_only_one_goes_on():
+    seen, start = words.SeenKeys(words.REMEMBERED_KEYS), threading.Barrier(4)
+
+    def ask(found):
+        start.wait(10)
+        found.extend(seen.is_new(bytes([number])) for number in range(200))
+
+    answers = [[] for _ in range(4)]
+    threads = [threading.Thread(target=ask, args=(found,)) for found in answers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [sum(found) for found in zip(*answers, strict=True)] == [1] * 200

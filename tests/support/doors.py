@@ -428,7 +428,7 @@ def _pick(generator: np.random.Generator, stores: Sequence[Store]) -> Store:
 
 def _model(columns: Any, classes: Any) -> LinearClassifier:
     return LinearClassifier(
-        1.0, delta=0.0, columns=columns, classes=classes, max_weight=2.0, random_state=1
+        1.0, delta=0.0, columns=columns, classes=classes, max_weight=2.0, rehearsal=1
     )
 
 
@@ -565,7 +565,7 @@ def _plain(generator: np.random.Generator, folder: Path) -> Drawn:
         w = weight.make([r["w"] for r in records])
         classes = list(TEXT) if is_text else [0, 1]
         model = LogisticRegression(
-            1.0, delta=0.0, data_norm=50.0, classes=classes, max_weight=2.0, random_state=1
+            1.0, delta=0.0, data_norm=50.0, classes=classes, max_weight=2.0, rehearsal=1
         )
         return lambda: model.fit(X, y, sample_weight=w)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import zipfile
 from collections.abc import Mapping
 from typing import Any
@@ -56,7 +57,7 @@ def read(data: bytes, shapes: Mapping[str, Any]) -> dict[str, Array]:
 
 
 def _one(archive: zipfile.ZipFile, name: str, shape: tuple[int, ...]) -> Array:
-    size = 8 * int(np.prod(shape, dtype=np.int64)) if shape else 8
+    size = 8 * math.prod(shape)
     member = archive.getinfo(f"{name}.npy")
     if member.compress_type != zipfile.ZIP_STORED or member.file_size > size + 4096:
         raise InputError(f"the array {name} has another size than announced.")

@@ -154,9 +154,39 @@ def _infinite(parts: Any, depth: int) -> float:
     return float(parts)
 
 
+BYTES_A_VALUE, BYTES_A_CHARACTER = 1024, 64
+
+
+def room_for(values: list[Any]) -> int:
+    """Return how many bytes an array of these values may take, whatever its type says.
+
+    Text takes the room of the longest in every place, and a type may be wider than that: a small
+    file could ask for more memory than there is.
+
+    Examples
+    --------
+    >>> room_for([1, 2]), room_for(["a", "b" * 1000])
+    (2048, 66112)
+    """
+    characters = sum(len(one) for one in values if isinstance(one, str))
+    return BYTES_A_VALUE * len(values) + BYTES_A_CHARACTER * characters
+
+
+def _type_of(array: Any) -> str:
+    """Return the type of an array, or a narrower one for text that takes more room than it may."""
+    if array.dtype.kind == "U":
+        values = array.ravel().tolist()
+        narrow = np.dtype(f"<U{max([1, *map(len, values)])}")
+        for kind in (array.dtype, narrow):
+            if kind.itemsize * array.size <= room_for(values):
+                return str(kind.str)
+        return "text"
+    return "text" if _is_text(array) else str(array.dtype.str)
+
+
 def encode_array(array: Any) -> Any:
     """Return a small array of numbers or text as JSON."""
-    kind = "text" if _is_text(array) else array.dtype.str
+    kind = _type_of(array)
     if kind != "text" and not PLAIN.match(kind):
         raise InputError(f"an array of type {array.dtype} cannot be stored; convert it first.")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
@@ -186,6 +216,8 @@ def decode_array(document: Any) -> Any:
     if len(shape) > 3 or math.prod(shape) != len(values) or len(values) > MOST:
         raise InputError(f"an array of shape {shape} cannot have {len(values)} values.")
     _check_types(kind, values)
+    if kind != "text" and np.dtype(kind).itemsize * len(values) > room_for(values):
+        raise InputError(f"an array of type {kind} takes far more room than its values.")
     try:
         array = np.array(values, dtype=object if kind == "text" else np.dtype(kind))
     except (OverflowError, TypeError, ValueError):

@@ -61,7 +61,8 @@ def fit(
         str | None, typer.Option(help=f"auto, {', '.join(MECHANISMS)}; or say it in the schema.")
     ] = None,
     max_rows: Annotated[
-        int | None, typer.Option(help="A public bound on the number of rows; more are refused.")
+        int | None,
+        typer.Option(help="A public bound on the number of rows; of more, the first are used."),
     ] = None,
     rehearse: Annotated[
         int | None,

@@ -7,7 +7,7 @@ from queue import Empty, Full, Queue
 from threading import Event, Thread
 from typing import TypeVar
 
-import numpy as np
+from discreet._quiet import quiet
 
 Item = TypeVar("Item")
 
@@ -38,7 +38,7 @@ def ahead(items: Iterator[Item], depth: int) -> Generator[Item, None, None]:
 
     def work() -> None:
         try:
-            with np.errstate(all="ignore"):  # NumPy's settings are those of each thread
+            with quiet():
                 for item in items:
                     offer(True, item)
                     if is_over.is_set():

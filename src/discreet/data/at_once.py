@@ -9,9 +9,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Lock
 from typing import Any, TypeVar
 
-import numpy as np
 from threadpoolctl import threadpool_limits
 
+from discreet._quiet import quiet
 from discreet.data.shelf import SHELF
 
 Item = TypeVar("Item")
@@ -41,6 +41,7 @@ class SingleProducts:
 
     Examples
     --------
+    >>> import numpy as np
     >>> with SINGLE_PRODUCTS:
     ...     float(np.ones(3) @ np.ones(3))
     3.0
@@ -78,7 +79,7 @@ def in_order(
     """
 
     def quietly(item: Item) -> Answer:
-        with np.errstate(all="ignore"):  # NumPy's settings are those of each thread
+        with quiet():
             return work(item)
 
     waiting: deque[Future[Answer]] = deque()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from discreet.data import partition
-from discreet.data.dense import rows_of_width
+from discreet.data.dense import NO_ROWS, rows_of_width
 from discreet.data.frame import matrix_of
 from discreet.data.kinds import ANYTHING, OTHER, kind_of
 from discreet.data.partition import LABELS, WEIGHTS, Reading
@@ -173,8 +173,8 @@ class DaskSource(Source):
         encoding, width = self.reading.encoding, self.width
         if width != bounds.n_features:
             raise InputError(f"X must have {bounds.n_features} columns, as declared; got {width}.")
-        if self.lengths is not None:
-            _check_count(self.count, bounds, InputError)
+        if self.lengths is not None and self.count == 0:
+            raise InputError(NO_ROWS)
         if (bounds.labels is not None) != (encoding.target is not None):
             raise InputError("Dask rows need labels exactly if the bounds declare them.")
         if encoding.weight is not None and bounds.max_weight is None:
@@ -194,7 +194,8 @@ class DaskSource(Source):
     def prepare(self, bounds: Bounds) -> Scattered:
         prepared = task(partition.prepared, reading=self.reading, bounds=bounds)
         scattered = Scattered.kept([prepared(*given) for given in self.partitions], bounds)
-        _check_count(scattered.count, bounds, SourceChanged)
+        if scattered.count == 0:
+            raise SourceChanged(NO_ROWS)
         if (self.knows_count or self._counted) and scattered.count != self.count:
             raise SourceChanged("the number of rows changed while they were read.")
         return scattered
@@ -254,13 +255,6 @@ def _indexed(answer: Callable[[Any], Any], rows: Any) -> Any:
     said = answer(rows)
     make = pandas.Series if said.ndim == 1 else pandas.DataFrame
     return make(said, index=rows.index)
-
-
-def _check_count(count: int, bounds: Bounds, error: type[Exception]) -> None:
-    if count == 0:
-        raise error("X must have at least one row; got none.")
-    if count > bounds.max_rows:
-        raise error(f"X has more rows than the declared max_rows = {bounds.max_rows}.")
 
 
 def _only(names: list[str], frame: Any) -> Any:

@@ -26,6 +26,8 @@ from discreet.errors import InputError, InputTypeError
 ABSURD = 2.0**-300
 """A row that would have to shrink by more than this is replaced: its products may overflow."""
 
+NO_ROWS = "X must have at least one row; got none."
+
 FEWEST_ROWS, MOST_ROWS = 256, 2**13
 BLOCK_NUMBERS = 2**20
 """How many numbers a block should hold: they fit a cache."""
@@ -185,14 +187,15 @@ def rows_of_width(width: int) -> int:
 
 
 def check_shape(shape: tuple[int, ...], bounds: Bounds) -> None:
-    """Raise unless there are rows, not too many, with the declared number of columns."""
+    """Raise unless there are rows, with the declared number of columns.
+
+    How many there are decides nothing: their number is private.
+    """
     count, width = shape
     if count == 0:
-        raise InputError("X must have at least one row; got none.")
+        raise InputError(NO_ROWS)
     if width != bounds.n_features:
         raise InputError(f"X must have {bounds.n_features} columns, as declared; got {width}.")
-    if count > bounds.max_rows:
-        raise InputError(f"X has more rows than the declared max_rows = {bounds.max_rows}.")
 
 
 def _taken(matrix: Any, positions: Integers) -> Any:

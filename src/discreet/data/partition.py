@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy import sparse
 
+from discreet._quiet import quiet
 from discreet._types import Integers, Vector
 from discreet.data.accept import source_of
 from discreet.data.cells import label_of, number_of, numbers_of
@@ -305,7 +306,7 @@ Answer = TypeVar("Answer")
 def quietly(work: Callable[[], Answer]) -> Answer | Broken:
     """Do the work; whatever it raises could quote rows in the log of a worker."""
     try:
-        with np.errstate(all="ignore"), SHELF.opened():
+        with quiet(), SHELF.opened():
             return work()
     except Exception:
         return Broken()

@@ -13,7 +13,7 @@ from discreet.data.accept import source_of
 from discreet.data.source import Kernel, Prepared, Source
 from discreet.data.total import largest_block
 from discreet.declared import Bounds
-from discreet.errors import PrivacyError, ReceiptError, SealedError
+from discreet.errors import InputError, PrivacyError, ReceiptError, SealedError
 from discreet.ledger import Receipt
 from discreet.privacy import Unit, unit_named
 
@@ -45,7 +45,7 @@ class _Secret:
         raise SealedError("rows cannot be looked at, counted, copied or stored; release a result.")
 
     __iter__ = __len__ = __getitem__ = __contains__ = __array__ = _refuse
-    __reduce__ = __reduce_ex__ = __copy__ = __deepcopy__ = _refuse
+    __reduce__ = __reduce_ex__ = __getstate__ = __copy__ = __deepcopy__ = _refuse
     __hash__ = None  # type: ignore[assignment]
 
 
@@ -65,7 +65,8 @@ class Rows(_Secret):
     weights
         How often each row counts, if the bounds declare the largest weight.
     bounds
-        What is declared; values outside are brought inside row by row.
+        What is declared; values outside are brought inside row by row. If there are more rows
+        than ``max_rows``, the first ones are used, unless their number is public and refused.
     unit
         Who is protected.
     block_rows, threads
@@ -104,6 +105,17 @@ class Rows(_Secret):
             block_rows = self.__source.block_rows()
         _checks.whole(block_rows=block_rows, at_least=1, at_most=largest_block(bounds.n_features))
         self._block_rows, self._threads = block_rows, threads
+        self._check_count()
+
+    def _check_count(self) -> None:
+        """Refuse more rows than are declared, where their number is public."""
+        source = self.__source
+        if not self.unit.count_is_public or not source.knows_count:
+            return
+        if source.count > self.bounds.max_rows:
+            raise InputError(
+                f"X has more rows than the declared max_rows = {self.bounds.max_rows}."
+            )
 
     @property
     def public_count(self) -> int:
@@ -130,11 +142,24 @@ class Rows(_Secret):
             )
         source, bounds = self.__source, self.bounds
         source.check(bounds)  # again: an array can be resized in place after it was accepted
+        self._check_count()
         receipt.redeem()
-        return OpenRows(lambda: source.prepare(bounds), self._block_rows, self._threads)
+        return OpenRows(
+            lambda: first_of(source.prepare(bounds), bounds), self._block_rows, self._threads
+        )
 
     def __repr__(self) -> str:
         return f"<sealed rows: {self.bounds.n_features} features, unit {self.unit.name!r}>"
+
+
+def first_of(prepared: Prepared, bounds: Bounds) -> Prepared:
+    """Return as many rows as are declared, the first ones if there are more.
+
+    To refuse more would tell their number. Of two tables that differ by one record and have more
+    rows than are declared, the first rows differ by one at most that is another: as two records
+    do, one taken away and one added, each time within what is declared.
+    """
+    return prepared if prepared.count <= bounds.max_rows else prepared.part(0, bounds.max_rows)
 
 
 class OpenRows(_Secret):

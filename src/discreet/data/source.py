@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet._quiet import quiet
 from discreet._types import Integers, Vector
 from discreet.data.block import Block
 from discreet.data.total import Sums
@@ -107,7 +108,7 @@ class Prepared(ABC):
         waiting: deque[Future[Any]] = deque()
         with ThreadPoolExecutor(threads) as pool:
             for block in self.blocks(size):
-                waiting.append(pool.submit(lambda make: kernel(make()), block))
+                waiting.append(pool.submit(_quietly, kernel, block))
                 if len(waiting) > BLOCKS_WAITING * threads:
                     yield waiting.popleft().result()
             while waiting:
@@ -154,6 +155,11 @@ class Prepared(ABC):
     @abstractmethod
     def gather(self) -> tuple[Any, Vector | None]:
         """Return all clipped rows and labels as new arrays."""
+
+
+def _quietly(kernel: Kernel, make: Callable[[], Block]) -> Any:
+    with quiet():  # which is that of each thread
+        return kernel(make())
 
 
 def some(values: Vector | None, positions: Integers | slice) -> Vector | None:

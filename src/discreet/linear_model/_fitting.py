@@ -15,7 +15,7 @@ from discreet.data.source import Source as StoredRows
 from discreet.errors import InputError, InputTypeError
 from discreet.facts import Fact, Source
 from discreet.geometry import ConvexSet
-from discreet.ledger import AbstractLedger
+from discreet.ledger import AbstractLedger, NoLedger
 from discreet.linear_model._least_squares import as_strong_as_noise, least_error
 from discreet.linear_model._ridge import free_ridge
 from discreet.losses import Loss, Squared
@@ -125,7 +125,7 @@ class Task:
             raise InputError(
                 "sample_weight needs a declared largest weight; pass max_weight to the estimator."
             )
-        width, count = width_of(X), self._count(X)
+        width, count = width_of(X), self._count(X, ledger)
         settled, why = self.settled(width, count)
         question = settled.question(width, count)
         rows = Rows(X, y, weights=weights, bounds=question.bounds, unit=self.unit)
@@ -147,11 +147,13 @@ class Task:
             why += f"; a ridge of {problem.ridge:.3g} is needed for this budget"
         return replace(result, reason=result.reason + why) if why else result
 
-    def _count(self, X: Any) -> int:
-        """Return the number of rows, or the bound on it if rows would have to be read for it."""
+    def _count(self, X: Any, ledger: AbstractLedger | None) -> int:
+        """Return the number of rows if it is no secret, and the bound on it otherwise."""
         if self.budget.is_private and isinstance(X, StoredRows) and not X.knows_count:
-            return self.max_rows
-        return int(X.shape[0])
+            return self.max_rows  # rows would have to be read for it
+        if is_told(self.budget, self.unit, ledger):
+            return int(X.shape[0])
+        return self.max_rows
 
     def settled(self, n_features: int, count: int) -> tuple[Task, str]:
         """Settle what an automatic choice leaves open, and say why; all from public facts."""
@@ -218,7 +220,7 @@ class Task:
             return count
         if self.budget.is_private:
             return self.max_rows
-        return min(count, self.max_rows)  # nothing is promised, and solved as exactly as can be
+        return count  # nothing is promised, and solved as exactly as can be
 
     def chosen(self, question: Question) -> Mechanism:
         """Return the mechanism asked for, or the one whose predicted error is smallest.
@@ -309,6 +311,17 @@ class Task:
             return asked
         bend = self.loss.smoothness(math.inf) * bounds.largest_weight * bounds.row_norm() ** 2
         return max(asked, bend / math.expm1(0.5 * self.budget.epsilon / times))
+
+
+def is_told(budget: Budget, unit: Unit, ledger: AbstractLedger | None) -> bool:
+    """Say whether the number of rows may be used before anything is paid.
+
+    An infinite budget promises nothing. But a ledger refuses it, and what is said until then must
+    tell nothing of the rows.
+    """
+    if unit.count_is_public:
+        return True
+    return not budget.is_private and (ledger is None or isinstance(ledger, NoLedger))
 
 
 def width_of(X: Any) -> int:

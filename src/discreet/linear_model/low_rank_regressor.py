@@ -28,7 +28,7 @@ from discreet.linear_model._estimator import (
     table_for,
     target_for,
 )
-from discreet.linear_model._fitting import noise_from
+from discreet.linear_model._fitting import is_told, noise_from
 from discreet.linear_model._regressor import numbers
 from discreet.linear_model._storing import Storable
 from discreet.mechanisms import VectorPerturbation
@@ -195,7 +195,7 @@ class LowRankRegressor(RegressorMixin, Storable):  # type: ignore[misc]
             Product([(L2Ball(self.data_norm), width), (L2Ball(self.target_norm), outputs)]),
             n_features=width + outputs,
             intercept=INTERCEPT_SHARE * self.data_norm if self.fit_intercept else None,
-            max_rows=count if unit.count_is_public else self.max_rows,
+            max_rows=count if is_told(budget, unit, self.ledger) else self.max_rows,
         )
         matrix = (width + bool(self.fit_intercept), outputs)
         domain = Indicator(NuclearBall(self.nuclear_radius, matrix))

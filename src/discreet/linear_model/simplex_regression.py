@@ -18,6 +18,7 @@ from discreet.facts import Fact, Source, labels_in_words
 from discreet.geometry import ConvexSet, LinfBall, limits
 from discreet.ledger import AbstractLedger
 from discreet.linear_model._estimator import COLUMNS_FOUND, LinearEstimator
+from discreet.linear_model._fitting import is_told
 from discreet.linear_model._regressor import interval_of, numbers
 from discreet.losses import Huber, Loss, Squared
 from discreet.mechanisms import SimplexSampling
@@ -233,11 +234,8 @@ class SimplexRegression(RegressorMixin, LinearEstimator):  # type: ignore[misc]
         return targets.low, targets.high
 
     def _most_rows(self, count: int) -> int:
-        if unit_named(self.unit).count_is_public:
-            return count
-        if Budget(self.epsilon, self.delta).is_private:
-            return self.max_rows
-        return min(count, self.max_rows)
+        budget, unit = Budget(self.epsilon, self.delta), unit_named(self.unit)
+        return count if is_told(budget, unit, self.ledger) else self.max_rows
 
     def predict(self, X: Any) -> Vector:
         """Return the predicted target of each row: a weighted sum of its entries."""

@@ -14,7 +14,7 @@ from discreet.errors import InputError
 from discreet.geometry import Box
 from discreet.ledger import AbstractLedger
 from discreet.linear_model._estimator import COLUMNS_FOUND, silent, table_for
-from discreet.linear_model._fitting import noise_from
+from discreet.linear_model._fitting import is_told, noise_from
 from discreet.linear_model._storing import Storable
 from discreet.mechanisms import ExponentialSampling, Mechanism
 from discreet.privacy import Budget, Guarantee, Unit, unit_named
@@ -65,7 +65,7 @@ class LocationEstimator(Storable):
         self._check()
         table = table_for(self, X, reset=True)
         count, width = table.shape
-        most_rows = count if unit.count_is_public else self.max_rows
+        most_rows = count if is_told(budget, unit, self.ledger) else self.max_rows
         mechanism, question = self._asked(width, most_rows, budget, unit)
         self.release_ = release(
             mechanism,

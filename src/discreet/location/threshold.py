@@ -22,7 +22,7 @@ from discreet.linear_model._estimator import (
     table_for,
     target_for,
 )
-from discreet.linear_model._fitting import noise_from
+from discreet.linear_model._fitting import is_told, noise_from
 from discreet.linear_model._storing import Storable
 from discreet.location._estimator import limits_for, limits_of
 from discreet.mechanisms import ExponentialSampling
@@ -136,7 +136,7 @@ class Threshold(ClassifierMixin, Storable):  # type: ignore[misc]
                 "Use LogisticRegression for several classes."
             )
         count, width = X.shape
-        question = self._question(count, width, unit)
+        question = self._question(count, width, is_told(budget, unit, self.ledger))
         codes = 2 * codes_of(y, classes) - 1
         self.release_ = release(
             ExponentialSampling(),
@@ -156,12 +156,12 @@ class Threshold(ClassifierMixin, Storable):  # type: ignore[misc]
         self.column_, self.threshold_, self.direction_ = int(column), threshold, int(direction)
         return self
 
-    def _question(self, count: int, width: int, unit: Unit) -> BestThreshold:
+    def _question(self, count: int, width: int, is_counted: bool) -> BestThreshold:
         bounds = Bounds(
             Box(*limits_for(self.bounds, width)),
             n_features=width,
             labels=LabelSet([-1, 1]),
-            max_rows=count if unit.count_is_public else self.max_rows,
+            max_rows=count if is_counted else self.max_rows,
         )
         assumed = () if self.classes is not None else ("the classes found in the labels",)
         return BestThreshold(bounds, self.steps, assumed)

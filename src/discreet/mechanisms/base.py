@@ -120,6 +120,7 @@ def public_facts(bounds: Bounds, unit: Unit) -> tuple[str, ...]:
     if unit.count_is_public:
         return ("the number of records", "the number of columns")
     return (
-        f"that there is at least one record and at most {bounds.max_rows:,}",
+        f"that there is at least one record and at most {bounds.max_rows:,} (more are outside the "
+        "promise)",
         "the number of columns",
     )

@@ -28,6 +28,10 @@ ALL_ROWS = 1 << 64
 """The threshold that keeps every row in :meth:`Noise.subset`."""
 
 
+CHECKED_KEYS = 4
+"""Keys read before anything is paid: a source that goes round in less than so many shows."""
+
+
 class Noise(ABC):
     """The only source of randomness; every method draws from its exact law."""
 
@@ -49,7 +53,7 @@ class Noise(ABC):
 
     def check(self) -> None:
         """Raise unless this noise can be drawn; called before any row is read."""
-        for _ in range(2):  # a source of keys that repeats itself shows on the second
+        for _ in range(CHECKED_KEYS):
             self.words().take(2)
 
     def gaussian(self, count: int, bits: int) -> Integers:
@@ -153,7 +157,7 @@ class Noise(ABC):
 class SystemNoise(Noise):
     """Noise under a fresh AES-256 key from the operating system in every call.
 
-    Nothing is kept between calls, so forked processes and threads differ by construction.
+    No key is kept between calls, so forked processes and threads differ by construction.
 
     Examples
     --------

@@ -1,17 +1,19 @@
 """Uniform 64-bit words: AES-256 in counter mode under a key from the operating system.
 
-A supply of words lives for one call. Its key is read fresh from the operating system, is never
-stored, and a broken source of entropy or a broken cipher raises :class:`EntropyError`; there is
-no weaker generator to fall back to. Without the ``cryptography`` package the words come from the
-operating system directly, which is equally safe and about three times slower.
+A supply of words lives for one call. Its key is read fresh from the operating system and never
+stored; short digests of the last few thousand keys of the process are, so that a source which goes
+round in a circle no longer than that is noticed. A broken source of entropy or a broken cipher
+raises :class:`EntropyError`; there is no weaker generator to fall back to. Without the
+``cryptography`` package the words come from the operating system directly, which is equally safe
+and about three times slower.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import threading
 from abc import ABC, abstractmethod
+from collections import OrderedDict
 from functools import lru_cache
 
 import numpy as np
@@ -30,10 +32,41 @@ KEY_BYTES = 32
 KNOWN_FIRST_BLOCK = bytes.fromhex("dc95c078a2408989ad48a21492842087")
 """AES-256 of the zero block under the zero key (NIST's known-answer test)."""
 
+REMEMBERED_KEYS = 4_096
+"""How many keys of the process a new one is compared with."""
+
 _BUFFER_WORDS = 65_536
 _ZEROS = bytes(8 * _BUFFER_WORDS)
-_last_key_digest = b""
-_key_lock = threading.Lock()
+
+
+class SeenKeys:
+    """Short digests of the last keys; from them no key can be told, nor any noise.
+
+    Examples
+    --------
+    >>> seen = SeenKeys(2)
+    >>> [seen.is_new(key) for key in (b"a", b"b", b"a", b"c", b"a")]
+    [True, True, False, True, True]
+    """
+
+    def __init__(self, most: int) -> None:
+        self._digests: OrderedDict[bytes, object] = OrderedDict()
+        self._most = most
+
+    def is_new(self, key: bytes) -> bool:
+        """Say whether a key is none of the last ones, and remember it."""
+        digest = hashlib.sha256(key).digest()[:16]  # two keys share one with chance 2**-128
+        mine = object()
+        # One step, so that of two threads with one key only one goes on; a lock could be held by
+        # another thread while the process forks.
+        if self._digests.setdefault(digest, mine) is not mine:
+            return False
+        if len(self._digests) > self._most:
+            self._digests.popitem(last=False)
+        return True
+
+
+_seen_keys = SeenKeys(REMEMBERED_KEYS)
 
 
 class WordSupply(ABC):
@@ -84,15 +117,11 @@ def source_of_words() -> str:
 
 def fresh_key() -> bytes:
     """Read a key from the operating system; refuse one that is visibly broken."""
-    global _last_key_digest
-    with _key_lock:
-        key = _entropy(KEY_BYTES)
-        digest = hashlib.sha256(key).digest()
-        if len(set(key)) == 1 or digest == _last_key_digest:
-            raise EntropyError(
-                "the operating system's randomness repeats itself; nothing can be released safely."
-            )
-        _last_key_digest = digest
+    key = _entropy(KEY_BYTES)
+    if len(set(key)) == 1 or not _seen_keys.is_new(key):
+        raise EntropyError(
+            "the operating system's randomness repeats itself; nothing can be released safely."
+        )
     return key
 
 
