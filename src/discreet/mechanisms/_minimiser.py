@@ -96,6 +96,12 @@ REFINEMENTS = 20
 DRIFT = 20.0
 """How far such steps can lead, over the plain distance from the minimiser that they start at."""
 
+TOO_LARGE = "the coefficients are too large to be certified."
+"""The only reason why rows are refused: in public, of what would have been released."""
+
+UNCERTIFIED = "the minimiser could not be certified; nothing is released."
+"""This has been proved not to happen; if it does, no point goes without its certificate."""
+
 SURELY_FAR = 0.8
 """Of the largest certified norm: released points of half of it are refused, and masks are shorter
 than a quarter."""
@@ -227,11 +233,13 @@ class Minimiser:
             return point
         for candidates in (self._refined, self._slow):
             if self._is_far(objective, point):
-                break
+                raise PrivacyError(TOO_LARGE)
             for point, reference in candidates(objective, self._within(point)):
                 if self._is_certified(objective, point, reference):
                     return point
-        raise PrivacyError("the minimiser could not be certified; nothing is released.")
+        if self._is_far(objective, point):
+            raise PrivacyError(TOO_LARGE)
+        raise PrivacyError(UNCERTIFIED)
 
     def _refined(
         self, objective: RowsObjective, start: Vector
@@ -298,5 +306,5 @@ class Minimiser:
     def finish(self, released: Vector) -> Vector:
         """Refuse, in public, a point farther out than a certified minimiser is expected."""
         if not np.linalg.norm(released) <= 0.5 * self.far:
-            raise PrivacyError("the coefficients are too large to be certified.")
+            raise PrivacyError(TOO_LARGE)
         return released

@@ -112,19 +112,24 @@ class PenalisedMinimiser:
         problem = self.problem if ridge is None else replace(self.problem, ridge=ridge)
         objective = RowsObjective(problem, rows, linear)
         objective.strong_convexity = self.problem.ridge
-        smoothness_at_hand = rows.count * problem.row_smoothness + self.problem.ridge
+        return self.search(objective).found()
+
+    def search(self, objective: RowsObjective) -> ProximalSearch:
+        """Return how a certified point is looked for."""
+        problem = self.problem
         return ProximalSearch(
             objective,
             lambda reference: partial(objective.careful_gradient, reference=reference),
             self._penalty,
             tolerance=self.tolerance,
-            ridge=self.problem.ridge,
+            ridge=problem.ridge,
             smoothness=self._smoothness,
-            at_hand=smoothness_at_hand,
+            # Of the rows at hand, not of the most there may be: only time depends on it.
+            at_hand=objective.count * problem.row_smoothness + problem.ridge,
             far=self.far,
             way=self.plain.farthest_way,
-            is_free=math.isinf(self.problem.domain_radius),
-        ).found()
+            is_free=math.isinf(problem.domain_radius),
+        )
 
     def finish(self, released: Vector) -> Vector:
         """Bring a released point back into the domain, or refuse a far one in public."""

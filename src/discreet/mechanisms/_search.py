@@ -34,6 +34,14 @@ import numpy as np
 
 from discreet._types import Vector
 from discreet.errors import PrivacyError
+from discreet.mechanisms._minimiser import (
+    REFINEMENTS,
+    ROUNDS,
+    SURELY_FAR,
+    TOO_LARGE,
+    UNCERTIFIED,
+    UNIT,
+)
 from discreet.mechanisms._objective import DENSE_WIDTH
 from discreet.penalties import Penalty
 from discreet.solvers import (
@@ -52,15 +60,6 @@ AIM = 0.1
 SLOWLY = 0.4
 """The share at which slow methods stop."""
 
-ROUNDS = 3
-REFINEMENTS = 20
-"""Points of Newton's method with slopes for a guide, from each of a few references."""
-
-SURELY_FAR = 0.8
-"""Of the largest certified norm: released points of half of it are refused, and masks are shorter
-than a quarter."""
-
-UNIT = 2.0**-53
 _UP = 1 + 2.0**-20
 
 Gradient = Callable[[Vector], Vector]
@@ -98,13 +97,16 @@ class ProximalSearch:
         """Return a point with the certificate, or raise."""
         point = np.zeros(self.objective.dimension)
         for candidates in (self._quick, self._refined, self._slow):
-            for point, reference in candidates(self._within(point)):
-                reached, residual = self._certify(point, reference)
-                if residual <= self.tolerance and self._is_within(reached):
-                    return reached
-                if self.is_free and self._is_far(reached, residual):
-                    raise _nothing()
-        raise _nothing()
+            try:
+                for point, reference in candidates(self._within(point)):
+                    reached, residual = self._certify(point, reference)
+                    if residual <= self.tolerance and self._is_within(reached):
+                        return reached
+                    if self.is_free and self._is_far(reached, residual):
+                        raise PrivacyError(TOO_LARGE)
+            except np.linalg.LinAlgError:  # a matrix that rounding spoilt
+                continue
+        raise PrivacyError(UNCERTIFIED)
 
     def _certify(self, point: Vector, reference: Vector) -> tuple[Vector, float]:
         """Take a step; return where it leads to, and how well it solves the problem."""
@@ -133,16 +135,13 @@ class ProximalSearch:
         if self.objective.dimension > DENSE_WIDTH:
             point = self._accelerated(start)
         else:
-            try:
-                point = proximal_newton(
-                    self.objective,
-                    self.penalty,
-                    start,
-                    smoothness=self.at_hand,
-                    tolerance=AIM * self.tolerance,
-                ).point
-            except np.linalg.LinAlgError:  # a matrix that rounding made singular
-                return
+            point = proximal_newton(
+                self.objective,
+                self.penalty,
+                start,
+                smoothness=self.at_hand,
+                tolerance=AIM * self.tolerance,
+            ).point
         yield point, point
 
     def _refined(self, start: Vector) -> Iterator[tuple[Vector, Vector]]:
@@ -160,12 +159,9 @@ class ProximalSearch:
                 smoothness=self.at_hand,
                 tolerance=AIM * self.tolerance,
             )
-            try:
-                for point in islice(points, REFINEMENTS):
-                    is_near = np.linalg.norm(point - reference) <= 0.5 * self.way
-                    yield point, reference if is_near else point
-            except np.linalg.LinAlgError:
-                return
+            for point in islice(points, REFINEMENTS):
+                is_near = np.linalg.norm(point - reference) <= 0.5 * self.way
+                yield point, reference if is_near else point
 
     def _slow(self, start: Vector) -> Iterator[tuple[Vector, Vector]]:
         """Yield what comes of methods whose number of steps is known in advance."""
@@ -195,6 +191,3 @@ class ProximalSearch:
             most_steps=2 * steps,
         ).point
 
-
-def _nothing() -> PrivacyError:
-    return PrivacyError("the minimiser could not be certified; nothing is released.")
