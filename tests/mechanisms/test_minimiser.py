@@ -255,9 +255,9 @@ def test_whatever_is_certified_was_summed_in_small_blocks(monkeypatch):
     careful = []
     honest = RowsObjective.careful_gradient
 
-    def watched(self, point):
+    def watched(self, point, reference=None):
         careful.append(point.copy())
-        return honest(self, point)
+        return honest(self, point, reference)
 
     monkeypatch.setattr(RowsObjective, "careful_gradient", watched)
     point = Minimiser(problem).solve(rows, np.zeros(3))

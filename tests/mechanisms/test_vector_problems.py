@@ -159,7 +159,8 @@ def test_both_solvers_find_the_same_point(problem, rows, scale):
     linear = scale * np.random.default_rng(4).standard_normal(problem.width)
     minimiser = VectorMinimiser(problem, 10 * scale)
     objective = objective_of(problem, opened(problem, rows), linear)
-    quick, slow = minimiser._quickly(objective), minimiser._slowly(objective)
+    search, start = minimiser.search(objective), np.zeros(problem.width)
+    (quick, _), (slow, _) = next(search._quick(start)), next(search._slow(start))
     np.testing.assert_allclose(quick, slow, rtol=0, atol=2e-9)
     assert problem.penalty.region.contains(minimiser.solve(opened(problem, rows), linear))
 

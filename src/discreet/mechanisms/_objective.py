@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from discreet._types import Array, Vector
 from discreet.data import Block, OpenRows, SparseVector, Terms
@@ -34,6 +34,10 @@ HESSIAN_BESIDE = 256
 first two passes: from the third on the last one is near enough."""
 
 PASSES_WITH_HESSIAN = 2
+
+LOADINGS = (0.0, 2.0**-48, 2.0**-40, 2.0**-30)
+"""What is added to the diagonal of a Hessian, relative to its largest entry, until it has a factor:
+a direction found with it is a little short, and still leads downhill."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,9 +125,16 @@ class RowsObjective:
         last = self._last
         return last if last is not None and np.array_equal(last.point, point) else None
 
-    def careful_gradient(self, point: Vector) -> Vector:
-        """Return the gradient, summed in small blocks so that its rounding error is small."""
-        known = self._known(point)
+    def careful_gradient(self, point: Vector, reference: Vector | None = None) -> Vector:
+        """Return the gradient, summed in small blocks so that its rounding error is small.
+
+        With a reference, margins are those computed there plus those of the way from there: all
+        points near it then share nearly all of the rounding errors of margins.
+        """
+        if reference is None or np.array_equal(point, reference):
+            reference = point
+        away = None if reference is point else point - reference
+        known = self._known(point) if away is None else None
         if known is not None:
             return known.gradient.copy()
         loss = self._problem.loss
@@ -132,7 +143,10 @@ class RowsObjective:
         is_wide = self.dimension > DENSE_WIDTH
 
         def kernel(block: Block) -> Vector | SparseVector:
-            slopes = _counted(block, loss.slope(_labels(block), block.careful_margins(point)))
+            margins = block.careful_margins(reference)
+            if away is not None:
+                margins = margins + block.careful_margins(away)
+            slopes = _counted(block, loss.slope(_labels(block), margins))
             return block.partial_sum(slopes) if is_wide else block.weighted_sum(slopes)
 
         gradient: Vector = self._rows.sum(kernel, block_rows=CAREFUL_ROWS)
@@ -198,8 +212,23 @@ class RowsObjective:
 
 
 def _inverse(hessian: Array) -> Inverse:
-    factor = cho_factor(hessian, check_finite=False)
-    return lambda gradient: np.asarray(cho_solve(factor, gradient, check_finite=False))
+    """Return the inverse of a matrix that rounding may have robbed of its definiteness."""
+    largest = float(np.abs(np.diagonal(hessian)).max())
+    for added in LOADINGS:
+        loaded = hessian
+        if added:
+            loaded = hessian + added * largest * np.eye(len(hessian))
+        try:
+            factor = cho_factor(loaded, check_finite=False)
+        except LinAlgError:
+            continue
+        return partial(_solved, factor)
+    # Not even nearly definite, or not finite: steps along the gradient are left.
+    return lambda gradient: gradient / largest if largest > 0 else gradient
+
+
+def _solved(factor: tuple[Array, bool], gradient: Vector) -> Vector:
+    return np.asarray(cho_solve(factor, gradient, check_finite=False))
 
 
 def _labels(block: Block) -> Vector:

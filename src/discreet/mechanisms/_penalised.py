@@ -10,31 +10,27 @@ the letters of its notes (e the error of the prox at the size of z, G that of th
 Everything is public: r is at most the tolerance; :math:`\|z - t\|/s` is at most r plus the norm of
 the gradient, itself at most N L R + Lam B + |b|; z is at most B plus that gradient over S; and G is
 the error of sums, of margins through the curvature, and of the linear term, as in
-``_minimiser.py``. In a domain B is its radius, however large: every point is within B, so none is
-refused; otherwise far points are refused in public, as there.
+``_minimiser.py``. In a domain B is its radius, however large: every point is within B, and some
+float point is always certified and found (``_search.py``), so none is refused; otherwise far points
+are refused in public, as there.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from discreet._types import Vector
 from discreet.data import OpenRows
-from discreet.errors import CalibrationError, PrivacyError
+from discreet.errors import CalibrationError
 from discreet.mechanisms._minimiser import UNIT, Minimiser
-from discreet.mechanisms._objective import DENSE_WIDTH, RowsObjective
+from discreet.mechanisms._objective import RowsObjective
+from discreet.mechanisms._search import ProximalSearch, reached
 from discreet.penalties import Penalty
 from discreet.problem import Problem
-from discreet.solvers import (
-    accelerated_proximal_gradient,
-    certify,
-    iterations_needed,
-    proximal_newton,
-)
-
 _UP = 1 + 2.0**-20
 
 MOST_ROOM = 2.0**12
@@ -87,21 +83,24 @@ class PenalisedMinimiser:
         return self._penalty.prox_error(size * _UP, self.problem.bounds.width)
 
     @property
+    def _through_prox(self) -> float:
+        return self._smoothness * self._prox_error
+
+    @property
     def tolerance(self) -> float:
-        """The residual to be reached: as small as rounding lets anyone see."""
-        return self.plain.tolerance + 2 * self._smoothness * self._prox_error
+        """The residual to be reached: some float point surely has it."""
+        error = self.plain.varying_error(self._through_prox)
+        rounding = self._prox_error + UNIT * self.far
+        return reached(error, self._smoothness, rounding, self._largest_gradient)
 
     @property
     def radius(self) -> float:
         """How far the point found can be from the ideal minimiser: public, and surely."""
         problem, plain = self.problem, self.plain
-        through_margins = (
-            problem.bounds.max_rows * problem.row_norm * problem.smoothness * plain.margin_error
-        )
-        gradient_error = plain.float_error + through_margins + plain.linear_error
+        gradient_error = plain.float_error + plain.through_margins + plain.linear_error
         subtraction = 4 * UNIT * (self.tolerance + self._largest_gradient)
         rounded = (1 + (problem.bounds.width + 4) * UNIT) * self.tolerance
-        prox = 2 * self._smoothness * self._prox_error
+        prox = 2 * self._through_prox
         total = (rounded + subtraction + gradient_error + prox) / problem.ridge
         return (total + self._prox_error) * _UP
 
@@ -113,50 +112,24 @@ class PenalisedMinimiser:
         problem = self.problem if ridge is None else replace(self.problem, ridge=ridge)
         objective = RowsObjective(problem, rows, linear)
         objective.strong_convexity = self.problem.ridge
-        for attempt in (self._quickly, self._slowly):
-            try:
-                point = attempt(objective)
-            except np.linalg.LinAlgError:  # a matrix that rounding made singular
-                continue
-            if not np.linalg.norm(point) <= self.far * _UP:
-                continue
-            point, residual = certify(
-                objective.careful_gradient, self._penalty, point, 1 / self._smoothness
-            )
-            if residual <= self.tolerance and np.linalg.norm(point) <= self.far * _UP:
-                return point
-        raise PrivacyError("the minimiser could not be certified; nothing is released.")
+        return self.search(objective).found()
 
-    def _quickly(self, objective: RowsObjective) -> Vector:
-        if objective.dimension > DENSE_WIDTH:
-            return self._slowly(objective)
-        return proximal_newton(
-            objective,
-            self._penalty,
-            np.zeros(objective.dimension),
-            smoothness=self._smoothness_at_hand(objective),
-            tolerance=0.3 * self.plain.tolerance,
-        ).point
-
-    def _slowly(self, objective: RowsObjective) -> Vector:
-        """Use a method whose number of steps is known in advance."""
+    def search(self, objective: RowsObjective) -> ProximalSearch:
+        """Return how a certified point is looked for."""
         problem = self.problem
-        smoothness = self._smoothness_at_hand(objective)
-        largest = objective.count * problem.row_lipschitz + self.plain.linear_bound
-        tolerance = 0.3 * self.plain.tolerance
-        steps = iterations_needed(smoothness, problem.ridge, largest, tolerance)
-        return accelerated_proximal_gradient(
+        return ProximalSearch(
             objective,
+            lambda reference: partial(objective.careful_gradient, reference=reference),
             self._penalty,
-            np.zeros(objective.dimension),
-            smoothness=smoothness,
-            tolerance=tolerance,
-            most_steps=2 * steps,
-        ).point
-
-    def _smoothness_at_hand(self, objective: RowsObjective) -> float:
-        # Of the rows at hand, not of the most there may be: only the time it takes depends on it.
-        return objective.count * self.problem.row_smoothness + self.problem.ridge
+            tolerance=self.tolerance,
+            ridge=problem.ridge,
+            smoothness=self._smoothness,
+            # Of the rows at hand, not of the most there may be: only time depends on it.
+            at_hand=objective.count * problem.row_smoothness + problem.ridge,
+            far=self.far,
+            way=self.plain.farthest_way,
+            is_free=math.isinf(problem.domain_radius),
+        )
 
     def finish(self, released: Vector) -> Vector:
         """Bring a released point back into the domain, or refuse a far one in public."""

@@ -8,7 +8,8 @@ number of coefficients, e the error of the prox and G that of the gradient
 .. math:: \|t - \theta\| \le e + \frac1\Lambda
           \left((1 + (p+4)u) \, r + 4u (r + g) + G + 2 S e\right),
 
-g the largest gradient there can be. The domain is bounded, so no point is refused for being far.
+g the largest gradient there can be. The domain is bounded, so no point is refused for being far,
+and some float point is always certified and found (``_search.py``): none is refused at all.
 """
 
 from __future__ import annotations
@@ -19,18 +20,13 @@ import numpy as np
 
 from discreet._types import Vector
 from discreet.data import OpenRows
-from discreet.errors import CalibrationError, PrivacyError
+from discreet.errors import CalibrationError
+from discreet.mechanisms._search import ProximalSearch, reached
 from discreet.mechanisms._vector_objective import (
     UNIT,
     VectorObjective,
     gradient_error,
     objective_of,
-)
-from discreet.solvers import (
-    accelerated_proximal_gradient,
-    certify,
-    iterations_needed,
-    proximal_newton,
 )
 from discreet.vector_problems import VectorProblem
 
@@ -91,15 +87,10 @@ class VectorMinimiser:
         return (gradient_error(self.problem) + 4 * UNIT * self._largest_gradient) * _UP
 
     @property
-    def _tolerance(self) -> float:
-        """What can be reached where the prox is exact: no point of a float grid is nearer."""
-        spacing = UNIT * self._smoothness * self.far
-        return self._float_error + 2 * spacing
-
-    @property
     def tolerance(self) -> float:
-        """The residual to be reached: as small as rounding lets anyone see."""
-        return self._tolerance + 2 * self._smoothness * self._prox_error
+        """The residual to be reached: some float point surely has it."""
+        rounding = self._prox_error + UNIT * self.far
+        return reached(self._float_error, self._smoothness, rounding, self._largest_gradient)
 
     @property
     def radius(self) -> float:
@@ -113,44 +104,20 @@ class VectorMinimiser:
 
     def solve(self, rows: OpenRows, linear: Vector) -> Vector:
         """Return a point within :attr:`radius` of the minimiser, or raise."""
-        objective = objective_of(self.problem, rows, linear)
-        for attempt in (self._quickly, self._slowly):
-            try:
-                point = attempt(objective)
-                if not np.linalg.norm(point) <= self.far * _UP:
-                    continue
-                point, residual = certify(
-                    objective.careful_gradient, self.problem.penalty, point, 1 / self._smoothness
-                )
-            except np.linalg.LinAlgError:  # a matrix that rounding spoilt
-                continue
-            if residual <= self.tolerance and np.linalg.norm(point) <= self.far * _UP:
-                return point
-        raise PrivacyError("the minimiser could not be certified; nothing is released.")
+        return self.search(objective_of(self.problem, rows, linear)).found()
 
-    def _quickly(self, objective: VectorObjective) -> Vector:
-        return proximal_newton(
+    def search(self, objective: VectorObjective) -> ProximalSearch:
+        """Return how a certified point is looked for."""
+        problem = self.problem
+        return ProximalSearch(
             objective,
-            self.problem.penalty,
-            np.zeros(objective.dimension),
-            smoothness=self._smoothness_at_hand(objective),
-            tolerance=0.3 * self._tolerance,
-        ).point
-
-    def _slowly(self, objective: VectorObjective) -> Vector:
-        """Use a method whose number of steps is known in advance."""
-        problem, smoothness = self.problem, self._smoothness_at_hand(objective)
-        largest = objective.count * problem.row_lipschitz + self.linear_bound
-        tolerance = 0.3 * self._tolerance
-        return accelerated_proximal_gradient(
-            objective,
+            lambda reference: objective.careful_gradient,
             problem.penalty,
-            np.zeros(objective.dimension),
-            smoothness=smoothness,
-            tolerance=tolerance,
-            most_steps=2 * iterations_needed(smoothness, problem.ridge, largest, tolerance),
-        ).point
-
-    def _smoothness_at_hand(self, objective: VectorObjective) -> float:
-        # Of the rows at hand, not of the most there may be: only the time it takes depends on it.
-        return objective.count * self.problem.row_smoothness + self.problem.ridge
+            tolerance=self.tolerance,
+            ridge=problem.ridge,
+            smoothness=self._smoothness,
+            at_hand=objective.count * problem.row_smoothness + problem.ridge,
+            far=self.far,
+            way=np.inf,
+            is_free=False,
+        )

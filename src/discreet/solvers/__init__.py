@@ -1,11 +1,12 @@
 """Solvers that know nothing of privacy; what they return carries a certificate."""
 
 from discreet.solvers.certificate import certify
-from discreet.solvers.gradient import accelerated_gradient, iterations_needed
+from discreet.solvers.gradient import accelerated_gradient, descents_needed, iterations_needed
 from discreet.solvers.newton import newton
 from discreet.solvers.objective import DenseObjective, Objective, Smooth, Solution
 from discreet.solvers.proximal import accelerated_proximal_gradient
 from discreet.solvers.proximal_newton import proximal_newton
+from discreet.solvers.steady import steady_newton, steady_proximal_newton
 
 __all__ = [
     "DenseObjective",
@@ -15,7 +16,10 @@ __all__ = [
     "accelerated_gradient",
     "accelerated_proximal_gradient",
     "certify",
+    "descents_needed",
     "iterations_needed",
     "newton",
     "proximal_newton",
+    "steady_newton",
+    "steady_proximal_newton",
 ]

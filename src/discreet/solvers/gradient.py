@@ -26,6 +26,28 @@ def iterations_needed(
     return math.ceil(math.sqrt(ratio) * math.log(2 * ratio * (first_gradient / tolerance) ** 2))
 
 
+def descents_needed(
+    smoothness: float, strong_convexity: float, first_gradient: float, error: float
+) -> int:
+    r"""Return how many plain gradient steps lead to a gradient below 1.5 times their error.
+
+    .. math:: \lceil 2 (S/\Lambda) \ln(S g_0^2 / (\Lambda G^2)) \rceil
+
+    Notes
+    -----
+    A step along a gradient that is wrong by at most G lowers the value by
+    :math:`(\|g\|^2 - G^2)/(2S)` or more. Accelerated methods need fewer steps, but pile up errors.
+
+    Examples
+    --------
+    >>> descents_needed(100.0, 1.0, 10.0, 1e-6)
+    7369
+    """
+    ratio = smoothness / strong_convexity
+    shrinkage = math.log(ratio) + 2 * math.log(max(first_gradient / error, 1.0))
+    return math.ceil(2 * ratio * max(shrinkage, 1.0))
+
+
 def accelerated_gradient(
     objective: Objective,
     start: Vector,
