@@ -12,14 +12,12 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-import numpy as np
-
 from discreet import _checks
-from discreet._types import Vector
 from discreet.compat.diffprivlib.complaints import BudgetError
 from discreet.errors import RehearsalRefused, UnitMismatch
 from discreet.ledger import Receipt, State
-from discreet.ledger.filters import RENYI_SHARE, ROUNDING, RenyiFilter
+from discreet.ledger.amounts import EXACT, Amounts, amount, amounts, total, within
+from discreet.ledger.filters import RENYI_SHARE, RenyiFilter, quoted
 from discreet.ledger.in_memory import InMemory
 from discreet.privacy import Approximate, Budget, Guarantee, Profile, Pure, Unit
 
@@ -69,7 +67,7 @@ class Books(InMemory):
         self._check_process()
         with self._lock:
             if not self.admits(guarantee):
-                epsilon, delta = _quoted(guarantee)
+                epsilon, delta = quoted(guarantee)
                 raise BudgetError(
                     f"the ceiling (epsilon = {self.epsilon:g}, delta = {self.delta:g}) cannot pay "
                     f"for (epsilon = {epsilon:.3g}, delta = {delta:.3g}); "
@@ -81,8 +79,8 @@ class Books(InMemory):
         """Say whether these would be booked as well, with another slack if one is given."""
         slack = self.slack if slack is None else slack
         everything = [*self.standing(), *requests]
-        epsilon, delta = _sums(everything)
-        if epsilon <= self.epsilon * ROUNDING and delta <= (self.delta - slack) * ROUNDING:
+        ceiling = amount(self.epsilon), EXACT.subtract(amount(self.delta), amount(slack))
+        if within(_exact_sums(everything), ceiling):
             return True
         return math.isfinite(self.epsilon) and self._admits_with_slack(everything, slack)
 
@@ -92,12 +90,11 @@ class Books(InMemory):
             return False
         rule = _rule(self.epsilon, share)
         costs = [_cost(rule, guarantee) for guarantee in everything]
-        total: Vector = np.sum(costs, axis=0) + np.zeros_like(rule.limit)
-        return rule.admits(total)
+        return rule.admits(total(costs, start=amounts(0.0, 0.0)))
 
     def quoted(self) -> list[tuple[float, float]]:
         """Return the epsilon and the delta that each of them was booked at."""
-        return [_quoted(guarantee) for guarantee in self.standing()]
+        return [quoted(guarantee) for guarantee in self.standing()]
 
     def sums(self) -> tuple[float, float]:
         """Return the sums of epsilons and of deltas."""
@@ -125,15 +122,14 @@ def _rule(epsilon: float, share: float) -> RenyiFilter:
 
 
 @lru_cache(maxsize=4096)  # the same spends are added up again at every check
-def _cost(rule: RenyiFilter, guarantee: Guarantee) -> Vector:
+def _cost(rule: RenyiFilter, guarantee: Guarantee) -> Amounts:
     return rule.cost(guarantee)
 
 
-@lru_cache(maxsize=4096)
-def _quoted(guarantee: Guarantee) -> tuple[float, float]:
-    return guarantee.epsilon(), guarantee.quoted_delta
+def _exact_sums(guarantees: list[Guarantee]) -> Amounts:
+    return total((amounts(*quoted(each)) for each in guarantees), start=amounts(0.0, 0.0))
 
 
 def _sums(guarantees: list[Guarantee]) -> tuple[float, float]:
-    pairs = [_quoted(guarantee) for guarantee in guarantees]
-    return math.fsum(pair[0] for pair in pairs), math.fsum(pair[1] for pair in pairs)
+    epsilon, delta = _exact_sums(guarantees)
+    return float(epsilon), float(delta)
