@@ -7,7 +7,17 @@ import math
 import numpy as np
 import pytest
 
-from discreet.ledger.filters import BasicFilter, GaussianFilter, RenyiFilter, filters_for
+from discreet.errors import BudgetExceeded
+from discreet.ledger import MemoryLedger
+from discreet.ledger.amounts import amounts, plus, total
+from discreet.ledger.filters import (
+    BasicFilter,
+    GaussianFilter,
+    RenyiFilter,
+    failure_by_distance,
+    filters_for,
+    quoted,
+)
 from discreet.privacy import (
     AddRemoveOne,
     Approximate,
@@ -15,7 +25,9 @@ from discreet.privacy import (
     Gaussian,
     Guarantee,
     Pure,
+    WithinDistance,
     ZeroConcentrated,
+    gaussian_multiplier,
 )
 
 
@@ -35,8 +47,8 @@ def randomised_response_tree(budget, choose, depth):
     def walk(history, totals, p, q):
         epsilon = choose(history)
         costs = [rule.cost(guarantee(Pure(epsilon))) for rule in rules]
-        after = [total + cost for total, cost in zip(totals, costs, strict=True)]
-        admitted = any(rule.admits(total) for rule, total in zip(rules, after, strict=True))
+        after = [plus(spent, cost) for spent, cost in zip(totals, costs, strict=True)]
+        admitted = any(rule.admits(spent) for rule, spent in zip(rules, after, strict=True))
         if len(history) == depth or not admitted:
             leaves.append((p, q))
             return
@@ -44,7 +56,7 @@ def randomised_response_tree(budget, choose, depth):
         walk((*history, 1), after, p * truth, q * (1 - truth))
         walk((*history, 0), after, p * (1 - truth), q * truth)
 
-    walk((), [np.zeros_like(rule.limit) for rule in rules], 1.0, 1.0)
+    walk((), [amounts(*(0.0 for _ in rule.limit)) for rule in rules], 1.0, 1.0)
     return np.array(leaves).T
 
 
@@ -79,24 +91,70 @@ def test_the_tree_itself_can_tell_when_a_budget_is_broken():
 
 
 def test_the_deltas_of_the_filters_add_up_to_the_budget():
-    for budget in (Budget(1.0, 1e-6), Budget(0.1, 1e-9), Budget(8.0, 1e-3)):
-        basic, renyi, gaussian = filters_for(budget)
-        through_distance = 1 + math.exp(budget.epsilon)
-        total = basic.limit[1] + through_distance * basic.limit[2]
-        order, room = renyi._order_and_room
+    for budget in (Budget(1.0, 1e-6), Budget(0.1, 1e-9), Budget(8.0, 1e-3), Budget(100.0, 1e-6)):
+        basic, renyi, gaussian = ([float(most) for most in r.limit] for r in filters_for(budget))
+        order, room = RenyiFilter(budget)._order_and_room
         from_room = math.exp((order - 1) * (room - budget.epsilon + math.log1p(-1 / order))) / order
-        total += from_room + renyi.limit[1] + through_distance * renyi.limit[2]
-        mu = math.sqrt(gaussian.limit[0])
-        total += Gaussian(mu).delta(budget.epsilon) + through_distance * gaussian.limit[1]
-        assert total <= budget.delta * (1 + 1e-6)
-        assert total >= 0.95 * budget.delta
+        by_gaussian = Gaussian(math.sqrt(gaussian[0])).delta(budget.epsilon)
+        spent = [basic[1], from_room, renyi[1], by_gaussian, gaussian[1]]
+        assert 0.999 * budget.delta <= math.fsum(spent) <= budget.delta
 
 
-def test_a_large_epsilon_does_not_drown_in_distances():
-    # e**50 times 2**-80 is 0.004: counting on epsilon = 50 would refuse every Gaussian.
-    _, renyi, gaussian = filters_for(Budget(50.0, 1e-6))
-    assert gaussian.limit[1] > 2.0**-80
-    assert renyi.limit[2] > 2.0**-80
+def charges_until_refused(ledger, request, most):
+    for count in range(most):
+        try:
+            ledger.charge(request)
+        except BudgetExceeded:
+            return count
+    return most
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 30.0, 50.0, 100.0, 600.0])
+def test_a_budget_admits_at_least_the_quoted_epsilons_that_it_holds(epsilon):
+    # Computed releases are 2**-79 from ideal; e**100 times that is more than any delta.
+    mu = 1 / gaussian_multiplier(Budget(epsilon / 50, 1e-9), distance=2.0**-79)
+    request = guarantee(WithinDistance(Gaussian(mu), 2.0**-79))
+    assert quoted(request)[0] <= epsilon / 50
+    ledger = MemoryLedger(Budget(epsilon, 1e-6))
+    ledger.charge(request)
+    assert 49 / 50 * epsilon <= ledger.remaining(1e-9) <= 49 / 50 * epsilon + 1e-9
+    assert charges_until_refused(ledger, request, 49) == 49
+
+
+def near_and_far(tau, mu, cells):
+    """Two shifted normals on cells, and the same with tau moved where it hurts most.
+
+    The computed pair differs from the ideal pair by tau in total variation each: where P is
+    largest compared with Q, Q loses its mass, so that P is seen there alone.
+    """
+    edges = np.linspace(-6, 6 + mu, cells)
+    chances = [np.diff(norm_cdf(edges - shift)) for shift in (mu, 0.0)]
+    p, q = (chance / chance.sum() for chance in chances)
+    computed, left = q.copy(), tau
+    for cell in np.argsort(-p / q):
+        moved = min(left, computed[cell])
+        computed[cell] -= moved
+        left -= moved
+    computed[np.argmin(p / q)] += tau - left
+    return p, q, computed
+
+
+def norm_cdf(values):
+    return np.array([0.5 * math.erfc(-value / math.sqrt(2)) for value in values])
+
+
+@pytest.mark.parametrize("tau", [1e-3, 1e-5, 1e-7])
+@pytest.mark.parametrize("mu", [0.3, 1.0])
+def test_the_worst_release_at_a_distance_stays_within_its_failure(tau, mu):
+    # Exact laws, two releases in a row: the adversary's delta against that of the ideal pair.
+    p, q, computed = near_and_far(tau, mu, 60)
+    paired = [np.multiply.outer(law, law).ravel() for law in (p, q, computed)]
+    failure = failure_by_distance(WithinDistance(Gaussian(mu), tau))
+    for epsilon in (0.5, 2.0, 8.0, 30.0):
+        ideal = np.maximum(paired[0] - math.exp(epsilon) * paired[1], 0).sum()
+        real = np.maximum(paired[0] - math.exp(epsilon) * paired[2], 0).sum()
+        assert real <= ideal + 2 * failure
+    assert real > 2 * tau  # distances alone would not have paid for it
 
 
 def test_without_delta_only_the_basic_filter_can_admit():
@@ -116,14 +174,52 @@ def test_the_gaussian_filter_admits_gaussians_only():
 def test_the_renyi_filter_books_the_chance_that_a_curve_fails():
     rule = RenyiFilter(Budget(1.0, 1e-6))
     cost = rule.cost(guarantee(Approximate(0.01, 1e-8)))
-    assert cost[1] == 1e-8
+    assert cost[1] == amounts(1e-8)[0]
     assert rule.admits(cost)
-    assert not rule.admits(100 * cost)
+    assert not rule.admits(total([cost] * 100, start=amounts(0.0, 0.0)))
 
 
 def test_the_basic_filter_quotes_at_the_stated_delta():
     rule = BasicFilter(Budget(1.0, 1e-6))
-    assert rule.cost(guarantee(Pure(0.3)))[:2].tolist() == [0.3, 0.0]
-    quoted = rule.cost(guarantee(Gaussian(0.1), delta=1e-7))
-    assert quoted[1] == 1e-7
-    assert math.isclose(quoted[0], Gaussian(0.1).epsilon(1e-7), rel_tol=1e-9)
+    assert rule.cost(guarantee(Pure(0.3))) == amounts(0.3, 0.0)
+    cost = rule.cost(guarantee(Gaussian(0.1), delta=1e-7))
+    assert cost[1] == amounts(1e-7)[0]
+    assert math.isclose(float(cost[0]), Gaussian(0.1).epsilon(1e-7), rel_tol=1e-9)
+
+
+def test_the_basic_filter_pays_for_the_distance_in_what_it_quotes():
+    rough = WithinDistance(Pure(0.5), 1e-8)
+    epsilon, delta = quoted(guarantee(rough, delta=1e-7))
+    assert epsilon == 0.5
+    assert (1 + math.exp(0.5)) * 1e-8 <= delta <= 1.001 * (1 + math.exp(0.5)) * 1e-8
+    gaussian = WithinDistance(Gaussian(0.1), 1e-8)
+    epsilon, delta = quoted(guarantee(gaussian, delta=1e-7))
+    assert epsilon > Gaussian(0.1).epsilon(1e-7)
+    assert gaussian.delta(epsilon) <= delta == 1e-7
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "times"), [(0.1, 10), (0.7, 10), (1 / 3, 3), (0.3, 7), (1e-3, 400)]
+)
+def test_sums_of_quoted_numbers_fill_a_budget_exactly_and_not_a_hair_more(epsilon, times):
+    # As decimals: 0.1 ten times is 1, though the floats that come nearest add up to less.
+    rule = BasicFilter(Budget(float(f"{epsilon * times:.12g}"), 1e-6))
+    cost = rule.cost(guarantee(Approximate(epsilon, 1e-9)))
+    full = total([cost] * times, start=amounts(0.0, 0.0))
+    assert rule.admits(full)
+    hair = 9e-10 if epsilon != 1 / 3 else 2e-16  # three times what 1/3 is written as is below 1
+    for more in ((hair, 0.0), (hair + 1e-300, 0.0), (0.0, 5.1e-7 - times * 1e-9)):
+        assert not rule.admits(plus(full, amounts(*more)))
+    assert rule.admits(plus(full, amounts(1e-300, 0.0))) == (epsilon == 1 / 3)
+
+
+@pytest.mark.parametrize("asked", [0.1, 1 / 3, 0.7, 2.0, 17.3])
+@pytest.mark.parametrize("delta", [1e-5, 1e-9])
+def test_what_is_quoted_of_a_calibrated_release_is_not_above_what_was_asked(asked, delta):
+    for distance in (0.0, 2.0**-79):
+        mu = 1 / gaussian_multiplier(Budget(asked, delta), distance=distance)
+        ideal = Gaussian(mu)
+        profile = WithinDistance(ideal, distance) if distance else ideal
+        epsilon, at = quoted(guarantee(profile, delta=delta))
+        assert asked * (1 - 1e-9) <= epsilon <= asked
+        assert profile.delta(epsilon) <= at == delta

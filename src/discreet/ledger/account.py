@@ -17,13 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-
-import numpy as np
+from decimal import Decimal
 
 from discreet import _checks
-from discreet._types import Json, Vector
+from discreet._types import Json
 from discreet.errors import BudgetExceeded, InputError, RehearsalRefused, UnitMismatch
-from discreet.ledger.filters import ROUNDING, Filter, filters_for
+from discreet.ledger.amounts import Amounts, amounts, plus
+from discreet.ledger.filters import Filter, filters_for
 from discreet.privacy import (
     AddRemoveOne,
     Approximate,
@@ -35,7 +35,7 @@ from discreet.privacy import (
     unit_named,
 )
 
-Costs = tuple[Vector, ...]
+Costs = tuple[Amounts, ...]
 """What one charge, or several, use up of each filter."""
 
 WHOLE = ""
@@ -45,7 +45,7 @@ HALVINGS, FEW = 50, 14
 """How closely what is left is looked for: to the last digit, or to say it in three."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Standing:
     """How many charges stand against one part, and what they cost together."""
 
@@ -54,8 +54,8 @@ class Standing:
 
     def plus(self, costs: Costs) -> Standing:
         """Return what stands after one more charge."""
-        added = (spent + cost for spent, cost in zip(self.costs, costs, strict=True))
-        return Standing(self.count + 1, tuple(added))
+        added = tuple(plus(spent, cost) for spent, cost in zip(self.costs, costs, strict=True))
+        return Standing(self.count + 1, added)
 
 
 Balance = Mapping[str, Standing]
@@ -125,7 +125,7 @@ class Account:
 
     def nothing(self) -> Balance:
         """Return the balance before any charge."""
-        zero = tuple(np.zeros_like(rule.limit) for rule in self._filters)
+        zero = tuple(amounts(*(0.0 for _ in rule.limit)) for rule in self._filters)
         return {part: Standing(0, zero) for part in self.touched(None)}
 
     def costs(self, guarantee: Guarantee) -> Costs:
@@ -165,7 +165,7 @@ class Account:
 
     def _fits_alone(self, guarantee: Guarantee) -> bool:
         """Say whether a first release is within the budget; its profile decides, not a filter."""
-        return guarantee.delta(self.budget.epsilon * ROUNDING) <= self.budget.delta
+        return guarantee.delta(self.budget.epsilon) <= self.budget.delta
 
     def _filtered(self, standing: Standing) -> bool:
         return any(
@@ -188,9 +188,9 @@ class Account:
         """Return which share of the budget is used up by what stands against one part."""
         shares = [1.0]
         for rule, costs in zip(self._filters, standing.costs, strict=True):
-            needed = costs > 0
-            if (rule.limit[needed] > 0).all():
-                shares.append(float(np.max(costs[needed] / rule.limit[needed], initial=0.0)))
+            needed = [pair for pair in zip(costs, rule.limit, strict=True) if pair[0] > 0]
+            if all(limit > 0 for _, limit in needed):
+                shares.append(max((float(cost) / float(limit) for cost, limit in needed), default=0.0))
         return round(min(shares), 6)
 
     def remaining(
@@ -209,7 +209,15 @@ class Account:
                 low = middle
             else:
                 high = middle
-        return low
+        return self._in_few_digits(low, balance, delta, part)
+
+    def _in_few_digits(
+        self, epsilon: float, balance: Balance, delta: float, part: str | None
+    ) -> float:
+        """Return the number nearby that is meant, 0.9 after 0.1 of 1, if it would be admitted."""
+        short = float(f"{epsilon:.12g}")
+        is_meant = short > epsilon and self._would_admit(balance, short, delta, part)
+        return short if is_meant else epsilon
 
     def _would_admit(
         self, balance: Balance, epsilon: float, delta: float, part: str | None
@@ -233,10 +241,10 @@ def costs_to_json(costs: Costs) -> list[list[str]]:
 
     Examples
     --------
-    >>> costs_to_json((np.array([0.1, np.inf]),))
-    [['0.1', 'inf']]
+    >>> costs_to_json((amounts(0.1, float("inf")),))
+    [['0.1', 'Infinity']]
     """
-    return [[repr(float(cost)) for cost in rule] for rule in costs]
+    return [[str(cost) for cost in rule] for rule in costs]
 
 
 def costs_from_json(document: list[list[str]]) -> Costs:
@@ -244,10 +252,17 @@ def costs_from_json(document: list[list[str]]) -> Costs:
 
     Examples
     --------
-    >>> costs_from_json([["0.1", "inf"]])
-    (array([0.1, inf]),)
+    >>> costs_from_json([["0.1", "Infinity"]])
+    ((Decimal('0.1'), Decimal('Infinity')),)
     """
-    return tuple(np.array([float(cost) for cost in rule]) for rule in document)
+    return tuple(tuple(map(_amount_from, rule)) for rule in document)
+
+
+def _amount_from(text: str) -> Decimal:
+    read = Decimal(text)
+    if str(read) != text or not read >= 0:
+        raise ValueError("an amount is a decimal as it was written, and never negative")
+    return read
 
 
 def balance_to_json(balance: Balance) -> Json:

@@ -30,6 +30,17 @@ class Line:
     text: str
     digest: str
 
+    def row(self, dataset: int) -> dict[str, Any]:
+        """Return the line as it is stored."""
+        return {
+            "dataset": dataset,
+            "line": self.number,
+            "charge": self.charge,
+            "what": self.what,
+            "text": self.text,
+            "digest": self.digest,
+        }
+
     @property
     def document(self) -> Json:
         """What is written in the line."""

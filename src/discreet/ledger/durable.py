@@ -9,8 +9,9 @@ import json
 import os
 import platform
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -30,31 +31,41 @@ from discreet.ledger.abstract import (
     check_end,
     check_move,
 )
-from discreet.ledger.account import (
-    Balance,
-    balance_from_json,
-    balance_to_json,
-    costs_from_json,
-    costs_to_json,
-)
+from discreet.ledger.account import Balance, Costs, costs_from_json, costs_to_json
+from discreet.ledger.anchor import Anchor
 from discreet.ledger.chain import BEGINNING, Line, next_line, parsed
 from discreet.ledger.dataset import DataSet, check_text
+from discreet.ledger.migration import seal_books
 from discreet.ledger.receipt import Receipt
-from discreet.ledger.store import Store
+from discreet.ledger.seen import NOTHING, Mark, last_seen, remember
+from discreet.ledger.store import Asked, Store
+from discreet.ledger.summary import (
+    SEAL,
+    SUMMARY,
+    balance_of,
+    check,
+    dump,
+    seal,
+    went_back,
+    written,
+)
 from discreet.ledger.tables import DATASETS, EVENTS
 from discreet.ledger.verification import (
     DECLARED,
     LINES,
-    SUMMARY,
     UNREADABLE,
     Verification,
+    line_of,
+    read_books,
     read_lines,
+    read_shelf,
     verify_books,
-    verify_ledger,
+    verify_shelf,
 )
 from discreet.privacy import Budget, Guarantee, Unit, unit_named
 
 LINES_OF_CHARGE = LINES.where(EVENTS.c.charge == sql.bindparam("number"))
+APPEND = EVENTS.insert()
 KEEP = (
     DATASETS.update()
     .where(DATASETS.c.id == sql.bindparam("which"))
@@ -63,6 +74,28 @@ KEEP = (
 
 
 MOST_CHARGES = 2**31 - 1
+
+tables.MIGRATIONS[1] = seal_books
+
+
+@dataclass(frozen=True)
+class Change:
+    """A line to be added, and the summary after it."""
+
+    line: Line
+    charges: int
+    balance: str
+
+    def statements(self, dataset: int) -> list[Asked]:
+        """Return what writes it."""
+        kept = {
+            "which": dataset,
+            "lines": self.line.number,
+            "charges": self.charges,
+            "head": self.line.digest,
+            "balance": self.balance,
+        }
+        return [(APPEND, self.line.row(dataset)), (KEEP, kept)]
 
 
 class Ledger(AbstractLedger):
@@ -110,6 +143,10 @@ class Ledger(AbstractLedger):
             _checks.instance(str, part=part)
         self._account.check_part(part)
         self.part = part
+
+    @property
+    def _key(self) -> str:
+        return self.declared.key
 
     @classmethod
     def create(
@@ -172,15 +209,19 @@ class Ledger(AbstractLedger):
             return tuple(DataSet.from_json(parsed(facts)) for facts in found.scalars())
 
     @staticmethod
-    def verify_all(where: str | Path, known: str | None = None) -> tuple[Verification, ...]:
+    def verify_all(
+        where: str | Path, known: str | None = None, *, anchors: Iterable[Anchor] = ()
+    ) -> tuple[Verification, ...]:
         """Go through all books of a ledger again, readable or not.
 
-        ``known`` is a digest that one of them must contain.
+        ``known`` is a digest that one of them must contain, ``anchors`` are lines of which each
+        must be in one of them.
         """
         store = Store(where)
         store.open()
         with store.reading() as connection:
-            return verify_ledger(connection, known)
+            shelf = read_shelf(connection)
+        return verify_shelf(shelf, known, tuple(anchors))
 
     @property
     def budget(self) -> Budget:
@@ -224,15 +265,19 @@ class Ledger(AbstractLedger):
             "version": _version(),
             "actor": _actor(),
         }
-        with _before_rows(), self._store.writing() as connection:
-            summary = self._store.locked(connection, self._id, self._facts)
-            balance = _balance_of(summary)
-            if self._account.admits(balance, guarantee, costs, self.part):
-                after = self._account.add(balance, costs, self.part)
-                number = summary.charges + 1
-                line = self._append(connection, summary, number, State.RESERVED, facts, after)
-                return Receipt(number, guarantee, self, token, line.digest)
-        raise self._account.refusal(balance, guarantee, self.part)
+
+        def decide(summary: Any, _: list[Line]) -> Change | None:
+            balance = balance_of(summary)
+            if not self._account.admits(balance, guarantee, costs, self.part):
+                return None
+            after = dump(self._account.add(balance, costs, self.part))
+            return self._change(summary, summary.charges + 1, State.RESERVED, facts, after)
+
+        with _before_rows():
+            summary, change = self._exchange(decide)
+        if change is None:
+            raise self._account.refusal(balance_of(summary), guarantee, self.part)
+        return Receipt(change.line.charge, guarantee, self, token, change.line.digest)
 
     def redeem(self, receipt: Receipt) -> None:
         with _before_rows():
@@ -261,64 +306,85 @@ class Ledger(AbstractLedger):
 
     def _move(self, receipt: Receipt | int, before: State, after: State) -> None:
         number = receipt.number if isinstance(receipt, Receipt) else receipt
-        with self._store.writing() as connection:
-            summary = self._store.locked(connection, self._id, self._facts)
-            lines = read_lines(connection, LINES_OF_CHARGE, id=self._id, number=number)
-            if not lines:
+
+        def decide(summary: Any, lines: list[Line]) -> Change | None:
+            own = [line for line in lines if line.charge == number]
+            if not own:
                 raise ReceiptError(f"there is no charge {number} in these books.")
             if isinstance(receipt, Receipt):
-                _recognise(receipt, self, lines[0].document)
-            check_move(_state(lines[-1]), before, after)
-            self._append(connection, summary, number, after, {"actor": _actor()})
+                _recognise(receipt, self, own[0].document)
+            check_move(_state(own[-1]), before, after)
+            balance = summary.balance
             if after is State.REFUNDED:
-                balance = self._standing_balance(connection)
-                connection.execute(
-                    DATASETS.update()
-                    .where(DATASETS.c.id == self._id)
-                    .values(balance=_dump(balance))
-                )
+                balance = dump(self._standing_balance(lines, without=number))
+            return self._change(summary, number, after, {"actor": _actor()}, balance)
 
-    def _append(
+        if after is State.REFUNDED:  # costs may be infinite and cannot be subtracted
+            self._exchange(decide, LINES, {"id": self._id})
+        else:
+            self._exchange(decide, LINES_OF_CHARGE, {"id": self._id, "number": number})
+
+    def _exchange(
         self,
-        connection: sql.Connection,
-        summary: Any,
-        charge: int,
-        state: State,
-        facts: dict[str, Any],
-        balance: Balance | None = None,
-    ) -> Line:
-        facts = {**facts, "time": _now()}
-        line = next_line(summary.lines + 1, charge, state.value, summary.head, facts)
-        _write(connection, self._id, line)
-        connection.execute(
-            KEEP,
-            {
-                "which": self._id,
-                "lines": line.number,
-                "charges": max(summary.charges, charge),
-                "head": line.digest,
-                "balance": summary.balance if balance is None else _dump(balance),
-            },
-        )
-        return line
+        decide: Callable[[Any, list[Line]], Change | None],
+        query: sql.Select[Any] | None = None,
+        which: dict[str, int] | None = None,
+    ) -> tuple[Any, Change | None]:
+        """Read the summary, and lines that are asked for; decide; write what was decided.
 
-    def _standing_balance(self, connection: sql.Connection) -> Balance:
-        """Add up what stands; afresh, because infinite costs cannot be subtracted."""
-        charges: dict[int, Any] = {}
-        for line in read_lines(connection, LINES, id=self._id):
-            if line.what == State.RESERVED.value:
-                charges[line.charge] = line.document
-            elif line.what == State.REFUNDED.value:
-                del charges[line.charge]
+        All of it in one transaction, which is on disk when this ends.
+        """
+        seen = last_seen(self._key)
+        questions: list[Asked] = [(SUMMARY, {"id": self._id, "seen": seen.line})]
+        if query is not None:
+            questions.append((query, which or {}))
+        decided: list[tuple[Any, Change | None]] = []
+
+        def answer(found: list[list[Any]]) -> list[Asked]:
+            summary = found[0][0] if found[0] else None
+            check(summary, self._facts, seen, self.place)
+            change = decide(summary, [line_of(row) for rows in found[1:] for row in rows])
+            decided.append((summary, change))
+            return [] if change is None else change.statements(self._id)
+
+        self._store.exchange(self._id, questions, answer)
+        summary, change = decided[-1]
+        if change is not None:
+            remember(self._key, Mark(change.line.number, change.line.digest))
+        return summary, change
+
+    def _change(
+        self, summary: Any, charge: int, state: State, facts: dict[str, Any], balance: str
+    ) -> Change:
+        charges = max(summary.charges, charge)
+        sealed = {SEAL: seal(self._facts, charges, balance), "time": _now()}
+        number, before = summary.lines + 1, summary.head
+        line = next_line(number, charge, state.value, before, {**facts, **sealed})
+        return Change(line, charges, balance)
+
+    def _standing_balance(self, lines: list[Line], *, without: int) -> Balance:
+        """Add up what stands, afresh."""
+        charges = {line.charge: line for line in lines if line.what == State.RESERVED.value}
+        gone = {line.charge for line in lines if line.what == State.REFUNDED.value} | {without}
         balance = self._account.nothing()
-        for document in charges.values():
-            costs = costs_from_json(document["costs"])
-            balance = self._account.add(balance, costs, document["part"])
+        for number, line in charges.items():
+            if number not in gone:
+                costs = self._costs_of(line.document)
+                balance = self._account.add(balance, costs, line.document["part"])
         return balance
+
+    def _costs_of(self, document: Any) -> Costs:
+        """Return what a charge costs; by the rules of today if it is of an older format."""
+        if SEAL in document:
+            return costs_from_json(document["costs"])
+        return self._account.costs(Guarantee.from_json(json.dumps(document["guarantee"])))
 
     def history(self) -> tuple[Entry, ...]:
         with self._store.reading() as connection:
             lines = read_lines(connection, LINES, id=self._id)
+        seen = last_seen(self._key)
+        if seen != NOTHING and seen not in {Mark(line.number, line.digest) for line in lines}:
+            raise LedgerError(went_back(self.place, seen))
         states = {line.charge: _state(line) for line in lines if line.charge}
         return tuple(
             _entry(line, states[line.charge]) for line in lines if line.what == State.RESERVED.value
@@ -348,8 +414,14 @@ class Ledger(AbstractLedger):
         return shares
 
     def _balance(self) -> Balance:
+        return balance_of(self._summary())
+
+    def _summary(self) -> Any:
+        seen = last_seen(self._key)
         with self._store.reading() as connection:
-            return _balance_of(connection.execute(SUMMARY, {"id": self._id}).one())
+            found = connection.execute(SUMMARY, {"id": self._id, "seen": seen.line}).one_or_none()
+        check(found, self._facts, seen, self.place)
+        return found
 
     def total(self, part: str | None = None) -> Guarantee | None:
         """Return the guarantee of everything charged, as if its parameters were fixed in advance.
@@ -377,24 +449,44 @@ class Ledger(AbstractLedger):
         totals = [self.total(part) for part in parts]
         return max(0.0 if total is None else total.epsilon(delta) for total in totals)
 
-    def verify(self, known: str | None = None) -> Verification:
+    def anchor(self) -> Anchor:
+        """Return the last line of the books, to be kept outside of them.
+
+        ``verify(anchors=...)`` says later whether the history still contains it. Text for a file
+        is ``anchor().to_text()``.
+        """
+        found = self._summary()
+        self._store.flush()  # what was read may be younger than the disk
+        remember(self._key, Mark(found.lines, found.head))
+        return Anchor(self.declared.name, self._key, found.lines, found.head, _now())
+
+    def verify(self, known: str | None = None, *, anchors: Iterable[Anchor] = ()) -> Verification:
         """Go through the books again and say what is wrong with them.
 
-        ``known`` is a digest kept elsewhere, of an entry or of an earlier verification: it shows
-        whether the history was rewritten as a whole, or cut off.
+        ``known`` is a digest kept elsewhere, of an entry or of an earlier verification, and
+        ``anchors`` are lines kept elsewhere: they show whether the history was rewritten as a
+        whole, cut off, or an older copy put in its place.
         """
         with self._store.reading() as connection:
-            return verify_books(connection, self._id, known)
+            books = read_books(connection, self._id)
+        return verify_books(books, known, tuple(anchors))
 
     def __repr__(self) -> str:
         part = "" if self.part is None else f", part={self.part!r}"
         return f"Ledger({self._store.identity!r}, {self.declared.name!r}{part})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopened, (self._store.address, self.declared.name, self.part)
+        seen = last_seen(self._key)
+        mark = (self._key, seen.line, seen.digest)
+        return _reopened, (self._store.address, self.declared.name, self.part, mark)
 
 
-def _reopened(where: str, dataset: str, part: str | None) -> Ledger:
+def _reopened(
+    where: str, dataset: str, part: str | None, mark: tuple[str, int, str] = ("", 0, "")
+) -> Ledger:
+    """Open books elsewhere, where what was seen of them is known as well."""
+    key, line, digest = mark
+    remember(key, Mark(line, digest))
     return Ledger(where, dataset, part=part)
 
 
@@ -409,20 +501,22 @@ def _open_books(connection: sql.Connection, declared: DataSet, place: str) -> No
             f"{place!r} has books of a data set {declared.name!r} already; open them, or choose "
             "another name. Budgets are never reset."
         )
-    line = next_line(1, 0, DECLARED, BEGINNING, {"dataset": declared.to_json()})
+    facts, balance = written(declared), dump(declared.account.nothing())
+    sealed = {"dataset": declared.to_json(), SEAL: seal(facts, 0, balance)}
+    line = next_line(1, 0, DECLARED, BEGINNING, sealed)
     connection.execute(
         DATASETS.insert(),
         {
             "id": len(names) + 1,
             "name": declared.name,
-            "facts": json.dumps(declared.to_json()),
+            "facts": facts,
             "lines": 1,
             "charges": 0,
             "head": line.digest,
-            "balance": _dump(declared.account.nothing()),
+            "balance": balance,
         },
     )
-    _write(connection, len(names) + 1, line)
+    connection.execute(APPEND, line.row(len(names) + 1))
 
 
 def _find(connection: sql.Connection, name: str | None, place: str) -> tuple[int, str]:
@@ -463,13 +557,6 @@ def _unreadable(line: Line) -> LedgerError:
     return LedgerError(f"line {line.number} of the history cannot be read; run verify.")
 
 
-def _balance_of(summary: Any) -> Balance:
-    try:
-        return balance_from_json(parsed(summary.balance))
-    except (AttributeError, KeyError, TypeError, ValueError):
-        raise LedgerError("the balance of these books cannot be read.") from None
-
-
 def _recognise(receipt: Receipt, ledger: Ledger, document: Any) -> None:
     issuer = receipt.issuer
     is_here = isinstance(issuer, Ledger) and issuer.declared.key == ledger.declared.key
@@ -495,24 +582,6 @@ def _entry(line: Line, state: State) -> Entry:
         )
     except UNREADABLE:
         raise _unreadable(line) from None
-
-
-def _write(connection: sql.Connection, dataset: int, line: Line) -> None:
-    connection.execute(
-        EVENTS.insert(),
-        {
-            "dataset": dataset,
-            "line": line.number,
-            "charge": line.charge,
-            "what": line.what,
-            "text": line.text,
-            "digest": line.digest,
-        },
-    )
-
-
-def _dump(balance: Balance) -> str:
-    return json.dumps(balance_to_json(balance))
 
 
 def _hidden(token: str) -> str:

@@ -2,29 +2,39 @@
 
 A transaction here is exclusive for one data set from its first statement to its last: SQLite
 takes the file's one write lock, PostgreSQL the lock on the data set's line. So transactions wait
-for one another in one order only, and cannot deadlock. What commits is on disk.
+for one another in one order only, and cannot deadlock.
+
+Locks are let go before the disk has answered, so that many wait for one flush together, and nobody
+is told of a commit before it is on disk. On SQLite that is a checkpoint: the log is flushed, what
+is new is written to the file itself, and the file is flushed. What has returned is never in the log
+alone, so a plain copy of the file has it. On PostgreSQL the commit is asynchronous, and a tiny
+commit after it is not: the log of a server is one sequence, flushed up to there.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
 
 import sqlalchemy as sql
+import sqlalchemy.dialects.postgresql.psycopg
+import sqlalchemy.dialects.sqlite
 from sqlalchemy.exc import (
     ArgumentError,
     DatabaseError,
     DisconnectionError,
     NoSuchModuleError,
-    OperationalError,
     SQLAlchemyError,
 )
 
@@ -40,9 +50,21 @@ SHORT, LONGEST = 0.0005, 0.01
 ONE_AT_A_TIME = 0x646973637265
 """The number of PostgreSQL's advisory lock for making and migrating tables."""
 
-LOCKED = (
-    sql.select(tables.DATASETS).where(tables.DATASETS.c.id == sql.bindparam("id")).with_for_update()
+FRESH = 1.0
+"""Seconds for which a connection to a server is believed to be alive."""
+
+LOCK = (
+    "SELECT set_config('synchronous_commit', 'off', true) "  # until this transaction ends
+    "FROM discreet_datasets WHERE id = %(id)s FOR UPDATE"
 )
+FLUSH = "SELECT pg_logical_emit_message(true, 'discreet', '')"
+"""On PostgreSQL: take a data set for this transaction; wait until all before is on disk."""
+
+Asked = tuple[sql.Executable, dict[str, Any]]
+"""A statement and its parameters."""
+
+Answer = Callable[[list[list[Any]]], Sequence[Asked]]
+"""What is to be written, from the lines that were read."""
 
 _engines: dict[tuple[str, bool], sql.Engine] = {}
 _in_use: Counter[str] = Counter()
@@ -117,7 +139,8 @@ class Store:
             return _engines[key]
 
     @contextmanager
-    def _connected(self, *, reads: bool = False) -> Iterator[sql.Connection]:
+    def _at_work(self) -> Iterator[None]:
+        """Count who is at work, so that a fork knows."""
         if self.address in _cut_off:
             raise LedgerError(
                 "this process was forked while another thread used its ledger, and cannot use it; "
@@ -126,11 +149,28 @@ class Store:
         with _guard:
             _in_use[self.address] += 1
         try:
-            with self._spoken(), self._engine(reads=reads).connect() as connection:
-                yield connection
+            with self._spoken():
+                yield
+        except _LogIsGone:
+            self._disconnect()
+            raise LedgerError(
+                f"the log of {self.identity!r} was removed or replaced while it was in use; what "
+                "was charged before is in the file. Try again."
+            ) from None
         finally:
             with _guard:
                 _in_use[self.address] -= 1
+
+    def _disconnect(self) -> None:
+        """Close everything that is open here."""
+        with _guard:
+            for key in [key for key in _engines if key[0] == self.address]:
+                _engines.pop(key).dispose()
+
+    @contextmanager
+    def _connected(self, *, reads: bool = False) -> Iterator[sql.Connection]:
+        with self._at_work(), self._engine(reads=reads).connect() as connection:
+            yield connection
 
     def open(self) -> None:
         """Check that a ledger is there, and bring its tables up to date."""
@@ -177,6 +217,35 @@ class Store:
         with self._connected() as connection:
             yield connection
             connection.commit()
+            if self.path is not None:
+                _checkpoint(connection.connection.dbapi_connection, self.identity)
+                _check_log(self.path, connection.connection.info)
+
+    def exchange(self, dataset: int, questions: Sequence[Asked], answer: Answer) -> None:
+        """Read about a data set, decide, and write: all or nothing, durable once this ends.
+
+        Nobody else changes the data set between question and answer. On a server it is two
+        exchanges of messages: one to lock and read, one to write, commit and flush.
+        """
+        with self._at_work():
+            pooled = self._engine().raw_connection()
+            try:
+                if self.path is not None:
+                    _exchange_in_file(pooled.dbapi_connection, self.identity, questions, answer)
+                    _check_log(self.path, pooled.info)
+                else:
+                    _exchange_on_server(pooled.dbapi_connection, dataset, questions, answer)
+            except BaseException:
+                pooled.invalidate()
+                raise
+            finally:
+                pooled.close()
+
+    def flush(self) -> None:
+        """Wait until everything that can be read is on disk."""
+        with self.writing() as connection:
+            if not self.is_file:
+                connection.exec_driver_sql(FLUSH)
 
     @contextmanager
     def making(self) -> Iterator[sql.Connection]:
@@ -190,37 +259,35 @@ class Store:
                     )
             yield connection
 
-    def locked(self, connection: sql.Connection, dataset: int, facts: str) -> Any:
-        """Return the line of a data set, which nobody else can change until this is committed.
-
-        ``facts`` is what was declared when the books were opened.
-        """
-        found = connection.execute(LOCKED, {"id": dataset}).one_or_none()
-        if found is None or found.facts != facts:
-            raise LedgerError(f"the books at {self.identity!r} were exchanged; open them again.")
-        if tables.found_format(connection) != tables.FORMAT:  # read once the lock is held
-            raise LedgerError(f"the books at {self.identity!r} were migrated; open them again.")
-        return found
-
     @contextmanager
     def _spoken(self) -> Iterator[None]:
         """Say in one sentence what a data base has to say in many."""
         try:
             yield
         except DatabaseError as error:
-            raise LedgerError(self._trouble(error)) from None
-        except (SQLAlchemyError, sqlite3.Error, UnicodeDecodeError):
+            raise LedgerError(self._trouble(error.orig)) from None
+        except (SQLAlchemyError, UnicodeDecodeError):
             raise LedgerError(f"the books at {self.identity!r} cannot be used.") from None
+        except Exception as error:
+            if not isinstance(error, (sqlite3.Error, *_server_errors())):
+                raise
+            raise LedgerError(self._trouble(error)) from None
 
-    def _trouble(self, error: DatabaseError) -> str:
-        words = str(error.orig)
+    def _trouble(self, error: BaseException | None) -> str:
+        words = str(error)
         place = repr(self.identity)
         for sign, meaning in TROUBLES.items():
             if sign in words:
                 return meaning.format(place=place)
         if self.is_file:  # a server's words may quote parts of its address
             return f"the books at {place} cannot be used: {words.splitlines()[0].rstrip('.')}."
-        return f"the books at {place} cannot be used: {type(error.orig).__name__}."
+        return f"the books at {place} cannot be used: {type(error).__name__}."
+
+
+def _server_errors() -> tuple[type[BaseException], ...]:
+    """Return what PostgreSQL's driver raises, if it was ever loaded."""
+    driver = sys.modules.get("psycopg")
+    return () if driver is None else (driver.Error,)
 
 
 NO_SERVER = "no PostgreSQL server lets you in at {place}; check the address and the password."
@@ -279,6 +346,29 @@ def _file(path: Path) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
+class _LogIsGone(Exception):
+    """The log that a connection writes to is no longer the one beside the file."""
+
+
+def _log(path: Path) -> tuple[int | None, ...]:
+    """Say which log, and which index of it, are beside a file."""
+    found: list[int | None] = []
+    for ending in ("-wal", "-shm"):
+        try:
+            found.append(path.with_name(path.name + ending).stat().st_ino)
+        except OSError:
+            found.append(None)
+    return tuple(found)
+
+
+def _check_log(path: Path, info: Any) -> None:
+    """Refuse to go on with a log that others do not see: its locks and lines are not theirs."""
+    if None in info["log"]:  # there was none yet when the file was opened
+        info["log"] = _log(path)
+    if _log(path) != info["log"]:
+        raise _LogIsGone
+
+
 def _sqlite_engine(path: Path, *, reads: bool) -> sql.Engine:
     address = f"file:{quote(str(path))}?mode=rw"  # never makes a file
 
@@ -296,16 +386,20 @@ def _sqlite_engine(path: Path, *, reads: bool) -> sql.Engine:
     def _is_the_same(_: object, record: Any, __: object) -> None:
         if record.info["file"] != _file(path):
             raise DisconnectionError  # the pool connects again
+        _check_log(path, record.info)
 
     @sql.event.listens_for(engine, "connect")
     def _prepare(connection: sqlite3.Connection, record: Any) -> None:
         record.info["file"] = _file(path)
         if not reads:
             connection.execute("PRAGMA journal_mode = WAL")  # kept in the file
-            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA synchronous = NORMAL")  # see _checkpoint
             connection.execute("PRAGMA fullfsync = ON")
+            connection.execute("PRAGMA checkpoint_fullfsync = ON")
             connection.execute("PRAGMA foreign_keys = ON")
-            connection.execute("PRAGMA busy_timeout = 0")  # see _take_lock
+            connection.execute("PRAGMA busy_timeout = 0")  # see _begin_alone
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # opens the log
+        record.info["log"] = _log(path)
 
     @sql.event.listens_for(engine, "begin")
     def _begin(connection: sql.Connection) -> None:
@@ -318,32 +412,128 @@ def _sqlite_engine(path: Path, *, reads: bool) -> sql.Engine:
 
 
 def _take_lock(connection: sql.Connection) -> None:
-    """Take the file's write lock; ask often, because SQLite itself waits long between attempts."""
     file = connection.connection.dbapi_connection  # asked directly: most attempts fail
-    end, wait = time.monotonic() + PATIENCE, SHORT
-    while file is not None:
+    if file is not None:
+        _begin_alone(file)
+
+
+def _begin_alone(file: Any) -> None:
+    """Take the file's write lock; ask often, because SQLite itself waits long between attempts."""
+    for is_last in _attempts():
         try:
-            file.cursor().execute("BEGIN IMMEDIATE")
+            file.execute("BEGIN IMMEDIATE")
             return
         except sqlite3.OperationalError as error:
-            if "is locked" not in str(error) or time.monotonic() > end:
-                raise OperationalError("BEGIN IMMEDIATE", None, error) from None
+            if "is locked" not in str(error) or is_last:
+                raise
+
+
+def _attempts() -> Iterator[bool]:
+    """Wait longer and longer between attempts; true for the last."""
+    end, wait = time.monotonic() + PATIENCE, SHORT
+    while time.monotonic() < end:
+        yield False
         time.sleep(wait)
         wait = min(LONGEST, wait * 1.5)
+    yield True
+
+
+def _checkpoint(file: Any, place: str) -> None:
+    """Bring everything that was committed into the file itself, and the file to disk.
+
+    Somebody else may be doing it, or still read what was there before.
+    """
+    for is_last in _attempts():
+        is_busy, logged, done = file.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        if not is_busy and logged == done:
+            return
+        if is_last:
+            raise LedgerError(TROUBLES["is locked"].format(place=repr(place)))
+
+
+@lru_cache(maxsize=64)
+def _text(statement: sql.Executable, kind: str) -> str:
+    """Return a statement in the words of a data base, with parameters by name."""
+    dialect = NAMED if kind == "sqlite" else SERVER
+    return str(statement.compile(dialect=dialect))  # type: ignore[attr-defined]
+
+
+NAMED = sql.dialects.sqlite.dialect(paramstyle="named")
+SERVER = sql.dialects.postgresql.psycopg.dialect()
+
+
+def _rows(cursor: Any) -> list[Any]:
+    names = [column[0] for column in cursor.description]
+    return [SimpleNamespace(**dict(zip(names, row, strict=True))) for row in cursor.fetchall()]
+
+
+def _exchange_in_file(file: Any, place: str, questions: Sequence[Asked], answer: Answer) -> None:
+    _begin_alone(file)
+    try:
+        found = [_rows(file.execute(_text(asked, "sqlite"), which)) for asked, which in questions]
+        statements = answer(found)
+        for statement, facts in statements:
+            file.execute(_text(statement, "sqlite"), facts)
+        file.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            file.execute("ROLLBACK")
+        raise
+    if statements:
+        _checkpoint(file, place)
+
+
+def _exchange_on_server(
+    server: Any, dataset: int, questions: Sequence[Asked], answer: Answer
+) -> None:
+    server.autocommit = True  # begin by hand: psycopg would wait for an answer
+    try:
+        with server.pipeline():
+            server.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
+            server.execute(LOCK, {"id": dataset})
+            cursors = [server.execute(_text(asked, "server"), which) for asked, which in questions]
+        statements = answer([_rows(cursor) for cursor in cursors])
+        if not statements:
+            server.execute("ROLLBACK")
+            return
+        with server.pipeline():
+            for statement, facts in statements:
+                server.execute(_text(statement, "server"), facts)
+            server.execute("COMMIT")
+            server.execute(FLUSH)
+    finally:
+        if not server.closed:
+            server.rollback()
+            server.autocommit = False
 
 
 def _postgres_engine(url: sql.URL) -> sql.Engine:
     engine = sql.create_engine(
-        url, pool_size=2, max_overflow=-1, pool_pre_ping=True, isolation_level="READ COMMITTED"
+        url, pool_size=2, max_overflow=-1, isolation_level="READ COMMITTED"
     )
 
     @sql.event.listens_for(engine, "connect")
-    def _prepare(connection: Any, _: object) -> None:
+    def _prepare(connection: Any, record: Any) -> None:
         with connection.cursor() as cursor:
             if cursor.execute("SHOW synchronous_commit").fetchone() == ("off",):
                 cursor.execute("SET synchronous_commit = on")
             cursor.execute(f"SET lock_timeout = '{PATIENCE:g}s'")
             cursor.execute(f"SET idle_in_transaction_session_timeout = '{PATIENCE:g}s'")
         connection.commit()
+        record.info["used"] = time.monotonic()
+
+    @sql.event.listens_for(engine, "checkin")
+    def _note_when(_: object, record: Any) -> None:
+        record.info["used"] = time.monotonic()
+
+    @sql.event.listens_for(engine, "checkout")
+    def _is_alive(connection: Any, record: Any, _: object) -> None:
+        if time.monotonic() - record.info["used"] < FRESH:
+            return
+        try:
+            connection.execute("SELECT 1")
+            connection.rollback()
+        except _server_errors():
+            raise DisconnectionError from None  # the pool connects again
 
     return engine

@@ -13,15 +13,13 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
-import numpy as np
-
 from discreet import _checks
-from discreet._types import Vector
 from discreet.compat.diffprivlib.complaints import BudgetError
 from discreet.errors import RehearsalRefused, UnitMismatch
 from discreet.ledger import AbstractLedger, Receipt, State
 from discreet.ledger.abstract import Entry
-from discreet.ledger.filters import RENYI_SHARE, ROUNDING, RenyiFilter
+from discreet.ledger.amounts import EXACT, Amounts, amount, amounts, total, within
+from discreet.ledger.filters import RENYI_SHARE, RenyiFilter, quoted
 from discreet.ledger.in_memory import InMemory
 from discreet.privacy import Approximate, Budget, Guarantee, NoPrivacy, Profile, Pure, Unit
 
@@ -108,8 +106,8 @@ class Books(InMemory):
         """Say whether these would be booked as well, with another slack if one is given."""
         slack = self.slack if slack is None else slack
         everything = [*self.spends(), *requests]
-        epsilon, delta = _sums(everything)
-        if epsilon <= self.epsilon * ROUNDING and delta <= (self.delta - slack) * ROUNDING:
+        ceiling = amount(self.epsilon), EXACT.subtract(amount(self.delta), amount(slack))
+        if within(_exact_sums(everything), ceiling):
             return True
         return 0 < self.epsilon < math.inf and self._admits_with_slack(everything, slack)
 
@@ -119,8 +117,7 @@ class Books(InMemory):
             return False
         rule = _rule(self.epsilon, share)
         costs = [_cost(rule, spend.guarantee) for spend in everything]
-        total: Vector = np.sum(costs, axis=0) + np.zeros_like(rule.limit)
-        return rule.admits(total)
+        return rule.admits(total(costs, start=amounts(0.0, 0.0)))
 
     def quoted(self) -> list[tuple[float, float]]:
         """Return the epsilon and the delta that each of them was booked at."""
@@ -202,14 +199,19 @@ def _rule(epsilon: float, share: float) -> RenyiFilter:
 
 
 @lru_cache(maxsize=4096)  # the same spends are added up again at every check
-def _cost(rule: RenyiFilter, guarantee: Guarantee) -> Vector:
+def _cost(rule: RenyiFilter, guarantee: Guarantee) -> Amounts:
     return rule.cost(guarantee)
 
 
-@lru_cache(maxsize=4096)
 def _as_it_is(guarantee: Guarantee) -> Spend:
-    return Spend(guarantee, guarantee.epsilon(), guarantee.quoted_delta)
+    return Spend(guarantee, *quoted(guarantee))
+
+
+def _exact_sums(spends: list[Spend]) -> Amounts:
+    booked = (amounts(spend.epsilon, spend.delta) for spend in spends)
+    return total(booked, start=amounts(0.0, 0.0))
 
 
 def _sums(spends: list[Spend]) -> tuple[float, float]:
-    return math.fsum(spend.epsilon for spend in spends), math.fsum(spend.delta for spend in spends)
+    epsilon, delta = _exact_sums(spends)
+    return float(epsilon), float(delta)
