@@ -10,7 +10,7 @@ from discreet.privacy import one_batch
 from discreet.privacy.profile import SAFETY
 
 RATES = [1e-300, 1e-6, 0.01, 0.3, 0.5, 0.500001, 0.9, 1 - 2.0**-53]
-SHIFTS = [0.02, 1.0, 12.0]
+SHIFTS = [0.02, 1.0, 12.0, 3000.0]
 
 
 def gaussian(shift, epsilon):
@@ -50,7 +50,9 @@ def levels(shift, rate):
         end,
         math.nextafter(end, math.inf),
     ]
-    return np.array([0.0, 1e-9 * end, 0.1 * end, 0.5 * end, *near_end, shift, shift**2 / 2])
+    return np.array(
+        [0.0, 1e-9 * end, 0.1 * end, 0.5 * end, *near_end, shift, min(shift**2 / 2, 1000.0)]
+    )
 
 
 @pytest.mark.parametrize("law", [added, removed, replaced])

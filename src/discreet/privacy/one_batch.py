@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal, localcontext
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 
 from discreet._types import Vector
-from discreet.privacy.gaussian import Gaussian
+from discreet.privacy.gaussian import HOPELESS, Gaussian
 from discreet.privacy.profile import SMALLEST
 
 
@@ -55,10 +55,10 @@ def removed(epsilons: Vector, shift: float, rate: float) -> Vector:
     return np.where(is_inside, np.maximum(deltas, SMALLEST), 0.0)
 
 
-@cache
+@lru_cache
 def _end_of_support(rate: float) -> tuple[float, float]:
     """Return -ln(1 - rate) as a float, and what is missing from it, rounded up."""
-    exact = Decimal(rate)
+    exact = Decimal(float(rate))
     with localcontext(prec=60 - exact.adjusted()):  # one minus a small rate is long
         end = -(1 - exact).ln()
         rest = float(end - Decimal(float(end)))
@@ -69,16 +69,20 @@ def replaced(epsilons: Vector, shift: float, rate: float) -> Vector:
     """Return delta at epsilons >= 0 of batches whose records are there independently."""
     if rate == 1:
         return Gaussian(2 * shift).deltas(epsilons)
-    half = epsilons / 2
+    if shift > HOPELESS:  # the batches agree except with chance ``rate``
+        return np.full(epsilons.shape, rate)
+    half, rise = epsilons / 2, shift**2 / 2
     with np.errstate(divide="ignore"):
-        # The logarithm of sinh, which overflows, and of twice what arsinh is taken of.
+        # The logarithm of sinh, which overflows, and of what arsinh is taken of, but for the rise.
         log_sinh = half + np.log(-np.expm1(-epsilons)) - math.log(2)
-        argument = log_sinh + math.log1p(-rate) - math.log(rate) + shift**2 / 2
+        argument = log_sinh + math.log1p(-rate) - math.log(rate)
     turn = np.where(
-        argument < 300, np.arcsinh(np.exp(np.minimum(argument, 300.0))), argument + math.log(2)
+        argument + rise < 300,
+        np.arcsinh(np.exp(np.minimum(argument + rise, 300.0))) - rise,
+        argument + math.log(2),
     )
-    at = half + turn  # shift times x
-    near, far = at - shift**2 / 2, 2 * at
+    near = half + turn  # shift times x, but for the rise, which would cancel
+    far = 2 * (near + rise)
     with np.errstate(divide="ignore"):
         log_missed = epsilons + np.log(-np.expm1(-epsilons))
     absent = (1 - rate) * np.exp(log_missed - near) * Gaussian(shift).deltas(near)
