@@ -5,8 +5,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CODE := src tests benchmarks reproductions audits
+VECTORS := from numpy._core import _multiarray_umath as c; \
+  print(*(name for name in c.__cpu_dispatch__ if c.__cpu_features__[name]))
 
-.PHONY: audit demo test faults format scale bench utility oracle goodness reproduce peers opacus opendp newcomer clean
+.PHONY: audit demo test machines faults format scale bench utility oracle goodness reproduce peers opacus opendp newcomer clean
 
 demo: $(READY)
 	@$(BIN)/python -m discreet.demo
@@ -35,6 +37,14 @@ reproduce: $(READY)
 
 audit: $(READY)
 	$(BIN)/python -m audits
+
+# The tests as an old processor computes them, and as a shell runs them in the background:
+# without vector instructions and fused products, and with interruptions ignored.
+machines: $(READY)
+	trap "" INT; OPENBLAS_CORETYPE=Nehalem OMP_NUM_THREADS=1 \
+	NPY_DISABLE_CPU_FEATURES="$$($(BIN)/python -c '$(VECTORS)')" \
+	GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4,-AVX512F,-AVX512VL \
+	$(BIN)/pytest -q -n auto --dist worksteal
 
 faults: $(READY)
 	DISCREET_KILLS=500 DISCREET_CHARGES=200 $(BIN)/pytest -q tests/ledger/test_killed_fits.py tests/ledger/test_many_processes.py

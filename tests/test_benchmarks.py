@@ -18,7 +18,7 @@ def test_a_small_benchmark_of_fits_runs_and_reports_ratios():
         env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=1800,
         check=True,
     )
     ratios = [float(number) for number in re.findall(r"([0-9.]+)x   goal", finished.stdout)]

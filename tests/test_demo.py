@@ -60,7 +60,7 @@ def test_it_runs_without_a_terminal(tmp_path, encoding):
         capture_output=True,
         cwd=tmp_path,
         env={**os.environ, "PYTHONIOENCODING": encoding},
-        timeout=120,
+        timeout=1800,
         check=True,
     )
     text = done.stdout.decode(encoding)

@@ -46,13 +46,13 @@ def test_two_releases_at_once_leave_the_warning_filters_alone():
     class First(SystemNoise):
         def gaussian(self, count, bits):
             first_in.set()
-            second_in.wait(10)
+            second_in.wait(600)
             return super().gaussian(count, bits)
 
     class Second(SystemNoise):
         def gaussian(self, count, bits):
             second_in.set()
-            first_out.wait(10)
+            first_out.wait(600)
             return super().gaussian(count, bits)
 
     with warnings.catch_warnings():  # whatever happens, put the filters back
@@ -60,7 +60,7 @@ def test_two_releases_at_once_leave_the_warning_filters_alone():
         one = threading.Thread(target=ask, args=(First(),))
         two = threading.Thread(target=ask, args=(Second(),))
         one.start()
-        first_in.wait(10)
+        first_in.wait(600)
         two.start()
         one.join()
         first_out.set()

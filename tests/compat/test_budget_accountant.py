@@ -176,7 +176,7 @@ def test_blocks_pay_for_what_is_fitted_inside_and_nest():
 
 def in_a_thread(work):
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(work).result(timeout=60)
+        return pool.submit(work).result(timeout=600)
 
 
 def test_overlapping_blocks_of_two_threads_pay_each_for_their_own():
@@ -186,21 +186,21 @@ def test_overlapping_blocks_of_two_threads_pay_each_for_their_own():
     def open_first():
         with first:
             is_first_open.set()
-            assert is_second_open.wait(60)
+            assert is_second_open.wait(600)
             found = BudgetAccountant.load_default()
         is_first_closed.set()
         return found
 
     def open_second():
-        assert is_first_open.wait(60)
+        assert is_first_open.wait(600)
         with second:
             is_second_open.set()
-            assert is_first_closed.wait(60)
+            assert is_first_closed.wait(600)
             return BudgetAccountant.load_default()
 
     with ThreadPoolExecutor(2) as pool:
         found = [pool.submit(work) for work in (open_first, open_second)]
-        assert [future.result(timeout=60) for future in found] == [first, second]
+        assert [future.result(timeout=600) for future in found] == [first, second]
     assert BudgetAccountant.pop_default() is None
 
 

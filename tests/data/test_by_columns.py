@@ -123,15 +123,15 @@ first_is_in, second_is_in, first_is_out = (threading.Event() for _ in range(3))
 def first():
     with SINGLE_PRODUCTS:
         first_is_in.set()
-        second_is_in.wait(10)
+        second_is_in.wait(600)
     first_is_out.set()
 
 thread = threading.Thread(target=first)
 thread.start()
-first_is_in.wait(10)
+first_is_in.wait(600)
 with SINGLE_PRODUCTS:
     second_is_in.set()
-    first_is_out.wait(10)
+    first_is_out.wait(600)
     within = products()
 thread.join()
 print(set(within) == {1}, products() == before)
@@ -159,10 +159,10 @@ def test_answers_come_in_order_and_a_failure_stops_the_rest():
             asked.append(item)
             yield item
 
-    before = threading.active_count()
+    before = set(threading.enumerate())
     answers = in_order(work, items(), threads=3)
     assert [next(answers) for _ in range(50)] == [-item for item in range(50)]
     with pytest.raises(KeyboardInterrupt):
         next(answers)
     assert len(asked) < 60
-    assert threading.active_count() == before
+    assert set(threading.enumerate()) <= before  # others may end meanwhile

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import math
 import os
 import shutil
 import stat
@@ -35,6 +36,7 @@ FRAME = Bounds(L2Ball(1.0), WIDTH + 1, labels=BOUNDS.labels, max_weight=3.0, max
 
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch, tmp_path):
+    monkeypatch.setattr(spilling, "PATIENCE", math.inf)  # however slow the disk is today
     monkeypatch.setattr(streaming, "PIECE_NUMBERS", 1)
     monkeypatch.setattr(streaming, "rows_of_width", lambda width: 64)
     monkeypatch.setattr(reading, "BATCH_NUMBERS", 1)

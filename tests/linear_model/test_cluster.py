@@ -19,7 +19,7 @@ from discreet.ledger import State
 from discreet.linear_model import LinearClassifier
 from linear_model.estimators import rehearsal
 from linear_model.test_files import CLASSES, COLUMNS, books, patients
-from support.dask_workers import Workers, patient
+from support.dask_workers import WAIT, Workers, patient
 from support.place import run
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of sockets and loops that outlive a worker
@@ -126,6 +126,15 @@ def test_a_private_fit_with_a_slow_and_a_killed_worker_is_charged_once(
     assert [entry.state for entry in ledger.history()] == [State.RELEASED]
 
 
+@pytest.fixture
+def _interruptible():
+    """Let SIGINT interrupt: tests that a shell runs in the background are born ignoring it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_interruptible")
 def test_an_interruption_leaves_one_charge_and_the_cluster_at_rest(workers, folder, monkeypatch):
     computed, passes = engine.computed, []
 
@@ -144,11 +153,7 @@ def test_an_interruption_leaves_one_charge_and_the_cluster_at_rest(workers, fold
         fitted.fit(read(folder), target="readmitted")
     assert not hasattr(fitted, "coef_")
     assert [entry.state for entry in ledger.history()] == [State.FAILED]
-    for _ in range(100):
-        if not any(workers.client.who_has().values()):
-            break
-        time.sleep(0.1)
-    assert not any(workers.client.who_has().values())
+    assert workers.rest()
 
 
 def test_workers_write_nothing_about_rows(workers, frame):
@@ -196,6 +201,7 @@ def test_the_command_line_uses_a_cluster(workers, folder, tmp_path, monkeypatch)
         return computed(tasks)
 
     monkeypatch.setattr(engine, "computed", counted)
+    monkeypatch.setattr("discreet.cli.cluster.PATIENCE", WAIT)
     command = "fit schema.toml {} --no-ledger --epsilon 1 --out {} --cluster {}"
     done = run(tmp_path, command.format("files", "model", workers.address))
     assert done.code == 0, done.error

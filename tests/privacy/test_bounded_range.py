@@ -11,8 +11,16 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from discreet.errors import InputError, InputTypeError
-from discreet.privacy import BoundedRange, Laplace, Pure, ZeroConcentrated
-from discreet.privacy.bounded_range import EXACT_DRAWS
+from discreet.privacy import (
+    BoundedRange,
+    Gaussian,
+    Laplace,
+    Pure,
+    SampledGaussian,
+    ZeroConcentrated,
+    compose,
+)
+from discreet.privacy.bounded_range import EXACT_DRAWS, KNOTS
 
 LAW = settings(derandomize=True, deadline=None, max_examples=120)
 
@@ -129,6 +137,34 @@ def test_tiny_ranges_of_many_draws_lose_no_tilt():
     assert profile._exact(epsilon) == profile._of_tilts(epsilon, tilt).max()
 
 
+@pytest.mark.parametrize(("span", "draws"), [(0.5, 1), (0.3, 4), (0.05, 60), (20.0, 2)])
+def test_many_levels_are_answered_just_above_the_exact_formula(span, draws):
+    profile = BoundedRange(span, draws)
+    far = min(draws * span, 4 * span * math.sqrt(draws))
+    levels = np.linspace(0, far, KNOTS + 1)
+    many, some = profile.deltas(levels)[::37], levels[::37]
+    exact = np.array([profile._exact(epsilon) for epsilon in some.tolist()])
+    assert np.all(many >= exact)
+    assert np.all(many[:-1] <= exact[:-1] * 1.003 + 1e-15)
+
+
+@pytest.mark.parametrize("other", [SampledGaussian(0.5, 1e-4, 100_000), Gaussian(1.0)])
+def test_beside_other_releases_the_exact_formula_is_worked_out_a_bounded_number_of_times(
+    monkeypatch, other
+):
+    asked, exact = [], BoundedRange._exact
+
+    def counted(profile, epsilon):
+        asked.append(epsilon)
+        return exact(profile, epsilon)
+
+    monkeypatch.setattr(BoundedRange, "_exact", counted)
+    both = compose([other, BoundedRange(0.5)])
+    assert both.delta(1.0) >= max(other.delta(1.0), BoundedRange(0.5).delta(1.0)) * (1 - 1e-3)
+    both.delta(2.0)
+    assert len(asked) <= KNOTS + 64
+
+
 def test_delta_keeps_its_value_just_below_the_largest_loss():
     profile = BoundedRange(0.5, 30)
     assert profile._exact(15 * (1 - 1e-9)) == profile._exact(15 * (1 - 1e-8)) > 0
@@ -149,6 +185,10 @@ def test_the_renyi_curve_is_above_that_of_the_worst_tilts(span, draws, order):
 @pytest.mark.parametrize(("span", "draws"), [(0.3, 3), (0.1, 3), (0.7, 11), (0.01, 57)])
 def test_pure_epsilon_is_not_rounded_below_the_product(span, draws):
     assert Fraction(BoundedRange(span, draws).pure_epsilon) >= Fraction(span) * draws
+
+
+def test_an_enormous_span_is_no_privacy_and_no_warning():
+    assert BoundedRange(1e100, EXACT_DRAWS).delta(1.0) == 1
 
 
 def test_delta_is_zero_only_from_the_pure_epsilon_on():

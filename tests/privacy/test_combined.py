@@ -26,6 +26,7 @@ from discreet.privacy import (
     WithinDistance,
     ZeroConcentrated,
     compose,
+    tilted,
     within,
 )
 
@@ -98,6 +99,33 @@ def test_a_hundred_thousand_releases_do_not_lose_themselves_in_rounding():
     for z in (5.0, 6.0, 6.3, 7.0):
         epsilon = times * level * math.tanh(level / 2) + z * spread
         assert together.delta(epsilon) >= randomised_responses(level, times, epsilon)
+
+
+def test_an_epsilon_of_many_releases_takes_few_transforms(monkeypatch):
+    made, convolved = [], tilted._convolved
+
+    def counted(parts, tilt):
+        made.append(tilt)
+        return convolved(parts, tilt)
+
+    monkeypatch.setattr(tilted, "_convolved", counted)
+    together = compose([Pure(0.01)] * 1000)
+    together.epsilon(1e-6)
+    assert len(made) == len(set(made)) < 20  # and not one for each of fifty levels
+
+
+def test_what_is_said_of_all_releases_is_worked_out_once(monkeypatch):
+    asked, failure = [], Pure.failure
+
+    def counted(profile):
+        asked.append(profile)
+        return failure.fget(profile)
+
+    monkeypatch.setattr(Pure, "failure", property(counted))
+    together = compose([Pure(0.01)] * 1000)
+    for epsilon in (0.1, 0.5, 1.0):
+        together.delta(epsilon)
+    assert len(asked) <= 1000
 
 
 @pytest.mark.parametrize("levels", [(1.0, 1.0), (0.3, 1.7), (2.5, 0.05)])

@@ -3,6 +3,7 @@
 import json
 import math
 import pickle
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -81,6 +82,39 @@ def test_delta_is_a_probability_that_falls_as_epsilon_grows(profile):
     deltas = profile.deltas(np.concatenate([EPSILONS, [1e3, 1e6, math.inf]]))
     assert np.all((deltas >= 0) & (deltas <= 1))
     assert np.all(np.diff(deltas) <= deltas[:-1] * 1e-9 + 1e-14)
+
+
+SIZES = [1e-300, 1e-17, 1e-5, 50.0, 1e3, 1e5, 1e50, 1e100, 1e200]
+FAMILIES = {
+    "gaussian": Gaussian,
+    "pure": Pure,
+    "laplace": Laplace,
+    "approximate": lambda size: Approximate(size, 1e-6),
+    "zero concentrated": ZeroConcentrated,
+    "renyi": lambda size: Renyi((2.0, 9.0), (size, size)),
+    "shifted": lambda size: ShiftedGaussian(size, size),
+    "shifted, replaced": lambda size: ShiftedGaussian(size, size, size, False, True),
+    "sampled": lambda size: SampledGaussian(size, 0.1),
+    "sampled, replaced": lambda size: SampledGaussian(size, 0.1, is_replace=True),
+    "fixed batches": lambda size: FixedBatchGaussian(size, 1, 10),
+} | {
+    f"{draws} draws": lambda size, draws=draws: BoundedRange(min(max(size, 1e-100), 1e100), draws)
+    for draws in (1, 256, 2049, 10**15)
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_no_size_is_too_small_or_too_large(family):
+    # Warnings are errors here, so this says that there are none.
+    levels = np.array([0.0, 1e-300, 1e-9, 1.0, 1e3, 1e6, math.inf])
+    for size in SIZES:
+        profile = FAMILIES[family](size)
+        deltas = profile.deltas(levels)
+        assert np.all((deltas >= 0) & (deltas <= 1))
+        assert np.all(np.diff(deltas) <= deltas[:-1] * 1e-9)
+        if family != "256 draws":  # whose exact formula takes long
+            assert profile.epsilon(1e-6) >= 0
+        assert np.all(profile.rdp([1.001, 2.0, 1e4]) >= 0)
 
 
 @every_profile
@@ -197,6 +231,7 @@ def test_a_used_profile_can_be_pickled_and_stays_equal(profile):
     profile.delta(0.3)
     copy = pickle.loads(pickle.dumps(profile))
     assert copy == profile
+    assert vars(copy).keys() == {field.name for field in fields(profile)}  # and nothing worked out
     assert copy.delta(0.3) == profile.delta(0.3)
 
 

@@ -7,12 +7,18 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from typing import Any
 
 import dask
 import distributed
 
-WAIT = 120
+WAIT = 1800
+"""Seconds; a loaded machine may take minutes to start a worker, and waiting costs nothing else."""
+
+TIMEOUTS = {f"distributed.comm.timeouts.{kind}": f"{WAIT}s" for kind in ("connect", "tcp")} | {
+    "distributed.scheduler.worker-ttl": None
+}
 
 
 class Workers:
@@ -70,6 +76,13 @@ class Workers:
         """Return the names of all tasks that the scheduler remembers."""
         return [str(key) for key in self._cluster.scheduler.tasks]
 
+    def rest(self) -> bool:
+        """Say whether workers let go of all results, as soon as they have."""
+        end = time.monotonic() + WAIT
+        while any(self.client.who_has().values()) and time.monotonic() < end:
+            time.sleep(0.05)
+        return not any(self.client.who_has().values())
+
     def stop(self) -> None:
         """Stop everything that was started."""
         for worker in self._running:
@@ -80,5 +93,5 @@ class Workers:
 
 
 def patient() -> Any:
-    """Let a scheduler lose as many workers as a test kills."""
-    return dask.config.set({"distributed.scheduler.allowed-failures": 10})
+    """Let a scheduler lose as many workers as a test kills, and wait for those that are slow."""
+    return dask.config.set({"distributed.scheduler.allowed-failures": 10} | TIMEOUTS)

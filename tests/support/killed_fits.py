@@ -51,8 +51,11 @@ def everything(reader):
     return b"".join(parts).decode()
 
 
-def fit(place):
-    """Return work that fits once, and says so before rows are read and when the model is there."""
+def fit(place, *, is_held=False):
+    """Return work that fits once, and says so before rows are read and when the model is there.
+
+    If it is held, it waits just before the charge for ever, and says so too.
+    """
 
     def work(write):
         prepare = ArraySource.prepare
@@ -64,6 +67,8 @@ def fit(place):
         ArraySource.prepare = told
         ledger = Ledger(place)
         write("s")
+        if is_held:
+            Ledger.charge = lambda *_, **__: write("h") and signal.pause()
         LogisticRegression(epsilon=EPSILON, delta=0.0, ledger=ledger).fit(X, Y)
         write("d")
 
@@ -109,14 +114,9 @@ def main(place, times, seed):
     Ledger.create(place, Budget((times + 2) * EPSILON))
     longest = duration(place)
     ends, violations, before = Counter(), [], 1
-    waits = [0.0, 10 * longest]  # before anything happened, and after everything did
-    waits += [instants.uniform(0, 1.1 * longest) for _ in range(times - len(waits))]
-    for attempt, wait in enumerate(waits):
-        child, reader = forked(fit(place))
-        time.sleep(wait)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        said = everything(reader)
+    waits = [instants.uniform(0, 1.1 * longest) for _ in range(times - 2)]
+    for attempt, wait in enumerate(["before the charge", "after the release", *waits]):
+        said = killed(place, wait)
         child, reader = forked(look(place))
         os.waitpid(child, 0)
         seen = json.loads(everything(reader))
@@ -125,6 +125,21 @@ def main(place, times, seed):
         before = len(seen["states"])
         ends[f"{said or '-'} {' '.join(new) or 'nothing'}"] += 1
     print(json.dumps({"ends": ends, "violations": violations}))
+
+
+def killed(place, wait):
+    """Kill a fit after so many seconds, or where it is told to; return what it said."""
+    child, reader = forked(fit(place, is_held=wait == "before the charge"))
+    said = ""
+    if isinstance(wait, float):
+        time.sleep(wait)
+    else:
+        last = "h" if wait == "before the charge" else "d"
+        while last not in said and (more := os.read(reader, 1).decode()):
+            said += more
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return said + everything(reader)
 
 
 def judged(said, new, seen):

@@ -32,7 +32,7 @@ def run_each(
         capture_output=True,
         text=True,
         env=environment,
-        timeout=300,
+        timeout=1800,
     )
     if answer.returncode:
         raise RuntimeError(answer.stderr)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from discreet import _checks
 from discreet._types import Vector
 from discreet.errors import InputError
 from discreet.privacy.concentrated import ZeroConcentrated
+from discreet.privacy.hull import Hull, lower_hull
 from discreet.privacy.profile import SAFETY, SMALLEST, Profile, orders_above_one
 
 EXACT_DRAWS = 2048
@@ -21,6 +23,9 @@ EXACT_AT_MANY_LEVELS, FEW_LEVELS = 256, 64
 """With more draws than this the zCDP bound answers instead of the exact formula; the second number
 is for compositions, which ask for thousands of levels."""
 
+KNOTS = 1024
+"""At more levels than this the exact formula is worked out at so many, once, and its convex hull
+answers; at four standard deviations that is 0.04 percent more."""
 
 HALF_WINDOW = 4.5
 """In roots of the number of draws: by Hoeffding counts are farther below their mean with a chance
@@ -82,13 +87,25 @@ class BoundedRange(Profile):
 
     def bound(self, epsilons: Vector) -> Vector:
         most = EXACT_DRAWS if epsilons.size <= FEW_LEVELS else EXACT_AT_MANY_LEVELS
-        if self.draws <= most:  # never above the bound of zCDP
-            exact = np.array([self._exact(epsilon) for epsilon in epsilons.tolist()])
-            best = np.maximum(exact, SMALLEST)
+        if self.draws <= most and epsilons.size > KNOTS:
+            best = self._hull(epsilons)
+        elif self.draws <= most:  # never above the bound of zCDP
+            best = self._exact_at(epsilons)
         else:
             best = ZeroConcentrated(self.rho).bound(epsilons)
         least = 0.0 if self.is_pure else SMALLEST
         return np.where(epsilons >= self._largest, least, best)
+
+    @cached_property
+    def _hull(self) -> Hull:
+        """The exact formula at some levels, to where delta is below 1e-40, and straight between."""
+        far = self.rho + 2 * math.sqrt(self.rho * math.log(1e40))
+        levels = np.linspace(0, min(far, self._largest), KNOTS)
+        return lower_hull(levels, np.minimum(1.0, self._exact_at(levels) * SAFETY))
+
+    def _exact_at(self, epsilons: Vector) -> Vector:
+        exact = np.array([self._exact(epsilon) for epsilon in epsilons.tolist()])
+        return np.maximum(exact, SMALLEST)
 
     def _exact(self, epsilon: float) -> float:
         m, span = self.draws, self.span
@@ -120,7 +137,8 @@ class BoundedRange(Profile):
         """
         m, span, chance = self.draws, self.span, self._chance(tilt)
         mean, spread = tilt - span + chance * span, chance * (1 - chance) * span**2
-        a = np.clip((epsilon / m - mean) / np.maximum(spread, TINY), 0.0, 500.0 / span)
+        with np.errstate(over="ignore"):  # any exponent is sound
+            a = np.clip((epsilon / m - mean) / np.maximum(spread, TINY), 0.0, 500.0 / span)
         moment = a * tilt + np.log(chance + (1 - chance) * np.exp(-a * span))
         constant = -np.log1p(a) - np.where(a > 0, a * np.log1p(1 / np.maximum(a, TINY)), 0.0)
         logarithm = m * moment - a * epsilon + constant

@@ -22,7 +22,7 @@ from discreet.privacy.gaussian import Gaussian
 from discreet.privacy.hull import Hull, lower_hull
 from discreet.privacy.profile import SAFETY, Profile, orders_above_one
 from discreet.privacy.stepwise import Stepwise, composed_both_ways, largest_delta
-from discreet.privacy.tilted import ComposedLoss, GridLoss, composed_delta, connect_the_dots
+from discreet.privacy.tilted import ComposedLoss, GridLoss, connect_the_dots
 
 _POINTS = 800
 
@@ -104,7 +104,8 @@ class Composition(Profile):
 
     Gaussians compose exactly; everything else through privacy loss distributions (our own on a
     grid fitted to the parts where all have a closed form, otherwise those of dp-accounting), the
-    sum of Renyi curves, or the sum of pure epsilons, whichever is best at each epsilon.
+    sum of Renyi curves, or the sum of pure epsilons, whichever is best at each epsilon. There may
+    be many parts: what is said of all of them is worked out once.
 
     Examples
     --------
@@ -128,19 +129,19 @@ class Composition(Profile):
         if any(profile.distance for profile in self.parts):
             raise InputError("compose with the function compose(), which keeps distances apart.")
 
-    @property
+    @cached_property
     def is_private(self) -> bool:
         return all(profile.is_private for profile in self.parts)
 
-    @property
+    @cached_property
     def releases(self) -> int:
         return sum(profile.releases for profile in self.parts)
 
-    @property
+    @cached_property
     def units(self) -> frozenset[str]:
         return frozenset().union(*(profile.units for profile in self.parts))
 
-    @property
+    @cached_property
     def failure(self) -> float:
         return math.fsum(profile.failure for profile in self.parts)
 
@@ -148,14 +149,14 @@ class Composition(Profile):
     def core(self) -> Profile:
         return Composition(profile.core for profile in self.parts)
 
-    @property
+    @cached_property
     def precision(self) -> float:
         return max(profile.precision for profile in self.parts)
 
     def guess(self, delta: float) -> float:
         return max(profile.guess(delta) for profile in self.parts)
 
-    @property
+    @cached_property
     def pure_epsilon(self) -> float:
         total = math.fsum(profile.pure_epsilon for profile in self.parts)
         return math.nextafter(total, math.inf)
@@ -248,9 +249,13 @@ class Composition(Profile):
         step = reach * releases**0.25 / _CELLS
         return tuple((connect_the_dots(p.deltas, r, step), times) for p, times, r in others)
 
-    def _fitted(self, epsilons: Vector) -> Vector:
+    @cached_property
+    def _composed(self) -> ComposedLoss:
         mu = math.fsum(p.mu for p, _ in self._merged if isinstance(p, Gaussian))
-        return np.array([composed_delta(self._grids, mu, e) for e in epsilons.tolist()])
+        return ComposedLoss(self._grids, mu)
+
+    def _fitted(self, epsilons: Vector) -> Vector:
+        return np.array([self._composed.delta(epsilon) for epsilon in epsilons.tolist()])
 
     @property
     def _is_one_with_gaussian(self) -> bool:

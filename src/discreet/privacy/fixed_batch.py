@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -14,6 +15,7 @@ from discreet._types import Vector
 from discreet.errors import InputError
 from discreet.privacy import accountant, one_batch
 from discreet.privacy.concentrated import Renyi
+from discreet.privacy.gaussian import HOPELESS
 from discreet.privacy.profile import SAFETY, orders_above_one
 from discreet.privacy.sampled_gaussian import MOST_STEPS, mixed_moment
 from discreet.privacy.stepwise import Stepwise
@@ -31,6 +33,12 @@ class FixedBatchGaussian(Stepwise):
     With q the size over the population, one step has
     :math:`\delta(\epsilon) = q \, \delta_{2\mu}(\ln(1 + (e^\epsilon - 1)/q))` in both orders. It is
     attained: all other records are alike, and opposite to one of the two that are exchanged.
+
+    Of many steps it is an upper bound. Which of the two is opposite may change from step to step,
+    so the loss of each is that of both orders at once. Epsilon at delta = 1e-6 was 0.1 to 18
+    percent above the worst sequence we know, all steps in one order, in ten settings: 0.9 percent
+    in the example below, 6 percent for 50 steps over 5 of 100 with mu = 0.3, and 18 percent for
+    1000 steps over one of 100 with mu = 0.5, where delta = 1e-3 has 26 percent.
     The Renyi curve is that of Wang, Balle, Kasiviswanathan (2019), or from joint convexity.
 
     References
@@ -85,7 +93,7 @@ class FixedBatchGaussian(Stepwise):
             orders, values = accountant.renyi_of_fixed_batches(
                 2 * self.mu, self.size, self.population, self.steps
             )
-        except ValueError:  # of so little shift that its logarithms fail
+        except (ValueError, OverflowError):  # of so little shift that its logarithms fail
             return None
         known = np.isfinite(values)
         if not known.any():
@@ -102,6 +110,8 @@ class FixedBatchGaussian(Stepwise):
 
     def rdp(self, orders: ArrayLike) -> Vector:
         orders = orders_above_one(orders)
+        if self.mu > HOPELESS:
+            return np.full(orders.shape, math.inf)
         shift = 2 * self.mu
         best = np.minimum(orders * shift**2 / 2, mixed_moment(orders, shift, self.rate))
         values = self.steps * best

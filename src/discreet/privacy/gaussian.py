@@ -79,7 +79,9 @@ def gaussian_delta(epsilons: Vector, mu: float) -> Vector:
     density = np.exp(-0.5 * inner**2) / math.sqrt(2 * math.pi)
     if mu <= 1:
         x = inner[..., None] + mu * (1 + _NODES) / 2
-        difference = (1 - x * mills_ratio(x)) @ _WEIGHTS * (mu / 2)
+        # One after the other: BLAS adds up otherwise for one level than for many.
+        terms = (1 - x * mills_ratio(x)) * (_WEIGHTS * (mu / 2))
+        difference = np.cumsum(terms, axis=-1)[..., -1]
     else:
         difference = mills_ratio(inner) - mills_ratio(inner + mu)
     # Far inside the bulk nothing cancels, and Mills' ratio would overflow.

@@ -16,11 +16,14 @@ Nothing is subtracted from anything near it, so small deltas are as exact as lar
 from __future__ import annotations
 
 import math
+from decimal import Decimal, localcontext
+from functools import lru_cache
 
 import numpy as np
 
 from discreet._types import Vector
-from discreet.privacy.gaussian import Gaussian
+from discreet.privacy.gaussian import HOPELESS, Gaussian
+from discreet.privacy.profile import SMALLEST
 
 
 def added(epsilons: Vector, shift: float, rate: float) -> Vector:
@@ -35,34 +38,51 @@ def added(epsilons: Vector, shift: float, rate: float) -> Vector:
 
 
 def removed(epsilons: Vector, shift: float, rate: float) -> Vector:
-    """Return delta at epsilons >= 0 in the reverse order."""
+    """Return delta at epsilons >= 0 in the reverse order; zero from ``-ln(1 - rate)`` on."""
     if rate == 1:
         return Gaussian(shift).deltas(epsilons)
     gone = -np.expm1(-epsilons) / rate
-    inside = gone < 1
-    inner = -np.log1p(-np.where(inside, gone, 0.0))
-    if rate > 0.5:  # then what is left would cancel
-        left = (np.exp(-epsilons) - (1 - rate)) / rate
-        inside = left > 0
-        inner = -np.log(np.where(inside, left, 1.0))
+    end, rest = _end_of_support(rate)
+    before_end = (end - epsilons) + rest  # near the end the difference of floats is exact
+    is_inside = before_end > 0
+    near = np.where(is_inside, np.minimum(before_end, 40.0), 1.0)  # the end lies below 37
+    inner = np.where(
+        gone < 0.5,
+        -np.log1p(-np.minimum(gone, 0.5)),
+        math.log(rate) - math.log1p(-rate) - np.log(np.expm1(near)),
+    )
     deltas = rate * np.exp(np.minimum(epsilons - inner, 0.0)) * Gaussian(shift).deltas(inner)
-    return np.where(inside, deltas, 0.0)
+    return np.where(is_inside, np.maximum(deltas, SMALLEST), 0.0)
+
+
+@lru_cache
+def _end_of_support(rate: float) -> tuple[float, float]:
+    """Return -ln(1 - rate) as a float, and what is missing from it, rounded up."""
+    exact = Decimal(float(rate))
+    with localcontext(prec=60 - exact.adjusted()):  # one minus a small rate is long
+        end = -(1 - exact).ln()
+        rest = float(end - Decimal(float(end)))
+    return float(end), math.nextafter(rest, math.inf)
 
 
 def replaced(epsilons: Vector, shift: float, rate: float) -> Vector:
     """Return delta at epsilons >= 0 of batches whose records are there independently."""
     if rate == 1:
         return Gaussian(2 * shift).deltas(epsilons)
-    half = epsilons / 2
+    if shift > HOPELESS:  # the batches agree except with chance ``rate``
+        return np.full(epsilons.shape, rate)
+    half, rise = epsilons / 2, shift**2 / 2
     with np.errstate(divide="ignore"):
-        # The logarithm of sinh, which overflows, and of twice what arsinh is taken of.
+        # The logarithm of sinh, which overflows, and of what arsinh is taken of, but for the rise.
         log_sinh = half + np.log(-np.expm1(-epsilons)) - math.log(2)
-        argument = log_sinh + math.log1p(-rate) - math.log(rate) + shift**2 / 2
+        argument = log_sinh + math.log1p(-rate) - math.log(rate)
     turn = np.where(
-        argument < 300, np.arcsinh(np.exp(np.minimum(argument, 300.0))), argument + math.log(2)
+        argument + rise < 300,
+        np.arcsinh(np.exp(np.minimum(argument + rise, 300.0))) - rise,
+        argument + math.log(2),
     )
-    at = half + turn  # shift times x
-    near, far = at - shift**2 / 2, 2 * at
+    near = half + turn  # shift times x, but for the rise, which would cancel
+    far = 2 * (near + rise)
     with np.errstate(divide="ignore"):
         log_missed = epsilons + np.log(-np.expm1(-epsilons))
     absent = (1 - rate) * np.exp(log_missed - near) * Gaussian(shift).deltas(near)

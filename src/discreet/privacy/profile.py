@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from dataclasses import fields
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -34,6 +36,9 @@ LARGEST_EPSILON = 1e6
 """An epsilon beyond this is reported as infinite."""
 
 _FINE = 1e-13
+
+_REACHES = [1e-6 * 1.25**k for k in range(125)]
+"""Up to the largest epsilon."""
 
 _KINDS: dict[str, type[Profile]] = {}
 
@@ -150,7 +155,8 @@ class Profile(ABC):
         def excess(epsilon: float) -> float:
             return math.log(max(self.delta(epsilon), SMALLEST) / delta)
 
-        found = least_enough(excess, self.guess(delta), self.precision)
+        guess = min(self.guess(delta), LARGEST_EPSILON)
+        found = least_enough(excess, guess, self.precision)
         return found if found <= LARGEST_EPSILON else math.inf
 
     def guess(self, delta: float) -> float:
@@ -162,14 +168,14 @@ class Profile(ABC):
         """How closely an epsilon is looked for; less where a delta takes long."""
         return _FINE
 
-    @property
+    @cached_property
     def reach(self) -> float:
         """An epsilon beyond which delta is negligible, or stays where it is."""
         floor = max(accountant.TAIL, self.delta(LARGEST_EPSILON) * (1 + 1e-6))
-        high = 1e-6
-        while self.delta(high) > floor and high < LARGEST_EPSILON:
-            high *= 1.25
-        return high
+        tried = bisect_left(
+            _REACHES, True, key=lambda epsilon: self.delta(epsilon) <= floor, hi=len(_REACHES) - 1
+        )
+        return _REACHES[tried]
 
     def loss(self, interval: float) -> accountant.PrivacyLoss:
         """Return a privacy loss distribution that dominates the ideal, on a grid."""
@@ -194,6 +200,10 @@ class Profile(ABC):
             object.__setattr__(profile, name, _from_json_value(value))
         profile.__post_init__()
         return profile
+
+    def __getstate__(self) -> Json:
+        """Leave out what was worked out on the way, which may take a hundred times the room."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
     @abstractmethod
     def __post_init__(self) -> None:

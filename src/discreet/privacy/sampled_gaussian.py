@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -15,10 +16,14 @@ from discreet._types import Vector
 from discreet.errors import InputTypeError
 from discreet.privacy import accountant, one_batch
 from discreet.privacy.concentrated import Renyi
+from discreet.privacy.gaussian import HOPELESS
 from discreet.privacy.profile import SAFETY, orders_above_one
 from discreet.privacy.stepwise import Stepwise
 
 MOST_STEPS = 10**8
+
+LEAST_GROWTH = 1e-300
+"""What an exponent that underflows is rounded up to."""
 
 WHOLE_ORDERS = (*range(2, 65), *range(72, 257, 8), *range(272, 513, 16))
 """Orders at which the moments of a batch are summed."""
@@ -88,6 +93,8 @@ class SampledGaussian(Stepwise):
 
     def rdp(self, orders: ArrayLike) -> Vector:
         orders = orders_above_one(orders)
+        if self.mu > HOPELESS:
+            return np.full(orders.shape, math.inf)
         shift = 2 * self.mu if self.is_replace else self.mu
         plain = self.steps * orders * shift**2 / 2
         sampled = (
@@ -111,7 +118,7 @@ def _moment(shift: float, rate: float, order: int) -> float:
     if rate == 1:
         return order * shift**2 / 2
     k = np.arange(2, order + 1)
-    grown = shift**2 * k * (k - 1) / 2
+    grown = np.maximum(shift**2 * k * (k - 1) / 2, LEAST_GROWTH)
     chances = gammaln(order + 1) - gammaln(k + 1) - gammaln(order - k + 1)
     chances = chances + k * np.log(rate) + (order - k) * np.log1p(-rate)
     # Logarithms of e**grown - 1, which overflows.

@@ -58,7 +58,7 @@ from scipy.special import log_ndtr
 from discreet import _checks
 from discreet._types import Vector
 from discreet.errors import InputTypeError
-from discreet.privacy.gaussian import BEYOND, gaussian_delta, mills_ratio
+from discreet.privacy.gaussian import BEYOND, HOPELESS, gaussian_delta, mills_ratio
 from discreet.privacy.hull import Hull, lower_hull
 from discreet.privacy.profile import SAFETY, SMALLEST, Profile, orders_above_one
 
@@ -124,7 +124,7 @@ class ShiftedGaussian(Profile):
 
     def _replace_rules(self) -> tuple[Rule, ...]:
         mu, shift, sides = self.mu, self.log_ratio, 1 if self.is_one_signed else 2
-        tail_start = (math.sqrt(3) * 2 * mu + (2 * mu) ** 2 / 2) * SAFETY
+        tail_start = (math.sqrt(3) * 2 * mu + 2 * mu * mu) * SAFETY
         rules = [
             Rule(shift, lambda e: _rayleigh(np.maximum(e - shift, 0), 2 * mu)),
             Rule(
@@ -157,7 +157,7 @@ class ShiftedGaussian(Profile):
     @property
     def _tail(self) -> float:
         """How far beyond the start of a rule its delta becomes negligible."""
-        shift = 2 * self.mu if self.is_replace else self.mu
+        shift = min(2 * self.mu if self.is_replace else self.mu, HOPELESS)
         return shift**2 / 2 + 12 * shift
 
     @property
@@ -171,23 +171,27 @@ class ShiftedGaussian(Profile):
         return lower_hull(grid, np.minimum(1.0, self._direct(grid) * SAFETY))
 
     def bound(self, epsilons: Vector) -> Vector:
+        if self.mu > HOPELESS:
+            return np.ones(epsilons.shape)
         return self._hull.below(epsilons, self._direct(epsilons))
 
     def rdp(self, orders: ArrayLike) -> Vector:
         orders = orders_above_one(orders)
         shift = 2 * self.mu if self.is_replace else self.mu
-        both = math.log(2) + log_ndtr((orders - 1) * shift)
-        curve: Vector = self.log_ratio + orders * shift**2 / 2 + both / (orders - 1)
-        if self.is_one_signed and not self.is_replace:
-            rise = orders * (orders - 1) * shift**2 / 2 + log_ndtr((orders - 0.5) * shift)
-            moment = np.logaddexp(log_ndtr(-shift / 2), rise)
-            curve = np.minimum(curve, self.log_ratio + np.maximum(moment, 0.0) / (orders - 1))
-        return curve * SAFETY
+        with np.errstate(over="ignore"):  # an infinite divergence is no bound, nothing worse
+            square = orders * shift * shift / 2
+            both = math.log(2) + log_ndtr((orders - 1) * shift)
+            curve: Vector = self.log_ratio + square + both / (orders - 1)
+            if self.is_one_signed and not self.is_replace:
+                rise = (orders - 1) * square + log_ndtr((orders - 0.5) * shift)
+                moment = np.logaddexp(log_ndtr(-shift / 2), rise)
+                curve = np.minimum(curve, self.log_ratio + np.maximum(moment, 0.0) / (orders - 1))
+            return curve * SAFETY
 
 
 def _rayleigh(excess: Vector, shift: float) -> Vector:
     """Return the rule that holds for any two rows: the noise in their plane has a Rayleigh norm."""
-    near = excess / shift - shift / 2
+    near = np.minimum(excess / shift - shift / 2, BEYOND)
     tail = shift * np.exp(-0.5 * near**2) * mills_ratio(np.maximum(near, 0.0) + shift)
     inner = np.full(1, shift)
     bulk = 1 - np.exp(np.minimum(shift * near, 0.0)) * (1 - shift * mills_ratio(inner))
