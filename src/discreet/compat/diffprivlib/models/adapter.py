@@ -55,7 +55,7 @@ class Adapter(Storable):
                 "the rows. The fit is private. For repeatable noise in tests and talks use "
                 "rehearsal= of discreet.linear_model.",
                 DiffprivlibCompatibilityWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _show(self, fitted: LogisticRegression | Ridge) -> None:

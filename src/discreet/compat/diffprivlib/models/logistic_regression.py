@@ -14,6 +14,7 @@ from discreet.compat.diffprivlib.models.adapter import Adapter
 from discreet.errors import InputError
 from discreet.ledger import AbstractLedger
 from discreet.linear_model import LogisticRegression as Private
+from discreet.linear_model._estimator import silent
 from discreet.privacy import Unit
 
 
@@ -112,6 +113,7 @@ class LogisticRegression(ClassifierMixin, Adapter):  # type: ignore[misc]
         self.unit = unit
         self.classes = classes
 
+    @silent
     def fit(self, X: Any, y: Any, **metadata: Any) -> Self:
         """Fit the model; the accountant is charged before anything is learnt from the rows.
 
