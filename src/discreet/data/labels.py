@@ -33,6 +33,8 @@ def accept_weights(weights: Any, count: int, bounds: Bounds) -> Any:
         if weights is not None:
             raise InputError("weights need a declared largest one; pass max_weight.")
         return None
+    if isinstance(weights, (list, tuple)):
+        weights = _each(weights)
     return None if weights is None else _column("weights", "weight", weights, count)
 
 
@@ -59,7 +61,7 @@ def _column(name: str, entry: str, values: Any, count: int) -> Any:
     if not hasattr(values, "__len__"):
         raise InputTypeError(f"{name} must be an array; got {type(values).__name__}.")
     try:
-        column = _each(values) if isinstance(values, (list, tuple)) else np.asarray(values)
+        column = np.asarray(values)
     except Exception:  # whatever a foreign container raises could quote its contents
         column = np.empty(0, dtype=object)
     if column.dtype.kind not in NUMERIC_KINDS:
