@@ -52,7 +52,7 @@ def test_a_column_that_only_one_file_has_is_refused_before_the_charge(place, man
     assert "'age', which the schema declares, is missing" in run(place, COMMAND).error
     ages = pa.array(["47", "x"])
     parquet.write_table(table.drop_columns(["age"]).append_column("age", ages), path)
-    assert "the column 'age' is declared as numbers" in run(place, COMMAND).error
+    assert "the column 'age' must hold numbers; its type is string" in run(place, COMMAND).error
     assert not Ledger(place / "patients.db").history()
     assert not (place / "model").exists()
 
