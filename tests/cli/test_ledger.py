@@ -88,6 +88,27 @@ def test_verifying_tells_sound_books_from_others(tmp_path, books):
     assert "NOT sound" in damaged.output
 
 
+def test_anchors_show_whether_the_books_went_back(tmp_path, books):
+    kept = answer(tmp_path, "anchor patients.db --to anchors.jsonl")
+    assert kept["anchors"][0]["digest"] == books.verify().head
+    older = (tmp_path / "patients.db").read_bytes()
+    books.charge(Guarantee(Pure(0.25), AddRemoveOne()))
+    printed = run(tmp_path, "ledger anchor patients.db --to anchors.jsonl").output
+    assert (tmp_path / "anchors.jsonl").read_text().splitlines()[1] == printed.strip()
+    assert answer(tmp_path, "verify patients.db --anchor anchors.jsonl")["is_sound"]
+    assert (
+        run(tmp_path, "ledger verify patients.db --dataset patients --anchor anchors.jsonl").code
+        == 0
+    )
+    (tmp_path / "older.db").write_bytes(older)  # and nobody has seen more of it
+    for which in ("", "--dataset patients "):
+        gone = run(tmp_path, f"ledger verify older.db {which}--anchor anchors.jsonl")
+        assert gone.code == 1
+        assert "anchored" in gone.error
+    assert run(tmp_path, "ledger anchor patients.db --to nowhere/anchors").code == 2
+    assert run(tmp_path, "ledger verify patients.db --anchor nowhere").code == 2
+
+
 def test_a_charge_is_refunded_once_and_only_if_its_rows_were_not_opened(tmp_path, books):
     assert answer(tmp_path, "refund patients.db 2")["used_share"] == pytest.approx(0.25)
     for number in (1, 2, 3):

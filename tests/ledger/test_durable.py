@@ -323,16 +323,16 @@ def test_a_folder_and_a_missing_folder_are_no_places(tmp_path):
 def test_older_books_are_brought_up_to_date_and_newer_ones_refused(place, monkeypatch):
     made(place).charge(pure(0.5))
     done = []
-    monkeypatch.setattr(tables, "FORMAT", 3)
-    with pytest.raises(LedgerError, match="no way from format 1"):
+    monkeypatch.setattr(tables, "FORMAT", 4)
+    with pytest.raises(LedgerError, match="no way from format 2"):
         Ledger(place)
-    monkeypatch.setattr(tables, "MIGRATIONS", {1: lambda _: done.append(1), 2: _add_a_column})
+    monkeypatch.setattr(tables, "MIGRATIONS", {2: lambda _: done.append(1), 3: _add_a_column})
     assert len(Ledger(place).history()) == 1
     assert done == [1]
     Ledger(place).charge(pure(0.25))
     assert Ledger(place).verify().is_sound
-    monkeypatch.setattr(tables, "FORMAT", 1)
-    with pytest.raises(LedgerError, match="has format 3; this version of discreet reads up to 1"):
+    monkeypatch.setattr(tables, "FORMAT", 2)
+    with pytest.raises(LedgerError, match="has format 4; this version of discreet reads up to 2"):
         Ledger(place)
 
 
@@ -347,11 +347,11 @@ def test_a_migration_that_fails_changes_nothing(place, monkeypatch):
         _add_a_column(connection)
         raise LedgerError("no")
 
-    monkeypatch.setattr(tables, "FORMAT", 2)
-    monkeypatch.setattr(tables, "MIGRATIONS", {1: fail})
+    monkeypatch.setattr(tables, "FORMAT", 3)
+    monkeypatch.setattr(tables, "MIGRATIONS", {2: fail})
     with pytest.raises(LedgerError):
         Ledger(place)
-    monkeypatch.setattr(tables, "MIGRATIONS", {1: _add_a_column})
+    monkeypatch.setattr(tables, "MIGRATIONS", {2: _add_a_column})
     assert len(Ledger(place).history()) == 1
 
 

@@ -94,6 +94,28 @@ def test_ten_tenths_fit_and_eleven_do_not():
     assert charge_until_refused(MemoryLedger(Budget(1.0)), pure(0.1)) == 10
 
 
+@pytest.mark.parametrize("more", [1e-9, 9e-10, 1e-15])
+def test_a_hair_more_than_the_budget_is_refused_at_once_and_in_parts(more):
+    with pytest.raises(BudgetExceeded):
+        MemoryLedger(Budget(1.0)).charge(pure(1.0 + more))
+    ledger = MemoryLedger(Budget(1.0))
+    for _ in range(9):
+        ledger.charge(pure(0.1))
+    with pytest.raises(BudgetExceeded):
+        ledger.charge(pure(0.1 + more))
+    assert ledger.remaining(0.0) == 0.1
+    ledger.charge(pure(0.1))
+
+
+def test_what_is_left_is_exact_and_can_be_spent():
+    ledger = MemoryLedger(Budget(1.0))
+    for tenth in (0.9, 0.8, 0.7, 0.6):
+        ledger.charge(pure(0.1))
+        assert ledger.remaining(0.0) == tenth
+    ledger.charge(pure(ledger.remaining(0.0)))
+    assert ledger.remaining(0.0) == 0.0
+
+
 def test_many_small_releases_go_further_than_the_sum_of_their_epsilons():
     ledger = MemoryLedger(Budget(1.0, 1e-6))
     small = gaussian(0.05, 1e-7)

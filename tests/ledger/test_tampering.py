@@ -8,7 +8,8 @@ import pytest
 import sqlalchemy as sql
 
 from discreet.errors import LedgerError
-from discreet.ledger import Ledger, State
+from discreet.ledger import Anchor, Ledger, State, seen
+from discreet.ledger import summary
 from discreet.ledger.chain import digest_of
 from discreet.ledger.store import Store
 from discreet.ledger.tables import DATASETS, EVENTS
@@ -96,8 +97,14 @@ def test_a_raised_budget_is_found(ledger, place):
     assert "the summary's declaration is not what the history says" in ledger.verify().problems
 
 
-def test_a_history_rewritten_as_a_whole_is_found_by_a_digest_kept_elsewhere(ledger, place):
-    digest = ledger.history()[1].digest
+@pytest.fixture
+def forget(monkeypatch):
+    """Return what makes this process as good as new: it has seen no line of any history."""
+    return lambda: monkeypatch.setattr(seen, "_marks", {})
+
+
+def test_a_history_rewritten_as_a_whole_is_found_by_a_digest_kept_elsewhere(ledger, place, forget):
+    digest, anchor = ledger.history()[1].digest, ledger.anchor()
     assert ledger.verify(known=digest).is_sound
     with Store(place).reading() as connection:
         lines = connection.execute(sql.select(EVENTS).order_by(EVENTS.c.line)).all()
@@ -108,18 +115,27 @@ def test_a_history_rewritten_as_a_whole_is_found_by_a_digest_kept_elsewhere(ledg
         where = EVENTS.update().where(EVENTS.c.line == line.line)
         statements.append(where.values(text=text, digest=before))
     change(place, *statements, DATASETS.update().values(head=before))
+    assert ledger.verify().problems == ("the history lacks line 8 as this process has seen it",)
+    with pytest.raises(LedgerError, match=r"lack line 8 as this process has seen it"):
+        ledger.charge(Guarantee(Pure(0.25), AddRemoveOne()))
+    forget()
     assert ledger.verify().is_sound
     assert ledger.verify(known=digest).problems == (
         "the history does not contain the digest that was kept",
     )
+    (problem,) = ledger.verify(anchors=[anchor]).problems
+    assert problem.startswith("the history does not contain line 8 as it was anchored on 20")
+    (problem,) = Ledger.verify_all(place, anchors=[anchor])[-1].problems[-1:]
+    assert problem == "no history contains line 8 of 'patients' as it was anchored"
 
 
-def test_a_cut_off_history_is_found_by_a_digest_kept_elsewhere(place):
+def test_a_cut_off_history_is_found_by_a_digest_kept_elsewhere(place, forget):
     ledger = Ledger.create(place, Budget(1.0))
     before = ledger.verify()
     with Store(place).reading() as connection:
         kept = connection.execute(sql.select(DATASETS)).one()
     receipt = ledger.charge(Guarantee(Pure(1.0), AddRemoveOne()))
+    anchor = ledger.anchor()
     change(
         place,
         EVENTS.delete().where(EVENTS.c.line == 2),
@@ -127,8 +143,11 @@ def test_a_cut_off_history_is_found_by_a_digest_kept_elsewhere(place):
             head=kept.head, lines=kept.lines, charges=kept.charges, balance=kept.balance
         ),
     )
+    assert not ledger.verify().is_sound  # this process has seen the line that is gone
+    forget()
     assert ledger.verify() == before
     assert not ledger.verify(known=receipt.digest).is_sound
+    assert not ledger.verify(anchors=[anchor]).is_sound
 
 
 def forged_charge(place, guarantee, costs):
@@ -161,6 +180,87 @@ def test_costs_below_those_of_the_guarantee_are_found_though_every_digest_is_rig
     dear = json.loads(Guarantee(Pure(0.5), AddRemoveOne()).to_json())
     forged_charge(place, dear, json.loads(text_of(place, 2))["costs"])
     assert "line 3 records other costs than its guarantee has" in ledger.verify().problems
+
+
+TAMPERED = {
+    "a smaller balance": lambda s: {"balance": s.balance.replace("1.25", "0.25")},
+    "no balance": lambda s: {"balance": s.balance.replace("1.25", "0").replace("1", "0")},
+    "a larger budget": lambda s: {"facts": s.facts.replace('"epsilon": 2.0', '"epsilon": 20.0')},
+    "fewer charges": lambda s: {"charges": s.charges - 1},
+    "fewer lines": lambda s: {"lines": s.lines - 1},
+    "another head": lambda _: {"head": "0" * 64},
+}
+
+
+@pytest.mark.parametrize("what", TAMPERED)
+@pytest.mark.parametrize("is_known", [True, False], ids=["same process", "new process"])
+def test_no_charge_is_decided_on_a_summary_that_was_changed(ledger, place, forget, what, is_known):
+    receipt = ledger.charge(Guarantee(Pure(0.25), AddRemoveOne()))
+    with Store(place).reading() as connection:
+        stored = connection.execute(sql.select(DATASETS)).one()
+    changed = TAMPERED[what](stored)
+    assert all(getattr(stored, name) != value for name, value in changed.items())
+    with Store(place).writing() as connection:
+        connection.execute(DATASETS.update().values(changed))
+    if not is_known:
+        forget()
+        ledger = Ledger(place)
+    for attempt in (
+        lambda: ledger.charge(Guarantee(Pure(0.75), AddRemoveOne())),
+        lambda: ledger.refund(2),
+        lambda: ledger.remaining(0.0),
+        receipt.redeem,
+    ):
+        with pytest.raises(LedgerError, match=r"not what their history says|exchanged|lack line"):
+            attempt()
+    assert not ledger.verify().is_sound
+    with Store(place).writing() as connection:  # put right, the books go on
+        restored = {name: getattr(stored, name) for name in changed}
+        connection.execute(DATASETS.update().values(restored))
+    Ledger(place).charge(Guarantee(Pure(0.25), AddRemoveOne()))
+
+
+def test_a_changed_last_line_is_noticed_by_the_next_charge(ledger, place, forget):
+    text = text_of(place, 8).replace('"purpose":""', '"purpose":"x"')
+    change(place, EVENTS.update().where(EVENTS.c.line == 8).values(text=text))
+    forget()
+    with pytest.raises(LedgerError, match="not what their history says"):
+        Ledger(place).charge(Guarantee(Pure(0.25), AddRemoveOne()))
+
+
+def test_a_last_line_forged_to_agree_with_a_forged_balance_is_found_by_verifying(
+    ledger, place, forget
+):
+    # Whoever can write to the data base can make the last line and the summary agree again.
+    with Store(place).reading() as connection:
+        stored = connection.execute(sql.select(DATASETS)).one()
+        before = connection.execute(sql.select(EVENTS.c.digest).where(EVENTS.c.line == 7))
+        before = before.scalar_one()
+    balance = stored.balance.replace("1.25", "0.25")
+    document = json.loads(text_of(place, 8))
+    document["books"] = summary.seal(stored.facts, stored.charges, balance)
+    text = json.dumps(document, sort_keys=True)
+    digest = digest_of(before, text)
+    change(
+        place,
+        EVENTS.update().where(EVENTS.c.line == 8).values(text=text, digest=digest),
+        DATASETS.update().values(head=digest, balance=balance),
+    )
+    assert not ledger.verify().is_sound
+    with pytest.raises(LedgerError, match="lack line 8"):
+        ledger.charge(Guarantee(Pure(0.25), AddRemoveOne()))
+    forget()
+    problems = Ledger(place).verify().problems
+    assert "line 8 was written with another summary than the lines before it give" in problems
+
+
+def test_an_anchor_of_other_books_with_the_same_name_is_not_found(ledger, place, tmp_path):
+    other = Ledger.create(tmp_path / "other.db", Budget(2.0), dataset="patients")
+    assert not ledger.verify(anchors=[other.anchor()]).is_sound
+    foreign = Anchor("cats", "0", 1, "0", "2026")
+    assert ledger.verify(anchors=[foreign]).problems == ("none of the anchors is of this data set",)
+    assert ledger.verify(anchors=[foreign, ledger.anchor()]).is_sound
+    assert not Ledger.verify_all(place, anchors=[foreign, ledger.anchor()])[-1].is_sound
 
 
 def test_the_history_refuses_to_be_changed_by_accident(ledger, place):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,8 @@ import typer
 from discreet.cli import codes
 from discreet.cli.files import check_new
 from discreet.cli.saying import AsJson, note, result
-from discreet.ledger import DataSet, Entry, Ledger
+from discreet.ledger import DataSet, Entry, Ledger, read_anchors
+from discreet.ledger.anchor import append
 from discreet.privacy import Budget
 
 PATH = typer.Argument(help="A ledger file, or postgresql://user@host/name.", metavar="LEDGER")
@@ -195,20 +197,26 @@ def verify(
         str | None,
         typer.Option(help="A digest kept elsewhere, of a card or an earlier verification."),
     ] = None,
+    anchor: Annotated[
+        str | None,
+        typer.Option(help="A file of anchors kept elsewhere, or one anchor as it was printed."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Go through the books again, line by line; exit with 1 if they are not sound.
 
-    Keep the last digest somewhere else: it shows later whether the history was rewritten.
+    Anchors that were kept elsewhere show whether the history was rewritten as a whole, or an older
+    copy put in its place: every line that was anchored must still be there.
 
     Example:
 
-        discreet ledger verify patients.db --known 5f3a5ed2...
+        discreet ledger verify patients.db --anchor anchors.jsonl
     """
+    anchors = () if anchor is None else read_anchors(anchor)
     if dataset is None:
-        found = Ledger.verify_all(where, known)
+        found = Ledger.verify_all(where, known, anchors=anchors)
     else:
-        found = (Ledger(where, dataset).verify(known),)
+        found = (Ledger(where, dataset).verify(known, anchors=anchors),)
     problems = [f"{each.dataset}: {problem}" for each in found for problem in each.problems]
     document = {
         "is_sound": not problems,
@@ -222,6 +230,33 @@ def verify(
     if problems:
         note(f"{len(problems)} problem(s) in these books: {problems[0]}.")
         raise typer.Exit(codes.REFUSED)
+
+
+@app.command()
+def anchor(
+    where: Where,
+    dataset: Which = None,
+    to: Annotated[
+        Path | None, typer.Option(help="Add it to this file, best on another machine.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print the last line of each history, to be kept outside of the books.
+
+    Whoever keeps it sees later, with verify --anchor, whether an older copy was put in the place of
+    the books, or all of them rewritten. Print it, mail it, or collect it on another machine.
+
+    Example:
+
+        discreet ledger anchor patients.db | ssh archive 'cat >> anchors.jsonl'
+    """
+    names = [each.name for each in Ledger.datasets(where) if dataset in (None, each.name)]
+    books = [Ledger(where, name) for name in names] or [Ledger(where, dataset)]
+    found = [each.anchor() for each in books]
+    if to is not None:
+        append(found, to)
+    document = {"anchors": [asdict(each) for each in found], "file": to and str(to)}
+    result("\n".join(each.to_text() for each in found), document, as_json=as_json)
 
 
 @app.command()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from discreet.ledger.abstract import AbstractLedger, Entry, State
+from discreet.ledger.anchor import Anchor, read_anchors
 from discreet.ledger.memory import MemoryLedger, NoLedger
 from discreet.ledger.receipt import Receipt
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AbstractLedger",
+    "Anchor",
     "DataSet",
     "Entry",
     "Ledger",
@@ -23,6 +25,7 @@ __all__ = [
     "Receipt",
     "State",
     "Verification",
+    "read_anchors",
 ]
 
 _LATER = {"DataSet": "dataset", "Ledger": "durable", "Verification": "verification"}

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 
 from discreet import _checks
 from discreet._types import Json
@@ -130,7 +131,7 @@ class Account:
 
     def costs(self, guarantee: Guarantee) -> Costs:
         """Return what a release uses up of each filter."""
-        return tuple(rule.cost(guarantee) for rule in self._filters)
+        return _costs(self._filters, guarantee)
 
     def pay(
         self, balance: Balance, guarantee: Guarantee, costs: Costs, part: str | None = None
@@ -190,7 +191,9 @@ class Account:
         for rule, costs in zip(self._filters, standing.costs, strict=True):
             needed = [pair for pair in zip(costs, rule.limit, strict=True) if pair[0] > 0]
             if all(limit > 0 for _, limit in needed):
-                shares.append(max((float(cost) / float(limit) for cost, limit in needed), default=0.0))
+                shares.append(
+                    max((float(cost) / float(limit) for cost, limit in needed), default=0.0)
+                )
         return round(min(shares), 6)
 
     def remaining(
@@ -225,6 +228,11 @@ class Account:
         profile: Profile = Approximate(epsilon, delta) if delta else Pure(epsilon)
         request = Guarantee(profile, self.unit, quoted_delta=delta)
         return self.admits(balance, request, self.costs(request), part)
+
+
+@lru_cache(maxsize=1024)  # the same plan is often charged many times, as in a grid search
+def _costs(filters: tuple[Filter, ...], guarantee: Guarantee) -> Costs:
+    return tuple(rule.cost(guarantee) for rule in filters)
 
 
 def _names(parts: Iterable[str]) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """Where a durable ledger is kept: an SQLite file or a PostgreSQL server.
 
 A transaction here is exclusive for one data set from its first statement to its last: SQLite
-takes the file's one write lock, PostgreSQL the lock on the data set's line. So transactions wait
-for one another in one order only, and cannot deadlock.
+takes the file's one write lock, PostgreSQL queues by an advisory lock and then takes the lock on
+the data set's line. So transactions wait for one another in one order only, and cannot deadlock.
 
 Locks are let go before the disk has answered, so that many wait for one flush together, and nobody
 is told of a commit before it is on disk. On SQLite that is a checkpoint: the log is flushed, what
@@ -38,7 +38,7 @@ from sqlalchemy.exc import (
     SQLAlchemyError,
 )
 
-from discreet.errors import InputError, InputTypeError, LedgerError
+from discreet.errors import DiscreetError, InputError, InputTypeError, LedgerError
 from discreet.ledger import tables
 
 PATIENCE = 60.0
@@ -53,12 +53,17 @@ ONE_AT_A_TIME = 0x646973637265
 FRESH = 1.0
 """Seconds for which a connection to a server is believed to be alive."""
 
-LOCK = (
-    "SELECT set_config('synchronous_commit', 'off', true) "  # until this transaction ends
-    "FROM discreet_datasets WHERE id = %(id)s FOR UPDATE"
+TURNS = 0x64697363
+"""The first number of PostgreSQL's advisory locks by which charges wait for their turn."""
+
+TURN = (
+    f"SELECT pg_advisory_xact_lock({TURNS}, %(id)s), "
+    "set_config('synchronous_commit', 'off', true)"  # until this transaction ends
 )
+LOCK = "SELECT 1 FROM discreet_datasets WHERE id = %(id)s FOR UPDATE"
 FLUSH = "SELECT pg_logical_emit_message(true, 'discreet', '')"
-"""On PostgreSQL: take a data set for this transaction; wait until all before is on disk."""
+"""On PostgreSQL: wait for one's turn, and for the line of the data set (a statement of its own: what
+is read after it sees what others committed meanwhile); wait until everything before is on disk."""
 
 Asked = tuple[sql.Executable, dict[str, Any]]
 """A statement and its parameters."""
@@ -227,19 +232,36 @@ class Store:
         Nobody else changes the data set between question and answer. On a server it is two
         exchanges of messages: one to lock and read, one to write, commit and flush.
         """
-        with self._at_work():
-            pooled = self._engine().raw_connection()
-            try:
-                if self.path is not None:
-                    _exchange_in_file(pooled.dbapi_connection, self.identity, questions, answer)
-                    _check_log(self.path, pooled.info)
-                else:
-                    _exchange_on_server(pooled.dbapi_connection, dataset, questions, answer)
-            except BaseException:
-                pooled.invalidate()
-                raise
-            finally:
-                pooled.close()
+        with self._at_work(), self._lent() as connection:
+            driver = connection.dbapi_connection
+            if self.path is None:
+                _exchange_on_server(driver, dataset, questions, answer)
+                return
+            _exchange_in_file(driver, self.identity, questions, answer)
+            _check_log(self.path, connection.info)
+
+    def attempt(self, expected: Any, statements: Sequence[Asked]) -> bool:
+        """Write what was decided on a summary that was read before, if it still stands.
+
+        On a server: one exchange of messages, and no lock meanwhile. Says whether it was written,
+        and is on disk.
+        """
+        with self._at_work(), self._lent() as connection:
+            return _attempt_on_server(connection.dbapi_connection, expected, statements)
+
+    @contextmanager
+    def _lent(self) -> Iterator[Any]:
+        """Lend a connection of the driver's; none is used again after a failure."""
+        pooled = self._engine().raw_connection()
+        try:
+            yield pooled
+        except DiscreetError:
+            raise  # a refusal; whoever refused has ended the transaction
+        except BaseException:
+            pooled.invalidate()
+            raise
+        finally:
+            pooled.close()
 
     def flush(self) -> None:
         """Wait until everything that can be read is on disk."""
@@ -486,21 +508,59 @@ def _exchange_in_file(file: Any, place: str, questions: Sequence[Asked], answer:
 def _exchange_on_server(
     server: Any, dataset: int, questions: Sequence[Asked], answer: Answer
 ) -> None:
-    server.autocommit = True  # begin by hand: psycopg would wait for an answer
-    try:
+    with _by_hand(server):
         with server.pipeline():
             server.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
+            server.execute(TURN, {"id": dataset})  # a queue; many who wait for a line jostle
             server.execute(LOCK, {"id": dataset})
             cursors = [server.execute(_text(asked, "server"), which) for asked, which in questions]
         statements = answer([_rows(cursor) for cursor in cursors])
         if not statements:
-            server.execute("ROLLBACK")
             return
         with server.pipeline():
             for statement, facts in statements:
                 server.execute(_text(statement, "server"), facts)
             server.execute("COMMIT")
             server.execute(FLUSH)
+
+
+ATTEMPT = f"""
+WITH kept AS (
+    UPDATE discreet_datasets
+    SET lines = %(lines)s, charges = %(charges)s, head = %(head)s, balance = %(balance)s
+    WHERE id = %(which)s AND head = %(old_head)s AND charges = %(old_charges)s
+      AND balance = %(old_balance)s AND facts = %(facts)s
+      AND (SELECT count(*) = 1 AND min(format) = {tables.FORMAT} FROM discreet_books)
+      AND set_config('synchronous_commit', 'off', true) = 'off'
+    RETURNING id
+)
+INSERT INTO discreet_events (dataset, line, charge, what, text, digest)
+SELECT id, %(line)s, %(charge)s, %(what)s, %(text)s, %(digest)s FROM kept
+"""
+FLUSH_IF_THERE = (
+    f"{FLUSH} FROM discreet_events "
+    "WHERE dataset = %(which)s AND line = %(line)s AND digest = %(digest)s"
+)
+
+
+def _attempt_on_server(server: Any, expected: Any, statements: Sequence[Asked]) -> bool:
+    facts = {f"old_{name}": getattr(expected, name) for name in ("head", "charges", "balance")}
+    facts["facts"] = expected.facts
+    for _, each in statements:
+        facts |= each
+    with _by_hand(server), server.pipeline() as pipeline:
+        written = server.execute(ATTEMPT, facts)
+        pipeline.sync()  # commits
+        server.execute(FLUSH_IF_THERE, facts)
+    return bool(written.rowcount == 1)
+
+
+@contextmanager
+def _by_hand(server: Any) -> Iterator[None]:
+    """Begin and end transactions by hand: psycopg would wait for an answer each time."""
+    server.autocommit = True
+    try:
+        yield
     finally:
         if not server.closed:
             server.rollback()
@@ -508,9 +568,7 @@ def _exchange_on_server(
 
 
 def _postgres_engine(url: sql.URL) -> sql.Engine:
-    engine = sql.create_engine(
-        url, pool_size=2, max_overflow=-1, isolation_level="READ COMMITTED"
-    )
+    engine = sql.create_engine(url, pool_size=2, max_overflow=-1, isolation_level="READ COMMITTED")
 
     @sql.event.listens_for(engine, "connect")
     def _prepare(connection: Any, record: Any) -> None:

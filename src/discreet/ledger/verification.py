@@ -151,9 +151,7 @@ def verify_shelf(
     return tuple(found)
 
 
-def verify_books(
-    books: Books, known: str | None, anchors: Sequence[Anchor] = ()
-) -> Verification:
+def verify_books(books: Books, known: str | None, anchors: Sequence[Anchor] = ()) -> Verification:
     """Compare the summary of a data set with its history, and the history with itself.
 
     ``known`` is a digest that the history must contain. Of ``anchors`` those count that have the
