@@ -6,6 +6,7 @@ A float stands for the decimal that it is written as. Ten times 0.1 is 1 and fit
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, Inexact, InvalidOperation
 
@@ -61,6 +62,21 @@ def share_of(part: Decimal, value: float) -> Decimal:
     Decimal('0.0000015')
     """
     return EXACT.normalize(EXACT.multiply(part, amount(value)))
+
+
+def split(whole: Decimal, times: int) -> float:
+    """Return the largest number that fits so many times into an amount; zero if none does.
+
+    Examples
+    --------
+    >>> each = split(amount(1e-5), 3)
+    >>> 3 * amount(each) <= amount(1e-5) < 3 * amount(each + 1e-21)
+    True
+    """
+    each = max(0.0, float(whole) / times)
+    while each > 0 and EXACT.multiply(amount(each), Decimal(times)) > whole:
+        each = math.nextafter(each, 0.0)
+    return each
 
 
 def within(costs: Amounts, limit: Amounts) -> bool:

@@ -13,6 +13,7 @@ from discreet.compat.diffprivlib.default import Default
 from discreet.compat.diffprivlib.spent import Spent
 from discreet.errors import InputError, InputTypeError, PrivacyError
 from discreet.ledger import AbstractLedger
+from discreet.ledger.amounts import split
 from discreet.ledger.in_memory import ELSEWHERE
 from discreet.privacy import Unit, unit_named
 
@@ -178,7 +179,7 @@ class BudgetAccountant:
             return Spent(books.affordable(int(k), float(delta)), float(delta))
         if math.isinf(books.delta):
             return Spent(math.inf, 1.0)
-        each = max(0.0, books.delta - books.slack - books.sums()[1]) / k
+        each = split(books.delta_left(), int(k))
         if not books.admits(*[books.request(0.0, each)] * k):
             each = 0.0  # the sum of epsilons is used up, and only the slack pays
         return Spent(books.affordable(int(k), each), each)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import lru_cache
 
 from discreet import _checks
@@ -106,8 +107,7 @@ class Books(InMemory):
         """Say whether these would be booked as well, with another slack if one is given."""
         slack = self.slack if slack is None else slack
         everything = [*self.spends(), *requests]
-        ceiling = amount(self.epsilon), EXACT.subtract(amount(self.delta), amount(slack))
-        if within(_exact_sums(everything), ceiling):
+        if within(_exact_sums(everything), self._ceiling(slack)):
             return True
         return 0 < self.epsilon < math.inf and self._admits_with_slack(everything, slack)
 
@@ -126,6 +126,13 @@ class Books(InMemory):
     def sums(self) -> tuple[float, float]:
         """Return the sums of epsilons and of deltas."""
         return _sums(self.spends())
+
+    def delta_left(self) -> Decimal:
+        """Return what is left of delta for sums, negative if they are above it."""
+        return EXACT.subtract(self._ceiling(self.slack)[1], _exact_sums(self.spends())[1])
+
+    def _ceiling(self, slack: float) -> tuple[Decimal, Decimal]:
+        return amount(self.epsilon), EXACT.subtract(amount(self.delta), amount(slack))
 
     def remaining(self, delta: float) -> float:
         _checks.delta(delta=delta)
