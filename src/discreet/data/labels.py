@@ -29,8 +29,6 @@ def accept_weights(weights: Any, count: int, bounds: Bounds) -> Any:
         if weights is not None:
             raise InputError("weights need a declared largest one; pass max_weight.")
         return None
-    if isinstance(weights, (list, tuple)):
-        weights = _each(weights)
     return None if weights is None else _column("weights", "weight", weights, count)
 
 

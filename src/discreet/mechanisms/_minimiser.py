@@ -303,6 +303,7 @@ class Minimiser:
             return False
         gradient = objective.careful_gradient(point, reference)
         return bool(np.linalg.norm(gradient) <= self.tolerance)
+
     def finish(self, released: Vector) -> Vector:
         """Refuse, in public, a point farther out than a certified minimiser is expected."""
         if not np.linalg.norm(released) <= 0.5 * self.far:

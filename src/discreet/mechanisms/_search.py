@@ -190,4 +190,3 @@ class ProximalSearch:
             tolerance=tolerance,
             most_steps=2 * steps,
         ).point
-
