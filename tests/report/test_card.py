@@ -213,6 +213,12 @@ def test_words_are_those_of_the_unit(unit, says, not_says):
     assert ("counts as two" in text) == (unit == "add_remove")
 
 
+def test_the_page_says_what_one_record_is_and_how_many_are_promised(plain):
+    page = plain.markdown().replace("\\", "")
+    assert "One record means one row as given to fit." in page
+    assert "(more are outside the promise)" in page
+
+
 def test_the_html_fetches_nothing(plain, hostile):
     for page in (plain.html(), hostile.html()):
         tags = Tags(page)

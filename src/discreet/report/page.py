@@ -136,6 +136,13 @@ def _why_nothing(document: Json) -> str:
     )
 
 
+ONE_ROW = (
+    "One record means one row as given to fit. Whoever has several rows in that table, because "
+    "rows were copied, drawn again (oversampling, bootstrap) or collected repeatedly, is protected "
+    "as a group of so many records is, further down."
+)
+
+
 def _protection(document: Json) -> Section:
     protection, about = document["protection"], document["about"]
     blocks: list[Block] = [Paragraph(protection["sentence"])]
@@ -148,6 +155,7 @@ def _protection(document: Json) -> Section:
                 "know."
             )
         )
+        blocks.append(Paragraph(ONE_ROW))
     if about["contact"]:
         blocks.append(Paragraph(f"Questions: {about['contact']}"))
     return Section("What is protected", tuple(blocks))
