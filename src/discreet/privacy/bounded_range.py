@@ -104,7 +104,7 @@ class BoundedRange(Profile):
         return lower_hull(levels, np.minimum(1.0, self._exact_at(levels) * SAFETY))
 
     def _exact_at(self, epsilons: Vector) -> Vector:
-        exact = np.array([self._exact(epsilon) for epsilon in epsilons.tolist()])
+        exact: Vector = np.array([self._exact(epsilon) for epsilon in epsilons.tolist()])
         return np.maximum(exact, SMALLEST)
 
     def _exact(self, epsilon: float) -> float:
