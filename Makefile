@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+RECORDS ?= 100000
 CODE := src tests benchmarks reproductions audits
 VECTORS := from numpy._core import _multiarray_umath as c; \
   print(*(name for name in c.__cpu_dispatch__ if c.__cpu_features__[name]))
@@ -50,7 +51,7 @@ faults: $(READY)
 	DISCREET_KILLS=500 DISCREET_CHARGES=200 $(BIN)/pytest -q tests/ledger/test_killed_fits.py tests/ledger/test_many_processes.py
 	DISCREET_LOST_WORKERS=100 $(BIN)/pytest -q tests/linear_model/test_cluster.py
 	PYTHONPATH=src:tests $(BIN)/python tests/support/engines.py 1000
-	PYTHONPATH=src:tests $(BIN)/python tests/support/doors.py 1000000
+	PYTHONPATH=src:tests $(BIN)/python tests/support/doors.py $(RECORDS)
 
 scale: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'
