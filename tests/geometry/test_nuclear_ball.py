@@ -88,7 +88,8 @@ def test_a_column_has_one_singular_value():
     generator = np.random.default_rng(3)
     for point in generator.standard_normal((10, 4)):
         found = NuclearBall(0.5, (4, 1)).project(point)
-        np.testing.assert_allclose(found, L2Ball(0.5).project(point), rtol=0, atol=1e-15)
+        # LAPACK's singular values are within a few units in the last place of the largest.
+        np.testing.assert_allclose(found, L2Ball(0.5).project(point), rtol=0, atol=1e-13)
 
 
 def test_reach_and_corners():

@@ -150,7 +150,8 @@ def test_probabilities_sum_to_one_and_grow_with_the_margin(model):
     fit = fitted(model, delta=0.0)
     chances = fit.predict_proba(X)
     np.testing.assert_allclose(chances.sum(axis=1), 1.0)
-    np.testing.assert_array_equal(np.argsort(chances[:, 1]), np.argsort(fit.decision_function(X)))
+    growing = chances[np.argsort(fit.decision_function(X)), 1]
+    assert np.all(np.diff(growing) >= -1e-15)  # exp may falter in its last place
     np.testing.assert_allclose(np.exp(fit.predict_log_proba(X)), chances)
     assert ((chances[:, 1] > 0.5) == (fit.predict(X) == "yes")).all()
 
