@@ -343,8 +343,16 @@ def test_a_wrong_shape_or_type_is_refused_before_anything_is_read(bad, error, sa
         Rows(bad, bounds=BALL)
 
 
-@pytest.mark.parametrize("odd", ["x", None, 10**400, object(), [1, 2], 1j, np.array(7)], ids=repr)
-@pytest.mark.parametrize("kind", [list, lambda rows: np.array([*rows, None], dtype=object)[:-1]])
+@pytest.mark.parametrize(
+    "odd",
+    ["x", None, 10**400, object(), [1, 2], 1j, np.array(7)],
+    ids=["text", "none", "huge", "object", "list", "complex", "no axes"],
+)
+@pytest.mark.parametrize(
+    "kind",
+    [list, lambda rows: np.array([*rows, None], dtype=object)[:-1]],
+    ids=["list", "objects"],
+)
 def test_one_odd_cell_of_a_list_leaves_all_others_as_they_were(odd, kind):
     rows = [[0.5, 0.25, 0.0], [odd, 0.5, 0.0], [1, True, "0.5"]]
     table = rows if kind is list else np.array([*rows, [None] * 3], dtype=object)[:-1]

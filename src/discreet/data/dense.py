@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet._types import Array, Booleans, Integers, Vector
 from discreet.data.block import DenseBlock
-from discreet.data.given import NUMERIC_KINDS
+from discreet.data.kinds import NUMERIC_KINDS
 from discreet.data.labels import (
     accept_labels,
     accept_weights,

@@ -15,17 +15,16 @@ import numpy as np
 from discreet._types import Booleans, Vector
 from discreet.data.cells import numbers_of
 from discreet.data.frame import Coded
+from discreet.data.kinds import (
+    ANYTHING,
+    NUMBER,
+    NUMERIC_KINDS,
+    OTHER,
+    TEXT,
+    is_categorical,
+    kind_of,
+)
 from discreet.errors import InputError, InputTypeError
-
-NUMBERS, TEXT, ANYTHING = "numbers", "text", "anything"
-"""What the type of a column says of its cells."""
-
-NUMERIC_KINDS = "biuf"
-"""NumPy's kinds of numbers."""
-
-ARROW_NUMBERS = ("int", "uint", "bool", "halffloat", "float", "double")
-ARROW_TEXT = ("string", "large_string", "binary", "large_binary", "fixed_size_binary")
-"""How the names of Arrow's types begin; those of views begin alike."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -130,84 +129,61 @@ def _of_array(values: Any, name: str) -> Given:
     cells = np.asarray(values)
     if cells.ndim != 1:
         raise InputError(f"{name} must be a 1d array; got {cells.ndim} axes.")
-    kind = cells.dtype.kind
-    if kind in NUMERIC_KINDS:
-        return Given(NUMBERS, cells)
-    if kind in "UTS":
-        return Given(TEXT, cells if kind == "U" else cells.astype(object))
-    if kind == "O":
-        return Given(ANYTHING, cells)
-    raise _other_type(cells.dtype.type.__name__, name)
+    holds = _held(cells.dtype, name)
+    is_plain = cells.dtype.kind not in "TS"  # others cut or decode cells when they are compared
+    return Given(holds, cells if is_plain else cells.astype(object))
 
 
 def _of_pandas(values: Any, name: str) -> Given:
     if not hasattr(values, "dtype"):
         raise _no_column(values, name)
     dtype = values.dtype
-    described = str(dtype)
-    if hasattr(dtype, "categories") and hasattr(dtype, "ordered"):
+    if is_categorical(dtype):
         coded = getattr(values, "array", values)
         return _coded(column_of(coded.categories, name), np.asarray(coded.codes))
-    if isinstance(dtype, np.dtype) or described.startswith("Sparse["):
+    if isinstance(dtype, np.dtype) or str(dtype).startswith("Sparse["):
         return _of_array(np.asarray(values), name)
-    if dtype.kind in NUMERIC_KINDS:
+    holds = _held(dtype, name)
+    if holds == NUMBER and dtype.kind in NUMERIC_KINDS:
         missing = np.asarray(values.isna())
         return _typed(values.to_numpy(dtype=dtype.numpy_dtype, na_value=0), missing)
-    if type(dtype).__name__ == "StringDtype":
-        return Given(TEXT, np.asarray(values, dtype=object))
-    if hasattr(dtype, "pyarrow_dtype"):
-        kind, _ = _arrow_kind(dtype.pyarrow_dtype, name)
-        return Given(kind, np.asarray(values, dtype=object))
-    raise _other_type(type(dtype).__name__, name)
+    return Given(holds, np.asarray(values, dtype=object))
 
 
 def _of_polars(values: Any, name: str) -> Given:
     if not hasattr(values, "dtype"):
         raise _no_column(values, name)
-    dtype, called = values.dtype, type(values.dtype).__name__
-    if called == "DataTypeClass":  # a type without parameters may come as its class
-        called = dtype.__name__
+    dtype = values.dtype
+    holds = _held(dtype, name)
     if dtype.is_float():
-        return Given(NUMBERS, values.to_numpy())
-    if (dtype.is_integer() and called not in ("Int128", "UInt128")) or called == "Boolean":
+        return Given(holds, values.to_numpy())
+    if dtype.is_integer() or (holds == NUMBER and not dtype.is_numeric()):  # truth values
         return _typed(values.fill_null(0).to_numpy(), values.is_null().to_numpy())
-    if dtype.is_numeric():
-        return Given(NUMBERS, as_objects(values.to_list()))
-    if called in ("String", "Categorical", "Enum", "Binary"):
-        return Given(TEXT, as_objects(values.to_list()))
-    if called in ("Object", "Null"):
-        return Given(ANYTHING, as_objects(values.to_list()))
-    raise _other_type(called, name)
+    return Given(holds, as_objects(values.to_list()))
 
 
 def _of_arrow(values: Any, name: str) -> Given:
     if not hasattr(values, "is_null"):
         raise _no_column(values, name)
-    kind, is_typed = _arrow_kind(values.type, name)
-    if is_typed:
+    holds, words = _held(values.type, name), str(values.type)
+    if holds == NUMBER and not words.startswith(("dictionary", "decimal")):
         missing = np.asarray(values.is_null())
-        nothing = False if str(values.type) == "bool" else 0
-        filled = values.fill_null(nothing) if missing.any() else values
+        filled = values.fill_null(False if words == "bool" else 0) if missing.any() else values
         return _typed(np.asarray(filled), missing)
-    if kind == TEXT:
+    if holds == TEXT:
         return Given(TEXT, np.asarray(values, dtype=object))
-    return Given(kind, as_objects(values.to_pylist()))
+    return Given(holds, as_objects(values.to_pylist()))
 
 
-def _arrow_kind(arrow: Any, name: str) -> tuple[str, bool]:
-    """Say what a type of Arrow holds, and whether NumPy has that type."""
-    described = str(arrow)
-    if described.startswith("dictionary<"):
-        return _arrow_kind(arrow.value_type, name)[0], False
-    if described.startswith("decimal"):
-        return NUMBERS, False
-    if described.startswith(ARROW_TEXT):
-        return TEXT, False
-    if described == "null":
-        return ANYTHING, False
-    if described.startswith(ARROW_NUMBERS):
-        return NUMBERS, True
-    raise _other_type(described.partition("<")[0], name)
+def _held(dtype: Any, name: str) -> str:
+    """Say what a column of this type holds; other types are refused."""
+    kind = kind_of(dtype)
+    if kind.holds == OTHER and not kind.is_bytes:
+        raise InputTypeError(
+            f"{name} must hold numbers, text or truth values; got the type "
+            f"{kind.words.partition('<')[0]}. Convert it first."
+        )
+    return TEXT if kind.is_bytes else kind.holds
 
 
 def _of_dask(values: Any, name: str) -> NoReturn:
@@ -226,7 +202,7 @@ READERS: dict[str, Callable[[Any, str], Given]] = {
 
 
 def _typed(cells: Any, missing: Booleans) -> Given:
-    return Given(NUMBERS, cells, missing if missing.any() else None)
+    return Given(NUMBER, cells, missing if missing.any() else None)
 
 
 def _coded(listed: Given, places: Any) -> Given:
@@ -245,11 +221,4 @@ def _unknown(values: object, name: str) -> InputTypeError:
     return InputTypeError(
         f"{name} must be a list, an array, or a column of a data frame; got a value of type "
         f"{type(values).__name__}."
-    )
-
-
-def _other_type(described: str, name: str) -> InputTypeError:
-    return InputTypeError(
-        f"{name} must hold numbers, text or truth values; got the type {described}. Convert it "
-        "first."
     )

@@ -18,6 +18,9 @@ from discreet.errors import InputError
 
 NUMBER, TEXT, ANYTHING, OTHER = "numbers", "text", "anything", "something else"
 
+NUMERIC_KINDS = "biuf"
+"""NumPy's kinds of numbers."""
+
 TRUTHS = {"true": 1.0, "false": 0.0}
 """What text, in any case, means where truth values are declared."""
 
@@ -26,6 +29,7 @@ UNKNOWN = "__UNKNOWN_CATEGORIES__"
 
 ARROW_NUMBERS = ("int", "uint", "halffloat", "float", "double", "decimal", "bool")
 ARROW_TEXT = ("string", "large_string", "string_view")
+ARROW_BYTES = ("binary", "large_binary", "binary_view", "fixed_size_binary")
 POLARS_NUMBERS = (
     *(f"{sign}{bits}" for sign in ("Int", "UInt") for bits in (8, 16, 32, 64)),
     *("Float16", "Float32", "Float64", "Decimal", "Boolean"),
@@ -51,11 +55,14 @@ class Kind:
         The type, as its library calls it.
     narrow
         The floats of fewer than 64 bits that it is made of, None if it is not.
+    is_bytes
+        Whether it holds bytes, which are text where labels are read and something else elsewhere.
     """
 
     holds: str
     words: str
     narrow: type[np.floating[Any]] | None = None
+    is_bytes: bool = False
 
     def reads_back(self, number: float) -> bool:
         """Say whether a number that is stored in such a column is that number when it is read.
@@ -154,11 +161,11 @@ def kind_of(dtype: Any) -> Kind:
         return kind_of(dtype.categories.dtype) if is_known else Kind(ANYTHING, words)
     if hasattr(dtype, "pyarrow_dtype"):
         return _kind_of_arrow(dtype.pyarrow_dtype)
-    if dtype.kind in "biuf":
+    if dtype.kind in NUMERIC_KINDS:
         return Kind(NUMBER, words, NARROW.get(f"{dtype.kind}{getattr(dtype, 'itemsize', 8)}"))
     if type(dtype).__name__ == "StringDtype" or dtype.kind in "UT":
         return Kind(TEXT, words)
-    return Kind(ANYTHING if words == "object" else OTHER, words)
+    return Kind(ANYTHING if words == "object" else OTHER, words, is_bytes=dtype.kind == "S")
 
 
 def is_categorical(dtype: Any) -> bool:
@@ -176,7 +183,7 @@ def _kind_of_arrow(dtype: Any) -> Kind:
         return Kind(TEXT, words)
     if re.split(r"\d|\(", words)[0] in ARROW_NUMBERS:
         return Kind(NUMBER, words, NARROW.get(words))
-    return Kind(OTHER, words)
+    return Kind(OTHER, words, is_bytes=words.partition("[")[0] in ARROW_BYTES)
 
 
 def _kind_of_polars(dtype: Any) -> Kind:
@@ -187,4 +194,4 @@ def _kind_of_polars(dtype: Any) -> Kind:
         return Kind(TEXT, name)
     if name in POLARS_NUMBERS:
         return Kind(NUMBER, name, NARROW.get(name))
-    return Kind(OTHER, name)
+    return Kind(OTHER, name, is_bytes=name == "Binary")

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from discreet._types import Array, Booleans, Vector
-from discreet.data.given import TEXT, column_of
+from discreet.data.given import column_of
+from discreet.data.kinds import TEXT
 from discreet.declared import Bounds
 from discreet.errors import InputError, InputTypeError
 

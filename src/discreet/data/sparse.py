@@ -12,7 +12,7 @@ from scipy import sparse
 from discreet._types import Integers, Vector
 from discreet.data.block import SparseBlock
 from discreet.data.dense import ABSURD, check_shape
-from discreet.data.given import NUMERIC_KINDS
+from discreet.data.kinds import NUMERIC_KINDS
 from discreet.data.labels import (
     accept_labels,
     accept_weights,

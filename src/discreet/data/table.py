@@ -10,7 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from discreet.data.cells import numbers_of
-from discreet.data.given import NUMERIC_KINDS, TEXT, as_objects, column_of, converted, family
+from discreet.data.given import as_objects, column_of, converted, family
+from discreet.data.kinds import NUMERIC_KINDS, TEXT
 from discreet.errors import InputError, InputTypeError
 
 

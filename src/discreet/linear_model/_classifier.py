@@ -14,7 +14,8 @@ from discreet._types import Array, Vector
 from discreet.data import LabelSet
 from discreet.data.cells import label_of
 from discreet.data.frame import Coded
-from discreet.data.given import ANYTHING, NUMBERS, NUMERIC_KINDS, TEXT, Given, column_of
+from discreet.data.given import Given, column_of
+from discreet.data.kinds import ANYTHING, NUMBER, NUMERIC_KINDS, TEXT
 from discreet.errors import InputError, InputTypeError
 from discreet.facts import Fact, Source, one_of
 from discreet.linear_model._estimator import LinearEstimator
@@ -207,7 +208,7 @@ def _refuse_other_kind(labels: Given, classes: Any) -> None:
     if labels.kind != ANYTHING and (labels.kind == TEXT) != is_declared_text:
         raise InputTypeError(
             f"the labels are {labels.kind}, the declared classes "
-            f"{TEXT if is_declared_text else NUMBERS}; convert the labels, or declare the classes "
+            f"{TEXT if is_declared_text else NUMBER}; convert the labels, or declare the classes "
             "as they are."
         )
     dtype = np.dtype(object) if isinstance(labels.cells, Coded) else labels.cells.dtype

@@ -10,7 +10,8 @@ from sklearn.base import RegressorMixin
 from discreet import _checks
 from discreet._types import Vector
 from discreet.data import Interval
-from discreet.data.given import TEXT, column_of
+from discreet.data.given import column_of
+from discreet.data.kinds import TEXT
 from discreet.errors import InputError, InputTypeError
 from discreet.facts import Fact, Source, labels_in_words
 from discreet.linear_model._estimator import LinearEstimator
