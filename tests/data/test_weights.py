@@ -139,11 +139,23 @@ def test_what_is_no_column_of_numbers_is_refused_without_being_quoted(bad):
     assert "1000" not in str(caught.value)
 
 
-@pytest.mark.parametrize("odd", [None, "1", "x", 10**400, 1j, [1, 2], object(), np.nan])
-def test_an_odd_weight_in_a_list_counts_as_none_and_changes_no_other(odd):
+ODD_WEIGHTS = {
+    "none": (None, 0.0),
+    "spelt": ("1", 1.0),
+    "text": ("x", 0.0),
+    "huge": (10**400, 2.0),
+    "complex": (1j, 0.0),
+    "list": ([1, 2], 0.0),
+    "object": (object(), 0.0),
+    "nan": (np.nan, 0.0),
+}
+
+
+@pytest.mark.parametrize(("odd", "counts"), ODD_WEIGHTS.values(), ids=ODD_WEIGHTS)
+def test_an_odd_weight_in_a_list_is_read_by_itself_and_changes_no_other(odd, counts):
     bounds = bounds_for(2.0, n_features=3)
     rows = open_rows(np.eye(3), np.ones(3), weights=[0.5, odd, 7], bounds=bounds)
-    assert weights_in(rows).tolist() == [0.5, 0.0, 2.0]
+    assert weights_in(rows).tolist() == [0.5, counts, 2.0]
 
 
 @pytest.mark.parametrize("shape", [(1,), (3,), (2, 1), (1, 2), ()])
