@@ -8,8 +8,7 @@ import pytest
 import sqlalchemy as sql
 
 from discreet.errors import LedgerError
-from discreet.ledger import Anchor, Ledger, State, seen
-from discreet.ledger import summary
+from discreet.ledger import Anchor, Ledger, State, seen, summary
 from discreet.ledger.chain import digest_of
 from discreet.ledger.store import Store
 from discreet.ledger.tables import DATASETS, EVENTS
