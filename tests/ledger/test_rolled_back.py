@@ -51,7 +51,8 @@ CHARGES = """
 import os, signal, sys
 from discreet.ledger import Ledger
 from discreet.privacy import *
-ledger = Ledger(sys.argv[1])
+path = sys.argv[1]
+ledger = Ledger(path) if os.path.exists(path) else Ledger.create(path, Budget(1.0))
 for number in range(int(sys.argv[2])):
     ledger.charge(Guarantee(Pure(2.0**-6), AddRemoveOne()))
     print(number + 1, flush=True)
@@ -80,7 +81,6 @@ def test_a_plain_copy_of_a_file_that_is_in_use_has_every_charge(path, forget):
 
 
 def test_a_killed_process_whose_log_is_removed_leaves_every_charge(path):
-    Ledger.create(path, Budget(1.0))
     killed = charging(path, 3, "and die")
     assert killed.communicate()[0].split() == ["1", "2", "3"]
     assert killed.returncode == -signal.SIGKILL

@@ -38,7 +38,7 @@ the first, with Hoelder's inequality and :math:`\int Q_i (1 - r_i) \le \tau_i`,
           \le (\tau_i e^{\rho_i(\alpha)})^{1-1/\alpha}.
 
 Second, :math:`G'_i \le r_i G_i` and :math:`Q'_i \ge r_i Q_i`. So along any sequence of requests
-:math:`\prod G'_i - e^\epsilon \prod Q'_i \le \prod r_i \, (\prod G_i - e^\epsilon \prod Q_i)`, whose
+:math:`\prod G'_i - e^\epsilon \prod Q'_i \le \prod r_i (\prod G_i - e^\epsilon \prod Q_i)`; its
 positive part is at most that of the ideal sequence without its failures: what the filter bounds.
 Requests and stopping are functions of what was released, and failures are capped on every
 sequence, so what is lost in all is at most the cap.

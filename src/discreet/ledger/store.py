@@ -62,8 +62,8 @@ TURN = (
 )
 LOCK = "SELECT 1 FROM discreet_datasets WHERE id = %(id)s FOR UPDATE"
 FLUSH = "SELECT pg_logical_emit_message(true, 'discreet', '')"
-"""On PostgreSQL: wait for one's turn, and for the line of the data set (a statement of its own: what
-is read after it sees what others committed meanwhile); wait until everything before is on disk."""
+"""On PostgreSQL: wait for one's turn, and for the line of the data set (a statement of its own, so
+that what is read next sees what was committed meanwhile); wait until all before is on disk."""
 
 Asked = tuple[sql.Executable, dict[str, Any]]
 """A statement and its parameters."""
@@ -481,7 +481,7 @@ def _text(statement: sql.Executable, kind: str) -> str:
 
 
 NAMED = sql.dialects.sqlite.dialect(paramstyle="named")
-SERVER = sql.dialects.postgresql.psycopg.dialect()
+SERVER = sql.dialects.postgresql.psycopg.dialect()  # type: ignore[no-untyped-call]
 
 
 def _rows(cursor: Any) -> list[Any]:

@@ -1,9 +1,9 @@
 """The tables of a durable ledger, and how older ones are brought up to date.
 
 ``discreet_events`` is the history: lines are added, never changed, each with the digest of itself
-and all lines before it, and of the summary after it. ``discreet_datasets`` holds that summary: what
-can be worked out from the history, so that a charge need not read all of it. Each charge compares it
-with the last line; ``verify`` works it out again.
+and all lines before it, and of the summary after it. ``discreet_datasets`` holds that summary:
+what can be worked out from the history, so that a charge need not read all of it. Each charge
+compares it with the last line; ``verify`` works it out again.
 """
 
 from __future__ import annotations
