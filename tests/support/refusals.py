@@ -440,7 +440,9 @@ def _linear(plan: Plan, minimiser: Any, seed: int) -> np.ndarray:
     return plan.term.draw(width, RehearsalNoise(seed))
 
 
-def hardened(setting: Setting, table: Table, draw: Draw, seed: int, steps: int) -> tuple[Table, float]:
+def hardened(
+    setting: Setting, table: Table, draw: Draw, seed: int, steps: int
+) -> tuple[Table, float]:
     """Change one thing after another, by much or by a few floats, as long as it gets harder."""
     best, share = table, difficulty(setting, table, seed)
     for _ in range(steps):
@@ -472,7 +474,9 @@ class Finding:
     hardest: float
 
 
-def attack(seed: int, *, name: str | None = None, tables: int = 1, steps: int = 0) -> Finding | None:
+def attack(
+    seed: int, *, name: str | None = None, tables: int = 1, steps: int = 0
+) -> Finding | None:
     """Try neighbours of tables in one setting, made harder first; None if it has no plan."""
     draw = np.random.default_rng(seed)
     name = NAMES[seed % len(NAMES)] if name is None else name

@@ -234,7 +234,8 @@ class Minimiser:
         for candidates in (self._refined, self._slow):
             if self._is_far(objective, point):
                 raise PrivacyError(TOO_LARGE)
-            for point, reference in candidates(objective, self._within(point)):
+            begin = self._within(point)
+            for point, reference in candidates(objective, begin):
                 if self._is_certified(objective, point, reference):
                     return point
         if self._is_far(objective, point):
@@ -303,6 +304,7 @@ class Minimiser:
             return False
         gradient = objective.careful_gradient(point, reference)
         return bool(np.linalg.norm(gradient) <= self.tolerance)
+
     def finish(self, released: Vector) -> Vector:
         """Refuse, in public, a point farther out than a certified minimiser is expected."""
         if not np.linalg.norm(released) <= 0.5 * self.far:

@@ -31,6 +31,7 @@ from discreet.mechanisms._objective import RowsObjective
 from discreet.mechanisms._search import ProximalSearch, reached
 from discreet.penalties import Penalty
 from discreet.problem import Problem
+
 _UP = 1 + 2.0**-20
 
 MOST_ROOM = 2.0**12
