@@ -52,6 +52,7 @@ faults: $(READY)
 	DISCREET_LOST_WORKERS=100 $(BIN)/pytest -q tests/linear_model/test_cluster.py
 	PYTHONPATH=src:tests $(BIN)/python tests/support/engines.py 1000
 	PYTHONPATH=src:tests $(BIN)/python tests/support/doors.py $(RECORDS)
+	PYTHONPATH=src:tests $(BIN)/python tests/support/refusals.py 100000
 
 scale: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'

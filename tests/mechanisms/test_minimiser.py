@@ -26,7 +26,7 @@ from discreet.losses import (
 from discreet.mechanisms import ObjectivePerturbation, OutputPerturbation
 from discreet.mechanisms._linear_term import BITS
 from discreet.mechanisms._minimiser import Minimiser
-from discreet.mechanisms._objective import CAREFUL_ROWS, RowsObjective
+from discreet.mechanisms._objective import CAREFUL_ROWS, RowsObjective, _inverse
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.problem import Problem
@@ -198,6 +198,70 @@ def test_when_newton_fails_the_slow_method_is_certified_too(exact, ridge, monkey
     problem, X, y = made(exact, ridge=ridge, max_rows=50)
     rows = open_rows(X, y, bounds=problem.bounds)
     check_radius(Minimiser(problem), exact, X, y, np.zeros(3), rows)
+
+
+def _break_accelerated(monkeypatch):
+    def broken(objective, start, **_):
+        return Solution(start, 0.0)
+
+    monkeypatch.setattr("discreet.mechanisms._minimiser.accelerated_gradient", broken)
+
+
+@every_loss
+def test_when_all_else_fails_plain_steps_are_certified(exact, monkeypatch):
+    # The method that the proof counts the steps of.
+    _break_newton(monkeypatch)
+    _break_accelerated(monkeypatch)
+    monkeypatch.setattr(Minimiser, "_refined", lambda *_: iter(()))
+    problem, X, y = made(exact, ridge=20.0, max_rows=30)
+    rows = open_rows(X, y, bounds=problem.bounds)
+    check_radius(Minimiser(problem), exact, X, y, np.zeros(3), rows)
+
+
+@every_loss
+@pytest.mark.parametrize("ridge", [1e-3, 1.0])
+def test_slopes_are_guide_enough_without_values(exact, ridge, monkeypatch):
+    _break_newton(monkeypatch)
+    monkeypatch.setattr(Minimiser, "_slow", lambda *_: iter(()))
+    problem, X, y = made(exact, ridge=ridge, max_rows=30)
+    rows = open_rows(X, y, bounds=problem.bounds)
+    check_radius(Minimiser(problem), exact, X, y, np.zeros(3), rows)
+
+
+@pytest.mark.parametrize("ridge", [1e-16, 1e-18])
+def test_a_matrix_that_rounding_made_singular_does_not_end_a_release(ridge):
+    # The same row over and over: in floats the ridge is lost beside its square.
+    bounds = Bounds(L2Ball(1.0), 4, labels=LabelSet([-1, 1]), max_rows=300)
+    problem = Problem(Logistic(), bounds, ridge=ridge)
+    plan = ObjectivePerturbation().plan(problem, Budget(math.inf), AddRemoveOne())
+    X, y = np.full((300, 4), 0.5), np.resize([1.0, 1.0, -1.0], 300)
+    point = plan.run(open_rows(X, y, bounds=bounds), RehearsalNoise(1))
+    assert X[0] @ point == pytest.approx(math.log(2), rel=1e-6)
+
+
+@pytest.mark.parametrize("spoilt", [-1.0, np.nan, np.inf], ids=str)
+def test_a_spoilt_matrix_still_has_a_direction(spoilt):
+    direction = _inverse(np.diag([1.0, spoilt]))(np.array([1.0, 0.0]))
+    assert direction.shape == (2,)
+
+
+def test_points_near_a_reference_share_its_rounding_errors():
+    # Margins are small sums of large terms: alone, each has rounding errors of its own.
+    bounds = Bounds(L2Ball(1.0), 40, labels=Interval(-1, 1), max_rows=100)
+    problem = Problem(Squared(1.0), bounds, ridge=1e-9, radius=1e6)
+    generator = np.random.default_rng(3)
+    X = 0.15 * (1 + 1e-7 * generator.standard_normal((50, 40)))
+    objective = RowsObjective(problem, open_rows(X, np.zeros(50), bounds=bounds), np.zeros(40))
+    reference = np.round(1e5 * generator.standard_normal(40))
+    reference[-1] = -reference[:-1].sum()
+    start, errors = objective.careful_gradient(reference), {}
+    for place in ("alone", "near"):
+        near = reference if place == "near" else None
+        ways = 2.0**-20 * generator.integers(-9, 9, (20, 40))
+        changes = [objective.careful_gradient(reference + way, near) - start for way in ways]
+        gaps = changes - ways @ X.T @ X
+        errors[place] = float(np.linalg.norm(gaps, axis=1).max())
+    assert errors["near"] < 0.7 * errors["alone"]
 
 
 @pytest.mark.parametrize("garbage", [np.nan, np.inf, 1e300], ids=str)

@@ -17,6 +17,7 @@ from discreet.losses import Logistic, MarginLogistic, PseudoHuber, Squared
 from discreet.mechanisms import AdaptiveRidge, ObjectivePerturbation, OutputPerturbation
 from discreet.mechanisms._minimiser import Minimiser
 from discreet.mechanisms._penalised import PenalisedMinimiser
+from discreet.mechanisms._search import ProximalSearch
 from discreet.noise import RehearsalNoise
 from discreet.penalties import L1, ElasticNet, Indicator, Penalty, WithRidge
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
@@ -169,6 +170,26 @@ def test_when_newton_fails_the_slow_method_is_certified_too(exact, penalty, monk
             point = solver(problem).solve(rows, np.zeros(3))
     reference = exact_minimiser(exact, problem, X, y, [0.0] * 3, point)
     assert distance(point, reference) <= solver(problem).radius
+
+
+@every_loss
+@pytest.mark.parametrize("penalty", [Indicator(LinfBall(0.3)), Indicator(L1Ball(0.6)), L1(1.5)])
+def test_when_all_else_fails_plain_steps_are_certified(exact, penalty, monkeypatch):
+    # The method that the proof counts the steps of.
+    _break_newton(monkeypatch)
+    monkeypatch.setattr(ProximalSearch, "_refined", lambda *_: iter(()))
+    monkeypatch.setattr(ProximalSearch, "_accelerated", lambda _, start: start)
+    problem, X, y = made(exact, penalty, max_rows=30)
+    check_radius(solver(problem), exact, X, y, np.zeros(3), open_rows(X, y, bounds=problem.bounds))
+
+
+@every_loss
+@pytest.mark.parametrize("penalty", [Indicator(LinfBall(0.3)), Indicator(L1Ball(0.6)), L1(1.5)])
+def test_slopes_are_guide_enough_without_values(exact, penalty, monkeypatch):
+    _break_newton(monkeypatch)
+    monkeypatch.setattr(ProximalSearch, "_slow", lambda *_: iter(()))
+    problem, X, y = made(exact, penalty, max_rows=30)
+    check_radius(solver(problem), exact, X, y, np.zeros(3), open_rows(X, y, bounds=problem.bounds))
 
 
 def test_a_singular_matrix_does_not_end_the_search(monkeypatch):

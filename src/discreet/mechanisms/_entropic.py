@@ -36,14 +36,17 @@ kappa = K/lambda, some point has :math:`J - J^* \le 4 E'^2/\lambda`. Its gradien
 :math:`\sqrt{2 K (J - J^*)} \le 3 \sqrt\kappa E'` of that at :math:`\theta^*`, so the shares
 proportional to :math:`e^{-\nabla F/\lambda}` are within :math:`(3 \sqrt\kappa + 1) E'/\lambda` in
 logarithms, and their residual is at most :math:`(\kappa + 1)(3 \sqrt\kappa + 1) E'`. The tolerance
-has room for this and for rounding to integers, so that method always ends; Newton's is tried first.
+has room for this and for rounding to integers, so that method always ends, if late. Newton's method
+is tried first, from even shares, and then along a path: with an entropy of N b + lambda shares are
+nearly even, and each time half of it is taken away the last shares are a good start, so
+:math:`\log_2(\kappa + 1)` times sixty steps are the most that hardly anyone waits beyond.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -71,6 +74,8 @@ DENSE_WIDTH = 256
 """Up to this many columns second derivatives are formed; beyond, only multiplied."""
 
 NEWTON_STEPS = 60
+PATH_STEP = 0.5
+"""What is left of the entropy from one point of the path to the next."""
 
 
 class EntropicObjective:
@@ -232,15 +237,24 @@ class EntropicMinimiser:
     def solve(self, rows: OpenRows) -> Integers:
         """Return integers whose law has a residual of at most :attr:`residual`, or raise."""
         objective = EntropicObjective(self.question, rows)
-        with np.errstate(all="ignore"):  # what it finds is checked, and it may find nothing
-            try:
-                logs = self._by_newton(objective)
-            except (ArithmeticError, ValueError, np.linalg.LinAlgError):
-                logs = np.zeros(objective.width)
-        scores = self._scores(logs)
-        if self.seen(objective, scores) <= self.tolerance:
-            return scores
+        for method in (self._by_newton, self._along_the_path):
+            with np.errstate(all="ignore"):  # what it finds is checked, and it may find nothing
+                try:
+                    logs = method(objective, np.zeros(objective.width))
+                except (ArithmeticError, ValueError, np.linalg.LinAlgError):
+                    continue
+            scores = self._scores(logs)
+            if self.seen(objective, scores) <= self.tolerance:
+                return scores
         return self.solve_slowly(rows)
+
+    def _along_the_path(self, objective: EntropicObjective, start: Vector) -> Vector:
+        """Start with so much entropy that all shares are nearly even, and take away a little."""
+        logs, entropy = start, max(self._stiffness, self.entropy)
+        while entropy > self.entropy:
+            logs = replace(self, entropy=entropy)._by_newton(objective, logs)
+            entropy *= PATH_STEP
+        return self._by_newton(objective, logs)
 
     def solve_slowly(self, rows: OpenRows) -> Integers:
         """Do the same by a method whose number of steps is known in advance."""
@@ -267,10 +281,10 @@ class EntropicMinimiser:
         behind = np.rint((logs.max() - logs) / self.step)
         return np.asarray(np.minimum(behind, 2 * MOST_SCORE), dtype=np.int64)
 
-    def _by_newton(self, objective: EntropicObjective) -> Vector:
+    def _by_newton(self, objective: EntropicObjective, start: Vector) -> Vector:
         """Return logarithms of shares near the minimiser, as a rule."""
         entropy, enough = self.entropy, 0.25 * self.tolerance
-        logs = _normal(np.zeros(objective.width))
+        logs = _normal(start)
         value, gradient = objective.value_and_gradient(_shares(logs))
         for _ in range(NEWTON_STEPS):
             balance = gradient + entropy * logs

@@ -29,6 +29,20 @@ def solve_many(minimiser: Minimiser, rows: OpenRows, linears: Array, threads: in
 
     Those that Newton's method does not bring there in a few steps are solved one by one.
     """
+    try:
+        points, norms = _together(minimiser, rows, linears, threads)
+    except np.linalg.LinAlgError:  # a matrix that rounding made singular
+        points, norms = np.zeros(linears.shape), np.full(len(linears), np.inf)
+    is_near = np.linalg.norm(points, axis=1) <= minimiser.far
+    for k in np.flatnonzero(~(is_near & (norms <= minimiser.tolerance))):
+        points[k] = minimiser.solve(rows, linears[k])
+    return points
+
+
+def _together(
+    minimiser: Minimiser, rows: OpenRows, linears: Array, threads: int
+) -> tuple[Array, Vector]:
+    """Return points that Newton's method finds, and the norms of their gradients."""
     batch = _Batch(minimiser.problem, rows)
     pieces = [slice(k, k + AT_ONCE) for k in range(0, len(linears), AT_ONCE)]
     # Each thread's products are small: a pool of threads below them would only get in the way.
@@ -43,11 +57,7 @@ def solve_many(minimiser: Minimiser, rows: OpenRows, linears: Array, threads: in
 
         solved = list(pool.map(solve, pieces))
     points = np.concatenate([points for points, _ in solved])
-    norms = np.concatenate([norms for _, norms in solved])
-    is_near = np.linalg.norm(points, axis=1) <= minimiser.far
-    for k in np.flatnonzero(~(is_near & (norms <= minimiser.tolerance))):
-        points[k] = minimiser.solve(rows, linears[k])
-    return points
+    return points, np.concatenate([norms for _, norms in solved])
 
 
 class _Batch:

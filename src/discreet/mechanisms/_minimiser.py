@@ -234,7 +234,8 @@ class Minimiser:
         for candidates in (self._refined, self._slow):
             if self._is_far(objective, point):
                 raise PrivacyError(TOO_LARGE)
-            for point, reference in candidates(objective, self._within(point)):
+            begin = self._within(point)
+            for point, reference in candidates(objective, begin):
                 if self._is_certified(objective, point, reference):
                     return point
         if self._is_far(objective, point):

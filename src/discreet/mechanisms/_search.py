@@ -97,8 +97,9 @@ class ProximalSearch:
         """Return a point with the certificate, or raise."""
         point = np.zeros(self.objective.dimension)
         for candidates in (self._quick, self._refined, self._slow):
+            start = self._within(point)
             try:
-                for point, reference in candidates(self._within(point)):
+                for point, reference in candidates(start):
                     reached, residual = self._certify(point, reference)
                     if residual <= self.tolerance and self._is_within(reached):
                         return reached
