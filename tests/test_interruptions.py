@@ -15,7 +15,7 @@ import pytest
 import discreet._apart
 from discreet._apart import NoThread, Stoppable, Stopped, apart
 from discreet.data import Bounds, Rows
-from discreet.errors import EntropyError, ReleaseFailed
+from discreet.errors import EntropyError, LedgerError, ReleaseFailed
 from discreet.geometry import L2Ball
 from discreet.ledger import Ledger, MemoryLedger, State
 from discreet.mechanisms import GaussianSum
@@ -339,6 +339,22 @@ def test_without_a_thread_nothing_is_read_and_the_charge_is_given_back(monkeypat
     assert [entry.state for entry in ledger.history()] == [State.REFUNDED]
 
 
+def test_what_a_handler_raises_while_the_thread_starts_is_for_the_caller(monkeypatch):
+    start = threading.Thread.start
+
+    def interrupted(self):
+        start(self)
+        raise RuntimeError("a time-out of the caller's")
+
+    ledger = books()
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", interrupted)
+        with pytest.raises(RuntimeError, match="a time-out of the caller's"):
+            ask(SystemNoise(), ledger)
+    (entry,) = ledger.history()
+    assert entry.state in (State.RELEASED, State.FAILED)
+
+
 def test_work_is_stopped_once_and_not_after_its_end():
     steps = []
 
@@ -363,3 +379,28 @@ def test_work_that_was_stopped_before_it_began_does_not_begin():
     stoppable.stop()
     with pytest.raises(Stopped), stoppable:
         pytest.fail("it began")
+
+
+def test_a_fit_in_a_signal_handler_is_refused_in_the_midst_of_a_charge(monkeypatch):
+    """It could neither wait for what it interrupts nor decide on the same balance."""
+    ledger, refused = books(), []
+    pay = ledger._account.pay
+
+    def handle(*_):
+        with pytest.raises(LedgerError, match="interrupted in the midst of a charge") as caught:
+            ask(SystemNoise(), ledger)
+        refused.append(caught)
+
+    def interrupted(*arguments):
+        paid = pay(*arguments)
+        signal.raise_signal(signal.SIGUSR1)
+        return paid
+
+    before = signal.signal(signal.SIGUSR1, handle)
+    try:
+        monkeypatch.setattr(type(ledger._account), "pay", lambda self, *given: interrupted(*given))
+        ask(SystemNoise(), ledger)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert len(refused) == 1
+    assert [entry.state for entry in ledger.history()] == [State.RELEASED]

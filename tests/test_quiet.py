@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import pickle
 import sys
 import threading
 import time
 import warnings
 from warnings import warn as bound_early
 
+import cloudpickle
 import numpy as np
 import pytest
 
@@ -197,3 +199,13 @@ def test_threads_of_a_private_part_are_silent_too(capfd):
     assert total.tolist() == [20]
     assert caught == []
     assert capfd.readouterr() == ("", "")
+
+
+def test_functions_that_warn_can_still_be_sent_to_other_processes():
+    with quiet():
+        pass
+    scope = {"warnings": warnings}
+    exec("def warn(): return warnings.WarningMessage", scope)
+    sent = pickle.loads(cloudpickle.dumps(scope["warn"]))
+    assert sent() is warnings.WarningMessage
+    assert pickle.loads(cloudpickle.dumps(warnings)) is warnings

@@ -27,6 +27,10 @@ ARRIVES_WITHIN = 2.0
 """How long, in seconds, work that is being stopped waits for that at its end."""
 
 
+REFUSED = ("can't start new thread", "can't create new thread")
+"""How Python says that the system gives no thread."""
+
+
 class NoThread(DiscreetError, RuntimeError):
     """The system gives no thread; no work was begun."""
 
@@ -117,8 +121,9 @@ class _Job(Generic[Answer]):
         try:
             self._thread.start()
             return
-        except RuntimeError:
-            pass
+        except RuntimeError as error:  # or a handler's own, which is for the caller
+            if not str(error).startswith(REFUSED):
+                raise
         raise NoThread("no thread could be started for the private part; nothing was read.")
 
     def _wait(self) -> None:

@@ -11,6 +11,7 @@ that attribute each time.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import sys
 import threading
 import warnings
@@ -68,6 +69,10 @@ class _Warnings(ModuleType):
     @filters.setter
     def filters(self, filters: list[Any]) -> None:
         self.__dict__["filters"] = filters.true if isinstance(filters, _Hushed) else filters
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[str]]:
+        """Be packed as modules are: by name. Packers know modules by their very class."""
+        return importlib.import_module, (self.__name__,)
 
 
 def _install() -> None:

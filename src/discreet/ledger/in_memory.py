@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import threading
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, NoReturn
 from weakref import WeakValueDictionary
 
-from discreet.errors import PrivacyError, ReceiptError
+from discreet.errors import LedgerError, PrivacyError, ReceiptError
 from discreet.ledger.abstract import (
     ANOTHER,
     FOREIGN,
@@ -25,6 +27,11 @@ from discreet.privacy import Guarantee
 
 ELSEWHERE = "this in-memory ledger lives in another process, or is gone; share a durable ledger."
 
+INTERRUPTED = (
+    "this thread was interrupted in the midst of a charge to this ledger; nothing was charged. Do "
+    "not fit in a signal handler, or give it a ledger of its own."
+)
+
 _alive: WeakValueDictionary[str, InMemory] = WeakValueDictionary()
 
 
@@ -34,7 +41,7 @@ class InMemory(AbstractLedger):
     def __init__(self) -> None:
         self._entries: list[Entry] = []
         self._tokens: dict[int, str] = {}
-        self._lock = threading.RLock()
+        self._lock, self._is_busy = threading.RLock(), False
         self._name = uuid.uuid4().hex
         self._process = os.getpid()
         _alive[self._name] = self
@@ -43,8 +50,25 @@ class InMemory(AbstractLedger):
     def identity(self) -> str:
         return f"memory:{self._name}"
 
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Let one caller at a time decide and write, and refuse who interrupts it in its thread.
+
+        A signal handler runs in the midst of the main thread. To let it in would decide two charges
+        on one balance; to let it wait would be for ever. No call stands between taking the lock and
+        saying so, since handlers run at calls.
+        """
+        with self._lock:
+            if self._is_busy:
+                raise LedgerError(INTERRUPTED)
+            self._is_busy = True
+            try:
+                yield
+            finally:
+                self._is_busy = False
+
     def _write(self, guarantee: Guarantee, purpose: str, state: State) -> Receipt:
-        """Add an entry; the caller has checked it, and holds the lock."""
+        """Add an entry; the caller has checked it, and it is its turn."""
         number = len(self._entries) + 1
         self._entries.append(Entry(number, guarantee, purpose, datetime.now(UTC), state))
         self._tokens[number] = uuid.uuid4().hex
@@ -67,18 +91,21 @@ class InMemory(AbstractLedger):
 
     def _move(self, receipt: Receipt, before: State, after: State) -> None:
         self._check_process()
-        with self._lock:
-            if receipt.issuer is not self or self._tokens.get(receipt.number) != receipt.token:
-                raise ReceiptError(FOREIGN)
-            entry = self._entries[receipt.number - 1]
-            if receipt.guarantee != entry.guarantee:
-                raise ReceiptError(ANOTHER)
-            check_move(entry.state, before, after)
-            self._entries[receipt.number - 1] = replace(entry, state=after)
+        with self._turn():
+            self._exchange(receipt, before, after)
+
+    def _exchange(self, receipt: Receipt, before: State, after: State) -> None:
+        """Write another state; it is the caller's turn."""
+        if receipt.issuer is not self or self._tokens.get(receipt.number) != receipt.token:
+            raise ReceiptError(FOREIGN)
+        entry = self._entries[receipt.number - 1]
+        if receipt.guarantee != entry.guarantee:
+            raise ReceiptError(ANOTHER)
+        check_move(entry.state, before, after)
+        self._entries[receipt.number - 1] = replace(entry, state=after)
 
     def history(self) -> tuple[Entry, ...]:
-        with self._lock:
-            return tuple(self._entries)
+        return tuple(self._entries)
 
     def standing(self) -> list[Guarantee]:
         """Return what was charged and not refunded."""

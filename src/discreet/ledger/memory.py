@@ -51,21 +51,21 @@ class MemoryLedger(InMemory):
         self._account.check(guarantee)
         self._check_process()
         costs = self._account.costs(guarantee)
-        with self._lock:
+        with self._turn():
             self._balance = self._account.pay(self._balance, guarantee, costs)
             return self._write(guarantee, purpose, State.RESERVED)
 
     def refund(self, receipt: Receipt) -> None:
-        with self._lock:
-            super().refund(receipt)
+        self._check_process()
+        with self._turn():
+            self._exchange(receipt, State.RESERVED, State.REFUNDED)
             balance = self._account.nothing()  # afresh: infinite costs cannot be subtracted
             for guarantee in self.standing():
                 balance = self._account.add(balance, self._account.costs(guarantee), None)
             self._balance = balance
 
     def remaining(self, delta: float) -> float:
-        with self._lock:
-            return self._account.remaining(self._balance, delta)
+        return self._account.remaining(self._balance, delta)
 
     def __repr__(self) -> str:
         return f"MemoryLedger(Budget({self.budget.epsilon:g}, {self.budget.delta:g}))"

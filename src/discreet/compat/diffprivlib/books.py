@@ -85,7 +85,7 @@ class Books(InMemory):
                 f"{guarantee.unit.name!r}. Give both the same unit=."
             )
         self._check_process()
-        with self._lock:
+        with self._turn():
             if not self.admits(spend):
                 left = self.remaining(min(spend.delta, 1 - 1e-9))
                 raise BudgetError(
@@ -93,15 +93,13 @@ class Books(InMemory):
                     f"for (epsilon = {spend.epsilon:.3g}, delta = {spend.delta:.3g}); "
                     f"{left:.3g} is left there. Nothing was learnt from the rows."
                 )
-            receipt = self._write(guarantee, purpose, state)
-            self._asked[receipt.number] = spend
-            return receipt
+            self._asked[len(self._entries) + 1] = spend  # first: others may read at any time
+            return self._write(guarantee, purpose, state)
 
     def spends(self) -> list[Spend]:
         """Return what was booked and not refunded."""
-        with self._lock:
-            kept = [entry for entry in self._entries if entry.state is not State.REFUNDED]
-            return [self._asked[entry.number] for entry in kept]
+        kept = [entry for entry in self.history() if entry.state is not State.REFUNDED]
+        return [self._asked[entry.number] for entry in kept]
 
     def admits(self, *requests: Spend, slack: float | None = None) -> bool:
         """Say whether these would be booked as well, with another slack if one is given."""
