@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,8 +14,10 @@ from discreet.geometry import Box, L2Ball, LinfBall
 from discreet.linear_model import QuantileRegressor
 from discreet.losses import Huber, SmoothedPinball
 from discreet.mechanisms import ObjectivePerturbation, OutputPerturbation
+from discreet.mechanisms._guide import find_guide
 from discreet.mechanisms._minimiser import Minimiser
 from discreet.mechanisms._penalised import PenalisedMinimiser
+from discreet.mechanisms._region import around
 from discreet.mechanisms._search import ProximalSearch
 from discreet.penalties import Indicator
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
@@ -116,6 +120,23 @@ def test_one_record_does_not_decide_whether_a_quantile_is_learnt():
     other[0] = 3.0
     for targets in (y, other):
         assert np.abs(model.fit(X, targets).coef_).max() <= 3
+
+
+@dataclass(frozen=True)
+class Flat:
+    """An energy whose slope is so small that its square vanishes."""
+
+    problem: Problem
+
+    def bend(self, point, blur):
+        return 0.0, np.full(point.size, 1e-200), np.eye(point.size)
+
+
+def test_slopes_whose_squares_vanish_have_a_guide():
+    # Draws for such rows once ended with an error; others did not.
+    guide = find_guide(Flat(NARROW[0].question), around(np.array([5.0]), 2.0, None))
+    assert np.isfinite(guide.spread).all()
+    assert guide.spread.min() >= 1
 
 
 ANY_NUMBER = st.one_of(

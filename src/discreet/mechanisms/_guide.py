@@ -67,7 +67,8 @@ class Guide:
 def find_guide(energy: Energy, region: Region) -> Guide:
     """Look for the minimum of the energy, and how it bends there; without fail."""
     try:
-        return _find_guide(energy, region)
+        with np.errstate(all="ignore"):  # slopes may be so small that their squares vanish
+            return _find_guide(energy, region)
     except np.linalg.LinAlgError:  # no error may tell of the data; a poor guide costs time
         width = region.width
         return Guide(
@@ -101,6 +102,8 @@ def _find_guide(energy: Energy, region: Region) -> Guide:
     lower, scale = _factor(hessian)
     beside = 2.0 + region.width
     place = np.clip((point - region.lower) / spacing, -beside, region.steps + beside)
+    if not all(np.isfinite(numbers).all() for numbers in (place, lower, scale)):
+        raise np.linalg.LinAlgError("no guide was found.")
     return Guide(
         place=np.rint(place).astype(np.int64),
         order=order,

@@ -58,8 +58,10 @@ below :math:`(1.5 G')^2/(2S)` no gradient is larger than 1.5 G'. So within
 ends within :math:`3.5 (E + N R \beta \delta_z + spacing)/\Lambda` of the minimisers; from there no
 step leads farther than 20/3.5 times that, which must be within B/(p + 6). In this it does not
 matter which rows there are; a point where the method stands still, :math:`w^+ = w`, is certified
-since :math:`\|\hat g\| \le` spacing. Newton's method and line searches are tried first, so that
-hardly anyone waits for it.
+since :math:`\|\hat g\| \le` spacing. From the origin no step leads farther away from the
+minimiser, so points stay within B if that is within B/2; beyond B/2 what is released is refused in
+public, unless noise alone brings it back inside. Newton's method and line searches are tried first,
+so that hardly anyone waits for all this.
 """
 
 from __future__ import annotations
@@ -100,7 +102,7 @@ TOO_LARGE = "the coefficients are too large to be certified."
 """The only reason why rows are refused: in public, of what would have been released."""
 
 UNCERTIFIED = "the minimiser could not be certified; nothing is released."
-"""This has been proved not to happen; if it does, no point goes without its certificate."""
+"""Not to be expected, see above; but no point goes without its certificate."""
 
 SURELY_FAR = 0.8
 """Of the largest certified norm: released points of half of it are refused, and masks are shorter
@@ -272,7 +274,9 @@ class Minimiser:
         point = self._within(point)
         yield from self._refined(objective, point)
         steps = descents_needed(smoothness, problem.ridge, largest, self.tolerance / REACHED)
-        for reference in (None, point):
+        point = np.zeros_like(start)
+        for is_near in (False, True):
+            reference = point if is_near else None
             for _ in range(steps):
                 point = point - objective.careful_gradient(point, reference) / smoothness
                 yield point, reference

@@ -171,7 +171,7 @@ class ProximalSearch:
         yield from self._refined(self._within(point))
         error, steepest = self.tolerance / 10, 2 * self.at_hand * self.far
         steps = 6 * descents_needed(self.at_hand, self.ridge, steepest, error)
-        point = self._within(point)
+        point = np.zeros_like(start)
         for follows in (True, False):
             reference = point
             for _ in range(steps):
