@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import decimal
 import json
 import pickle
 import subprocess
@@ -370,3 +371,12 @@ def test_entries_are_json_that_anybody_can_read(tmp_path):
     assert declared["dataset"]["name"] == "patients"
     assert charged["guarantee"] == json.loads(pure(0.5).to_json())
     assert (charged["what"], charged["charge"], charged["purpose"]) == ("reserved", 1, "a mean")
+
+
+def test_how_the_caller_writes_decimals_does_not_matter(tmp_path):
+    ledger = Ledger.create(tmp_path / "books.db", Budget(1.0, 1e-6))
+    with decimal.localcontext() as context:
+        context.capitals, context.prec = 0, 3
+        ledger.charge(Guarantee(Approximate(0.1, 1e-7), AddRemoveOne(), quoted_delta=1e-7))
+    ledger.charge(Guarantee(Approximate(0.1, 1e-7), AddRemoveOne(), quoted_delta=1e-7))
+    assert ledger.verify().is_sound

@@ -16,6 +16,7 @@ from discreet.geometry import Box, L1Ball, L1L2Ball, L2Ball, LinfBall, Simplex
 from discreet.losses import Logistic, MarginLogistic, PseudoHuber, Squared
 from discreet.mechanisms import AdaptiveRidge, ObjectivePerturbation, OutputPerturbation
 from discreet.mechanisms._minimiser import Minimiser
+from discreet.mechanisms._objective import RowsObjective
 from discreet.mechanisms._penalised import PenalisedMinimiser
 from discreet.mechanisms._search import ProximalSearch
 from discreet.noise import RehearsalNoise
@@ -364,3 +365,30 @@ def test_a_domain_that_excludes_the_origin_is_solved():
 def test_a_domain_without_end_is_refused():
     with pytest.raises(CalibrationError, match="smaller"):
         ObjectivePerturbation().plan(steep(Box([0], [1e100])), APPROXIMATE, ADD)
+
+
+def test_a_minimiser_beyond_the_largest_norm_is_refused_after_a_few_steps(monkeypatch):
+    """Whoever waited for a certificate there would wait for ever."""
+    count, ridge = 400_000, 0.1
+    bounds = Bounds(L2Ball(1.0), 1, labels=LabelSet([-1, 1]), max_rows=count)
+    problem = Problem(Logistic(), bounds, ridge=ridge, penalty=L1(1e-4))
+    plan = OutputPerturbation().plan(problem, Budget(30.0, 1e-6), AddRemoveOne())
+    norm = 1.01 * plan.minimiser.far
+    # Rows all alike, whose slopes balance ridge and penalty at that norm.
+    low, high = 1e-3, 1.0
+    for _ in range(200):
+        row = math.sqrt(low * high)
+        pull = count * row / (1 + math.exp(min(700.0, row * norm)))
+        low, high = (row, high) if pull > ridge * norm + 1e-4 else (low, row)
+    careful, seen = RowsObjective.careful_gradient, []
+
+    def counted(self, *arguments, **options):
+        seen.append(len(seen))
+        if len(seen) > 100:
+            pytest.fail("the search goes on")
+        return careful(self, *arguments, **options)
+
+    monkeypatch.setattr(RowsObjective, "careful_gradient", counted)
+    rows = open_rows(np.full((count, 1), low), np.ones(count), bounds=bounds)
+    with pytest.raises(PrivacyError, match="too large"):
+        plan.run(rows, RehearsalNoise(1))

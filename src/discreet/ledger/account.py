@@ -23,7 +23,7 @@ from functools import lru_cache
 from discreet import _checks
 from discreet._types import Json
 from discreet.errors import BudgetExceeded, InputError, RehearsalRefused, UnitMismatch
-from discreet.ledger.amounts import Amounts, amounts, plus
+from discreet.ledger.amounts import EXACT, Amounts, amounts, plus
 from discreet.ledger.filters import Filter, filters_for
 from discreet.privacy import (
     AddRemoveOne,
@@ -252,7 +252,7 @@ def costs_to_json(costs: Costs) -> list[list[str]]:
     >>> costs_to_json((amounts(0.1, float("inf")),))
     [['0.1', 'Infinity']]
     """
-    return [[str(cost) for cost in rule] for rule in costs]
+    return [[EXACT.to_sci_string(cost) for cost in rule] for rule in costs]
 
 
 def costs_from_json(document: list[list[str]]) -> Costs:
@@ -268,7 +268,7 @@ def costs_from_json(document: list[list[str]]) -> Costs:
 
 def _amount_from(text: str) -> Decimal:
     read = Decimal(text)
-    if str(read) != text or not read >= 0:
+    if EXACT.to_sci_string(read) != text or not read >= 0:
         raise ValueError("an amount is a decimal as it was written, and never negative")
     return read
 

@@ -100,8 +100,8 @@ class ProximalSearch:
             start = self._within(point)
             try:
                 for point, reference in candidates(start):
-                    reached, residual = self._certify(point, reference)
-                    if residual <= self.tolerance and self._is_within(reached):
+                    reached, residual = self._step(point, reference)
+                    if residual <= self.tolerance and self._is_covered(reached, reference):
                         return reached
                     if self.is_free and self._is_far(reached, residual):
                         raise PrivacyError(TOO_LARGE)
@@ -109,16 +109,17 @@ class ProximalSearch:
                 continue
         raise PrivacyError(UNCERTIFIED)
 
-    def _certify(self, point: Vector, reference: Vector) -> tuple[Vector, float]:
+    def _step(self, point: Vector, reference: Vector) -> tuple[Vector, float]:
         """Take a step; return where it leads to, and how well it solves the problem."""
         with np.errstate(all="ignore"):  # methods that fail may come up with anything
-            if not (np.isfinite(point).all() and self._is_within(reference)):
+            if not (np.isfinite(point).all() and np.isfinite(reference).all()):
                 return point, np.inf
-            reached, residual = certify(
-                self.near(reference), self.penalty, point, 1 / self.smoothness
-            )
-            is_near = np.linalg.norm(reached - reference) <= self.way
-            return reached, residual if is_near else np.inf
+            return certify(self.near(reference), self.penalty, point, 1 / self.smoothness)
+
+    def _is_covered(self, point: Vector, reference: Vector) -> bool:
+        """Say whether what is proved of a residual holds for this point and reference."""
+        is_near = bool(np.linalg.norm(point - reference) <= self.way)
+        return is_near and self._is_within(point) and self._is_within(reference)
 
     def _is_within(self, point: Vector) -> bool:
         return bool(np.linalg.norm(point) <= self.far * _UP)
@@ -127,7 +128,10 @@ class ProximalSearch:
         return point if self._is_within(point) else np.zeros_like(point)
 
     def _is_far(self, point: Vector, residual: float) -> bool:
-        """Say whether the minimiser is surely so far that it would be refused in public as well."""
+        """Say whether the minimiser is surely so far that it would be refused in public as well.
+
+        Rounding grows with the norm, as what it is compared with does, so no point is too far away.
+        """
         beyond = float(np.linalg.norm(point)) - SURELY_FAR * self.far
         return bool(np.isfinite(beyond)) and residual <= 0.5 * self.ridge * beyond
 
