@@ -465,7 +465,7 @@ class Ledger(AbstractLedger):
     def total(self, part: str | None = None) -> Guarantee | None:
         """Return the guarantee of everything charged, as if its parameters were fixed in advance.
 
-        It is mostly tighter than what the ledger enforces: the filters also cover analysts who choose
+        Mostly tighter than what the ledger enforces: the filters also cover analysts who choose
         later requests after seeing earlier releases. Of a part: what was charged to it and to the
         whole.
         """

@@ -114,7 +114,7 @@ class InMemory(AbstractLedger):
     def total(self) -> Guarantee | None:
         """Return the guarantee of everything charged, as if its parameters were fixed in advance.
 
-        It is mostly tighter than what the ledger enforces: the filters also cover analysts who choose
+        Mostly tighter than what the ledger enforces: the filters also cover analysts who choose
         later requests after seeing earlier releases.
         """
         charged = self.standing()
