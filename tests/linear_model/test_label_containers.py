@@ -142,6 +142,63 @@ def test_a_missing_label_is_none_and_leaves_others_as_they_were(labels):
     assert declared_or_found(None, labels).tolist() == [0, 1]
 
 
+def unchecked(cells):
+    """Return text of Arrow whose last cell is no UTF-8, as a file in another encoding gives it."""
+    held = pa.array([*(cell.encode() for cell in cells[:-1]), b"caf\xe9 4711"], pa.binary())
+    return pa.Array.from_buffers(pa.string(), len(held), held.buffers())
+
+
+def unchecked_views(cells):
+    held = pa.array([*(cell.encode() for cell in cells[:-1]), b"caf\xe9 4711"], pa.binary_view())
+    return pa.Array.from_buffers(pa.string_view(), len(held), held.buffers())
+
+
+NO_UTF_8 = {
+    "Arrow": unchecked,
+    "Arrow view": unchecked_views,
+    "Arrow chunks": lambda cells: pa.chunked_array([unchecked(cells)]),
+    "Arrow dictionary": lambda cells: pa.DictionaryArray.from_arrays(
+        pa.array(range(len(cells)), pa.int32()), unchecked(cells)
+    ),
+    "Arrow binary": lambda cells: unchecked(cells).cast(pa.binary()),
+    "pandas string": lambda cells: pd.Series(pd.array(unchecked(cells), dtype="string[pyarrow]")),
+    "pandas array": lambda cells: pd.array(unchecked(cells), dtype="string[pyarrow]"),
+    "pandas Arrow": lambda cells: pd.Series(pd.arrays.ArrowExtensionArray(unchecked(cells))),
+    "Polars": lambda cells: pl.from_arrow(unchecked(cells)),
+    "Polars categorical": lambda cells: pl.from_arrow(unchecked(cells)).cast(pl.Categorical),
+    "Polars binary": lambda cells: pl.from_arrow(unchecked(cells)).cast(pl.Binary),
+}
+no_utf_8 = pytest.mark.parametrize("make", NO_UTF_8.values(), ids=NO_UTF_8)
+
+
+@no_utf_8
+def test_text_that_is_no_utf_8_is_no_label_and_leaves_others_as_they_were(make):
+    labels = make(["no", "yes", "no", "?"])
+    np.testing.assert_array_equal(codes_of(labels, np.array(["no", "yes"])), [0, 1, 0, math.nan])
+    assert declared_or_found(None, labels).tolist() == ["no", "yes"]
+
+
+@no_utf_8
+def test_text_that_is_no_utf_8_is_refused_by_its_type_and_not_quoted(make, capfd):
+    text = make(["no"] * 200)
+    tables = {"polars": pl.DataFrame, "pyarrow": pa.table, "pandas": pd.DataFrame}
+    table = tables[type(text).__module__.partition(".")[0]]({"a": SIGNAL, "b": text})
+    ledger = MemoryLedger(Budget(10.0, 1e-6))
+    numbered = LogisticRegression(classes=[0, 1], ledger=ledger, max_weight=1.0)
+    for refused in (
+        lambda: Ridge(ledger=ledger).fit(X, text),
+        lambda: numbered.fit(X, text),
+        lambda: numbered.fit(X, SIGNAL > 0, sample_weight=text),
+        lambda: numbered.fit(table, SIGNAL > 0),
+    ):
+        with pytest.raises((InputError, InputTypeError)) as caught:
+            refused()
+        assert caught.value.__context__ is None
+        assert "4711" not in str(caught.value)
+    assert ledger.history() == ()
+    assert capfd.readouterr() == ("", "")
+
+
 LARGE = 2**53
 LONG = {
     "pandas": lambda cells: pd.Series(cells, dtype="Int64"),

@@ -204,6 +204,11 @@ def _polars(dtype: Any, cells: list[Any]) -> Any:
     return pl.Series(cells, dtype=dtype, strict=False)
 
 
+def _unchecked_polars(cells: list[Any]) -> Any:
+    """Return text that is not checked to be UTF-8, as what another library read may be."""
+    return pl.from_arrow(_arrow(pa.string(), cells))
+
+
 NARROW = (math.nan, math.inf, -math.inf, 6e4, 1e-5, -0.0, 0.1)
 BYTES = (0, 127)
 """What even the narrowest integers hold."""
@@ -251,6 +256,7 @@ POLARS_NUMBERS = (
 )
 POLARS_TEXT = (
     Store("String", partial(_polars, pl.String), TEXTS),
+    Store("String from Arrow", _unchecked_polars, (*TEXTS, b"\xff\xfe")),
     Store("Categorical", partial(_polars, pl.Categorical), TEXTS),
     Store("Enum", partial(_polars, pl.Enum(["a", "b", "c c", "elsewhere", "zz"])), (None, "zz")),
     Store("Object", lambda cells: pl.Series(cells, dtype=pl.Object), ANY),
@@ -285,6 +291,10 @@ LABELS = (
     Store("pandas str", partial(_pandas, "str"), TEXTS),
     Store("pandas category", _categorical, TEXTS),
     Store("Polars", partial(_polars, pl.String), TEXTS),
+    Store("Polars from Arrow", _unchecked_polars, (*TEXTS, b"\xff\xfe")),
+    Store("pandas string[pyarrow]", _arrow_text, (*TEXTS, b"\xff\xfe")),
+    Store("pandas Arrow", partial(_arrow_series, pa.string()), (*TEXTS, b"\xff\xfe")),
+    *ARROW_TEXT,
 )
 NUMBERED = (
     Store("list of numbers", list, ANY),

@@ -77,9 +77,23 @@ def label_of(cell: object) -> Any:
         return None
 
 
+def text_of(cell: bytes) -> str | None:
+    """Return the text that bytes spell in UTF-8, None if they spell none.
+
+    Examples
+    --------
+    >>> text_of(b"yes"), text_of(bytes([255]))
+    ('yes', None)
+    """
+    try:
+        return bytes.decode(cell)
+    except UnicodeDecodeError:
+        return None
+
+
 def _label(cell: Any) -> Any:
     if isinstance(cell, bytes):
-        return cell.decode()
+        return text_of(cell)
     if isinstance(cell, Decimal):
         cell = float(cell)
     if isinstance(cell, np.timedelta64) or not isinstance(cell, str | Real | np.bool_):

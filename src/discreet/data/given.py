@@ -13,8 +13,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from discreet._types import Booleans, Vector
-from discreet.data.cells import numbers_of
-from discreet.data.frame import Coded
+from discreet.data.cells import numbers_of, text_of
+from discreet.data.frame import Coded, held_by_arrow
 from discreet.data.kinds import (
     ANYTHING,
     NUMBER,
@@ -147,6 +147,9 @@ def _of_pandas(values: Any, name: str) -> Given:
     if holds == NUMBER and dtype.kind in NUMERIC_KINDS:
         missing = np.asarray(values.isna())
         return _typed(values.to_numpy(dtype=dtype.numpy_dtype, na_value=0), missing)
+    held = held_by_arrow(values)
+    if holds == TEXT and held is not None:
+        return _of_arrow(held, name)
     return Given(holds, np.asarray(values, dtype=object))
 
 
@@ -159,6 +162,8 @@ def _of_polars(values: Any, name: str) -> Given:
         return Given(holds, values.to_numpy())
     if dtype.is_integer() or (holds == NUMBER and not dtype.is_numeric()):  # truth values
         return _typed(values.fill_null(0).to_numpy(), values.is_null().to_numpy())
+    if holds == TEXT:
+        return _spelt(_as_bytes_of_polars(values))
     return Given(holds, as_objects(values.to_list()))
 
 
@@ -171,8 +176,28 @@ def _of_arrow(values: Any, name: str) -> Given:
         filled = values.fill_null(False if words == "bool" else 0) if missing.any() else values
         return _typed(np.asarray(filled), missing)
     if holds == TEXT:
-        return Given(TEXT, np.asarray(values, dtype=object))
+        return _spelt(_as_bytes_of_arrow(values))
     return Given(holds, as_objects(values.to_pylist()))
+
+
+def _as_bytes_of_polars(values: Any) -> list[bytes | None]:
+    import polars
+
+    text = values if values.dtype == polars.Binary else values.cast(polars.String)
+    return list(text.cast(polars.Binary).to_list())
+
+
+def _as_bytes_of_arrow(values: Any) -> list[bytes | None]:
+    import pyarrow
+
+    is_coded = pyarrow.types.is_dictionary(values.type)
+    text = values.cast(values.type.value_type) if is_coded else values
+    return list(text.cast(pyarrow.large_binary()).to_pylist())
+
+
+def _spelt(cells: list[bytes | None]) -> Given:
+    """Return text from its bytes: Arrow and Polars do not check them, and quote or panic later."""
+    return Given(TEXT, as_objects([None if cell is None else text_of(cell) for cell in cells]))
 
 
 def _held(dtype: Any, name: str) -> str:

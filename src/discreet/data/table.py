@@ -11,7 +11,7 @@ from scipy import sparse
 
 from discreet.data.cells import numbers_of
 from discreet.data.given import as_objects, column_of, converted, family
-from discreet.data.kinds import NUMERIC_KINDS, TEXT
+from discreet.data.kinds import NUMERIC_KINDS, TEXT, kind_of
 from discreet.errors import InputError, InputTypeError
 
 
@@ -70,13 +70,19 @@ def columns_of(X: Any) -> list[Any] | None:
 def _side_by_side(columns: list[Any], X: Any, name: str) -> Any:
     if family(X) == "pandas" and _is_one_block(X.dtypes.tolist()):
         return X.to_numpy()
+    if any(kind_of(_type_of(column)).holds == TEXT for column in columns):
+        raise _no_table(name)
     given = [column_of(column, name) for column in columns]
-    if any(column.kind == TEXT for column in given):
+    if any(column.kind == TEXT for column in given):  # bytes, too, are text in a column
         raise _no_table(name)
     table = np.empty((X.shape[0], len(given)), order="F")
     for target, column in zip(table.T, given, strict=True):
         target[:] = column.numbers()
     return table
+
+
+def _type_of(column: Any) -> Any:
+    return column.type if family(column) == "pyarrow" else column.dtype
 
 
 def _is_one_block(dtypes: list[Any]) -> bool:

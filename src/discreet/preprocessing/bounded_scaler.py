@@ -23,6 +23,7 @@ from discreet.data.frame import (
     refuse_lazy,
     side_by_side,
 )
+from discreet.data.given import column_of, family
 from discreet.data.kinds import ANYTHING, TEXT, Kind, check_kind, kind_of
 from discreet.data.parquet import arrow_cells
 from discreet.data.stored import Wanted
@@ -420,6 +421,8 @@ def _of_frame(X: Any, name: Any, declared: Column) -> Cells:
     if dtype is None:
         return _objects(column)
     check_kind("X", name, labels, kind_of(dtype))
+    if family(column) == "polars" and kind_of(dtype).holds == TEXT:
+        return column_of(column, "X").cells  # an array of it would panic where it is no UTF-8
     held = column if is_arrow(X) else held_by_arrow(column)
     return np.asarray(column) if held is None else arrow_cells(held, Wanted(str(name), labels))
 
