@@ -9,6 +9,7 @@ import warnings
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,56 @@ class Untouchable:
         return "untouchable"
 
 
+def _break(*_):
+    raise SystemExit(CANARY)  # which no fit would survive
+
+
+BREAKING = dict.fromkeys(
+    [
+        *("__float__", "__int__", "__index__", "__eq__", "__hash__", "__len__", "__iter__"),
+        *("__getitem__", "__gt__", "__lt__", "__str__", "__bool__", "__format__", "lower"),
+        *("decode", "item", "tolist", "__array__"),
+    ],
+    _break,
+)
+
+
+def hostile(base, held):
+    """Return a cell of a class derived from another, each of whose methods breaks."""
+    return type("hostile", (base,), dict(BREAKING))(held)
+
+
+class Foreign(Real):
+    """A number that does what it is told when it is asked for a float."""
+
+    def __init__(self, answer):
+        self._answer = answer
+
+    def __float__(self):
+        return self._answer()
+
+
+Foreign.__abstractmethods__ = frozenset()
+
+
+def _fail(error):
+    def fail(*_):
+        raise error
+
+    return fail
+
+
+def _warn():
+    warnings.warn(f"{CANARY}", stacklevel=1)
+    return np.float64(CANARY)  # which Python warns of as well
+
+
+class Wide(Foreign):
+    """A number beyond all floats, which cannot be compared."""
+
+    __gt__ = _fail(RuntimeError(CANARY))
+
+
 ODD: dict[str, Any] = {
     "text": f"{CANARY}x",
     "no text": "",
@@ -73,6 +124,10 @@ ODD: dict[str, Any] = {
     "NumPy's time": np.datetime64("2024-01-01"),
     "a duration": np.timedelta64(4711, "s"),
     "no duration": np.timedelta64("NaT"),
+    "a short duration": np.timedelta64(4711, "ns"),
+    "a time of no axes": np.array("2024-01-01", dtype="M8[ns]"),
+    "one time": np.array(["2024-01-01"], dtype="M8[ns]"),
+    "one duration": np.array([4711], dtype="m8[ns]"),
     "truth": True,
     "NumPy's truth": np.True_,
     "masked": np.ma.masked,
@@ -87,6 +142,15 @@ ODD: dict[str, Any] = {
     "a dict": {CANARY: CANARY},
     "a set": {CANARY},
     "an object": Untouchable(),
+    "a hostile float": hostile(float, CANARY),
+    "a hostile integer": hostile(int, 10**400),
+    "hostile text": hostile(str, f"{CANARY}"),
+    "hostile bytes": hostile(bytes, b"4711"),
+    "a hostile list": hostile(list, [CANARY]),
+    "a hostile tuple": hostile(tuple, [CANARY, 1.0]),
+    "a foreign number that fails": Foreign(_fail(RuntimeError(CANARY))),
+    "a foreign number that is too wide": Wide(_fail(OverflowError(CANARY))),
+    "a foreign number that warns": Foreign(_warn),
     "a type": float,
     "a function": lambda: CANARY,
 }

@@ -17,9 +17,9 @@ from scipy import sparse
 from discreet._quiet import quiet
 from discreet._types import Integers, Vector
 from discreet.data.accept import source_of
-from discreet.data.cells import label_of, number_of, numbers_of
+from discreet.data.cells import label_of, number_of, numbers_of, spelt_of
 from discreet.data.frame import Coded, Frame, held_by_arrow
-from discreet.data.kinds import NUMBER, OTHER, TEXT, TRUTHS, is_categorical, kind_of, shortest
+from discreet.data.kinds import NUMBER, OTHER, TEXT, is_categorical, kind_of, shortest
 from discreet.data.parquet import arrow_codes
 from discreet.data.shelf import SHELF
 from discreet.data.source import Kernel, Prepared, Remake
@@ -160,9 +160,7 @@ def _text(cell: Any) -> str | None:
 
 def _spelt(cell: Any) -> float | None:
     """Return a cell as the number or truth value that it spells, by itself; None if neither."""
-    if isinstance(cell, str) and cell.lower() in TRUTHS:
-        return TRUTHS[cell.lower()]
-    number = number_of(cell)
+    number = spelt_of(cell)
     return None if np.isnan(number) else number
 
 
