@@ -6,6 +6,7 @@ import contextlib
 import datetime
 import math
 import warnings
+from collections import UserList, deque
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -93,6 +94,21 @@ class Wide(Foreign):
     """A number beyond all floats, which cannot be compared."""
 
     __gt__ = _fail(RuntimeError(CANARY))
+
+
+class Array:
+    """A container that says it is an array, and warns of a cell or fails."""
+
+    def __init__(self, answer):
+        self._answer = answer
+
+    def __array__(self, dtype=None, copy=None):
+        return self._answer()
+
+
+def _warned(cells):
+    warnings.warn(f"{CANARY}", stacklevel=1)
+    return np.array(cells)
 
 
 ODD: dict[str, Any] = {
@@ -184,6 +200,9 @@ def frame_of_objects(rows):
 CONTAINERS = {
     "lists": Container(lambda rows: rows, list),
     "tuples": Container(lambda rows: tuple(map(tuple, rows)), tuple),
+    "queues": Container(lambda rows: deque(map(deque, rows)), deque),
+    "user lists": Container(lambda rows: UserList(map(UserList, rows)), UserList),
+    "hostile rows": Container(lambda rows: [hostile(list, row) for row in rows], list),
     "arrays of objects": Container(object_table, objects),
     "pandas objects": Container(frame_of_objects, lambda y: pd.Series(objects(y), dtype=object)),
 }
@@ -226,8 +245,13 @@ def sparse_of(make, dtype=float):
     return Container(lambda rows: make(dense.table(rows)), dense.column, dense.table)
 
 
+def foreign(cells):
+    return Array(lambda: _warned(cells))
+
+
 FLOATS = [math.nan, math.inf, -math.inf, 1e300, 5e-324]
 TYPED: dict[str, tuple[Container, list[Any]]] = {
+    "foreign arrays": (Container(foreign, foreign, np.array), [math.nan, math.inf]),
     "doubles": (array_of(float), FLOATS),
     "single precision": (array_of(np.float32), [math.nan, math.inf, 1e-45]),
     "half precision": (array_of(np.float16), [math.nan, math.inf]),

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from discreet._quiet import quiet
 from discreet._types import Booleans, Vector
 from discreet.data.cells import numbers_of, text_of
 from discreet.data.frame import Coded, held_by_arrow
@@ -67,6 +68,7 @@ class Given:
         return self.cells
 
 
+@quiet()
 def column_of(values: Any, name: str) -> Given:
     """Return a column by the type of its container; what is not known is refused by that type.
 
