@@ -36,6 +36,7 @@ from pyarrow import parquet
 from scipy import sparse
 
 from discreet import LinearClassifier
+from discreet.data.partition import UNREAD
 from discreet.data.scattered import Scattered
 from discreet.ledger import NoLedger
 from discreet.linear_model import LogisticRegression
@@ -691,6 +692,23 @@ def _dask_frame(generator: np.random.Generator, folder: Path) -> Drawn:
     return Drawn(fit, picked)
 
 
+def _converted_frame(generator: np.random.Generator, folder: Path) -> Drawn:
+    """Draw a Dask frame of one in memory, whose objects Dask makes text of."""
+    numbers, text = PANDAS_NUMBERS[3:4], PANDAS_TEXT[:1]
+    picked = _frame_stores(generator, (numbers, text, PANDAS_TRUTHS[1:2]))
+    picked |= {"y": text[0], "w": numbers[0]}
+    parts = int(generator.integers(1, 4))
+
+    def fit(records: list[Record]) -> Callable[[], object]:
+        spelt = [{**r, "y": _spelt(r["y"], True)} for r in records]
+        made = {n: s.make([r[n] for r in spelt]) for n, s in picked.items()}
+        X = dd.from_pandas(pd.DataFrame(made), npartitions=parts)
+        model = _model(COLUMNS, list(TEXT))
+        return lambda: model.fit(X, target="y", sample_weight="w")
+
+    return Drawn(fit, picked)
+
+
 def _dask_array(generator: np.random.Generator, folder: Path) -> Drawn:
     store = _pick(generator, ARRAYS)
     label = _pick(generator, NUMBERED[1:4])
@@ -750,6 +768,7 @@ DOORS = (
     Door("command line, CSV", _csv, MALFORMED),
     Door("Dask frame", _dask_frame, ("in a partition the column '.*' has another type",)),
     Door("Dask array", _dask_array),
+    Door("Dask frame of objects", _converted_frame, (f"^{re.escape(UNREAD.why)}",)),
 )
 
 # Cases --------------------------------------------------------------------------------------------

@@ -40,6 +40,7 @@ class Broken:
     """What is wrong with the partition; nothing if it is not the partition."""
 
 
+UNREAD = Broken("Dask could not read or convert the rows of a partition.")
 UNEQUAL = Broken("partitions of X and of y or weights differ in length.")
 
 
@@ -207,8 +208,12 @@ class Part:
     mark: int
 
 
+def unread() -> Broken:
+    return UNREAD
+
+
 def length(rows: Any) -> int | Broken:
-    return quietly(lambda: len(rows))
+    return rows if isinstance(rows, Broken) else quietly(lambda: len(rows))
 
 
 def facts(part: Part | Broken) -> tuple[int, int] | Broken:
@@ -219,6 +224,8 @@ def prepared(
     rows: Any, labels: Any, weights: Any, *, reading: Reading, bounds: Bounds
 ) -> Part | Broken:
     def prepare() -> Part | Broken:
+        if isinstance(rows, Broken):
+            return rows
         piece = reading.piece(rows, labels, weights)
         if isinstance(piece, Broken):
             return piece
