@@ -116,6 +116,7 @@ MISSING = {
     "pandas Arrow": pd.Series([0, None, 1], dtype="int64[pyarrow]"),
     "pandas category": pd.Series([0, None, 1], dtype="category"),
     "pandas objects": pd.Series([0, pd.NA, 1], dtype=object),
+    "pandas sparse": pd.Series(pd.arrays.SparseArray([0.0, math.nan, 1.0])),
     "Polars": pl.Series([0, None, 1]),
     "Polars truth": pl.Series([False, None, True]),
     "Arrow": pa.array([0, None, 1]),
@@ -199,8 +200,20 @@ def test_text_that_is_no_utf_8_is_refused_by_its_type_and_not_quoted(make, capfd
     assert capfd.readouterr() == ("", "")
 
 
+def sparse_column(cells):
+    """Return integers with gaps, which an array of integers cannot have."""
+    places = [place for place, cell in enumerate(cells) if cell is not None]
+    held, make = np.array([cells[place] for place in places]), pd.arrays.SparseArray
+    if hasattr(make, "from_indices"):
+        return pd.Series(make.from_indices(held, places, len(cells), fill_value=math.nan))
+    index = make([math.nan if cell is None else 1.0 for cell in cells]).sp_index
+    dtype = pd.SparseDtype("int64", math.nan)
+    return pd.Series(make(held, sparse_index=index, dtype=dtype))
+
+
 LARGE = 2**53
 LONG = {
+    "pandas sparse": sparse_column,
     "pandas": lambda cells: pd.Series(cells, dtype="Int64"),
     "pandas Arrow": lambda cells: pd.Series(cells, dtype="int64[pyarrow]"),
     "Polars": lambda cells: pl.Series(cells, dtype=pl.Int64),

@@ -143,8 +143,10 @@ def _of_pandas(values: Any, name: str) -> Given:
     if is_categorical(dtype):
         coded = getattr(values, "array", values)
         return _coded(column_of(coded.categories, name), np.asarray(coded.codes))
-    if isinstance(dtype, np.dtype) or str(dtype).startswith("Sparse["):
+    if isinstance(dtype, np.dtype):
         return _of_array(np.asarray(values), name)
+    if str(dtype).startswith("Sparse["):
+        return _of_sparse(getattr(values, "array", values), name)
     holds = _held(dtype, name)
     if holds == NUMBER and dtype.kind in NUMERIC_KINDS:
         missing = np.asarray(values.isna())
@@ -153,6 +155,20 @@ def _of_pandas(values: Any, name: str) -> Given:
     if holds == TEXT and held is not None:
         return _of_arrow(held, name)
     return Given(holds, np.asarray(values, dtype=object))
+
+
+def _of_sparse(values: Any, name: str) -> Given:
+    """Return a column of which most cells are one fill value, in the type of the others."""
+    import pandas
+
+    dtype = values.dtype
+    if dtype.subtype.kind not in "biu" or not pandas.isna(dtype.fill_value):
+        return _of_array(np.asarray(values), name)
+    missing = np.ones(len(values), dtype=bool)
+    missing[values.sp_index.to_int_index().indices] = False
+    cells = np.zeros(len(values), dtype=dtype.subtype)
+    cells[~missing] = values.sp_values
+    return _typed(cells, missing)
 
 
 def _of_polars(values: Any, name: str) -> Given:
