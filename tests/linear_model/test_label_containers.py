@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from array import array
 from collections import UserList, deque
+from decimal import Decimal
+from functools import partial
 
 import dask.array as da
 import dask.dataframe as dd
@@ -17,10 +19,14 @@ from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
 from discreet import Budget, MemoryLedger
+from discreet.data.frame import matrix_of
+from discreet.data.partition import Reading
+from discreet.data.stored import Encoding, Wanted
 from discreet.errors import InputError, InputTypeError
 from discreet.linear_model import LogisticRegression, Ridge
 from discreet.linear_model._classifier import codes_of, declared_or_found
 from discreet.location import Threshold
+from discreet.tables.labels import Labels
 from linear_model.estimators import SIGNAL, TWO, X
 
 TEXT = ["no", "yes", "no", "maybe", "yes"]
@@ -212,6 +218,40 @@ def sparse_column(cells):
 
 
 LARGE = 2**53
+NO = math.nan
+AT_EACH_DOOR = [
+    # cells, classes, their places in lists, in Dask's collections and by the command line
+    ([1, 2.0, "1", "2", 1.5], ["1", "2"], [NO, NO, 0, 1, NO], [0, 1, 0, 1, NO], None),
+    (["1", "2", "1.0", " 1"], ["1", "2"], [0, 1, NO, NO], [0, 1, NO, NO], [0, 1, NO, NO]),
+    (["1", " 1", "\uff11", "true", "x"], [0, 1], [NO] * 5, [1, 1, 1, 1, NO], [1, 1, 1, 1, NO]),
+    ([1, True, 1.0, 2, None], [0, 1], [1, 1, 1, NO, NO], [1, 1, 1, NO, NO], [1, 1, 1, NO, NO]),
+    ([b"1", Decimal(1), [1]], [0, 1], [NO, 1, 1], [NO, 1, 1], None),
+    ([LARGE + 1], [0, LARGE], [NO], [1], [1]),
+]
+
+
+def places_in_a_partition(cells, classes):
+    column = Wanted("y", tuple(classes))
+    label = partial(codes_of, classes=np.array(classes))
+    encoding = Encoding((Wanted("a"),), matrix_of, 1, column, label)
+    listed = pd.Series(cells, dtype=object)
+    rows = pd.DataFrame({"a": np.zeros(len(cells)), "y": listed})
+    return Reading(encoding, is_frame=True).piece(rows, None, None).labels
+
+
+def places_by_the_command_line(cells, classes):
+    meant = [Labels(classes).meant(cell) for cell in cells]
+    return [NO if label is None else classes.index(label) for label in meant]
+
+
+@pytest.mark.parametrize(("cells", "classes", "listed", "scattered", "commanded"), AT_EACH_DOOR)
+def test_doors_differ_in_labels_as_documented(cells, classes, listed, scattered, commanded):
+    np.testing.assert_array_equal(codes_of(cells, np.array(classes)), listed)
+    np.testing.assert_array_equal(places_in_a_partition(cells, classes), scattered)
+    if commanded is not None:  # such cells come from no file
+        np.testing.assert_array_equal(places_by_the_command_line(cells, classes), commanded)
+
+
 LONG = {
     "pandas sparse": sparse_column,
     "pandas": lambda cells: pd.Series(cells, dtype="Int64"),

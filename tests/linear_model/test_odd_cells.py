@@ -91,7 +91,13 @@ def test_what_is_charged_is_released(name):
 
 NO_NUMBER = (
     *("text", "None", "NaN", "complex", "a list", "an object", "a duration", "a short duration"),
-    *("a time of no axes", "one time", "one duration", "other bytes", "a foreign number that fails"),
+    *(
+        "a time of no axes",
+        "one time",
+        "one duration",
+        "other bytes",
+        "a foreign number that fails",
+    ),
 )
 MIDDLE = {"PoissonRegressor": 5.0}
 """The middle of the default range of targets, where it is not zero."""

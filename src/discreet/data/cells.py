@@ -34,7 +34,7 @@ def number_of(cell: object) -> float:
     """
     if type(cell) is float:
         return cell
-    plain = cell if type(cell) is str else _plain(_alone(cell))
+    plain: Any = cell if type(cell) is str else _plain(_alone(cell))
     if plain is None:
         return math.nan
     try:

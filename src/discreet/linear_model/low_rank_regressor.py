@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from discreet import _checks
 from discreet._types import Array
 from discreet.data import Bounds, Rows
-from discreet.data.labels import as_floats
 from discreet.data.cells import is_row
+from discreet.data.labels import as_floats
 from discreet.data.table import table_of
 from discreet.errors import InputTypeError
 from discreet.facts import Fact, Source

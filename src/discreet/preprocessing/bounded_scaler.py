@@ -422,7 +422,8 @@ def _of_frame(X: Any, name: Any, declared: Column) -> Cells:
         return _objects(column)
     check_kind("X", name, labels, kind_of(dtype))
     if family(column) == "polars" and kind_of(dtype).holds == TEXT:
-        return column_of(column, "X").cells  # an array of it would panic where it is no UTF-8
+        text: Cells = column_of(column, "X").cells  # NumPy's of it would panic at what is no UTF-8
+        return text
     held = column if is_arrow(X) else held_by_arrow(column)
     return np.asarray(column) if held is None else arrow_cells(held, Wanted(str(name), labels))
 

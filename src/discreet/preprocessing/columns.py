@@ -395,5 +395,5 @@ def _numbers(cells: Cells) -> Vector:
 
 def _place(cell: object, place: Mapping[str | float, int]) -> int:
     """Return where the level stands that a cell is or spells, -1 for none."""
-    text = label_of(cell) if isinstance(cell, str) else None
-    return place[text] if text in place else place.get(spelt_of(cell), -1)
+    found = place.get(label_of(cell)) if isinstance(cell, str) else None
+    return place.get(spelt_of(cell), -1) if found is None else found
