@@ -285,6 +285,20 @@ def test_a_partition_that_is_not_as_announced_fails_the_fit_with_one_charge(fram
     assert not hasattr(model, "coef_")
 
 
+@pytest.mark.parametrize("cell", ["very secret \ud800", b"very secret \xff"])
+def test_a_cell_that_dask_cannot_convert_fails_the_fit_with_one_charge(frame, cell):
+    spoilt = frame.assign(readmitted=frame["readmitted"].astype(object))
+    spoilt.iloc[17, spoilt.columns.get_loc("readmitted")] = cell
+    rows = dd.from_pandas(spoilt, npartitions=2)
+    assert rows["readmitted"].dtype == "string"
+    model = LinearClassifier(columns=COLUMNS, classes=CLASSES, ledger=books(), max_rows=9999)
+    with pytest.raises(SourceChanged, match="could not read or convert") as error:
+        model.fit(rows, target="readmitted")
+    assert "secret" not in str(error.value)
+    assert error.value.__context__ is None
+    assert [entry.state for entry in model.ledger.history()] == [State.FAILED]
+
+
 def loaded(texts, columns, kind):
     """Return partitions whose types pandas finds in their texts, as a frame or as arrays."""
     meta = pd.DataFrame({name: pd.Series(dtype="float64") for name in columns})

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from array import array
 from collections import UserList, deque
+from decimal import Decimal
+from functools import partial
 
 import dask.array as da
 import dask.dataframe as dd
@@ -17,10 +19,14 @@ from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
 from discreet import Budget, MemoryLedger
+from discreet.data.frame import matrix_of
+from discreet.data.partition import Reading
+from discreet.data.stored import Encoding, Wanted
 from discreet.errors import InputError, InputTypeError
 from discreet.linear_model import LogisticRegression, Ridge
 from discreet.linear_model._classifier import codes_of, declared_or_found
 from discreet.location import Threshold
+from discreet.tables.labels import Labels
 from linear_model.estimators import SIGNAL, TWO, X
 
 TEXT = ["no", "yes", "no", "maybe", "yes"]
@@ -116,6 +122,7 @@ MISSING = {
     "pandas Arrow": pd.Series([0, None, 1], dtype="int64[pyarrow]"),
     "pandas category": pd.Series([0, None, 1], dtype="category"),
     "pandas objects": pd.Series([0, pd.NA, 1], dtype=object),
+    "pandas sparse": pd.Series(pd.arrays.SparseArray([0.0, math.nan, 1.0])),
     "Polars": pl.Series([0, None, 1]),
     "Polars truth": pl.Series([False, None, True]),
     "Arrow": pa.array([0, None, 1]),
@@ -142,8 +149,111 @@ def test_a_missing_label_is_none_and_leaves_others_as_they_were(labels):
     assert declared_or_found(None, labels).tolist() == [0, 1]
 
 
+def unchecked(cells):
+    """Return text of Arrow whose last cell is no UTF-8, as a file in another encoding gives it."""
+    held = pa.array([*(cell.encode() for cell in cells[:-1]), b"caf\xe9 4711"], pa.binary())
+    return pa.Array.from_buffers(pa.string(), len(held), held.buffers())
+
+
+def unchecked_views(cells):
+    held = pa.array([*(cell.encode() for cell in cells[:-1]), b"caf\xe9 4711"], pa.binary_view())
+    return pa.Array.from_buffers(pa.string_view(), len(held), held.buffers())
+
+
+NO_UTF_8 = {
+    "Arrow": unchecked,
+    "Arrow view": unchecked_views,
+    "Arrow chunks": lambda cells: pa.chunked_array([unchecked(cells)]),
+    "Arrow dictionary": lambda cells: pa.DictionaryArray.from_arrays(
+        pa.array(range(len(cells)), pa.int32()), unchecked(cells)
+    ),
+    "Arrow binary": lambda cells: unchecked(cells).cast(pa.binary()),
+    "pandas string": lambda cells: pd.Series(pd.array(unchecked(cells), dtype="string[pyarrow]")),
+    "pandas array": lambda cells: pd.array(unchecked(cells), dtype="string[pyarrow]"),
+    "pandas Arrow": lambda cells: pd.Series(pd.arrays.ArrowExtensionArray(unchecked(cells))),
+    "Polars": lambda cells: pl.from_arrow(unchecked(cells)),
+    "Polars categorical": lambda cells: pl.from_arrow(unchecked(cells)).cast(pl.Categorical),
+    "Polars binary": lambda cells: pl.from_arrow(unchecked(cells)).cast(pl.Binary),
+}
+no_utf_8 = pytest.mark.parametrize("make", NO_UTF_8.values(), ids=NO_UTF_8)
+
+
+@no_utf_8
+def test_text_that_is_no_utf_8_is_no_label_and_leaves_others_as_they_were(make):
+    labels = make(["no", "yes", "no", "?"])
+    np.testing.assert_array_equal(codes_of(labels, np.array(["no", "yes"])), [0, 1, 0, math.nan])
+    assert declared_or_found(None, labels).tolist() == ["no", "yes"]
+
+
+@no_utf_8
+def test_text_that_is_no_utf_8_is_refused_by_its_type_and_not_quoted(make, capfd):
+    text = make(["no"] * 200)
+    tables = {"polars": pl.DataFrame, "pyarrow": pa.table, "pandas": pd.DataFrame}
+    table = tables[type(text).__module__.partition(".")[0]]({"a": SIGNAL, "b": text})
+    ledger = MemoryLedger(Budget(10.0, 1e-6))
+    numbered = LogisticRegression(classes=[0, 1], ledger=ledger, max_weight=1.0)
+    for refused in (
+        lambda: Ridge(ledger=ledger).fit(X, text),
+        lambda: numbered.fit(X, text),
+        lambda: numbered.fit(X, SIGNAL > 0, sample_weight=text),
+        lambda: numbered.fit(table, SIGNAL > 0),
+    ):
+        with pytest.raises((InputError, InputTypeError)) as caught:
+            refused()
+        assert caught.value.__context__ is None
+        assert "4711" not in str(caught.value)
+    assert ledger.history() == ()
+    assert capfd.readouterr() == ("", "")
+
+
+def sparse_column(cells):
+    """Return integers with gaps, which an array of integers cannot have."""
+    places = [place for place, cell in enumerate(cells) if cell is not None]
+    held, make = np.array([cells[place] for place in places]), pd.arrays.SparseArray
+    if hasattr(make, "from_indices"):
+        return pd.Series(make.from_indices(held, places, len(cells), fill_value=math.nan))
+    index = make([math.nan if cell is None else 1.0 for cell in cells]).sp_index
+    dtype = pd.SparseDtype("int64", math.nan)
+    return pd.Series(make(held, sparse_index=index, dtype=dtype))
+
+
 LARGE = 2**53
+NO = math.nan
+AT_EACH_DOOR = [
+    # cells, classes, their places in lists, in Dask's collections and by the command line
+    ([1, 2.0, "1", "2", 1.5], ["1", "2"], [NO, NO, 0, 1, NO], [0, 1, 0, 1, NO], None),
+    (["1", "2", "1.0", " 1"], ["1", "2"], [0, 1, NO, NO], [0, 1, NO, NO], [0, 1, NO, NO]),
+    (["1", " 1", "\uff11", "true", "x"], [0, 1], [NO] * 5, [1, 1, 1, 1, NO], [1, 1, 1, 1, NO]),
+    ([1, True, 1.0, 2, None], [0, 1], [1, 1, 1, NO, NO], [1, 1, 1, NO, NO], [1, 1, 1, NO, NO]),
+    ([b"1", Decimal(1), [1]], [0, 1], [NO, 1, 1], [NO, 1, 1], None),
+    ([LARGE + 1], [0, LARGE], [NO], [1], [1]),
+]
+
+
+def places_in_a_partition(cells, classes):
+    column = Wanted("y", tuple(classes))
+    label = partial(codes_of, classes=np.array(classes))
+    encoding = Encoding((Wanted("a"),), matrix_of, 1, column, label)
+    listed = pd.Series(cells, dtype=object)
+    rows = pd.DataFrame({"a": np.zeros(len(cells)), "y": listed})
+    return Reading(encoding, is_frame=True).piece(rows, None, None).labels
+
+
+def places_by_the_command_line(cells, classes):
+    meant = [Labels(classes).meant(cell) for cell in cells]
+    return [NO if label is None else classes.index(label) for label in meant]
+
+
+@pytest.mark.parametrize(("cells", "classes", "listed", "scattered", "commanded"), AT_EACH_DOOR)
+def test_doors_differ_in_labels_as_documented(cells, classes, listed, scattered, commanded):
+    np.testing.assert_array_equal(codes_of(cells, np.array(classes)), listed)
+    np.testing.assert_array_equal(places_in_a_partition(cells, classes), scattered)
+    if commanded is not None:  # such cells come from no file
+        np.testing.assert_array_equal(places_by_the_command_line(cells, classes), commanded)
+
+
 LONG = {
+    "pandas sparse": sparse_column,
     "pandas": lambda cells: pd.Series(cells, dtype="Int64"),
     "pandas Arrow": lambda cells: pd.Series(cells, dtype="int64[pyarrow]"),
     "Polars": lambda cells: pl.Series(cells, dtype=pl.Int64),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from support.odd_cells import (
     OF_COLUMNS,
     TYPED,
     WEIGHTED,
+    Array,
     Till,
     arguments,
     asked,
@@ -28,7 +30,7 @@ from support.odd_cells import (
     make,
 )
 
-SOME = ("LogisticRegression", "Ridge", "LowRankRegressor", "Median")
+SOME = ("LogisticRegression", "Ridge", "LowRankRegressor", "Median", "LinearClassifier of columns")
 every_estimator = pytest.mark.parametrize("name", ESTIMATORS)
 
 ROWS, LABELS, WEIGHTS = [[0, 1], [1, 0], [1, 1], [0, 0]], [0, 1, 1, 0], [1, 0, 1, 1]
@@ -63,8 +65,15 @@ def test_no_cell_of_any_container_decides_whether_a_fit_is_charged(name, contain
     assert_one_charge(name, CONTAINERS[container], ODD.items())
 
 
-@pytest.mark.parametrize("typed", TYPED)
-@pytest.mark.parametrize("name", SOME)
+@pytest.mark.parametrize(
+    ("name", "typed"),
+    [
+        (name, typed)
+        for name in SOME
+        for typed in TYPED
+        if not (name in OF_COLUMNS and "sparse" in typed)  # refused by type
+    ],
+)
 def test_no_cell_of_one_type_decides_whether_a_fit_is_charged(name, typed):
     container, cells = TYPED[typed]
     assert_one_charge(name, container, enumerate(cells))
@@ -80,7 +89,16 @@ def test_what_is_charged_is_released(name):
     assert [entry.state for entry in ledger.history()] == [State.RELEASED] * 3
 
 
-NO_NUMBER = ("text", "None", "NaN", "complex", "a list", "an object", "a duration", "other bytes")
+NO_NUMBER = (
+    *("text", "None", "NaN", "complex", "a list", "an object", "a duration", "a short duration"),
+    *(
+        "a time of no axes",
+        "one time",
+        "one duration",
+        "other bytes",
+        "a foreign number that fails",
+    ),
+)
 MIDDLE = {"PoissonRegressor": 5.0}
 """The middle of the default range of targets, where it is not zero."""
 
@@ -120,24 +138,47 @@ def test_a_target_beyond_all_numbers_is_the_end_of_the_range(name):
         np.testing.assert_array_equal(learnt(name, *with_cells([1, 1], target, 1)), highest)
 
 
-@pytest.mark.parametrize("name", ["LogisticRegression", "Ridge", "LowRankRegressor", "Threshold"])
-@pytest.mark.parametrize(
-    ("rows", "labels"),
-    [
-        (np.array([["0", "1"], [f"{CANARY}", "0"]]), [0, 1]),
-        (np.array([[0, 1], [CANARY, CANARY + 1j]]), [0, 1]),
-        ([[0, 1], [CANARY]], [0, 1]),
-        ([[0, 1], CANARY], [0, 1]),
-        ([[0, 1], f"{CANARY}"], [0, 1]),
-        (np.array([[[CANARY]]]), [0]),
-        ([[0, 1], [0, 1]], np.array([0, CANARY * 1j])),
-        ([[0, 1], [0, 1]], np.array([0, 4711], dtype="datetime64[D]")),
-        ([[0, 1], [0, 1]], [0, 1, CANARY]),
-        ([[0, 1], [0, 1]], {0, CANARY}),
-    ],
-    ids=["text", "complex", "ragged", "no row", "text row", "axes", "y", "days", "lengths", "set"],
-)
+def fail():
+    raise ValueError(CANARY)
+
+
+MASKED = np.ma.masked_array([[0.0, 1.0], [CANARY, 0.0]], mask=[[0, 0], [1, 0]])
+PAIR = [[0, 1], [0, 1]]
+REFUSED = {
+    "complex": (np.array([[0, 1], [CANARY, CANARY + 1j]]), [0, 1]),
+    "times": (np.array([[0, 1], [4711, 0]], dtype="M8[ns]"), [0, 1]),
+    "bytes": (np.array([[b"0", b"1"], [b"4711", b"0"]]), [0, 1]),
+    "masked": (MASKED, [0, 1]),
+    "said to be masked": (Array(lambda: MASKED), [0, 1]),
+    "a matrix": (np.matrix([[0, 1], [CANARY, 0]]), [0, 1]),
+    "an array that fails": (Array(fail), [0, 1]),
+    "no array": (Array(lambda: [[0, 1], [CANARY, 0]]), [0, 1]),
+    "ragged": ([[0, 1], [CANARY]], [0, 1]),
+    "a ragged queue": (deque([[0, 1], [CANARY]]), [0, 1]),
+    "no rows": ([], []),
+    "no row": ([[0, 1], CANARY], [0, 1]),
+    "text row": ([[0, 1], f"{CANARY}"], [0, 1]),
+    "axes": (np.array([[[CANARY]]]), [0]),
+    "y": (PAIR, np.array([0, CANARY * 1j])),
+    "days": (PAIR, np.array([0, 4711], dtype="datetime64[D]")),
+    "lengths": (PAIR, [0, 1, CANARY]),
+    "set": (PAIR, {0, CANARY}),
+    "y that fails": (PAIR, Array(fail)),
+}
+
+
+@pytest.mark.parametrize("name", [*SOME[:3], "Threshold", *OF_COLUMNS])
+@pytest.mark.parametrize(("rows", "labels"), REFUSED.values(), ids=REFUSED)
 def test_what_is_refused_is_refused_before_the_charge_and_not_quoted(name, rows, labels):
+    assert_refused_unquoted(name, rows, labels)
+
+
+@pytest.mark.parametrize("name", [*SOME[:3], "Threshold"])
+def test_an_array_of_text_is_refused_unless_columns_are_declared(name):
+    assert_refused_unquoted(name, np.array([["0", "1"], [f"{CANARY}", "0"]]), [0, 1])
+
+
+def assert_refused_unquoted(name, rows, labels):
     till = Till()
     with pytest.raises((InputError, InputTypeError)) as caught:
         make(name, till).fit(rows, labels)

@@ -36,6 +36,7 @@ from pyarrow import parquet
 from scipy import sparse
 
 from discreet import LinearClassifier
+from discreet.data.partition import UNREAD
 from discreet.data.scattered import Scattered
 from discreet.ledger import NoLedger
 from discreet.linear_model import LogisticRegression
@@ -204,6 +205,11 @@ def _polars(dtype: Any, cells: list[Any]) -> Any:
     return pl.Series(cells, dtype=dtype, strict=False)
 
 
+def _unchecked_polars(cells: list[Any]) -> Any:
+    """Return text that is not checked to be UTF-8, as what another library read may be."""
+    return pl.from_arrow(_arrow(pa.string(), cells))
+
+
 NARROW = (math.nan, math.inf, -math.inf, 6e4, 1e-5, -0.0, 0.1)
 BYTES = (0, 127)
 """What even the narrowest integers hold."""
@@ -251,6 +257,7 @@ POLARS_NUMBERS = (
 )
 POLARS_TEXT = (
     Store("String", partial(_polars, pl.String), TEXTS),
+    Store("String from Arrow", _unchecked_polars, (*TEXTS, b"\xff\xfe")),
     Store("Categorical", partial(_polars, pl.Categorical), TEXTS),
     Store("Enum", partial(_polars, pl.Enum(["a", "b", "c c", "elsewhere", "zz"])), (None, "zz")),
     Store("Object", lambda cells: pl.Series(cells, dtype=pl.Object), ANY),
@@ -285,6 +292,10 @@ LABELS = (
     Store("pandas str", partial(_pandas, "str"), TEXTS),
     Store("pandas category", _categorical, TEXTS),
     Store("Polars", partial(_polars, pl.String), TEXTS),
+    Store("Polars from Arrow", _unchecked_polars, (*TEXTS, b"\xff\xfe")),
+    Store("pandas string[pyarrow]", _arrow_text, (*TEXTS, b"\xff\xfe")),
+    Store("pandas Arrow", partial(_arrow_series, pa.string()), (*TEXTS, b"\xff\xfe")),
+    *ARROW_TEXT,
 )
 NUMBERED = (
     Store("list of numbers", list, ANY),
@@ -681,6 +692,23 @@ def _dask_frame(generator: np.random.Generator, folder: Path) -> Drawn:
     return Drawn(fit, picked)
 
 
+def _converted_frame(generator: np.random.Generator, folder: Path) -> Drawn:
+    """Draw a Dask frame of one in memory, whose objects Dask makes text of."""
+    numbers, text = PANDAS_NUMBERS[3:4], PANDAS_TEXT[:1]
+    picked = _frame_stores(generator, (numbers, text, PANDAS_TRUTHS[1:2]))
+    picked |= {"y": text[0], "w": numbers[0]}
+    parts = int(generator.integers(1, 4))
+
+    def fit(records: list[Record]) -> Callable[[], object]:
+        spelt = [{**r, "y": _spelt(r["y"], True)} for r in records]
+        made = {n: s.make([r[n] for r in spelt]) for n, s in picked.items()}
+        X = dd.from_pandas(pd.DataFrame(made), npartitions=parts)
+        model = _model(COLUMNS, list(TEXT))
+        return lambda: model.fit(X, target="y", sample_weight="w")
+
+    return Drawn(fit, picked)
+
+
 def _dask_array(generator: np.random.Generator, folder: Path) -> Drawn:
     store = _pick(generator, ARRAYS)
     label = _pick(generator, NUMBERED[1:4])
@@ -740,6 +768,7 @@ DOORS = (
     Door("command line, CSV", _csv, MALFORMED),
     Door("Dask frame", _dask_frame, ("in a partition the column '.*' has another type",)),
     Door("Dask array", _dask_array),
+    Door("Dask frame of objects", _converted_frame, (f"^{re.escape(UNREAD.why)}",)),
 )
 
 # Cases --------------------------------------------------------------------------------------------

@@ -6,9 +6,11 @@ import contextlib
 import datetime
 import math
 import warnings
+from collections import UserList, deque
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -44,6 +46,71 @@ class Untouchable:
         return "untouchable"
 
 
+def _break(*_):
+    raise SystemExit(CANARY)  # which no fit would survive
+
+
+BREAKING = dict.fromkeys(
+    [
+        *("__float__", "__int__", "__index__", "__eq__", "__hash__", "__len__", "__iter__"),
+        *("__getitem__", "__gt__", "__lt__", "__str__", "__bool__", "__format__", "lower"),
+        *("decode", "item", "tolist", "__array__"),
+    ],
+    _break,
+)
+
+
+def hostile(base, held):
+    """Return a cell of a class derived from another, each of whose methods breaks."""
+    return type("hostile", (base,), dict(BREAKING))(held)
+
+
+class Foreign(Real):
+    """A number that does what it is told when it is asked for a float."""
+
+    def __init__(self, answer):
+        self._answer = answer
+
+    def __float__(self):
+        return self._answer()
+
+
+Foreign.__abstractmethods__ = frozenset()
+
+
+def _fail(error):
+    def fail(*_):
+        raise error
+
+    return fail
+
+
+def _warn():
+    warnings.warn(f"{CANARY}", stacklevel=1)
+    return np.float64(CANARY)  # which Python warns of as well
+
+
+class Wide(Foreign):
+    """A number beyond all floats, which cannot be compared."""
+
+    __gt__ = _fail(RuntimeError(CANARY))
+
+
+class Array:
+    """A container that says it is an array, and warns of a cell or fails."""
+
+    def __init__(self, answer):
+        self._answer = answer
+
+    def __array__(self, dtype=None, copy=None):
+        return self._answer()
+
+
+def _warned(cells):
+    warnings.warn(f"{CANARY}", stacklevel=1)
+    return np.array(cells)
+
+
 ODD: dict[str, Any] = {
     "text": f"{CANARY}x",
     "no text": "",
@@ -73,6 +140,10 @@ ODD: dict[str, Any] = {
     "NumPy's time": np.datetime64("2024-01-01"),
     "a duration": np.timedelta64(4711, "s"),
     "no duration": np.timedelta64("NaT"),
+    "a short duration": np.timedelta64(4711, "ns"),
+    "a time of no axes": np.array("2024-01-01", dtype="M8[ns]"),
+    "one time": np.array(["2024-01-01"], dtype="M8[ns]"),
+    "one duration": np.array([4711], dtype="m8[ns]"),
     "truth": True,
     "NumPy's truth": np.True_,
     "masked": np.ma.masked,
@@ -87,6 +158,15 @@ ODD: dict[str, Any] = {
     "a dict": {CANARY: CANARY},
     "a set": {CANARY},
     "an object": Untouchable(),
+    "a hostile float": hostile(float, CANARY),
+    "a hostile integer": hostile(int, 10**400),
+    "hostile text": hostile(str, f"{CANARY}"),
+    "hostile bytes": hostile(bytes, b"4711"),
+    "a hostile list": hostile(list, [CANARY]),
+    "a hostile tuple": hostile(tuple, [CANARY, 1.0]),
+    "a foreign number that fails": Foreign(_fail(RuntimeError(CANARY))),
+    "a foreign number that is too wide": Wide(_fail(OverflowError(CANARY))),
+    "a foreign number that warns": Foreign(_warn),
     "a type": float,
     "a function": lambda: CANARY,
 }
@@ -120,6 +200,9 @@ def frame_of_objects(rows):
 CONTAINERS = {
     "lists": Container(lambda rows: rows, list),
     "tuples": Container(lambda rows: tuple(map(tuple, rows)), tuple),
+    "queues": Container(lambda rows: deque(map(deque, rows)), deque),
+    "user lists": Container(lambda rows: UserList(map(UserList, rows)), UserList),
+    "hostile rows": Container(lambda rows: [hostile(list, row) for row in rows], list),
     "arrays of objects": Container(object_table, objects),
     "pandas objects": Container(frame_of_objects, lambda y: pd.Series(objects(y), dtype=object)),
 }
@@ -162,8 +245,13 @@ def sparse_of(make, dtype=float):
     return Container(lambda rows: make(dense.table(rows)), dense.column, dense.table)
 
 
+def foreign(cells):
+    return Array(lambda: _warned(cells))
+
+
 FLOATS = [math.nan, math.inf, -math.inf, 1e300, 5e-324]
 TYPED: dict[str, tuple[Container, list[Any]]] = {
+    "foreign arrays": (Container(foreign, foreign, np.array), [math.nan, math.inf]),
     "doubles": (array_of(float), FLOATS),
     "single precision": (array_of(np.float32), [math.nan, math.inf, 1e-45]),
     "half precision": (array_of(np.float16), [math.nan, math.inf]),

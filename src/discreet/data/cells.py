@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
-from numbers import Real
+from fractions import Fraction
+from numbers import Integral, Rational, Real
 from typing import Any
 
 import numpy as np
 
+from discreet._quiet import quiet
 from discreet._types import Vector
+from discreet.data.kinds import TRUTHS
 
 PLAIN = frozenset([float, int, bool, type(None)])
 """What lists and arrays of objects usually hold."""
 
-NUMBERS = (float, int, str, Real, Decimal, np.bool_)
-"""What may be a number; float and int first, a check against Real is ten times slower."""
+NO_VALUE = (ValueError, TypeError, ArithmeticError)
+"""What conversions of Python's and NumPy's own cells raise. Nothing else is caught there: what the
+caller's handler of a signal raises meanwhile, such as a time-out, is the caller's and no cell's."""
 
 
 def number_of(cell: object) -> float:
@@ -30,16 +34,15 @@ def number_of(cell: object) -> float:
     """
     if type(cell) is float:
         return cell
-    if not isinstance(cell, NUMBERS):
-        cell = _alone(cell)
-    if not isinstance(cell, NUMBERS):
+    plain: Any = cell if type(cell) is str else _plain(_alone(cell))
+    if plain is None:
         return math.nan
     try:
         with np.errstate(all="ignore"):
-            return float(cell)
+            return float(plain)
     except OverflowError:
-        return math.inf if cell > 0 else -math.inf  # type: ignore[operator]
-    except Exception:  # whatever it was, a message would tell of a value
+        return math.inf if plain > 0 else -math.inf
+    except NO_VALUE:
         return math.nan
 
 
@@ -68,30 +71,112 @@ def label_of(cell: object) -> Any:
     >>> label_of(b"yes"), label_of([2**70 + 1]) == 2**70 + 1, label_of(float("nan"))
     ('yes', True, None)
     """
-    if isinstance(cell, str):
+    if type(cell) is str:
         return cell
+    alone = _alone(cell)
+    if issubclass(type(alone), bytes):
+        return text_of(alone)  # type: ignore[arg-type]
+    plain = _plain(alone)
+    if type(plain) is Decimal:
+        plain = number_of(plain)
+    return plain if plain == plain else None
+
+
+def text_of(cell: bytes) -> str | None:
+    """Return the text that bytes spell in UTF-8, None if they spell none.
+
+    Examples
+    --------
+    >>> text_of(b"yes"), text_of(bytes([255]))
+    ('yes', None)
+    """
     try:
-        with np.errstate(all="ignore"):
-            return _label(_alone(cell))
-    except Exception:  # whatever it was, a message would tell of a value
+        return bytes.decode(cell)
+    except UnicodeDecodeError:
         return None
 
 
-def _label(cell: Any) -> Any:
-    if isinstance(cell, bytes):
-        return cell.decode()
-    if isinstance(cell, Decimal):
-        cell = float(cell)
-    if isinstance(cell, np.timedelta64) or not isinstance(cell, str | Real | np.bool_):
-        return None
-    hash(cell)
-    return cell if cell == cell else None
+def spelt_of(cell: object) -> float:
+    """Return a cell as the number or truth value that it is or spells, NaN if neither.
+
+    Examples
+    --------
+    >>> spelt_of("True"), spelt_of("2.5"), spelt_of("yes")
+    (1.0, 2.5, nan)
+    """
+    if not issubclass(type(cell), str):
+        return number_of(cell)
+    text = label_of(cell)
+    truth = TRUTHS.get(text.lower())
+    return number_of(text) if truth is None else truth
 
 
-def _alone(cell: object) -> object:
-    """Return what is alone in a list or an array; anything else as it is."""
-    if isinstance(cell, list | tuple):
-        return cell[0] if len(cell) == 1 else cell
-    if isinstance(cell, np.ndarray) and cell.size == 1 and not isinstance(cell, np.ma.MaskedArray):
-        return cell.item()
-    return cell
+def is_row(cell: Any) -> bool:
+    """Say whether a cell is a list, a tuple or an array of more than one.
+
+    Examples
+    --------
+    >>> is_row([1, 2]), is_row([1]), is_row("text")
+    (True, False, False)
+    """
+    kind = type(cell)
+    for base in (list, tuple):
+        if issubclass(kind, base):
+            return base.__len__(cell) > 1
+    return issubclass(kind, np.ndarray) and np.ndarray.view(cell, np.ndarray).size > 1
+
+
+def _plain(cell: Any) -> Any:
+    """Return text or a real number of Python's or NumPy's own types, None for anything else.
+
+    Of classes derived from theirs, what the base class holds: no method of a cell is called.
+    """
+    kind = type(cell)
+    if kind is bool or kind is Decimal or kind is Fraction:
+        return cell
+    for base, held in HELD:
+        if issubclass(kind, base):
+            return held(cell)
+    if issubclass(kind, np.generic) and kind.__module__ == "numpy":
+        is_number = issubclass(kind, NUMPY_NUMBERS) and not issubclass(kind, np.timedelta64)
+        return cell if is_number else None
+    return _foreign(cell, kind) if issubclass(kind, (Real, Decimal)) else None
+
+
+HELD: tuple[tuple[type, Callable[[Any], Any]], ...] = (
+    (str, str.__str__),
+    (float, float.__float__),
+    (int, int.__int__),
+)
+"""What is in a cell of a class derived from these."""
+
+NUMPY_NUMBERS = (np.integer, np.floating, np.bool_)
+
+
+def _foreign(cell: Any, kind: type) -> Any:
+    """Return a number of a foreign type, exactly if that says that it is whole or a fraction."""
+    # Its methods are the caller's code: they may raise and warn of anything, and quote the cell, so
+    # every Exception is caught. What is none, an interrupt or an exit, ends the fit as it should.
+    with quiet(), contextlib.suppress(Exception):
+        if issubclass(kind, Integral):
+            return int(cell)
+        if issubclass(kind, Rational):
+            return Fraction(int(cell.numerator), int(cell.denominator))
+        try:
+            return float(cell)
+        except OverflowError:
+            return math.inf if cell > 0 else -math.inf
+    return None
+
+
+def _alone(cell: Any) -> object:
+    """Return what is alone in a list or an array, None for several; anything else as it is."""
+    kind = type(cell)
+    for base in (list, tuple):
+        if issubclass(kind, base):
+            return base.__getitem__(cell, 0) if base.__len__(cell) == 1 else None
+    if not issubclass(kind, np.ndarray):
+        return cell
+    array = np.ndarray.view(cell, np.ndarray)
+    is_masked, is_time = issubclass(kind, np.ma.MaskedArray), array.dtype.kind in "mM"
+    return None if array.size != 1 or is_masked or is_time else array.item()

@@ -322,8 +322,19 @@ def _lengths(X: Any) -> tuple[int, ...] | None:
 
 
 def _delayed(X: Any, partitions: int) -> list[Any]:
-    """Return what Dask will compute for each partition, None for each of a table without any."""
-    return [None] * partitions if X is None else list(np.ravel(np.array(X.to_delayed())))
+    """Return what Dask will compute for each partition, None for each of a table without any.
+
+    Dask converts text of what it was made of in memory already here, and raises, with the cell, on
+    text that it cannot convert. As for a partition that fails later, the charge comes first.
+    """
+    if X is None:
+        return [None] * partitions
+    try:
+        return list(np.ravel(np.array(X.to_delayed())))
+    except OSError:  # a file that is not there, or the caller's time-out: neither is a cell's
+        raise
+    except Exception:
+        return [task(partition.unread)() for _ in range(X.npartitions)]
 
 
 def _check_kind(place: str, column: Wanted, dtype: Any) -> None:

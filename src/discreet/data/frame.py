@@ -72,7 +72,7 @@ def held_by_arrow(column: Any) -> Any:
     """
     dtype = getattr(column, "dtype", None)
     is_its = hasattr(dtype, "pyarrow_dtype") or getattr(dtype, "storage", None) == "pyarrow"
-    return column.array.__arrow_array__() if is_its else None
+    return getattr(column, "array", column).__arrow_array__() if is_its else None
 
 
 def refuse_lazy(X: object) -> None:

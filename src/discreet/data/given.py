@@ -12,9 +12,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from discreet._quiet import quiet
 from discreet._types import Booleans, Vector
-from discreet.data.cells import numbers_of
-from discreet.data.frame import Coded
+from discreet.data.cells import numbers_of, text_of
+from discreet.data.frame import Coded, held_by_arrow
 from discreet.data.kinds import (
     ANYTHING,
     NUMBER,
@@ -67,6 +68,7 @@ class Given:
         return self.cells
 
 
+@quiet()
 def column_of(values: Any, name: str) -> Given:
     """Return a column by the type of its container; what is not known is refused by that type.
 
@@ -141,13 +143,32 @@ def _of_pandas(values: Any, name: str) -> Given:
     if is_categorical(dtype):
         coded = getattr(values, "array", values)
         return _coded(column_of(coded.categories, name), np.asarray(coded.codes))
-    if isinstance(dtype, np.dtype) or str(dtype).startswith("Sparse["):
+    if isinstance(dtype, np.dtype):
         return _of_array(np.asarray(values), name)
+    if str(dtype).startswith("Sparse["):
+        return _of_sparse(getattr(values, "array", values), name)
     holds = _held(dtype, name)
     if holds == NUMBER and dtype.kind in NUMERIC_KINDS:
         missing = np.asarray(values.isna())
         return _typed(values.to_numpy(dtype=dtype.numpy_dtype, na_value=0), missing)
+    held = held_by_arrow(values)
+    if holds == TEXT and held is not None:
+        return _of_arrow(held, name)
     return Given(holds, np.asarray(values, dtype=object))
+
+
+def _of_sparse(values: Any, name: str) -> Given:
+    """Return a column of which most cells are one fill value, in the type of the others."""
+    import pandas
+
+    dtype = values.dtype
+    if dtype.subtype.kind not in "biu" or not pandas.isna(dtype.fill_value):
+        return _of_array(np.asarray(values), name)
+    missing = np.ones(len(values), dtype=bool)
+    missing[values.sp_index.to_int_index().indices] = False
+    cells = np.zeros(len(values), dtype=dtype.subtype)
+    cells[~missing] = values.sp_values
+    return _typed(cells, missing)
 
 
 def _of_polars(values: Any, name: str) -> Given:
@@ -159,6 +180,8 @@ def _of_polars(values: Any, name: str) -> Given:
         return Given(holds, values.to_numpy())
     if dtype.is_integer() or (holds == NUMBER and not dtype.is_numeric()):  # truth values
         return _typed(values.fill_null(0).to_numpy(), values.is_null().to_numpy())
+    if holds == TEXT:
+        return _spelt(_as_bytes_of_polars(values))
     return Given(holds, as_objects(values.to_list()))
 
 
@@ -171,8 +194,28 @@ def _of_arrow(values: Any, name: str) -> Given:
         filled = values.fill_null(False if words == "bool" else 0) if missing.any() else values
         return _typed(np.asarray(filled), missing)
     if holds == TEXT:
-        return Given(TEXT, np.asarray(values, dtype=object))
+        return _spelt(_as_bytes_of_arrow(values))
     return Given(holds, as_objects(values.to_pylist()))
+
+
+def _as_bytes_of_polars(values: Any) -> list[bytes | None]:
+    import polars
+
+    text = values if values.dtype == polars.Binary else values.cast(polars.String)
+    return list(text.cast(polars.Binary).to_list())
+
+
+def _as_bytes_of_arrow(values: Any) -> list[bytes | None]:
+    import pyarrow
+
+    is_coded = pyarrow.types.is_dictionary(values.type)
+    text = values.cast(values.type.value_type) if is_coded else values
+    return list(text.cast(pyarrow.large_binary()).to_pylist())
+
+
+def _spelt(cells: list[bytes | None]) -> Given:
+    """Return text from its bytes: Arrow and Polars do not check them, and quote or panic later."""
+    return Given(TEXT, as_objects([None if cell is None else text_of(cell) for cell in cells]))
 
 
 def _held(dtype: Any, name: str) -> str:

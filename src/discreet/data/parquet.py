@@ -25,6 +25,7 @@ from scipy import sparse
 
 from discreet._types import Integers, Vector
 from discreet.data.ahead import ahead
+from discreet.data.cells import text_of
 from discreet.data.frame import Cells, Coded, Frame, matrix_of, one_above_another
 from discreet.data.kinds import TEXT, kind_of, shortest
 from discreet.data.stored import Encoding, StoredTable, Wanted, check_apart
@@ -659,7 +660,8 @@ def _coded(arrow: Any, array: Any, column: Wanted) -> Coded:
         values = _as_floats(arrow, values)
     listed: list[Any]
     if _is_text(values.type):
-        listed = [_text(value) for value in values.cast(arrow.large_binary()).to_pylist()]
+        held = values.cast(arrow.large_binary()).to_pylist()
+        listed = [None if value is None else text_of(value) for value in held]
     else:
         listed = values.to_pylist()
     if types.is_float32(values.type):
@@ -674,11 +676,6 @@ def _read(column: Wanted, listed: Sequence[Any]) -> Cells:
     distinct = np.empty(len(listed) + 1, dtype=object)
     distinct[: len(listed)] = listed if column.meant is None else list(map(column.meant, listed))
     return distinct
-
-
-def _text(value: bytes | None) -> str | None:
-    """Return text; what is no UTF-8 is no declared level."""
-    return None if value is None else value.decode("utf-8", errors="replace")
 
 
 def _joined(parts: Sequence[Piece]) -> Piece:

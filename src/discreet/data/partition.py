@@ -17,9 +17,9 @@ from scipy import sparse
 from discreet._quiet import quiet
 from discreet._types import Integers, Vector
 from discreet.data.accept import source_of
-from discreet.data.cells import label_of, number_of, numbers_of
+from discreet.data.cells import label_of, number_of, numbers_of, spelt_of
 from discreet.data.frame import Coded, Frame, held_by_arrow
-from discreet.data.kinds import NUMBER, OTHER, TEXT, TRUTHS, is_categorical, kind_of, shortest
+from discreet.data.kinds import NUMBER, OTHER, TEXT, is_categorical, kind_of, shortest
 from discreet.data.parquet import arrow_codes
 from discreet.data.shelf import SHELF
 from discreet.data.source import Kernel, Prepared, Remake
@@ -40,6 +40,7 @@ class Broken:
     """What is wrong with the partition; nothing if it is not the partition."""
 
 
+UNREAD = Broken("Dask could not read or convert the rows of a partition.")
 UNEQUAL = Broken("partitions of X and of y or weights differ in length.")
 
 
@@ -160,9 +161,7 @@ def _text(cell: Any) -> str | None:
 
 def _spelt(cell: Any) -> float | None:
     """Return a cell as the number or truth value that it spells, by itself; None if neither."""
-    if isinstance(cell, str) and cell.lower() in TRUTHS:
-        return TRUTHS[cell.lower()]
-    number = number_of(cell)
+    number = spelt_of(cell)
     return None if np.isnan(number) else number
 
 
@@ -209,8 +208,12 @@ class Part:
     mark: int
 
 
+def unread() -> Broken:
+    return UNREAD
+
+
 def length(rows: Any) -> int | Broken:
-    return quietly(lambda: len(rows))
+    return rows if isinstance(rows, Broken) else quietly(lambda: len(rows))
 
 
 def facts(part: Part | Broken) -> tuple[int, int] | Broken:
@@ -221,6 +224,8 @@ def prepared(
     rows: Any, labels: Any, weights: Any, *, reading: Reading, bounds: Bounds
 ) -> Part | Broken:
     def prepare() -> Part | Broken:
+        if isinstance(rows, Broken):
+            return rows
         piece = reading.piece(rows, labels, weights)
         if isinstance(piece, Broken):
             return piece

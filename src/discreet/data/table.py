@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from discreet._quiet import quiet
 from discreet.data.cells import numbers_of
 from discreet.data.given import as_objects, column_of, converted, family
-from discreet.data.kinds import NUMERIC_KINDS, TEXT
+from discreet.data.kinds import NUMERIC_KINDS, TEXT, kind_of
 from discreet.errors import InputError, InputTypeError
 
 
+@quiet()
 def table_of(X: Any, name: str = "X") -> Any:
     """Return an array of numbers or a sparse matrix, as it is if it is one.
 
@@ -31,20 +33,41 @@ def table_of(X: Any, name: str = "X") -> Any:
     columns = columns_of(X)
     if columns is not None:
         return _side_by_side(columns, X, name)
+    if _is_sequence(X):
+        return _of_rows(X, name)
+    return _checked(cells_of(X, name), name)
+
+
+@quiet()
+def cells_of(X: Any, name: str = "X") -> Any:
+    """Return an array of cells, none of which is changed; what is no table is refused by its type.
+
+    Examples
+    --------
+    >>> cells_of([[1, "x"], [[2, 3], None]])
+    array([[1, 'x'],
+           [list([2, 3]), None]], dtype=object)
+    """
     if isinstance(X, np.ma.MaskedArray):
         raise InputTypeError(f"{name} must not be a masked array; fill it, with NaN if you like.")
     if isinstance(X, np.matrix):
         raise InputTypeError(f"{name} must not be a np.matrix; use np.asarray.")
     if isinstance(X, np.ndarray):
-        return _checked(X, name)
-    if isinstance(X, Sequence) and not isinstance(X, str | bytes | bytearray):
-        return _of_rows(X, name)
+        return X
+    if _is_sequence(X):
+        listed = _listed(X, name)
+        width = len(listed[0]) if listed else 0
+        return as_objects(list(chain.from_iterable(listed))).reshape(len(listed), width)
     if hasattr(X, "__array__") and not family(X):
-        return _checked(converted(X, name), name)
+        return cells_of(converted(X, name), name)
     raise InputTypeError(
         f"{name} must be an array of rows and columns, a sparse matrix or a data frame; got a "
         f"value of type {type(X).__name__}."
     )
+
+
+def _is_sequence(X: Any) -> bool:
+    return isinstance(X, Sequence) and not isinstance(X, str | bytes | bytearray)
 
 
 def columns_of(X: Any) -> list[Any] | None:
@@ -70,13 +93,19 @@ def columns_of(X: Any) -> list[Any] | None:
 def _side_by_side(columns: list[Any], X: Any, name: str) -> Any:
     if family(X) == "pandas" and _is_one_block(X.dtypes.tolist()):
         return X.to_numpy()
+    if any(kind_of(_type_of(column)).holds == TEXT for column in columns):
+        raise _no_table(name)
     given = [column_of(column, name) for column in columns]
-    if any(column.kind == TEXT for column in given):
+    if any(column.kind == TEXT for column in given):  # bytes, too, are text in a column
         raise _no_table(name)
     table = np.empty((X.shape[0], len(given)), order="F")
     for target, column in zip(table.T, given, strict=True):
         target[:] = column.numbers()
     return table
+
+
+def _type_of(column: Any) -> Any:
+    return column.type if family(column) == "pyarrow" else column.dtype
 
 
 def _is_one_block(dtypes: list[Any]) -> bool:
@@ -106,19 +135,6 @@ def _of_rows(rows: Sequence[Any], name: str) -> Any:
     return numbers_of(chain.from_iterable(listed)).reshape(len(listed), width)
 
 
-def cells_of_rows(rows: Sequence[Any]) -> Any:
-    """Return rows in a list as an array of objects, which changes no cell.
-
-    Examples
-    --------
-    >>> cells_of_rows([[1, "x"], [[2, 3], None]])
-    array([[1, 'x'],
-           [list([2, 3]), None]], dtype=object)
-    """
-    listed = _listed(rows, "X")
-    return as_objects(list(chain.from_iterable(listed))).reshape(len(listed), -1)
-
-
 def _listed(rows: Sequence[Any], name: str) -> list[Sequence[Any]]:
     """Return rows of one length; that they have it is public, as the type of an array is."""
     listed = [_row(row, name) for row in rows]
@@ -128,12 +144,27 @@ def _listed(rows: Sequence[Any], name: str) -> list[Sequence[Any]]:
 
 
 def _row(row: Any, name: str) -> Sequence[Any]:
-    if isinstance(row, Sequence) and not isinstance(row, str | bytes | bytearray):
-        return row
+    """Return the cells of one row, which are read no further; what is no row is refused."""
+    kind = type(row)
+    for base in (list, tuple):
+        if issubclass(kind, base):
+            return row if kind is base else base.__getitem__(row, slice(None))
+    if isinstance(row, np.ma.MaskedArray) and row.ndim == 1:
+        return list(row.tolist())
+    if _is_sequence(row):
+        return _cells_of_foreign(row, name)
     cells: Any = converted(row, name) if hasattr(row, "__array__") else np.empty(())
     if cells.ndim != 1:
         raise _ragged(name)
-    return list(cells.tolist())
+    return [None] * cells.size if cells.dtype.kind in "mM" else list(cells.tolist())
+
+
+def _cells_of_foreign(row: Sequence[Any], name: str) -> list[Any]:
+    try:
+        return list(row)
+    except Exception:  # whatever a foreign row raises could quote its contents
+        pass
+    raise _ragged(name)
 
 
 def _ragged(name: str) -> InputError:

@@ -48,7 +48,10 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def silent(fit: Method) -> Method:
-    """Let a fit say nothing of a cell, whatever the caller has told NumPy to warn of or raise."""
+    """Let a fit say nothing of a cell, whatever the caller has told NumPy to warn of or raise.
+
+    What others may warn of is kept quiet where cells are read; warnings to the caller are shown.
+    """
 
     @wraps(fit)
     def fit_in_silence(*arguments: Any, **options: Any) -> Any:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from discreet import _checks
 from discreet._types import Array
 from discreet.data import Bounds, Rows
+from discreet.data.cells import is_row
 from discreet.data.labels import as_floats
 from discreet.data.table import table_of
 from discreet.errors import InputTypeError
@@ -241,15 +242,9 @@ def _targets(estimator: Any, y: Any) -> Array:
     if sparse.issparse(y):
         raise InputTypeError("targets must be a dense array; use y.toarray().")
     is_listed = isinstance(y, Sequence) and not hasattr(y, "shape")
-    if len(getattr(y, "shape", ())) == 2 or (is_listed and any(map(_is_row, y))):
+    if len(getattr(y, "shape", ())) == 2 or (is_listed and any(map(is_row, y))):
         return as_floats(table_of(y, "y"))
     return numbers(target_for(estimator, y))
-
-
-def _is_row(targets: object) -> bool:
-    if isinstance(targets, np.ndarray):
-        return targets.size > 1
-    return isinstance(targets, list | tuple) and len(targets) > 1
 
 
 def _side_by_side(table: Any, columns: Array) -> Any:

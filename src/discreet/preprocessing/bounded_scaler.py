@@ -23,10 +23,11 @@ from discreet.data.frame import (
     refuse_lazy,
     side_by_side,
 )
+from discreet.data.given import column_of, family
 from discreet.data.kinds import ANYTHING, TEXT, Kind, check_kind, kind_of
 from discreet.data.parquet import arrow_cells
 from discreet.data.stored import Wanted
-from discreet.data.table import cells_of_rows
+from discreet.data.table import cells_of
 from discreet.declared import MOST_ROWS, Bounds, Labels
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import L2Ball
@@ -401,11 +402,11 @@ def _check_names(names: list[Any], declared: list[str]) -> None:
         )
 
 
-def _array(X: Any) -> NDArray[Any]:
+def _array(X: Any) -> Any:
     """Return X as an array in which no value's type depends on another's."""
     if sparse.issparse(X):
         raise InputTypeError("X must be dense; got a sparse matrix. Use X.toarray().")
-    return cells_of_rows(X) if isinstance(X, (list, tuple)) else np.asarray(X)
+    return cells_of(X)
 
 
 def _of_frame(X: Any, name: Any, declared: Column) -> Cells:
@@ -420,6 +421,9 @@ def _of_frame(X: Any, name: Any, declared: Column) -> Cells:
     if dtype is None:
         return _objects(column)
     check_kind("X", name, labels, kind_of(dtype))
+    if family(column) == "polars" and kind_of(dtype).holds == TEXT:
+        text: Cells = column_of(column, "X").cells  # NumPy's of it would panic at what is no UTF-8
+        return text
     held = column if is_arrow(X) else held_by_arrow(column)
     return np.asarray(column) if held is None else arrow_cells(held, Wanted(str(name), labels))
 

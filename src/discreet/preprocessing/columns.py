@@ -16,9 +16,8 @@ from scipy import sparse
 
 from discreet import _checks
 from discreet._types import Array, Integers, Vector
-from discreet.data.cells import number_of, numbers_of
+from discreet.data.cells import label_of, number_of, numbers_of, spelt_of
 from discreet.data.frame import Coded, side_by_side
-from discreet.data.kinds import TRUTHS
 from discreet.data.shelf import SHELF
 from discreet.errors import InputError, InputTypeError
 from discreet.facts import one_of
@@ -343,12 +342,7 @@ class Category(Column):
                 place = self._narrow_place(cells.dtype.type)
             codes = [place.get(number, -1) for number in _numbers(cells).tolist()]
         else:
-            codes = [
-                place[cell]
-                if isinstance(cell, str) and cell in place
-                else place.get(_spelt(cell), -1)
-                for cell in cells.tolist()
-            ]
+            codes = [_place(cell, place) for cell in cells.tolist()]
         return np.array(codes, dtype=np.int64)
 
     def _narrow_place(self, narrow: type[np.floating[Any]]) -> dict[str | float, int]:
@@ -399,8 +393,7 @@ def _numbers(cells: Cells) -> Vector:
     return numbers_of(cells.tolist())
 
 
-def _spelt(cell: object) -> float:
-    """Return a cell as the number or truth value that it is or spells, NaN if neither."""
-    if isinstance(cell, str) and cell.lower() in TRUTHS:
-        return TRUTHS[cell.lower()]
-    return number_of(cell)
+def _place(cell: object, place: Mapping[str | float, int]) -> int:
+    """Return where the level stands that a cell is or spells, -1 for none."""
+    found = place.get(label_of(cell)) if isinstance(cell, str) else None
+    return place.get(spelt_of(cell), -1) if found is None else found

@@ -3,7 +3,9 @@
 Every quote must open a cell, close one, or be written twice within quotes. Then a byte is inside
 quotes exactly if an odd number of quotes come before it, and there is one way to read the file. A
 record that leaves a quote open turns inside and outside for all bytes after it, so that the file
-ends inside quotes: it is refused, whatever the other records hold.
+ends inside quotes and is refused. That no record reaches into another is thus sure of a file with
+one malformed record at most. A second one that leaves a quote open, too, can close the first, and
+all between are then read as one cell: ``"a`` in one record and ``",no`` at the end of a later one.
 """
 
 from __future__ import annotations
