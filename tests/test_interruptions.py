@@ -112,7 +112,8 @@ def private_frames(error):
     found = []
     for frame in frames_of(error):
         path, name = frame.f_code.co_filename, frame.f_code.co_name
-        if name in PRIVATE or any(map(holds_the_canary, frame.f_locals.values())):
+        is_private = name in PRIVATE and "discreet" in frame.f_globals.get("__name__", "")
+        if is_private or any(map(holds_the_canary, frame.f_locals.values())):
             found.append(f"{name} ({path}:{frame.f_lineno})")
     return found
 

@@ -123,7 +123,7 @@ MODELS = {
 @rehearsal
 @pytest.mark.parametrize("most", [100, 2000])
 def test_of_more_rows_than_declared_the_first_are_used(frame, folder, memory, most):
-    model = LinearClassifier(columns=COLUMNS, classes=CLASSES, max_rows=most, random_state=1)
+    model = LinearClassifier(columns=COLUMNS, classes=CLASSES, max_rows=most, rehearsal=1)
     files = model.fit(folder, target="readmitted").coef_
     first = model.fit(frame[list(COLUMNS)][:most], frame["readmitted"][:most]).coef_
     np.testing.assert_allclose(files, first, rtol=1e-6, atol=1e-9)

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any, ClassVar, Self
 
 from discreet import _checks
-from discreet.compat.diffprivlib.books import Asked, Books, Spend
+from discreet.compat.diffprivlib.books import Asked, Books, Spend, sums_of
 from discreet.compat.diffprivlib.complaints import BudgetError
 from discreet.compat.diffprivlib.default import Default
 from discreet.compat.diffprivlib.spent import Spent
@@ -140,8 +140,7 @@ class BudgetAccountant:
         spends = books.spends()
         if spent_budget is not None:
             spends = [books.request(*_pair(*spend)) for spend in _listed(spent_budget)]
-        epsilon = math.fsum(spend.epsilon for spend in spends)
-        delta = math.fsum(spend.delta for spend in spends)
+        epsilon, delta = sums_of(spends)
         if slack == 0 or not spends or math.isinf(epsilon):
             return Spent(epsilon, min(delta, 1.0))
         return Spent(min(epsilon, _composed(spends, delta + slack)), min(delta + slack, 1.0))

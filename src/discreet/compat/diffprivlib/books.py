@@ -123,7 +123,7 @@ class Books(InMemory):
 
     def sums(self) -> tuple[float, float]:
         """Return the sums of epsilons and of deltas."""
-        return _sums(self.spends())
+        return sums_of(self.spends())
 
     def delta_left(self) -> Decimal:
         """Return what is left of delta for sums, negative if they are above it."""
@@ -217,6 +217,7 @@ def _exact_sums(spends: list[Spend]) -> Amounts:
     return total(booked, start=amounts(0.0, 0.0))
 
 
-def _sums(spends: list[Spend]) -> tuple[float, float]:
+def sums_of(spends: list[Spend]) -> tuple[float, float]:
+    """Return the sums of epsilons and of deltas, as decimals add up."""
     epsilon, delta = _exact_sums(spends)
     return float(epsilon), float(delta)
