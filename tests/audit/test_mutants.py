@@ -108,5 +108,5 @@ def test_values_seen_before_speak_for_where_they_were_seen():
 def test_the_standard_scores_alone_would_not_do(words):
     # What further scores are for: bits, grids and repetitions look like noise otherwise.
     (mutant,) = (mutant for mutant in SAMPLED if words in mutant.name)
-    assert not replace(mutant, scores=()).audit(trials=1000).violated
-    assert mutant.audit(trials=1000).violated
+    assert not replace(mutant, scores=()).audit(trials=2000).violated
+    assert mutant.audit(trials=2000).violated
