@@ -49,8 +49,8 @@ from discreet.question import Question
 MASK_SHARE = 0.02
 """The mask's mu over that of the linear term; measured, it costs under one percent more noise."""
 
-PURE_MASK_SHARE = 0.002
-"""The mask's share of a pure epsilon."""
+PURE_MASK_SHARE = 0.01
+"""The mask's share of a pure epsilon; where rows are many, the mask is most of the noise."""
 
 
 @dataclass(frozen=True, eq=False)
