@@ -320,7 +320,6 @@ def schemas() -> Iterator[Case]:
         "no such mechanism": SCHEMA.replace("output_perturbation", "forest"),
         "max_rows that are not whole": SCHEMA + "max_rows = 1.5\n",
         "no max_rows": SCHEMA + "max_rows = 0\n",
-        "fewer max_rows than rows": SCHEMA + "max_rows = 2\n",
     }
     for name, content in whole.items():
         yield Case(f"the schema is {name}", spoil=replaced("schema.toml", content))

@@ -98,7 +98,7 @@ class Localization(Learner):
     >>> problem = Problem(Logistic(), bounds, ridge=100.0)
     >>> plan = Localization().plan(problem, Budget(1.0), AddRemoveOne())
     >>> round(plan.radius, 3), round(plan.guarantee.epsilon(0.0), 6)
-    (0.185, 1.0)
+    (0.186, 1.0)
     """
 
     failure: float = 1e-3
