@@ -49,7 +49,7 @@ machines: $(READY)
 
 faults: $(READY)
 	DISCREET_KILLS=500 DISCREET_CHARGES=200 $(BIN)/pytest -q tests/ledger/test_killed_fits.py tests/ledger/test_many_processes.py
-	DISCREET_LOST_WORKERS=100 $(BIN)/pytest -q tests/linear_model/test_cluster.py
+	DISCREET_LOST_WORKERS=100 $(BIN)/pytest -q tests/estimators/test_cluster.py
 	PYTHONPATH=src:tests $(BIN)/python tests/support/engines.py 1000
 	PYTHONPATH=src:tests $(BIN)/python tests/support/doors.py $(RECORDS)
 	PYTHONPATH=src:tests $(BIN)/python tests/support/refusals.py 100000

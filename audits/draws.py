@@ -15,19 +15,19 @@ from audits.mechanisms import EPSILONS, UNITS
 from audits.mutants.runs import opened
 from discreet._types import Integers, Vector
 from discreet.audit.exact import largest_loss
-from discreet.audit.laws import FiniteLaw, exponential_selection
+from discreet.audit.exact.laws import FiniteLaw, exponential_selection
 from discreet.data import Bounds, LabelSet, OpenRows
 from discreet.geometry import Box, ConvexSet, L2Ball
-from discreet.locations import ColumnLocations
 from discreet.losses import MarginLogistic, Pinball
 from discreet.mechanisms import ExponentialSampling
-from discreet.mechanisms._energy import Energy
-from discreet.mechanisms._region import Region, region_of
 from discreet.mechanisms.exponential_sampling import Runs
+from discreet.mechanisms.sampling.energy import Energy
+from discreet.mechanisms.sampling.lattice import Region, region_of
 from discreet.penalties import Indicator
 from discreet.privacy import Budget, Unit, unit_named
-from discreet.problem import Problem
-from discreet.question import BestThreshold, ColumnQuantiles, Question
+from discreet.questions import BestThreshold, ColumnQuantiles, Question
+from discreet.questions.locations import ColumnLocations
+from discreet.questions.problem import Problem
 
 CROWD = 40
 """Records over the smallest epsilon that hold the answer where the one that changes wants it."""

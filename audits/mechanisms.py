@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from discreet.audit import AuditResult
 from discreet.audit.catalogue import NAMES, Case, cases
-from discreet.audit.power import equivalent_mu
+from discreet.audit.statistical.power import equivalent_mu
 
 EPSILONS = (0.1, 1.0, 3.0)
 UNITS = ("add_remove", "replace")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from audits.mechanisms import DELTA, EPSILONS, UNITS
 from discreet.audit.catalogue import LogisticPair
 from discreet.audit.exact import exact_audit
-from discreet.audit.laws import PlanarMinimiser, Record, ScalarMinimiser
+from discreet.audit.exact.laws import PlanarMinimiser, Record, ScalarMinimiser
 from discreet.privacy import Budget, Gaussian, unit_named
 
 COSINES = {"add_remove": 1.0, "replace": 0.2}

@@ -19,7 +19,7 @@ from discreet.geometry import L2Ball
 from discreet.losses import Hinge
 from discreet.mechanisms import NoisyGradient
 from discreet.privacy import AddRemoveOne, ReplaceOne, SampledGaussian
-from discreet.problem import Problem
+from discreet.questions.problem import Problem
 
 SETTINGS = ((0.01, 10_000), (0.001, 10_000), (0.1, 1000), (0.25, 100), (0.5, 30))
 BUDGETS = (Budget(1.0, 1e-6), Budget(3.0, 1e-9), Budget(0.1, 1e-6))

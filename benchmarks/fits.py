@@ -28,7 +28,7 @@ from discreet.geometry import L2Ball
 from discreet.linear_model import LogisticRegression
 from discreet.losses import Logistic
 from discreet.mechanisms import ObjectivePerturbation
-from discreet.problem import Problem
+from discreet.questions.problem import Problem
 
 
 def seconds(action: Callable[[], object]) -> float:

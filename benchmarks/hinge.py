@@ -25,7 +25,7 @@ import tables
 from discreet.mechanisms import NoisyGradient
 from discreet.svm import LinearSVC
 from discreet.updates import StepRule
-from discreet.updates.stiffness import Stiffness
+from discreet.updates.step_rules import Stiffness
 
 NAMES = ("adult", "bank", "codrna", "covtype")
 BATCH, EPOCHS, RATE = 4096, 60, 8.0

@@ -123,7 +123,7 @@ def stored(folder: Path, columns: int, name: str) -> dict[str, Any]:
     import pyarrow as pa
     from pyarrow import parquet
 
-    from discreet.data.stream import FedStream
+    from discreet.data.stored.stream import FedStream
 
     passes, later = [], FedStream.later
 

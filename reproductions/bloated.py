@@ -19,16 +19,16 @@ import numpy as np
 from scipy import sparse
 
 from discreet.data import Bounds, LabelSet, OpenRows, Rows
-from discreet.errors import CalibrationError
+from discreet.errors import CalibrationError, RehearsalWarning
+from discreet.gate import release
 from discreet.geometry import L2Ball
 from discreet.ledger import NoLedger
 from discreet.losses import HuberHinge, Logistic, Loss
 from discreet.mechanisms import ObjectivePerturbation, OutputPerturbation
-from discreet.mechanisms._linear_term import GaussianTerm, LinearTerm
+from discreet.mechanisms.minimising.linear_term import GaussianTerm, LinearTerm
 from discreet.noise import RehearsalNoise
 from discreet.privacy import Budget, Guarantee, NoPrivacy, ReplaceOne
-from discreet.problem import Problem
-from discreet.release import RehearsalWarning, release
+from discreet.questions.problem import Problem
 
 EPSILON, DELTA, RIDGE = 5.0, 1e-3, 0.001  # the paper's; its ridge is of the mean loss
 TRAINED_SHARE = 0.7

@@ -28,7 +28,7 @@ from discreet.mechanisms import Learner, ObjectivePerturbation
 from discreet.noise import RehearsalNoise
 from discreet.penalties import Indicator
 from discreet.privacy import Budget, Guarantee, NoPrivacy, ReplaceOne
-from discreet.problem import Problem
+from discreet.questions.problem import Problem
 
 FURTHEST = 2.0
 """Coefficients are between -2 and 2."""

@@ -25,7 +25,7 @@ from discreet.losses import HuberHinge, Logistic, Loss, PseudoHuber
 from discreet.mechanisms import ObjectivePerturbation, OutputPerturbation
 from discreet.noise import RehearsalNoise
 from discreet.privacy import Budget, Guarantee, NoPrivacy, ReplaceOne
-from discreet.problem import Problem
+from discreet.questions.problem import Problem
 from reproductions.sphere import WIDTH, unseparable
 
 LAWS = ("gaussian", "laplace", "radial")

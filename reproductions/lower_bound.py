@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.bounds import Setting, lower
 from discreet.data import Bounds, LabelSet, OpenRows, Rows
 from discreet.geometry import L2Ball
 from discreet.ledger import NoLedger
@@ -36,7 +35,8 @@ from discreet.mechanisms import (
 from discreet.noise import RehearsalNoise
 from discreet.penalties import Indicator
 from discreet.privacy import Budget, Guarantee, NoPrivacy, ReplaceOne, gaussian_multiplier
-from discreet.problem import Problem
+from discreet.questions.problem import Problem
+from discreet.theory import Setting, lower
 
 DELTA = 1e-9
 PULLS = (0.5, 1.0, 2.0)

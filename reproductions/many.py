@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.losses import Loss
-from discreet.mechanisms._linear_term import RadialTerm
+from discreet.mechanisms.minimising.linear_term import RadialTerm
 from discreet.noise import RehearsalNoise
 
 MOST_STEPS = 100

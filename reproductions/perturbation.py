@@ -17,7 +17,7 @@ from discreet.geometry import L2Ball
 from discreet.losses import Logistic
 from discreet.mechanisms import ObjectivePerturbation, OutputPerturbation
 from discreet.privacy import Budget, ReplaceOne
-from discreet.problem import Problem
+from discreet.questions.problem import Problem
 from reproductions.many import minimisers, unit_terms
 from reproductions.sphere import WIDTH, Sample, separable, unseparable
 

@@ -14,13 +14,14 @@ import warnings
 import numpy as np
 
 from discreet.data import Bounds, Interval, Rows
+from discreet.errors import RehearsalWarning
+from discreet.gate import release
 from discreet.geometry import LinfBall
 from discreet.losses import Squared
 from discreet.mechanisms import SimplexSampling
-from discreet.mixture import Mixture
 from discreet.noise import RehearsalNoise
 from discreet.privacy import Budget
-from discreet.release import RehearsalWarning, release
+from discreet.questions.mixture import Mixture
 from reproductions import bloated
 from reproductions.bloated import Split
 

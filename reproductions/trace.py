@@ -21,7 +21,7 @@ from discreet.geometry import L2Ball
 from discreet.ledger import NoLedger
 from discreet.losses import Squared
 from discreet.mechanisms import ObjectivePerturbation
-from discreet.mechanisms._linear_term import GaussianTerm
+from discreet.mechanisms.minimising.linear_term import GaussianTerm
 from discreet.noise import RehearsalNoise
 from discreet.penalties import Indicator
 from discreet.privacy import (
@@ -33,7 +33,7 @@ from discreet.privacy import (
     ShiftedGaussian,
     calibrate,
 )
-from discreet.problem import Problem
+from discreet.questions.problem import Problem
 
 RADIUS = 4.0  # of the constraint; solutions stay within half of it
 WIDTH, LABEL_BOUND = 5, 1.0

@@ -11,7 +11,7 @@ import pytest
 
 import discreet.demo
 from discreet._progress import Progress
-from discreet.demo.curve import Curve, Spread, spread
+from discreet.demo.accuracy_curve import Curve, Spread, spread
 from discreet.demo.terminal import strip, title
 
 SMALL = {"patients": 1000, "epsilons": (0.1, 0.3), "repeats": 2}

@@ -127,7 +127,7 @@ def test_the_same_table_through_every_door_reaches_the_gate_bit_for_bit(tmp_path
     assert {name for name, outcome in seen.items() if outcome.rows != expected} == set()
 
 
-@pytest.mark.filterwarnings("ignore::discreet.release.RehearsalWarning")
+@pytest.mark.filterwarnings("ignore::discreet.errors.RehearsalWarning")
 def test_the_same_table_through_every_door_is_the_same_model(tmp_path):
     models = {name: fit() for name, fit in doors(tmp_path)}
     expected = models["pandas"]

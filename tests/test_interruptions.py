@@ -12,24 +12,24 @@ import types
 import numpy as np
 import pytest
 
-import discreet._apart
-from discreet._apart import NoThread, Stoppable, Stopped, apart
+import discreet._own_thread
+from discreet._own_thread import NoThread, Stoppable, Stopped, apart
 from discreet.data import Bounds, Rows
 from discreet.errors import EntropyError, LedgerError, ReleaseFailed
+from discreet.gate import release
 from discreet.geometry import L2Ball
 from discreet.ledger import Ledger, MemoryLedger, State
 from discreet.mechanisms import GaussianSum
 from discreet.noise import SystemNoise
 from discreet.privacy import Budget
-from discreet.question import VectorSum
-from discreet.release import release
+from discreet.questions import VectorSum
 
 CANARY = 0.27182818
 BOUNDS = Bounds(L2Ball(1.0), 1)
 PRIVATE = ("_private", "run", "gaussian", "prepare", "units", "sum")
 """What is called in a private part only."""
 
-GATE = ("release.py", "_apart.py")
+GATE = ("release.py", "_own_thread.py")
 
 
 class Failing(SystemNoise):
@@ -170,7 +170,7 @@ def interrupted(interrupter, noise, ledger):
 @pytest.mark.parametrize("noise", [Failing, Slow])
 def test_no_interruption_of_the_gate_carries_anything_out(noise, again, monkeypatch):
     """At every step of it, and once more where the first one is dealt with."""
-    monkeypatch.setattr(discreet._apart, "PATIENCE", 0.001)
+    monkeypatch.setattr(discreet._own_thread, "PATIENCE", 0.001)
     place, raised = 1, set()
     while True:
         interrupter, ledger = Interrupter(place, again), books()

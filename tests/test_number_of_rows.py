@@ -21,6 +21,7 @@ from scipy import sparse
 from discreet import LinearClassifier, LinearRegressor
 from discreet.data import Bounds, Rows, dask_rows, parquet_rows
 from discreet.errors import DiscreetError, InputError
+from discreet.gate import release
 from discreet.geometry import Box, L2Ball
 from discreet.ledger import MemoryLedger, State
 from discreet.linear_model import (
@@ -40,8 +41,7 @@ from discreet.mechanisms import GaussianSum
 from discreet.noise import SystemNoise
 from discreet.preprocessing import Category, Numeric
 from discreet.privacy import Budget
-from discreet.question import VectorSum
-from discreet.release import release
+from discreet.questions import VectorSum
 from discreet.svm import LinearSVC
 from support.cases import CASES
 from support.choices import CHOICES

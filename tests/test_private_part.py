@@ -9,12 +9,12 @@ import pytest
 
 from discreet.data import Bounds, Rows
 from discreet.errors import EntropyError
+from discreet.gate import release
 from discreet.geometry import L2Ball
 from discreet.mechanisms import GaussianSum
 from discreet.noise import SystemNoise
 from discreet.privacy import Budget
-from discreet.question import VectorSum
-from discreet.release import release
+from discreet.questions import VectorSum
 
 BOUNDS = Bounds(L2Ball(1.0), 2)
 

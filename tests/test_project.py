@@ -47,10 +47,10 @@ def test_every_module_opens_with_a_sentence():
                 "discreet.data", "discreet.ledger", "discreet.mechanisms", "discreet.losses",
                 "discreet.penalties", "discreet.solvers", "discreet.linear_model",
                 "discreet.preprocessing", "discreet.audit", "discreet.audit.scores",
-                "discreet.audit.laws", "discreet.bounds", "discreet.location",
+                "discreet.audit.exact.laws", "discreet.theory", "discreet.location",
                 "discreet.planning", "discreet.compat.diffprivlib",
                 "discreet.compat.diffprivlib.models",
-                "discreet.vector_problems", "discreet.report", "discreet.artifact",
+                "discreet.questions", "discreet.report", "discreet.artifact",
                 "discreet.schema", "discreet.tables"]
 )  # fmt: skip
 def test_every_public_name_is_documented(package):

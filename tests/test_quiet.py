@@ -14,18 +14,18 @@ import cloudpickle
 import numpy as np
 import pytest
 
+from discreet._prefetch import ahead
 from discreet._quiet import quiet
+from discreet._threads import in_order
 from discreet.data import Bounds, Rows
-from discreet.data.ahead import ahead
-from discreet.data.at_once import in_order
-from discreet.data.partition import quietly
+from discreet.data.stored.worker import quietly
+from discreet.gate import release
 from discreet.geometry import L2Ball
 from discreet.ledger import MemoryLedger, NoLedger, State
 from discreet.mechanisms import GaussianSum
 from discreet.noise import SystemNoise
 from discreet.privacy import AddRemoveOne, Budget, Guarantee, Pure
-from discreet.question import VectorSum
-from discreet.release import release
+from discreet.questions import VectorSum
 
 SECRET = "patient 17 earns 73519264"
 BOUNDS = Bounds(L2Ball(1.0), 1)

@@ -17,7 +17,7 @@ from discreet.losses import Logistic
 from discreet.mechanisms.objective_perturbation import PURE_MASK_SHARE
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, Guarantee, Pure, ReplaceOne
-from discreet.release import Release
+from discreet.record import Release
 from discreet.report import card
 from reproductions import bloated, browser, inequalities, perturbation, sampled, trace
 from reproductions.__main__ import main

@@ -14,8 +14,8 @@ from threadpoolctl import threadpool_limits
 
 from discreet._types import Array
 from discreet.audit import AuditResult, Evidence, Pair, audit
-from discreet.audit.certify import Claim
 from discreet.audit.scores import Score
+from discreet.audit.statistical.certify import Claim
 from discreet.privacy import Approximate, Guarantee
 
 CONFIDENCE = 1 - 1e-8

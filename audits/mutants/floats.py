@@ -28,12 +28,12 @@ from discreet.mechanisms import (
     ObjectivePerturbation,
     OutputPerturbation,
 )
-from discreet.mechanisms._linear_term import BITS
-from discreet.mechanisms._many import solve_many
+from discreet.mechanisms.minimising.linear_term import BITS
+from discreet.mechanisms.minimising.many_terms import solve_many
 from discreet.noise import Grid, Noise, RehearsalNoise, gaussian_grid
 from discreet.privacy import AddRemoveOne, Budget
-from discreet.problem import Problem
-from discreet.question import VectorSum
+from discreet.questions import VectorSum
+from discreet.questions.problem import Problem
 
 ADD = AddRemoveOne()
 

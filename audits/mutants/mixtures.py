@@ -13,10 +13,10 @@ from discreet.audit.catalogue import cases
 from discreet.data import Bounds, Interval
 from discreet.geometry import LinfBall
 from discreet.losses import Huber
-from discreet.mechanisms._entropic import EntropicMinimiser
+from discreet.mechanisms.minimising.entropic import EntropicMinimiser
 from discreet.mechanisms.simplex_sampling import span_of
-from discreet.mixture import Mixture
 from discreet.privacy import AddRemoveOne, Unit
+from discreet.questions.mixture import Mixture
 
 
 def moves_once() -> Mutant:

@@ -21,7 +21,7 @@ from discreet.mechanisms import ObjectivePerturbation
 from discreet.noise import Noise, RehearsalNoise
 from discreet.penalties import L1
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
-from discreet.problem import Problem
+from discreet.questions.problem import Problem
 
 ADD, SWAP = AddRemoveOne(), ReplaceOne()
 BOUNDS = Bounds(L2Ball(1.0), 2, labels=LabelSet([-1, 1]), max_rows=2**20)

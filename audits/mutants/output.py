@@ -16,11 +16,11 @@ from discreet.data import Bounds, LabelSet, OpenRows
 from discreet.geometry import L2Ball
 from discreet.losses import MarginLogistic
 from discreet.mechanisms import OutputPerturbation
-from discreet.mechanisms._linear_term import LinearTerm, RadialTerm
+from discreet.mechanisms.minimising.linear_term import LinearTerm, RadialTerm
 from discreet.noise import Noise
-from discreet.noise.radial import radials
+from discreet.noise.radial_noise import radials
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
-from discreet.problem import Problem
+from discreet.questions.problem import Problem
 
 BOUNDS = Bounds(L2Ball(1.0), 2, labels=LabelSet([-1, 1]), max_rows=2**20)
 STEEP = Problem(MarginLogistic(margin=40.0), BOUNDS, ridge=4000.0)

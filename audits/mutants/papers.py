@@ -18,11 +18,11 @@ from discreet.data import Bounds, LabelSet
 from discreet.geometry import L2Ball
 from discreet.losses import HuberHinge, Logistic
 from discreet.mechanisms import ObjectivePerturbation
-from discreet.mechanisms._linear_term import GaussianTerm, LinearTerm, RadialTerm
-from discreet.mechanisms._mask import laplace_mask
+from discreet.mechanisms.minimising.linear_term import GaussianTerm, LinearTerm, RadialTerm
+from discreet.mechanisms.minimising.mask import laplace_mask
 from discreet.noise import Grid, RehearsalNoise
 from discreet.privacy import Approximate, Budget, Gaussian, Guarantee, Pure, ReplaceOne
-from discreet.problem import Problem
+from discreet.questions.problem import Problem
 
 SWAP = ReplaceOne()
 LINE = Bounds(L2Ball(1.0), 1, labels=LabelSet([-1, 1]), max_rows=100)

@@ -14,14 +14,14 @@ from audits.mutants.runs import Sampled, of_plan
 from discreet._types import Array, Vector
 from discreet.audit import Pair
 from discreet.audit.catalogue import cases
-from discreet.audit.laws import FiniteLaw, exponential_selection
+from discreet.audit.exact.laws import FiniteLaw, exponential_selection
 from discreet.data import OpenRows
-from discreet.mechanisms._cells import Sampler
-from discreet.mechanisms._energy import Energy
-from discreet.mechanisms._region import around
-from discreet.mechanisms._sampled_model import domain_of
 from discreet.mechanisms.exponential_sampling import Runs
 from discreet.mechanisms.localization import FIRST_SHARE
+from discreet.mechanisms.sampling.energy import Energy
+from discreet.mechanisms.sampling.lattice import around
+from discreet.mechanisms.sampling.rejection import Sampler
+from discreet.mechanisms.sampling.sampled_model import domain_of
 from discreet.noise import Noise
 from discreet.privacy import AddRemoveOne, ReplaceOne
 

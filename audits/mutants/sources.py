@@ -17,10 +17,10 @@ from discreet.geometry import L2Ball
 from discreet.losses import MarginLogistic
 from discreet.mechanisms import EachAgainstTheRest, GaussianSum, LaplaceSum, ObjectivePerturbation
 from discreet.noise import RehearsalNoise
-from discreet.one_vs_rest import OneVsRest
 from discreet.privacy import AddRemoveOne, Budget, Guarantee, Pure
-from discreet.problem import Problem
-from discreet.question import VectorSum
+from discreet.questions import VectorSum
+from discreet.questions.problem import Problem
+from discreet.questions.several_classes import OneVsRest
 
 ADD = AddRemoveOne()
 BINARY = Bounds(L2Ball(1.0), 1, labels=LabelSet([-1, 1]), max_rows=2**20)

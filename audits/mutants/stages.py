@@ -23,12 +23,12 @@ from discreet.mechanisms import (
     PrivateStandardisation,
     SufficientStatistics,
 )
-from discreet.mechanisms._frame import StandardFrame
 from discreet.mechanisms.adaptive_ridge import missing_ridge
+from discreet.mechanisms.summing.standard_frame import StandardFrame
 from discreet.noise import Noise, release_gaussian
 from discreet.penalties import Indicator
 from discreet.privacy import AddRemoveOne, Approximate, Budget, Guarantee, Pure
-from discreet.problem import Problem
+from discreet.questions.problem import Problem
 
 ADD = AddRemoveOne()
 SMALL_DELTA = Budget(1.0, 1e-6)

@@ -17,7 +17,7 @@ from discreet.geometry import L1Ball, L2Ball
 from discreet.mechanisms import GaussianSum, LaplaceSum, PrivateCount
 from discreet.noise import Noise, RehearsalNoise, laplace_grid
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne, Unit
-from discreet.question import RowCount, VectorMean, VectorSum
+from discreet.questions import RowCount, VectorMean, VectorSum
 
 BALL = Bounds(L2Ball(1.0), 2)
 DIAMOND = Bounds(L1Ball(1.0), 2)

@@ -16,7 +16,7 @@ from discreet.geometry import L2Ball, NuclearBall, Product
 from discreet.mechanisms import VectorPerturbation
 from discreet.penalties import Indicator
 from discreet.privacy import AddRemoveOne, Budget
-from discreet.vector_problems import SeveralOutputs
+from discreet.questions import SeveralOutputs
 
 ADD = AddRemoveOne()
 

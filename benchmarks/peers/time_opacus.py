@@ -43,7 +43,7 @@ def ours(X, y, steps: int) -> Callable[[], object]:
     from discreet.geometry import L2Ball
     from discreet.losses import Logistic
     from discreet.mechanisms import NoisyGradient
-    from discreet.problem import Problem
+    from discreet.questions.problem import Problem
 
     bounds = Bounds(L2Ball(1.0), X.shape[1], labels=LabelSet([-1, 1]), max_rows=2**20)
     problem = Problem(Logistic(), bounds, ridge=1.0)

@@ -3,12 +3,14 @@
 from importlib.metadata import version
 
 from discreet.data import Bounds, Interval, LabelSet, Rows
+from discreet.errors import RehearsalWarning
+from discreet.gate import rehearse, release
 from discreet.ledger import MemoryLedger
 from discreet.linear_model import LinearClassifier, LinearRegressor
 from discreet.mechanisms import ExponentialSampling, GaussianSum, LaplaceSum, PrivateCount
 from discreet.noise import RehearsalNoise, SystemNoise
 from discreet.privacy import AddRemoveOne, Budget, Guarantee, ReplaceOne
-from discreet.question import (
+from discreet.questions import (
     BestThreshold,
     ColumnQuantiles,
     LeastLoss,
@@ -16,7 +18,7 @@ from discreet.question import (
     VectorMean,
     VectorSum,
 )
-from discreet.release import RehearsalWarning, Release, rehearse, release
+from discreet.record import Release
 
 __version__ = version("discreet")
 

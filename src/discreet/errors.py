@@ -70,3 +70,7 @@ class LedgerError(DiscreetError):
 
 class AuditError(DiscreetError):
     """An audit could not be carried out; nothing was certified."""
+
+
+class RehearsalWarning(UserWarning):
+    """A result was made with repeatable noise and is not private."""

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binom
 
 from discreet.audit import Evidence
-from discreet.audit.certify import (
+from discreet.audit.statistical.certify import (
     Claim,
     allowed_by_epsilon,
     allowed_by_mu,

@@ -12,7 +12,7 @@ import pytest
 from scipy.integrate import quad
 
 from discreet.audit.exact import default_epsilons, exact_audit, largest_loss, true_deltas
-from discreet.audit.laws import (
+from discreet.audit.exact.laws import (
     FiniteLaw,
     MovedNoise,
     PlanarMinimiser,
@@ -26,7 +26,7 @@ from discreet.data import Bounds, Interval, LabelSet
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import L2Ball
 from discreet.losses import Hinge, HuberHinge, Logistic, PseudoHuber
-from discreet.mechanisms._linear_term import GaussianTerm, LaplaceTerm, RadialTerm
+from discreet.mechanisms.minimising.linear_term import GaussianTerm, LaplaceTerm, RadialTerm
 from discreet.penalties import L1
 from discreet.privacy import (
     AddRemoveOne,
@@ -38,7 +38,7 @@ from discreet.privacy import (
     ReplaceOne,
     ShiftedGaussian,
 )
-from discreet.problem import Problem
+from discreet.questions.problem import Problem
 
 ADD, SWAP = AddRemoveOne(), ReplaceOne()
 

@@ -35,13 +35,13 @@ from discreet.errors import InputError
 from discreet.geometry import L2Ball
 from discreet.losses import Logistic
 from discreet.mechanisms import ObjectivePerturbation, OutputPerturbation
-from discreet.mechanisms._linear_term import BITS
-from discreet.mechanisms._many import solve_many
+from discreet.mechanisms.minimising.linear_term import BITS
+from discreet.mechanisms.minimising.many_terms import solve_many
 from discreet.noise import Grid, release_gaussian, release_laplace
-from discreet.noise.radial import radials
+from discreet.noise.radial_noise import radials
 from discreet.penalties import L1
 from discreet.privacy import ReplaceOne
-from discreet.problem import Problem
+from discreet.questions.problem import Problem
 from support.confidence import certify_distance, certify_epsilon, lower_bound, upper_bound
 from support.minimisers import minimisers
 from support.opened import open_rows

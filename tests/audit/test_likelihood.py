@@ -13,11 +13,11 @@ from discreet.data import Bounds, LabelSet
 from discreet.errors import InputError
 from discreet.geometry import L2Ball
 from discreet.losses import HuberHinge, Logistic
-from discreet.mechanisms._linear_term import GaussianTerm, LaplaceTerm, RadialTerm
-from discreet.mechanisms._many import solve_many
+from discreet.mechanisms.minimising.linear_term import GaussianTerm, LaplaceTerm, RadialTerm
+from discreet.mechanisms.minimising.many_terms import solve_many
 from discreet.mechanisms.objective_perturbation import _minimiser
 from discreet.noise import RehearsalNoise
-from discreet.problem import Problem
+from discreet.questions.problem import Problem
 from support.opened import open_rows
 
 LINE = Bounds(L2Ball(1.0), 1, labels=LabelSet([-1, 1]))

@@ -22,7 +22,8 @@ from discreet.audit.one_run import (
     orthogonal_canaries,
 )
 from discreet.errors import InputError, InputTypeError
-from discreet.linear_model import LogisticRegression, _estimator
+from discreet.estimators import linear as _estimator
+from discreet.linear_model import LogisticRegression
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Approximate, Gaussian, Guarantee, NoPrivacy, Pure
 from support.every_mechanism import EveryMechanism
@@ -199,7 +200,7 @@ def test_several_numbers_of_guesses_share_the_error():
 
 
 CANARIES = 900
-rehearsal = pytest.mark.filterwarnings("ignore::discreet.release.RehearsalWarning")
+rehearsal = pytest.mark.filterwarnings("ignore::discreet.errors.RehearsalWarning")
 
 
 def estimator(seed):

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from discreet.audit.certify import Claim
-from discreet.audit.one_run import audit_in_one_run, one_run_p_value, orthogonal_canaries, profile
-from discreet.audit.one_run.profile import (
+from discreet.audit.one_run import audit_in_one_run, one_run_p_value, orthogonal_canaries
+from discreet.audit.one_run import whole_profile as profile
+from discreet.audit.one_run.rule import Rule
+from discreet.audit.one_run.whole_profile import (
     Proposal,
     best_point,
     certificate,
@@ -21,8 +22,9 @@ from discreet.audit.one_run.profile import (
     proposed,
     scaled,
 )
-from discreet.audit.one_run.rule import Rule
-from discreet.linear_model import LogisticRegression, _estimator
+from discreet.audit.statistical.certify import Claim
+from discreet.estimators import linear as _estimator
+from discreet.linear_model import LogisticRegression
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Approximate, Gaussian, Guarantee, Laplace, Pure
 from support.every_mechanism import EveryMechanism
@@ -237,7 +239,7 @@ def test_a_large_quoted_delta_does_not_blind_the_audit():
 
 
 CANARIES = 900
-rehearsal = pytest.mark.filterwarnings("ignore::discreet.release.RehearsalWarning")
+rehearsal = pytest.mark.filterwarnings("ignore::discreet.errors.RehearsalWarning")
 
 
 class QuietNoise(RehearsalNoise):

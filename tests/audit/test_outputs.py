@@ -8,7 +8,13 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
-from discreet.audit.outputs import check_comparable, check_fresh, matrix_of, numbers_of, rows_of
+from discreet.audit.statistical.outputs import (
+    check_comparable,
+    check_fresh,
+    matrix_of,
+    numbers_of,
+    rows_of,
+)
 from discreet.errors import AuditError
 
 

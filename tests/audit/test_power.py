@@ -10,8 +10,8 @@ from scipy.special import ndtr
 from scipy.stats import binom
 
 from discreet.audit import Evidence
-from discreet.audit.certify import Claim
-from discreet.audit.power import Reach, equivalent_mu
+from discreet.audit.statistical.certify import Claim
+from discreet.audit.statistical.power import Reach, equivalent_mu
 from discreet.privacy import (
     AddRemoveOne,
     Approximate,

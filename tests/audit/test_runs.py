@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.audit import Pair
-from discreet.audit.runs import Estimator, Function, Vectorised, as_run, outputs
+from discreet.audit.statistical.runs import Estimator, Function, Vectorised, as_run, outputs
 from discreet.errors import AuditError
 
 PAIR = Pair(np.zeros((1, 1)), np.zeros((2, 1)), "add_remove")

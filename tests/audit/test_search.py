@@ -8,15 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from discreet.audit.laws import MovedNoise
-from discreet.audit.search import ProblemPairs, problem_pairs, search
+from discreet.audit.exact.laws import MovedNoise
+from discreet.audit.exact.search import ProblemPairs, problem_pairs, search
 from discreet.data import Bounds, Interval, LabelSet
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import Box, L2Ball
 from discreet.losses import HuberHinge, Logistic, PseudoHuber
 from discreet.mechanisms import ObjectivePerturbation
-from discreet.mechanisms._linear_term import GaussianTerm, LaplaceTerm, RadialTerm
-from discreet.mechanisms._pure_objective import largest_shift
+from discreet.mechanisms.minimising.linear_term import GaussianTerm, LaplaceTerm, RadialTerm
+from discreet.mechanisms.minimising.pure_cost_of_terms import largest_shift
 from discreet.privacy import (
     AddRemoveOne,
     Budget,
@@ -26,7 +26,7 @@ from discreet.privacy import (
     ReplaceOne,
     ShiftedGaussian,
 )
-from discreet.problem import Problem
+from discreet.questions.problem import Problem
 
 ADD, SWAP = AddRemoveOne(), ReplaceOne()
 LOSSES = (Logistic(), HuberHinge(0.5), PseudoHuber(1.0))

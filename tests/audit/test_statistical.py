@@ -15,9 +15,9 @@ import scipy.sparse as sp
 from sklearn.linear_model import Ridge
 
 from discreet.audit import Pair, audit
-from discreet.audit.runs import as_run, outputs
 from discreet.audit.scores import Direction
 from discreet.audit.scores.base import Score
+from discreet.audit.statistical.runs import as_run, outputs
 from discreet.errors import AuditError, DiscreetError, InputError, InputTypeError, UnitMismatch
 from discreet.linear_model import LogisticRegression
 from discreet.noise import (

@@ -9,7 +9,7 @@ import pytest
 
 from discreet import tables
 from discreet.cli import codes
-from discreet.cli.frame import one_line
+from discreet.cli.failures import one_line
 from support.malformed import COMMANDS, FIT
 from support.place import CANARY, books, files_in, run
 

@@ -12,7 +12,7 @@ import pytest
 import discreet.cli.fit
 from discreet.artifact import load
 from discreet.ledger import Ledger, State
-from discreet.release import Release
+from discreet.record import Release
 from support.malformed import FIT
 from support.place import books, files_in, run
 

@@ -6,9 +6,10 @@ import json
 
 import pytest
 
-from discreet.ledger import Ledger, State, seen
-from discreet.ledger.store import Store
-from discreet.ledger.tables import DATASETS
+from discreet.ledger import Ledger, State
+from discreet.ledger.durable import last_seen
+from discreet.ledger.durable.sql_tables import DATASETS
+from discreet.ledger.durable.store import Store
 from discreet.privacy import AddRemoveOne, Budget, Guarantee, Pure
 from support.place import run
 
@@ -99,7 +100,7 @@ def test_anchors_show_whether_the_books_went_back(tmp_path, books, monkeypatch):
     one = "verify patients.db --dataset patients --anchor anchors.jsonl"
     assert answer(tmp_path, one)["is_sound"]
     (tmp_path / "older.db").write_bytes(older)
-    monkeypatch.setattr(seen, "_marks", {})  # nobody here has seen more of it
+    monkeypatch.setattr(last_seen, "_marks", {})  # nobody here has seen more of it
     assert run(tmp_path, "ledger verify older.db").code == 0
     for which in ("", "--dataset patients "):
         gone = run(tmp_path, f"ledger verify older.db {which}--anchor anchors.jsonl")

@@ -56,7 +56,7 @@ def test_a_table_and_a_sentence_are_printed(schema):
 def test_theorems_and_smaller_tables_are_spoken_of_in_whole_sentences(schema):
     result = run(schema, "--draws", 1, "--n", 20_000, "--epsilon", 1, "--epsilon", 2)
     assert result.exit_code == DONE, result.output
-    assert 'the bound "two points", proved in docs/bounds.md under "Two points"' in result.output
+    assert 'the bound "two points", proved in docs/theory.md under "Two points"' in result.output
     assert "Tables of 20,000 rows were too large to try: smaller ones were fitted" in result.output
 
 

@@ -26,13 +26,13 @@ from discreet.compat.diffprivlib import (
 )
 from discreet.compat.diffprivlib.models import linear_regression, logistic_regression
 from discreet.errors import InputError, InputTypeError, RehearsalRefused
+from discreet.estimators import linear as _estimator
 from discreet.ledger import MemoryLedger
-from discreet.linear_model import _estimator
 from discreet.noise import RehearsalNoise
 from discreet.privacy import Budget
 from support.rules import compares_fits, expected_to_fail
 
-rehearsal = pytest.mark.filterwarnings("ignore::discreet.release.RehearsalWarning")
+rehearsal = pytest.mark.filterwarnings("ignore::discreet.errors.RehearsalWarning")
 
 GENERATOR = np.random.default_rng(3)
 X = GENERATOR.uniform(-1, 1, size=(4000, 3)) / np.sqrt(3)

@@ -9,13 +9,13 @@ import threading
 import numpy as np
 import pytest
 
-from discreet.data.at_once import in_order
+from discreet._buffers import SMALLEST, Shelf
+from discreet._threads import in_order
 from discreet.data.block import DenseBlock
-from discreet.data.shelf import SMALLEST, Shelf
-from discreet.declared import LabelSet
 from discreet.geometry import L2Ball
 from discreet.noise import Grid
 from discreet.preprocessing.columns import Numeric, encode_numbers, encode_stored_numbers
+from discreet.questions.bounds import LabelSet
 
 GRID = Grid(scale=1.0, bits=20, bound=3.0)
 
@@ -112,7 +112,7 @@ ENDS_FIRST = """
 import threading
 import numpy, scipy.linalg
 from threadpoolctl import threadpool_info
-from discreet.data.at_once import SINGLE_PRODUCTS
+from discreet._threads import SINGLE_PRODUCTS
 
 def products():
     return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from discreet.data import Bounds, SparseVector, margin_roundings
 from discreet.data.block import LONGEST, _segmented_sums
-from discreet.data.total import SparseTotal, summation_error, total_of
+from discreet.data.summation import SparseTotal, summation_error, total_of
 from discreet.geometry import L2Ball
 from support.opened import open_rows
 

@@ -12,10 +12,10 @@ import pytest
 
 from data.test_parquet import BOUNDS, NAMES, WIDTH, exact, floats, in_memory, opened, table
 from discreet.data import Bounds, Interval, Rows, dask_rows
-from discreet.data import scattered as engine
-from discreet.data.dask import DaskTable, is_dask, lazily
-from discreet.data.partition import Broken, merged
-from discreet.data.total import Sums, summation_error
+from discreet.data.stored import partitions as engine
+from discreet.data.stored.dask import DaskTable, is_dask, lazily
+from discreet.data.stored.worker import Broken, merged
+from discreet.data.summation import Sums, summation_error
 from discreet.errors import InputError, InputTypeError, PrivacyError, SourceChanged
 from discreet.geometry import L2Ball
 from discreet.noise import RehearsalNoise

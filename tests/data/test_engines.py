@@ -7,7 +7,7 @@ import pytest
 from support.engines import compare
 
 
-@pytest.mark.filterwarnings("ignore::discreet.release.RehearsalWarning")
+@pytest.mark.filterwarnings("ignore::discreet.errors.RehearsalWarning")
 @pytest.mark.parametrize("seed", range(30))
 def test_another_engine_gives_the_same_model(tmp_path, seed):
     found = compare(seed, tmp_path)

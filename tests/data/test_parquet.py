@@ -15,22 +15,22 @@ import pytest
 from pyarrow import parquet
 from scipy import sparse
 
+from discreet._prefetch import ahead
 from discreet.data import Bounds, Interval, LabelSet, ParquetTable, Rows, parquet_rows
-from discreet.data import parquet as reading
-from discreet.data import stream as streaming
-from discreet.data.ahead import ahead
 from discreet.data.frame import Frame
-from discreet.data.parquet import ParquetFeed, Wanted
-from discreet.data.stream import StreamSource
-from discreet.data.total import summation_error
+from discreet.data.stored import parquet as reading
+from discreet.data.stored import stream as streaming
+from discreet.data.stored.parquet import ParquetFeed, Wanted
+from discreet.data.stored.stream import StreamSource
+from discreet.data.summation import summation_error
 from discreet.errors import InputError, PrivacyError, SourceChanged
+from discreet.gate import release
 from discreet.geometry import L2Ball
 from discreet.ledger import MemoryLedger, NoLedger, State
 from discreet.mechanisms import GaussianSum
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, Guarantee, Pure
-from discreet.question import VectorMean
-from discreet.release import release
+from discreet.questions import VectorMean
 
 WIDTH = 3
 NAMES = [f"x{j}" for j in range(WIDTH)]

@@ -11,7 +11,7 @@ from discreet.data import Bounds
 from discreet.geometry import L1Ball, L2Ball, Simplex
 from discreet.mechanisms import GaussianSum
 from discreet.privacy import AddRemoveOne, Budget
-from discreet.question import VectorSum
+from discreet.questions import VectorSum
 from support.opened import open_rows
 
 

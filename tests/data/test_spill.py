@@ -17,10 +17,10 @@ import pytest
 from pyarrow import parquet
 
 from discreet.data import Bounds, Interval, Rows, parquet_rows
-from discreet.data import parquet as reading
-from discreet.data import spill as spilling
-from discreet.data import stream as streaming
-from discreet.data.spill import Spill
+from discreet.data.stored import parquet as reading
+from discreet.data.stored import spill as spilling
+from discreet.data.stored import stream as streaming
+from discreet.data.stored.spill import Spill
 from discreet.errors import SourceChanged
 from discreet.geometry import L2Ball
 from discreet.ledger import NoLedger

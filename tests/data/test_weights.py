@@ -13,9 +13,9 @@ from discreet.data import Bounds, Interval, LabelSet, Rows
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import L2Ball
 from discreet.losses import Logistic, PseudoHuber
-from discreet.mechanisms._objective import RowsObjective
+from discreet.mechanisms.minimising.rows_objective import RowsObjective
 from discreet.noise import RehearsalNoise
-from discreet.problem import Problem
+from discreet.questions.problem import Problem
 from support.opened import open_rows
 
 ENGINES = pytest.mark.parametrize("engine", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])

@@ -24,7 +24,8 @@ from discreet.errors import (
     RehearsalRefused,
     UnitMismatch,
 )
-from discreet.ledger import Ledger, MemoryLedger, Receipt, State, tables
+from discreet.ledger import Ledger, MemoryLedger, Receipt, State
+from discreet.ledger.durable import sql_tables
 from discreet.linear_model import LogisticRegression
 from discreet.privacy import (
     AddRemoveOne,
@@ -324,15 +325,15 @@ def test_a_folder_and_a_missing_folder_are_no_places(tmp_path):
 def test_older_books_are_brought_up_to_date_and_newer_ones_refused(place, monkeypatch):
     made(place).charge(pure(0.5))
     done = []
-    monkeypatch.setattr(tables, "FORMAT", 4)
+    monkeypatch.setattr(sql_tables, "FORMAT", 4)
     with pytest.raises(LedgerError, match="no way from format 2"):
         Ledger(place)
-    monkeypatch.setattr(tables, "MIGRATIONS", {2: lambda _: done.append(1), 3: _add_a_column})
+    monkeypatch.setattr(sql_tables, "MIGRATIONS", {2: lambda _: done.append(1), 3: _add_a_column})
     assert len(Ledger(place).history()) == 1
     assert done == [1]
     Ledger(place).charge(pure(0.25))
     assert Ledger(place).verify().is_sound
-    monkeypatch.setattr(tables, "FORMAT", 2)
+    monkeypatch.setattr(sql_tables, "FORMAT", 2)
     with pytest.raises(LedgerError, match="has format 4; this version of discreet reads up to 2"):
         Ledger(place)
 
@@ -348,11 +349,11 @@ def test_a_migration_that_fails_changes_nothing(place, monkeypatch):
         _add_a_column(connection)
         raise LedgerError("no")
 
-    monkeypatch.setattr(tables, "FORMAT", 3)
-    monkeypatch.setattr(tables, "MIGRATIONS", {2: fail})
+    monkeypatch.setattr(sql_tables, "FORMAT", 3)
+    monkeypatch.setattr(sql_tables, "MIGRATIONS", {2: fail})
     with pytest.raises(LedgerError):
         Ledger(place)
-    monkeypatch.setattr(tables, "MIGRATIONS", {2: _add_a_column})
+    monkeypatch.setattr(sql_tables, "MIGRATIONS", {2: _add_a_column})
     assert len(Ledger(place).history()) == 1
 
 
@@ -366,7 +367,7 @@ def test_entries_are_json_that_anybody_can_read(tmp_path):
     ledger = made(tmp_path / "p.db", dataset="patients")
     ledger.charge(pure(0.5), purpose="a mean")
     with sql.create_engine(f"sqlite:///{tmp_path / 'p.db'}").connect() as connection:
-        texts = connection.execute(sql.select(tables.EVENTS.c.text)).scalars().all()
+        texts = connection.execute(sql.select(sql_tables.EVENTS.c.text)).scalars().all()
     declared, charged = map(json.loads, texts)
     assert declared["dataset"]["name"] == "patients"
     assert charged["guarantee"] == json.loads(pure(0.5).to_json())

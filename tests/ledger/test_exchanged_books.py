@@ -15,8 +15,8 @@ import sqlalchemy as sql
 
 from discreet.errors import BudgetExceeded, InputError, LedgerError
 from discreet.ledger import Ledger, State
-from discreet.ledger.store import Store
-from discreet.ledger.tables import BOOKS, DATASETS, EVENTS
+from discreet.ledger.durable.sql_tables import BOOKS, DATASETS, EVENTS
+from discreet.ledger.durable.store import Store
 from discreet.linear_model import LogisticRegression
 from discreet.privacy import AddRemoveOne, Budget, Guarantee, Pure
 
@@ -112,7 +112,7 @@ AMID = """
 import os, sys, threading
 from discreet.errors import LedgerError
 from discreet.ledger import Ledger
-from discreet.ledger.store import Store
+from discreet.ledger.durable.store import Store
 from discreet.privacy import *
 ledger = Ledger(sys.argv[1])
 inside, go_on = threading.Event(), threading.Event()

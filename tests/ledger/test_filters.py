@@ -9,7 +9,7 @@ import pytest
 
 from discreet.errors import BudgetExceeded
 from discreet.ledger import MemoryLedger
-from discreet.ledger.amounts import amounts, plus, total
+from discreet.ledger.decimal_amounts import amounts, plus, total
 from discreet.ledger.filters import (
     BasicFilter,
     GaussianFilter,

@@ -21,9 +21,11 @@ from discreet.errors import (
     PrivacyError,
     ReceiptError,
     RehearsalRefused,
+    RehearsalWarning,
     SealedError,
     UnitMismatch,
 )
+from discreet.gate import release
 from discreet.geometry import L2Ball
 from discreet.ledger import MemoryLedger, NoLedger, Receipt, State
 from discreet.mechanisms import GaussianSum
@@ -41,8 +43,7 @@ from discreet.privacy import (
     WithinDistance,
     gaussian_multiplier,
 )
-from discreet.question import VectorSum
-from discreet.release import RehearsalWarning, release
+from discreet.questions import VectorSum
 
 
 def pure(epsilon):

@@ -8,10 +8,11 @@ import pytest
 import sqlalchemy as sql
 
 from discreet.errors import BudgetExceeded, LedgerError
-from discreet.ledger import Ledger, State, seen
-from discreet.ledger.chain import BEGINNING, digest_of
-from discreet.ledger.store import Store
-from discreet.ledger.tables import BOOKS, DATASETS, EVENTS
+from discreet.ledger import Ledger, State
+from discreet.ledger.durable import last_seen
+from discreet.ledger.durable.chain import BEGINNING, digest_of
+from discreet.ledger.durable.sql_tables import BOOKS, DATASETS, EVENTS
+from discreet.ledger.durable.store import Store
 from discreet.privacy import AddRemoveOne, Budget, Gaussian, Guarantee, Pure
 
 TRIGGERS = {"sqlite": "discreet_no_update", "postgresql": "discreet_append_only ON discreet_events"}
@@ -56,7 +57,7 @@ def older(place, monkeypatch):
                 "CREATE TRIGGER discreet_append_only BEFORE UPDATE OR DELETE ON discreet_events "
                 "FOR EACH ROW EXECUTE FUNCTION discreet_refuse()"
             )
-    monkeypatch.setattr(seen, "_marks", {})
+    monkeypatch.setattr(last_seen, "_marks", {})
     return place
 
 

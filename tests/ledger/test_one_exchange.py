@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from discreet.errors import BudgetExceeded, LedgerError
-from discreet.ledger import Ledger, seen
-from discreet.ledger.store import Store
-from discreet.ledger.tables import DATASETS
+from discreet.ledger import Ledger
+from discreet.ledger.durable import last_seen
+from discreet.ledger.durable.sql_tables import DATASETS
+from discreet.ledger.durable.store import Store
 from discreet.privacy import AddRemoveOne, Budget, Guarantee, Pure
 
 pytestmark = pytest.mark.parametrize("place", ["postgresql"], indirect=True)
@@ -42,7 +43,7 @@ def test_who_is_alone_writes_at_once_and_who_is_not_waits(place, exchanges, monk
         ledger.charge(pure(2.0**-5))
     assert exchanges == ["queue", "queue", "alone", "alone"]
     with monkeypatch.context() as another_process:
-        another_process.setattr(seen, "_marks", {})
+        another_process.setattr(last_seen, "_marks", {})
         Ledger(place).charge(pure(2.0**-5))
     del exchanges[:]
     ledger.charge(pure(2.0**-5))

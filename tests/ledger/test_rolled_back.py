@@ -12,7 +12,8 @@ import sys
 import pytest
 
 from discreet.errors import BudgetExceeded, DiscreetError, InputError, LedgerError
-from discreet.ledger import Anchor, Ledger, read_anchors, seen
+from discreet.ledger import Anchor, Ledger, read_anchors
+from discreet.ledger.durable import last_seen
 from discreet.privacy import AddRemoveOne, Budget, Guarantee, Pure
 
 ENDINGS = ("", "-wal", "-shm")
@@ -30,7 +31,7 @@ def path(tmp_path):
 @pytest.fixture
 def forget(monkeypatch):
     """Return what makes this process as good as new: it has seen no line of any history."""
-    return lambda: monkeypatch.setattr(seen, "_marks", {})
+    return lambda: monkeypatch.setattr(last_seen, "_marks", {})
 
 
 def beside(path, ending):

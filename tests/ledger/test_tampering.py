@@ -8,10 +8,11 @@ import pytest
 import sqlalchemy as sql
 
 from discreet.errors import LedgerError
-from discreet.ledger import Anchor, Ledger, State, seen, summary
-from discreet.ledger.chain import digest_of
-from discreet.ledger.store import Store
-from discreet.ledger.tables import DATASETS, EVENTS
+from discreet.ledger import Anchor, Ledger, State
+from discreet.ledger.durable import last_seen, summary
+from discreet.ledger.durable.chain import digest_of
+from discreet.ledger.durable.sql_tables import DATASETS, EVENTS
+from discreet.ledger.durable.store import Store
 from discreet.privacy import AddRemoveOne, Budget, Guarantee, Pure
 
 TRIGGERS = {
@@ -99,7 +100,7 @@ def test_a_raised_budget_is_found(ledger, place):
 @pytest.fixture
 def forget(monkeypatch):
     """Return what makes this process as good as new: it has seen no line of any history."""
-    return lambda: monkeypatch.setattr(seen, "_marks", {})
+    return lambda: monkeypatch.setattr(last_seen, "_marks", {})
 
 
 def test_a_history_rewritten_as_a_whole_is_found_by_a_digest_kept_elsewhere(ledger, place, forget):

@@ -16,15 +16,20 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from discreet import Budget, MemoryLedger
-from discreet.errors import BudgetExceeded, CalibrationError, InputError, InputTypeError
+from discreet.errors import (
+    BudgetExceeded,
+    CalibrationError,
+    InputError,
+    InputTypeError,
+    RehearsalWarning,
+)
 from discreet.linear_model import LogisticRegression
-from discreet.release import RehearsalWarning
 
 GENERATOR = np.random.default_rng(3)
 X = GENERATOR.standard_normal((4000, 4))
 X /= np.maximum(1, np.linalg.norm(X, axis=1))[:, None]
 Y = np.where(X @ [3.0, -2.0, 1.0, 0.0] + 0.5 * GENERATOR.standard_normal(4000) > 0.2, "yes", "no")
-quiet = pytest.mark.filterwarnings("ignore::discreet.release.RehearsalWarning")
+quiet = pytest.mark.filterwarnings("ignore::discreet.errors.RehearsalWarning")
 
 
 @pytest.mark.parametrize("unit", ["add_remove", "replace"])

@@ -17,7 +17,7 @@ from discreet.linear_model import LowRankRegressor
 from discreet.privacy import Budget
 from support.rules import expected_to_fail, with_fitting_noise
 
-rehearsal = pytest.mark.filterwarnings("ignore::discreet.release.RehearsalWarning")
+rehearsal = pytest.mark.filterwarnings("ignore::discreet.errors.RehearsalWarning")
 _GENERATOR = np.random.default_rng(3)
 X = _GENERATOR.standard_normal((400, 3))
 X /= np.maximum(1.0, np.linalg.norm(X, axis=1))[:, None]

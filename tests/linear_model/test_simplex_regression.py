@@ -16,8 +16,8 @@ from discreet.geometry import LinfBall
 from discreet.ledger import State
 from discreet.linear_model import SimplexRegression
 from discreet.losses import Huber, Squared
-from discreet.mixture import Mixture
-from linear_model.estimators import rehearsal
+from discreet.questions.mixture import Mixture
+from support.estimators import rehearsal
 from support.mixtures import best_shares
 
 GENERATOR = np.random.default_rng(12)

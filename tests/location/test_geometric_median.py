@@ -18,7 +18,7 @@ from discreet.location import GeometricMedian
 from discreet.privacy import Budget
 from support.rules import expected_to_fail, with_fitting_noise
 
-rehearsal = pytest.mark.filterwarnings("ignore::discreet.release.RehearsalWarning")
+rehearsal = pytest.mark.filterwarnings("ignore::discreet.errors.RehearsalWarning")
 CENTRE = np.array([1.0, -2.0, 0.5])
 X = np.random.default_rng(0).standard_t(1.2, size=(2000, 3)) + CENTRE
 

@@ -20,7 +20,7 @@ from support.rules import expected_to_fail, with_fitting_noise
 
 EVERY = [Median, Quantile]
 every_estimator = pytest.mark.parametrize("model", EVERY)
-rehearsal = pytest.mark.filterwarnings("ignore::discreet.release.RehearsalWarning")
+rehearsal = pytest.mark.filterwarnings("ignore::discreet.errors.RehearsalWarning")
 X = np.random.default_rng(0).lognormal(0.0, 1.0, size=(500, 2))
 WIDE = (0.0, 100.0)
 PUBLIC = {"location_", "n_features_in_", "release_", "privacy_"}

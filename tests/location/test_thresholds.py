@@ -18,7 +18,7 @@ from discreet.losses import Hinge, Huber, Pinball, Squared
 from discreet.privacy import Budget
 from support.rules import expected_to_fail, with_fitting_noise
 
-rehearsal = pytest.mark.filterwarnings("ignore::discreet.release.RehearsalWarning")
+rehearsal = pytest.mark.filterwarnings("ignore::discreet.errors.RehearsalWarning")
 X = np.random.default_rng(0).normal(40.0, 10.0, size=(400, 2))
 y = np.where(X[:, 1] > 45.0, "old", "young")
 AGES = (0.0, 120.0)

@@ -19,7 +19,7 @@ from discreet.mechanisms.adaptive_ridge import LEAST_RIDGE, missing_ridge
 from discreet.noise import RehearsalNoise
 from discreet.penalties import L1, Indicator, WithRidge
 from discreet.privacy import AddRemoveOne, Budget, Gaussian, ReplaceOne
-from discreet.problem import Problem
+from discreet.questions.problem import Problem
 from support.opened import open_rows
 from support.silent import SilentNoise
 

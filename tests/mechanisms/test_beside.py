@@ -24,7 +24,7 @@ from discreet.privacy import (
     calibrate,
     compose,
 )
-from discreet.problem import Problem
+from discreet.questions.problem import Problem
 from support.opened import open_rows
 
 ADD, SWAP = AddRemoveOne(), ReplaceOne()

@@ -12,12 +12,12 @@ from discreet.data import Bounds, Interval
 from discreet.geometry import Box
 from discreet.losses import Squared
 from discreet.mechanisms import ExponentialSampling
-from discreet.mechanisms._cells import RATE_BITS, Cells, Sampler, _log_sums
-from discreet.mechanisms._guide import FARTHEST, STEEPEST, Guide, find_guide
+from discreet.mechanisms.sampling.guide import FARTHEST, STEEPEST, Guide, find_guide
+from discreet.mechanisms.sampling.rejection import RATE_BITS, Cells, Sampler, _log_sums
 from discreet.noise import RehearsalNoise
 from discreet.penalties import Indicator
 from discreet.privacy import AddRemoveOne, Budget
-from discreet.problem import Problem
+from discreet.questions.problem import Problem
 from support.opened import open_rows
 
 
@@ -76,7 +76,7 @@ def test_a_guide_is_found_where_matrices_are_singular(monkeypatch):
     def fail(*_):
         raise np.linalg.LinAlgError
 
-    monkeypatch.setattr("discreet.mechanisms._guide._find_guide", fail)
+    monkeypatch.setattr("discreet.mechanisms.sampling.guide._find_guide", fail)
     bounds = Bounds(Box([-1], [1]), 1, labels=Interval(-1, 1), max_rows=100)
     problem = Problem(Squared(1.0), bounds, 1.0, penalty=Indicator(Box([-1], [1])))
     plan = ExponentialSampling().plan(problem, Budget(1.0), AddRemoveOne())

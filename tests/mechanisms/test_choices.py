@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from discreet.audit.laws import exponential_selection
+from discreet.audit.exact.laws import exponential_selection
 from discreet.data import Bounds, LabelSet
 from discreet.errors import CalibrationError, InputError
 from discreet.geometry import Box, L2Ball
-from discreet.locations import ColumnLocations
 from discreet.losses import Huber
 from discreet.mechanisms import ExponentialSampling
-from discreet.mechanisms._choice import LOSS_STEPS, cuts, score_range
+from discreet.mechanisms.sampling.choice import LOSS_STEPS, cuts, score_range
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
-from discreet.question import BestThreshold, LeastLoss
+from discreet.questions import BestThreshold, LeastLoss
+from discreet.questions.locations import ColumnLocations
 from support.choices import errors_of
 from support.opened import open_rows
 

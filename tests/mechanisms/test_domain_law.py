@@ -21,7 +21,7 @@ from discreet.mechanisms import ObjectivePerturbation
 from discreet.noise import RehearsalNoise
 from discreet.penalties import Indicator
 from discreet.privacy import AddRemoveOne, Budget, Gaussian, ReplaceOne
-from discreet.problem import Problem
+from discreet.questions.problem import Problem
 from support.opened import open_rows
 
 ADD, SWAP = AddRemoveOne(), ReplaceOne()

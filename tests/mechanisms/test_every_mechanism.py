@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 from discreet.data import Rows
-from discreet.errors import BudgetExceeded, ReleaseFailed
+from discreet.errors import BudgetExceeded, RehearsalWarning, ReleaseFailed
+from discreet.gate import release
 from discreet.ledger import MemoryLedger, State
 from discreet.mechanisms import REGISTRY
 from discreet.noise import RehearsalNoise, SystemNoise
 from discreet.privacy import Budget, Guarantee
-from discreet.release import RehearsalWarning, Release, release
+from discreet.record import Release
 from support.cases import CASES, Data
 from support.checks import (
     certified_level,

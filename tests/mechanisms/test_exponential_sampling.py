@@ -20,7 +20,7 @@ from discreet.mechanisms import ExponentialSampling, GaussianSum
 from discreet.mechanisms.exponential_sampling import Runs, level_of, rank_range
 from discreet.noise import RehearsalNoise, selection
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
-from discreet.question import ColumnQuantiles, VectorSum
+from discreet.questions import ColumnQuantiles, VectorSum
 from support.cases import Data
 from support.selections import SELECTIONS, frequencies, law_of, laws_of, rank_scores
 

@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 from scipy.integrate import quad
 
-from discreet.mechanisms._linear_term import (
+from discreet.mechanisms.minimising.linear_term import (
     BITS,
     GAMMA_TAIL,
     GAMMA_TAIL_CHANCE,

@@ -14,15 +14,15 @@ from discreet.errors import InputError
 from discreet.geometry import L2Ball
 from discreet.losses import HuberHinge, Logistic
 from discreet.mechanisms import GaussianSum, ObjectivePerturbation, OutputPerturbation
-from discreet.mechanisms._linear_term import GaussianTerm, LaplaceTerm, RadialTerm
-from discreet.mechanisms._many import _Batch, solve_many
-from discreet.mechanisms._minimiser import Minimiser
-from discreet.mechanisms._objective import RowsObjective
-from discreet.problem import Problem
-from discreet.question import VectorSum
+from discreet.mechanisms.minimising.linear_term import GaussianTerm, LaplaceTerm, RadialTerm
+from discreet.mechanisms.minimising.many_terms import _Batch, solve_many
+from discreet.mechanisms.minimising.minimiser import Minimiser
+from discreet.mechanisms.minimising.rows_objective import RowsObjective
+from discreet.questions import VectorSum
+from discreet.questions.problem import Problem
 from support.opened import open_rows
 
-pytestmark = pytest.mark.filterwarnings("ignore::discreet.release.RehearsalWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::discreet.errors.RehearsalWarning")
 
 GENERATOR = np.random.default_rng(8)
 X = GENERATOR.standard_normal((700, 4)) / 2

@@ -24,12 +24,12 @@ from discreet.losses import (
     Squared,
 )
 from discreet.mechanisms import ObjectivePerturbation, OutputPerturbation
-from discreet.mechanisms._linear_term import BITS
-from discreet.mechanisms._minimiser import Minimiser
-from discreet.mechanisms._objective import CAREFUL_ROWS, RowsObjective, _inverse
+from discreet.mechanisms.minimising.linear_term import BITS
+from discreet.mechanisms.minimising.minimiser import Minimiser
+from discreet.mechanisms.minimising.rows_objective import CAREFUL_ROWS, RowsObjective, _inverse
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
-from discreet.problem import Problem
+from discreet.questions.problem import Problem
 from discreet.solvers import Solution
 from support.opened import open_rows
 
@@ -188,7 +188,7 @@ def _break_newton(monkeypatch):
     def broken(objective, start, **_):
         return Solution(start, 0.0)  # and claims to be done
 
-    monkeypatch.setattr("discreet.mechanisms._minimiser.newton", broken)
+    monkeypatch.setattr("discreet.mechanisms.minimising.minimiser.newton", broken)
 
 
 @every_loss
@@ -204,7 +204,7 @@ def _break_accelerated(monkeypatch):
     def broken(objective, start, **_):
         return Solution(start, 0.0)
 
-    monkeypatch.setattr("discreet.mechanisms._minimiser.accelerated_gradient", broken)
+    monkeypatch.setattr("discreet.mechanisms.minimising.minimiser.accelerated_gradient", broken)
 
 
 @every_loss
@@ -269,7 +269,7 @@ def test_garbage_from_newton_is_never_released(garbage, monkeypatch):
     def broken(objective, start, **_):
         return Solution(np.full_like(start, garbage), 0.0)
 
-    monkeypatch.setattr("discreet.mechanisms._minimiser.newton", broken)
+    monkeypatch.setattr("discreet.mechanisms.minimising.minimiser.newton", broken)
     problem, X, y = made(LOSSES[0], ridge=1.0, max_rows=50)
     minimiser = Minimiser(problem)
     rows = open_rows(X, y, bounds=problem.bounds)

@@ -11,7 +11,7 @@ from discreet.data import Bounds
 from discreet.geometry import Box
 from discreet.mechanisms import GaussianSum, LaplaceSum
 from discreet.privacy import AddRemoveOne, Budget
-from discreet.question import VectorMean
+from discreet.questions import VectorMean
 from support.opened import open_rows
 
 

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from discreet.data import Bounds, Interval, LabelSet, Rows
 from discreet.errors import CalibrationError, InputError, NotAccepted
+from discreet.gate import release
 from discreet.geometry import L1Ball, L2Ball, Simplex
 from discreet.linear_model import QuantileRegressor
 from discreet.losses import (
@@ -27,9 +28,9 @@ from discreet.losses import (
     Squared,
 )
 from discreet.mechanisms import NoisyGradient, noisy_gradient
-from discreet.mechanisms._batches import AllRows, FixedBatches, PoissonBatches
-from discreet.mechanisms._exact_gradient import ExactGradient
 from discreet.mechanisms.noisy_gradient import Sampling
+from discreet.mechanisms.summing.batches import AllRows, FixedBatches, PoissonBatches
+from discreet.mechanisms.summing.exact_gradient import ExactGradient
 from discreet.noise import ALL_ROWS, RehearsalNoise
 from discreet.penalties import Indicator
 from discreet.privacy import (
@@ -39,10 +40,9 @@ from discreet.privacy import (
     Gaussian,
     ReplaceOne,
     SampledGaussian,
-    tilted,
 )
-from discreet.problem import Problem
-from discreet.release import release
+from discreet.privacy import tilted_fft as tilted
+from discreet.questions.problem import Problem
 from support.confidence import lower_bound, upper_bound
 from support.opened import open_rows
 from support.silent import SilentNoise

@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 from discreet.data import Bounds, Interval, LabelSet, Rows
 from discreet.errors import CalibrationError, NotAccepted
+from discreet.gate import release
 from discreet.geometry import L2Ball
 from discreet.losses import (
     Hinge,
@@ -24,13 +25,12 @@ from discreet.losses import (
     Squared,
 )
 from discreet.mechanisms import ObjectivePerturbation
-from discreet.mechanisms._linear_term import BITS
-from discreet.mechanisms._objective import RowsObjective
+from discreet.mechanisms.minimising.linear_term import BITS
+from discreet.mechanisms.minimising.rows_objective import RowsObjective
 from discreet.mechanisms.objective_perturbation import MASK_SHARE
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, Gaussian, ReplaceOne
-from discreet.problem import Problem
-from discreet.release import release
+from discreet.questions.problem import Problem
 from discreet.solvers import newton
 from support.opened import open_rows
 from support.silent import SilentNoise

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from discreet.data import Bounds, Interval, LabelSet, Rows
 from discreet.errors import InputError, NotAccepted
+from discreet.gate import release
 from discreet.geometry import L2Ball
 from discreet.losses import Logistic, PseudoHuber
 from discreet.mechanisms import (
@@ -19,14 +20,13 @@ from discreet.mechanisms import (
     OutputPerturbation,
     PrivateStandardisation,
 )
-from discreet.mechanisms._share import Share
 from discreet.mechanisms.objective_perturbation import _gaussian_profile
 from discreet.mechanisms.one_vs_rest import OneVsRestPlan
+from discreet.mechanisms.share import Share
 from discreet.noise import RehearsalNoise
-from discreet.one_vs_rest import OneVsRest
 from discreet.privacy import AddRemoveOne, Budget, Gaussian, Laplace, ReplaceOne, ShiftedGaussian
-from discreet.problem import Problem
-from discreet.release import release
+from discreet.questions.problem import Problem
+from discreet.questions.several_classes import OneVsRest
 from support.cases import Data
 from support.checks import claimed_level
 from support.opened import open_rows

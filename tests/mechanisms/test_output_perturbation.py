@@ -10,17 +10,17 @@ import pytest
 
 from discreet.data import Bounds, Interval, LabelSet, Rows
 from discreet.errors import NotAccepted
+from discreet.gate import release
 from discreet.geometry import L2Ball
 from discreet.losses import Hinge, HuberHinge, Logistic, PseudoHuber, Squared
 from discreet.mechanisms import ObjectivePerturbation, OutputPerturbation
-from discreet.mechanisms._linear_term import RadialTerm
-from discreet.mechanisms._mask import laplace_mask
-from discreet.mechanisms._minimiser import Minimiser
+from discreet.mechanisms.minimising.linear_term import RadialTerm
+from discreet.mechanisms.minimising.mask import laplace_mask
+from discreet.mechanisms.minimising.minimiser import Minimiser
 from discreet.mechanisms.objective_perturbation import PURE_MASK_SHARE
 from discreet.noise import Grid, RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, Gaussian, Laplace, ReplaceOne
-from discreet.problem import Problem
-from discreet.release import release
+from discreet.questions.problem import Problem
 from support.cases import CASES, Data
 from support.checks import check_exact_audit, check_sensitivity
 from support.opened import open_rows

@@ -15,14 +15,14 @@ from discreet.errors import CalibrationError, PrivacyError
 from discreet.geometry import Box, L1Ball, L1L2Ball, L2Ball, LinfBall, Simplex
 from discreet.losses import Logistic, MarginLogistic, PseudoHuber, Squared
 from discreet.mechanisms import AdaptiveRidge, ObjectivePerturbation, OutputPerturbation
-from discreet.mechanisms._minimiser import Minimiser
-from discreet.mechanisms._objective import RowsObjective
-from discreet.mechanisms._penalised import PenalisedMinimiser
-from discreet.mechanisms._search import ProximalSearch
+from discreet.mechanisms.minimising.minimiser import Minimiser
+from discreet.mechanisms.minimising.penalised import PenalisedMinimiser
+from discreet.mechanisms.minimising.proximal_search import ProximalSearch
+from discreet.mechanisms.minimising.rows_objective import RowsObjective
 from discreet.noise import RehearsalNoise
 from discreet.penalties import L1, ElasticNet, Indicator, Penalty, WithRidge
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
-from discreet.problem import Problem
+from discreet.questions.problem import Problem
 from discreet.solvers import Solution
 from support.exact_prox import ExactLoss, distance, exact_minimiser
 from support.opened import open_rows
@@ -157,7 +157,7 @@ def _break_newton(monkeypatch, point=0.0):
     def broken(objective, penalty, start, **_):
         return Solution(np.full_like(start, point), 0.0)  # and claims to be done
 
-    monkeypatch.setattr("discreet.mechanisms._search.proximal_newton", broken)
+    monkeypatch.setattr("discreet.mechanisms.minimising.proximal_search.proximal_newton", broken)
 
 
 @every_loss
@@ -197,7 +197,7 @@ def test_a_singular_matrix_does_not_end_the_search(monkeypatch):
     def broken(*_, **__):
         raise np.linalg.LinAlgError("singular")
 
-    monkeypatch.setattr("discreet.mechanisms._search.proximal_newton", broken)
+    monkeypatch.setattr("discreet.mechanisms.minimising.proximal_search.proximal_newton", broken)
     problem, X, y = made(SQUARED, Indicator(L2Ball(0.3)), max_rows=30)
     rows = open_rows(X, y, bounds=problem.bounds)
     check_radius(solver(problem), SQUARED, X, y, np.zeros(3), rows)
@@ -224,7 +224,7 @@ def test_careless_solving_is_caught(monkeypatch):
     rows = open_rows(X, y, bounds=problem.bounds)
     _break_newton(monkeypatch)
     monkeypatch.setattr(
-        "discreet.mechanisms._search.certify",
+        "discreet.mechanisms.minimising.proximal_search.certify",
         lambda gradient, penalty, point, step: (point, 0.0),
     )
     with pytest.raises(AssertionError):

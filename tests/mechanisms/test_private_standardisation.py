@@ -11,21 +11,19 @@ from scipy import sparse
 from scipy.special import ndtr, ndtri
 
 from discreet.data import Bounds, LabelSet
-from discreet.declared import CLIPPING_SLACK
 from discreet.errors import CalibrationError, NotAccepted
 from discreet.geometry import Box, L1Ball, L1L2Ball, L2Ball, LinfBall
 from discreet.losses import MarginLogistic
 from discreet.mechanisms import EachAgainstTheRest, ObjectivePerturbation, PrivateStandardisation
-from discreet.mechanisms._column_sums import ColumnSums, NoisySums, Sums
-from discreet.mechanisms._frame import FEWEST, StandardFrame
-from discreet.mechanisms._linear_term import LaplaceTerm
+from discreet.mechanisms.minimising.linear_term import LaplaceTerm
 from discreet.mechanisms.private_standardisation import (
     GAUSSIAN_SHARE,
     PURE_SHARE,
     PrivateStandardisationPlan,
 )
+from discreet.mechanisms.summing.column_sums import ColumnSums, NoisySums, Sums
+from discreet.mechanisms.summing.standard_frame import FEWEST, StandardFrame
 from discreet.noise import RehearsalNoise
-from discreet.one_vs_rest import OneVsRest
 from discreet.penalties import Indicator
 from discreet.privacy import (
     AddRemoveOne,
@@ -36,7 +34,9 @@ from discreet.privacy import (
     compose,
     gaussian_multiplier,
 )
-from discreet.problem import Problem
+from discreet.questions.bounds import CLIPPING_SLACK
+from discreet.questions.problem import Problem
+from discreet.questions.several_classes import OneVsRest
 from support.cases import Data
 from support.opened import open_rows
 from support.silent import SilentNoise

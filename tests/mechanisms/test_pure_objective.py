@@ -19,11 +19,11 @@ from discreet.losses import (
     SmoothedHinge,
 )
 from discreet.mechanisms import ObjectivePerturbation, objective_perturbation
-from discreet.mechanisms._linear_term import LaplaceTerm, RadialTerm
-from discreet.mechanisms._mask import laplace_mask
-from discreet.mechanisms._pure_objective import largest_shift, pure_cost
+from discreet.mechanisms.minimising.linear_term import LaplaceTerm, RadialTerm
+from discreet.mechanisms.minimising.mask import laplace_mask
+from discreet.mechanisms.minimising.pure_cost_of_terms import largest_shift, pure_cost
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
-from discreet.problem import Problem
+from discreet.questions.problem import Problem
 from support.cases import CASES
 from support.checks import check_exact_audit
 from support.exact_law import largest_log_ratio

@@ -14,14 +14,14 @@ from discreet.geometry import Box, L2Ball, LinfBall
 from discreet.linear_model import QuantileRegressor
 from discreet.losses import Huber, SmoothedPinball
 from discreet.mechanisms import ObjectivePerturbation, OutputPerturbation
-from discreet.mechanisms._guide import find_guide
-from discreet.mechanisms._minimiser import Minimiser
-from discreet.mechanisms._penalised import PenalisedMinimiser
-from discreet.mechanisms._region import around
-from discreet.mechanisms._search import ProximalSearch
+from discreet.mechanisms.minimising.minimiser import Minimiser
+from discreet.mechanisms.minimising.penalised import PenalisedMinimiser
+from discreet.mechanisms.minimising.proximal_search import ProximalSearch
+from discreet.mechanisms.sampling.guide import find_guide
+from discreet.mechanisms.sampling.lattice import around
 from discreet.penalties import Indicator
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
-from discreet.problem import Problem
+from discreet.questions.problem import Problem
 from support.refusals import NAMES, Setting, Table, attack, hardened, outcome
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # rows may hold anything

@@ -15,12 +15,12 @@ from discreet.errors import CalibrationError, InputError, NotAccepted
 from discreet.geometry import Box, L1Ball, L2Ball, Simplex
 from discreet.losses import Hinge, Logistic, Pinball, Poisson, Squared
 from discreet.mechanisms import ExponentialSampling, Localization
-from discreet.mechanisms._energy import Energy, Scale
-from discreet.mechanisms._guide import Guide
+from discreet.mechanisms.sampling.energy import Energy, Scale
+from discreet.mechanisms.sampling.guide import Guide
 from discreet.noise import RehearsalNoise
 from discreet.penalties import L1, Indicator
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
-from discreet.problem import Problem
+from discreet.questions.problem import Problem
 from support.models import coarse, lattice, law_of, straight_problem, worst_rows
 from support.opened import open_rows
 

@@ -14,18 +14,18 @@ from scipy.special import softmax
 from audits.mutants.mixtures import range_on
 from discreet.audit import exact_audit
 from discreet.audit.catalogue import cases
-from discreet.bounds.simplex import slowdown
 from discreet.data import Bounds, Interval, LabelSet
 from discreet.errors import CalibrationError, InputError, NotAccepted
 from discreet.geometry import L2Ball, LinfBall
 from discreet.losses import Hinge, Huber, LogCosh, Logistic, Pinball, PseudoHuber, Squared
 from discreet.mechanisms import ObjectivePerturbation, SimplexSampling
-from discreet.mechanisms._entropic import EntropicMinimiser, EntropicObjective
+from discreet.mechanisms.minimising.entropic import EntropicMinimiser, EntropicObjective
 from discreet.mechanisms.simplex_sampling import most_draws, span_of, widest
-from discreet.mixture import Mixture
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, BoundedRange, Budget, ReplaceOne
-from discreet.question import VectorSum
+from discreet.questions import VectorSum
+from discreet.questions.mixture import Mixture
+from discreet.theory.simplex_sampling import slowdown
 from support.mixtures import MIXTURES, best_shares, law_of_counts, law_of_one
 from support.opened import open_rows
 

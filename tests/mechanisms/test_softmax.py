@@ -12,19 +12,19 @@ from scipy import sparse
 
 from discreet.data import Bounds, LabelSet, Rows
 from discreet.errors import CalibrationError, NotAccepted
+from discreet.gate import release
 from discreet.geometry import L2Ball
 from discreet.ledger import MemoryLedger
 from discreet.losses import Hinge, Logistic, MarginLogistic
 from discreet.losses.softmax import MarginSoftmax
 from discreet.mechanisms import EachAgainstTheRest, NoisyGradient, PrivateStandardisation
-from discreet.mechanisms._exact_gradient import ENTRY_BITS
-from discreet.mechanisms._softmax import SHORTENED, ExactSoftmax, Softmax
+from discreet.mechanisms.summing.exact_gradient import ENTRY_BITS
+from discreet.mechanisms.summing.softmax_gradient import SHORTENED, ExactSoftmax, Softmax
 from discreet.noise import RehearsalNoise
-from discreet.one_vs_rest import OneVsRest
 from discreet.penalties import Indicator
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
-from discreet.problem import Problem
-from discreet.release import release
+from discreet.questions.problem import Problem
+from discreet.questions.several_classes import OneVsRest
 from discreet.updates import Adaptive, Preconditioned
 from support.opened import open_rows
 from support.two_stage import STAGED, check_joint_audit

@@ -15,15 +15,16 @@ from sklearn.linear_model import Ridge
 
 from discreet.data import Bounds, Interval, LabelSet, Rows
 from discreet.errors import NotAccepted
+from discreet.gate import release
 from discreet.geometry import Box, L1Ball, L2Ball
 from discreet.losses import Logistic, PseudoHuber, Squared
-from discreet.mechanisms import SufficientStatistics, _moments
-from discreet.mechanisms._moments import Moments
+from discreet.mechanisms import SufficientStatistics
+from discreet.mechanisms.summing import moments as _moments
+from discreet.mechanisms.summing.moments import Moments
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
-from discreet.problem import Problem
-from discreet.question import VectorSum
-from discreet.release import release
+from discreet.questions import VectorSum
+from discreet.questions.problem import Problem
 from support.cases import CASES, Data
 from support.checks import check_exact_audit, check_sensitivity
 from support.opened import open_rows

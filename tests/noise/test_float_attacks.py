@@ -31,7 +31,7 @@ from discreet.noise import (
     release_gaussian,
     release_laplace,
 )
-from discreet.problem import Problem
+from discreet.questions.problem import Problem
 from support.minimisers import minimisers
 
 TRIALS = 1_000_000

@@ -14,15 +14,8 @@ from mpmath import mp, mpf
 from scipy import stats
 
 from discreet.audit.scores import EvenSteps, lowest_bit
-from discreet.noise import (
-    Grid,
-    RehearsalNoise,
-    gaussian_grid,
-    law,
-    radial,
-    release_laplace,
-)
-from discreet.noise.radial import BITS, _standard, _sum_of_squares
+from discreet.noise import Grid, RehearsalNoise, gaussian_grid, law, radial, release_laplace
+from discreet.noise.radial_noise import BITS, _standard, _sum_of_squares
 from discreet.noise.words import CipherWords
 
 KEY = bytes(range(32))

@@ -12,7 +12,7 @@ from scipy import stats
 
 from discreet.errors import InputError
 from discreet.noise import RehearsalNoise, radial
-from discreet.noise.radial import BITS, _sum_of_squares, coupling_error
+from discreet.noise.radial_noise import BITS, _sum_of_squares, coupling_error
 
 
 def draws(dimension, count, scale=1.0):

@@ -11,9 +11,9 @@ import pytest
 
 from discreet.ledger import MemoryLedger
 from discreet.planning import Answer, Cell, Planner, Prediction, PublicFacts
+from discreet.planning.least_needed import least
 from discreet.planning.planner import MOST_EPSILON
 from discreet.planning.rehearsals import LARGEST_EPSILON, Rehearsals
-from discreet.planning.search import least
 from discreet.preprocessing import Category, Numeric
 
 COLUMNS = [Numeric(0, 10), Numeric(-1, 1), Category(["a", "b", "c"])]

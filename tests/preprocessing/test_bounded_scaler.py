@@ -16,10 +16,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from discreet.declared import Bounds, LabelSet
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import L1Ball, L2Ball
 from discreet.preprocessing import BoundedScaler, Category, Column, Numeric
+from discreet.questions.bounds import Bounds, LabelSet
 
 DECLARED = {
     "age": Numeric(0, 120),

@@ -26,9 +26,9 @@ from discreet.privacy import (
     WithinDistance,
     ZeroConcentrated,
     compose,
-    tilted,
     within,
 )
+from discreet.privacy import tilted_fft as tilted
 
 LAW = settings(derandomize=True, deadline=None, max_examples=60)
 

@@ -9,7 +9,7 @@ from dp_accounting.rdp import RdpAccountant
 
 from discreet.errors import InputError
 from discreet.privacy import FixedBatchGaussian, Gaussian, SampledGaussian, compose
-from discreet.privacy.tilted import ComposedLoss
+from discreet.privacy.tilted_fft import ComposedLoss
 
 SWAP = dp_accounting.NeighboringRelation.REPLACE_ONE
 

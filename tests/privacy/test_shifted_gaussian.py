@@ -12,14 +12,7 @@ import pytest
 from scipy.special import expit, log_ndtr
 
 from discreet.errors import InputError, InputTypeError
-from discreet.privacy import (
-    ORDERS,
-    Budget,
-    Gaussian,
-    ShiftedGaussian,
-    calibrate,
-    compose,
-)
+from discreet.privacy import ORDERS, Budget, Gaussian, ShiftedGaussian, calibrate, compose
 from discreet.privacy.concentrated import renyi_delta
 from discreet.privacy.shifted_gaussian import _mean_excess
 

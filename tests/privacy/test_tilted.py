@@ -17,10 +17,10 @@ from discreet.privacy import (
     calibrate,
     compose,
     gaussian_multiplier,
-    tilted,
 )
+from discreet.privacy import tilted_fft as tilted
 from discreet.privacy.hull import lower_hull
-from discreet.privacy.tilted import GridLoss, composed_delta, connect_the_dots
+from discreet.privacy.tilted_fft import GridLoss, composed_delta, connect_the_dots
 
 RELATIONS = pytest.mark.parametrize("is_replace", [False, True], ids=["add_remove", "replace"])
 

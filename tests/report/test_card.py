@@ -14,19 +14,19 @@ import pytest
 
 from discreet import Bounds, Budget, GaussianSum, LinearClassifier, MemoryLedger, Rows, VectorMean
 from discreet.compat.diffprivlib import BudgetAccountant
-from discreet.errors import InputError, InputTypeError
-from discreet.facts import Fact, Source
+from discreet.errors import InputError, InputTypeError, RehearsalWarning
+from discreet.gate import release
 from discreet.geometry import Box
 from discreet.ledger import Ledger, NoLedger
 from discreet.mechanisms import REGISTRY, PrivateCount
 from discreet.noise import RehearsalNoise
 from discreet.preprocessing import Category, Numeric
 from discreet.privacy import AddRemoveOne, Guarantee, Pure
-from discreet.question import RowCount
-from discreet.release import RehearsalWarning, Release, release
+from discreet.questions import RowCount
+from discreet.record import Fact, Origin, Release
 from discreet.report import Card, card, theorem_of
 from discreet.report.escape import in_markdown
-from discreet.report.schema import card_schema, validate
+from discreet.report.json_schema import card_schema, validate
 
 ROOT = Path(__file__).parents[2]
 BOUNDS = Bounds(Box([0, 0], [120, 250]), n_features=2)
@@ -49,7 +49,7 @@ def plain():
 def hostile():
     """A card in which every text that somebody else chooses is markup."""
     guarantee = Guarantee(Pure(1.0), AddRemoveOne(), (MARKUP,))
-    facts = (Fact(MARKUP, MARKUP, Source.DECLARED),)
+    facts = (Fact(MARKUP, MARKUP, Origin.DECLARED),)
     made = Release(
         1, guarantee, "private_count", 3, MARKUP, MARKUP, MARKUP, facts, MARKUP, ledger=MARKUP
     )
@@ -107,14 +107,14 @@ def test_found_classes_are_marked_as_read_from_the_data():
     y = np.where(age > 60, "ill", "well")
     columns = {"columns": [Numeric(18, 100), Category(["a", "b"])], "delta": 0.0}
     found = {fact.what: fact for fact in LinearClassifier(**columns).fit(X, y).release_.facts}
-    assert found["labels"].source is Source.FOUND
+    assert found["labels"].source is Origin.FOUND
     assert "ill" not in found["labels"].words
     assert found["column 1"].words == "numbers from 18 to 100"
     declared = LinearClassifier(**columns, classes=["ill", "well"]).fit(X, y).release_
     facts = {fact.what: fact for fact in declared.facts}
     assert (facts["labels"].words, facts["labels"].source) == (
         "one of ill, well",
-        Source.DECLARED,
+        Origin.DECLARED,
     )
 
 
@@ -122,7 +122,7 @@ def test_a_replaced_record_makes_the_number_of_records_public():
     rows = Rows(np.full((50, 2), 7.0), bounds=BOUNDS, unit="replace")
     made = release(GaussianSum(), VectorMean(BOUNDS), rows, budget=Budget(1.0, 1e-6))
     (records,) = [fact for fact in made.facts if fact.what == "records"]
-    assert records.source is Source.FOUND
+    assert records.source is Origin.FOUND
 
 
 def test_a_ledger_with_the_same_first_charge_is_refused(tmp_path):

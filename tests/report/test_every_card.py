@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 
-from discreet.facts import Certificate, facts_about
 from discreet.mechanisms import REGISTRY
 from discreet.privacy import (
     AddRemoveOne,
@@ -23,7 +22,7 @@ from discreet.privacy import (
     WithinDistance,
     ZeroConcentrated,
 )
-from discreet.release import Release
+from discreet.record import Certificate, Release, facts_about
 from discreet.report import Card, card
 from discreet.report.numbers import check_numbers, numbers_of
 from support.cases import CASES

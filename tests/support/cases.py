@@ -22,14 +22,13 @@ from discreet.mechanisms import (
     PrivateCount,
     SufficientStatistics,
 )
-from discreet.mechanisms._linear_term import LaplaceTerm, RadialTerm
+from discreet.mechanisms.minimising.linear_term import LaplaceTerm, RadialTerm
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbationPlan
 from discreet.mechanisms.sufficient_statistics import SufficientStatisticsPlan
 from discreet.mechanisms.vector_perturbation import VectorPerturbationPlan
 from discreet.privacy import AddRemoveOne, Budget, Gaussian, Laplace, ReplaceOne, Unit
-from discreet.problem import Problem
-from discreet.question import Question, RowCount, VectorMean, VectorSum
-from discreet.vector_problems import VectorProblem
+from discreet.questions import Question, RowCount, VectorMean, VectorProblem, VectorSum
+from discreet.questions.problem import Problem
 from support.domain_cases import domain_cases
 from support.opened import open_rows
 from support.shifted_radial import ShiftedRadial

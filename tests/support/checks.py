@@ -9,8 +9,8 @@ import numpy as np
 from scipy.stats import beta, norm
 
 from discreet.privacy import Composition
-from discreet.problem import Problem
-from discreet.vector_problems import VectorProblem
+from discreet.questions import VectorProblem
+from discreet.questions.problem import Problem
 
 
 def check_sensitivity(case, plan, pairs):

@@ -8,11 +8,11 @@ import numpy as np
 
 from discreet.data import Bounds, LabelSet
 from discreet.geometry import Box
-from discreet.locations import ColumnLocations
 from discreet.losses import Huber, Pinball
 from discreet.mechanisms import ExponentialSampling
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
-from discreet.question import BestThreshold, LeastLoss
+from discreet.questions import BestThreshold, LeastLoss
+from discreet.questions.locations import ColumnLocations
 from support.cases import Case, Data, _hostile_row
 
 

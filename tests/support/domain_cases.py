@@ -13,7 +13,7 @@ from discreet.mechanisms import AdaptiveRidge, ObjectivePerturbation, OutputPert
 from discreet.mechanisms.adaptive_ridge import AdaptiveRidgePlan
 from discreet.penalties import Indicator
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
-from discreet.problem import Problem
+from discreet.questions.problem import Problem
 
 
 def domain_cases(case, data, distance, row):

@@ -36,13 +36,13 @@ from pyarrow import parquet
 from scipy import sparse
 
 from discreet import LinearClassifier
-from discreet.data.partition import UNREAD
-from discreet.data.scattered import Scattered
+from discreet.data.stored.partitions import Scattered
+from discreet.data.stored.worker import UNREAD
+from discreet.errors import RehearsalWarning
 from discreet.ledger import NoLedger
 from discreet.linear_model import LogisticRegression
 from discreet.preprocessing import Category, Numeric
 from discreet.privacy import Guarantee, Pure
-from discreet.release import RehearsalWarning
 from support.place import run
 
 # What is declared, and honest records -----------------------------------------------------------
@@ -379,7 +379,7 @@ def at_the_gate(fit: Callable[[], object]) -> Outcome:
 
     with (
         warnings.catch_warnings(record=True) as said,
-        patch("discreet.linear_model._fitting.release", release),
+        patch("discreet.estimators.task.release", release),
         dask.config.set(scheduler="synchronous"),
     ):
         warnings.simplefilter("always")

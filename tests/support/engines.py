@@ -23,6 +23,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from discreet.data import Bounds, Interval, LabelSet, Rows, dask_rows, parquet_rows
+from discreet.gate import release
 from discreet.geometry import L2Ball
 from discreet.losses import MarginLogistic, Squared
 from discreet.mechanisms import (
@@ -34,8 +35,8 @@ from discreet.mechanisms import (
 )
 from discreet.noise import RehearsalNoise
 from discreet.privacy import Budget
-from discreet.problem import Problem
-from discreet.release import Release, release
+from discreet.questions.problem import Problem
+from discreet.record import Release
 
 ENGINES = ("array", "threads", "files", "dask array", "dask frame")
 
@@ -89,7 +90,10 @@ def compare(seed: int, folder: Path) -> Comparison:
     plain = fitted(Rows(X, y, weights=weights, bounds=bounds))
     engine = ENGINES[generator.integers(len(ENGINES))]
     size = int(generator.choice([1, 7, 64, 1000, 2**13]))
-    with patch("discreet.mechanisms._objective.ROUGH_ROWS", int(generator.choice([50, 8192]))):
+    with patch(
+        "discreet.mechanisms.minimising.rows_objective.ROUGH_ROWS",
+        int(generator.choice([50, 8192])),
+    ):
         other = _on(engine, X, y, weights, generator, folder, bounds, size, fitted)
     return Comparison(
         f"seed {seed}: {mechanism.name} on {engine}, {count} x {width}, blocks of {size}",
@@ -121,15 +125,15 @@ def _on(
         source = _files(X, y, weights, generator, folder, ends)
         pieces = int(generator.choice([17, 64, 500]))
         with (
-            patch("discreet.data.stream.PIECE_NUMBERS", 1),
-            patch("discreet.data.stream.rows_of_width", lambda width: pieces),
+            patch("discreet.data.stored.stream.PIECE_NUMBERS", 1),
+            patch("discreet.data.stored.stream.rows_of_width", lambda width: pieces),
         ):
             return fitted(Rows(source, **options))
     scheduler = str(generator.choice(["synchronous", "threads"]))
     cached = int(generator.choice([0, 2**28]))
     with (
         dask.config.set(scheduler=scheduler),
-        patch("discreet.data.scattered.CACHED_BYTES", cached),
+        patch("discreet.data.stored.partitions.CACHED_BYTES", cached),
     ):
         lengths = tuple(np.diff(ends).tolist())
         if engine == "dask array":

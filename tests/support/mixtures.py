@@ -10,13 +10,13 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import softmax
 
-from discreet.audit.laws import FiniteLaw
+from discreet.audit.exact.laws import FiniteLaw
 from discreet.data import Bounds, Interval
 from discreet.geometry import LinfBall
 from discreet.losses import Huber, Squared
 from discreet.mechanisms import SimplexSampling
-from discreet.mixture import Mixture
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
+from discreet.questions.mixture import Mixture
 from support.cases import Case, Data, _hostile_row
 
 

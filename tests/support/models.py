@@ -6,16 +6,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.audit.laws import exponential_selection
+from discreet.audit.exact.laws import exponential_selection
 from discreet.data import Bounds, LabelSet
 from discreet.geometry import L2Ball
 from discreet.losses import MarginLogistic
 from discreet.mechanisms import ExponentialSampling, Localization
-from discreet.mechanisms._energy import Energy
-from discreet.mechanisms._region import region_of
+from discreet.mechanisms.sampling.energy import Energy
+from discreet.mechanisms.sampling.lattice import region_of
 from discreet.penalties import Indicator
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
-from discreet.problem import Problem
+from discreet.questions.problem import Problem
 from support.cases import Case, Data, _hostile_row
 
 RIDGE = 2.0

@@ -51,18 +51,25 @@ from discreet.mechanisms import (
     SufficientStatistics,
     VectorPerturbation,
 )
-from discreet.mechanisms._minimiser import TOO_LARGE, Minimiser
-from discreet.mechanisms._objective import RowsObjective
+from discreet.mechanisms.minimising.minimiser import TOO_LARGE, Minimiser
+from discreet.mechanisms.minimising.rows_objective import RowsObjective
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbationPlan
-from discreet.mixture import Mixture
 from discreet.noise import RehearsalNoise
-from discreet.one_vs_rest import OneVsRest
 from discreet.penalties import L1, ElasticNet, Indicator, L1Within
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne, Unit
-from discreet.problem import Problem
-from discreet.question import ColumnQuantiles, Question, RowCount, VectorMean, VectorSum
+from discreet.questions import (
+    ColumnQuantiles,
+    Question,
+    RowCount,
+    SeveralOutputs,
+    SpatialMedian,
+    VectorMean,
+    VectorSum,
+)
+from discreet.questions.mixture import Mixture
+from discreet.questions.problem import Problem
+from discreet.questions.several_classes import OneVsRest
 from discreet.solvers import certify, newton, proximal_newton
-from discreet.vector_problems import SeveralOutputs, SpatialMedian
 from support.opened import open_rows
 
 Draw = np.random.Generator

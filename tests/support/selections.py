@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.audit.laws.finite import exponential_selection
+from discreet.audit.exact.laws.finite import exponential_selection
 from discreet.data import Bounds
 from discreet.geometry import Box
 from discreet.mechanisms import ExponentialSampling
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
-from discreet.question import ColumnQuantiles
+from discreet.questions import ColumnQuantiles
 from support.cases import Case, Data, _hostile_row
 
 

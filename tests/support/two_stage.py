@@ -25,15 +25,15 @@ from discreet.mechanisms import (
     OutputPerturbation,
     PrivateStandardisation,
 )
-from discreet.mechanisms._frame import StandardFrame
-from discreet.mechanisms._linear_term import LaplaceTerm
+from discreet.mechanisms.minimising.linear_term import LaplaceTerm
 from discreet.mechanisms.output_perturbation import OutputPerturbationPlan
+from discreet.mechanisms.summing.standard_frame import StandardFrame
 from discreet.noise import RehearsalNoise
-from discreet.one_vs_rest import OneVsRest
 from discreet.penalties import Indicator
 from discreet.privacy import AddRemoveOne, Budget, Gaussian, ReplaceOne
-from discreet.problem import Problem
-from discreet.vector_problems import SpatialMedian
+from discreet.questions import SpatialMedian
+from discreet.questions.problem import Problem
+from discreet.questions.several_classes import OneVsRest
 from support.cases import Case, Data, _hostile_row, _l1, _l2
 from support.checks import rates
 from support.silent import SilentNoise

@@ -11,7 +11,7 @@ from discreet.geometry import L2Ball, NuclearBall, Product
 from discreet.mechanisms import VectorPerturbation
 from discreet.penalties import Indicator
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
-from discreet.vector_problems import SeveralOutputs, SpatialMedian
+from discreet.questions import SeveralOutputs, SpatialMedian
 
 FAR_ROWS = Bounds(L2Ball(1e6), 3, max_rows=2**16)
 MEDIAN = SpatialMedian(FAR_ROWS, 2e4, Indicator(L2Ball(1.0)), smoothing=1.0)

@@ -12,7 +12,7 @@ from sklearn.svm import LinearSVC as PlainSVC
 from discreet import Budget, MemoryLedger
 from discreet.errors import CalibrationError, InputError, NotAccepted
 from discreet.svm import LinearSVC
-from linear_model.estimators import THREE, TWO, X, rehearsal
+from support.estimators import THREE, TWO, X, rehearsal
 
 
 @pytest.mark.parametrize("mechanism", ["objective_perturbation", "output_perturbation"])

@@ -14,7 +14,8 @@ from discreet import tables
 from discreet.errors import InputError
 from discreet.preprocessing import Category, Numeric
 from discreet.schema import Schema, Target
-from discreet.tables import files, records
+from discreet.tables import csv_records as records
+from discreet.tables import files
 
 SCHEMA = Schema(
     {"n": Numeric(0, 10), "t": Category(["ab", "c,d", "e\nf", 'g"h', "x"])},

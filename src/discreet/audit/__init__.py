@@ -1,13 +1,13 @@
 """Attack a guarantee: what can be proved against it, and with how much power."""
 
-from discreet.audit.certify import Claim, Evidence
 from discreet.audit.exact import ExactResult, exact_audit, true_deltas
+from discreet.audit.exact.search import SearchResult, problem_pairs, search
 from discreet.audit.one_run import OneRunResult, audit_in_one_run, orthogonal_canaries
-from discreet.audit.pair import Pair
-from discreet.audit.picture import draw
-from discreet.audit.result import AuditResult
-from discreet.audit.search import SearchResult, problem_pairs, search
-from discreet.audit.statistical import STANDARD_SCORES, audit
+from discreet.audit.statistical.audit_result import AuditResult
+from discreet.audit.statistical.certify import Claim, Evidence
+from discreet.audit.statistical.claims_plot import draw
+from discreet.audit.statistical.pair import Pair
+from discreet.audit.statistical.statistical_audit import STANDARD_SCORES, audit
 
 __all__ = [
     "STANDARD_SCORES",

@@ -11,12 +11,11 @@ import numpy as np
 
 from discreet import _checks
 from discreet._types import Array
-from discreet.audit.pair import Pair
-from discreet.audit.result import AuditResult
 from discreet.audit.scores import Score
-from discreet.audit.statistical import audit
+from discreet.audit.statistical.audit_result import AuditResult
+from discreet.audit.statistical.pair import Pair
+from discreet.audit.statistical.statistical_audit import audit
 from discreet.data import Rows
-from discreet.declared import Bounds, Interval, LabelSet
 from discreet.geometry import Box, L1Ball, L2Ball, LinfBall, NuclearBall, Product
 from discreet.ledger import NoLedger
 from discreet.losses import Hinge, Logistic, MarginLogistic, Squared
@@ -41,14 +40,21 @@ from discreet.mechanisms import (
 )
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbationPlan
 from discreet.mechanisms.simplex_sampling import least_with, widest
-from discreet.mixture import Mixture
 from discreet.noise import RehearsalNoise
-from discreet.one_vs_rest import OneVsRest
 from discreet.penalties import Indicator
 from discreet.privacy import AddRemoveOne, Budget, NoPrivacy, Unit, unit_named
-from discreet.problem import Problem
-from discreet.question import ColumnQuantiles, Question, RowCount, VectorSum
-from discreet.vector_problems import SeveralOutputs, SpatialMedian
+from discreet.questions import (
+    ColumnQuantiles,
+    Question,
+    RowCount,
+    SeveralOutputs,
+    SpatialMedian,
+    VectorSum,
+)
+from discreet.questions.bounds import Bounds, Interval, LabelSet
+from discreet.questions.mixture import Mixture
+from discreet.questions.problem import Problem
+from discreet.questions.several_classes import OneVsRest
 
 NAMES = tuple(mechanism.name for mechanism in REGISTRY)
 

@@ -10,8 +10,8 @@ import typer
 from discreet.cli.audit import audit
 from discreet.cli.card import card
 from discreet.cli.demo import demo
+from discreet.cli.failures import Commands
 from discreet.cli.fit import fit
-from discreet.cli.frame import Commands
 from discreet.cli.init import init
 from discreet.cli.ledger import app as ledger
 from discreet.cli.plan import plan

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from discreet.audit.catalogue import NAMES, cases
-from discreet.audit.picture import draw
+from discreet.audit.statistical.claims_plot import draw
 from discreet.cli.codes import REFUSED
 from discreet.cli.saying import AsJson
 

@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 
 from discreet.artifact import load
-from discreet.cli.files import check_new, write_text
+from discreet.cli.model_folder import about_stored
+from discreet.cli.new_files import check_new, write_text
 from discreet.cli.saying import AsJson, note
-from discreet.cli.stored import about_stored
 from discreet.ledger import Ledger
 from discreet.report import card as card_of
 

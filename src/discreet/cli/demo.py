@@ -9,7 +9,7 @@ import numpy as np
 import typer
 
 from discreet import tables
-from discreet.cli.files import NewFolder
+from discreet.cli.new_files import NewFolder
 from discreet.cli.saying import AsJson, result, working
 from discreet.datasets import HOSPITAL, hospital
 from discreet.errors import InputError

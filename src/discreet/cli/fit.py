@@ -11,15 +11,15 @@ import typer
 from discreet import _checks, tables
 from discreet.artifact import save
 from discreet.cli.cluster import Cluster, connected, frame_of
-from discreet.cli.files import NewFolder
-from discreet.cli.frame import Unwritten
+from discreet.cli.failures import Unwritten
+from discreet.cli.model_folder import Model, about, store_schema
+from discreet.cli.new_files import NewFolder
 from discreet.cli.saying import AsJson, note, result, working
 from discreet.cli.signals import Unhurried
-from discreet.cli.stored import Model, about, store_schema
 from discreet.errors import DiscreetError, InputError, UnitMismatch
+from discreet.estimators.task import MECHANISMS
 from discreet.ledger import Ledger
 from discreet.linear_model import LinearClassifier, LinearRegressor
-from discreet.linear_model._fitting import MECHANISMS
 from discreet.privacy import unit_named
 from discreet.report import card
 from discreet.schema import CLASSIFICATION, Schema, read

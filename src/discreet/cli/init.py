@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from discreet import tables
-from discreet.cli.files import check_new, write_text
+from discreet.cli.new_files import check_new, write_text
 from discreet.cli.saying import AsJson, note, result, working
 from discreet.errors import InputError
 from discreet.preprocessing import Category, Column, Numeric

@@ -11,10 +11,10 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli import codes
-from discreet.cli.files import check_new
+from discreet.cli.new_files import check_new
 from discreet.cli.saying import AsJson, note, result
 from discreet.ledger import DataSet, Entry, Ledger, read_anchors
-from discreet.ledger.anchor import append
+from discreet.ledger.durable.anchor import append
 from discreet.privacy import Budget
 
 PATH = typer.Argument(help="A ledger file, or postgresql://user@host/name.", metavar="LEDGER")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from discreet.cli.files import new_file
+from discreet.cli.new_files import new_file
 from discreet.errors import InputError
 from discreet.ledger import Ledger
 

@@ -13,13 +13,13 @@ from typing import Annotated
 import typer
 
 from discreet import _checks
-from discreet.cli.files import check_new, new_file
+from discreet.cli.new_files import check_new, new_file
 from discreet.cli.saying import AsJson, result, working
-from discreet.linear_model._fitting import MECHANISMS
+from discreet.estimators.task import MECHANISMS
 from discreet.planning import Answer, Cell, Planner, Prediction, PublicFacts
-from discreet.planning.picture import check_suffix
 from discreet.planning.planner import EPSILONS
 from discreet.planning.prediction import Ceiling
+from discreet.planning.prediction_plot import check_suffix
 from discreet.schema import Schema, read
 
 ROWS = (1_000, 10_000, 100_000)
@@ -180,10 +180,10 @@ def _theorems(prediction: Prediction) -> str:
 
 def _source(found: Ceiling) -> str:
     """Name a bound and where its proof is."""
-    section, ours, _ = found.theorem.partition(" in docs/bounds.md")
+    section, ours, _ = found.theorem.partition(" in docs/theory.md")
     if ours:
-        return f'the bound "{found.name}", proved in docs/bounds.md under "{section}"'
-    return f'the bound "{found.name}", {found.theorem}; see docs/bounds.md'
+        return f'the bound "{found.name}", proved in docs/theory.md under "{section}"'
+    return f'the bound "{found.name}", {found.theorem}; see docs/theory.md'
 
 
 def _said(prediction: Prediction, answers: list[Answer]) -> list[str]:

@@ -12,9 +12,9 @@ import numpy as np
 import typer
 
 from discreet import tables
-from discreet.cli.files import check_new, new_file
+from discreet.cli.model_folder import opened
+from discreet.cli.new_files import check_new, new_file
 from discreet.cli.saying import AsJson, result, working
-from discreet.cli.stored import opened
 from discreet.errors import InputError
 from discreet.linear_model import LinearClassifier
 from discreet.tables.files import check_suffix

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli.frame import one_line
+from discreet.cli.failures import one_line
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 """An option of every command."""

@@ -1,12 +1,12 @@
 """Private rows: sealed until paid for, clipped when opened, and summed block by block."""
 
 from discreet.data.block import Block, SparseVector, margin_roundings
-from discreet.data.dask import dask_rows
-from discreet.data.parquet import ParquetTable, parquet_rows
 from discreet.data.rows import OpenRows, Rows
 from discreet.data.source import Kernel
-from discreet.data.total import Terms, summation_error
-from discreet.declared import Bounds, Interval, Labels, LabelSet
+from discreet.data.stored.dask import dask_rows
+from discreet.data.stored.parquet import ParquetTable, parquet_rows
+from discreet.data.summation import Terms, summation_error
+from discreet.questions.bounds import Bounds, Interval, Labels, LabelSet
 
 __all__ = [
     "Block",

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from discreet._buffers import SHELF, lies_by_columns
 from discreet._types import Array, Integers, Vector
-from discreet.data.shelf import SHELF, lies_by_columns
 
 Rounding = Callable[[Array, "slice | Integers"], Integers]
 """Rounds entries to integers; its second argument says which columns they belong to."""

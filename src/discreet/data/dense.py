@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet._buffers import lies_by_columns
 from discreet._types import Array, Booleans, Integers, Vector
 from discreet.data.block import DenseBlock
 from discreet.data.kinds import NUMERIC_KINDS
@@ -18,10 +19,9 @@ from discreet.data.labels import (
     clean_labels,
     clean_weights,
 )
-from discreet.data.shelf import lies_by_columns
 from discreet.data.source import Prepared, Source, joined_vectors, some
-from discreet.declared import Bounds
 from discreet.errors import InputError, InputTypeError
+from discreet.questions.bounds import Bounds
 
 ABSURD = 2.0**-300
 """A row that would have to shrink by more than this is replaced: its products may overflow."""

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet._buffers import SHELF
 from discreet._types import Array, Integers
-from discreet.data.shelf import SHELF
 from discreet.errors import InputTypeError
 
 Cells = NDArray[Any]

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from discreet._types import Array, Booleans, Vector
-from discreet.data.given import column_of
+from discreet.data.given_column import column_of
 from discreet.data.kinds import TEXT
-from discreet.declared import Bounds
 from discreet.errors import InputError, InputTypeError
+from discreet.questions.bounds import Bounds
 
 
 def accept_labels(y: Any, count: int, bounds: Bounds) -> Any:

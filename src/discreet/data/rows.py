@@ -9,13 +9,13 @@ import numpy as np
 
 from discreet import _checks
 from discreet._types import Integers, Vector, Words
-from discreet.data.accept import source_of
+from discreet.data.arrays import source_of
 from discreet.data.source import Kernel, Prepared, Source
-from discreet.data.total import largest_block
-from discreet.declared import Bounds
+from discreet.data.summation import largest_block
 from discreet.errors import InputError, PrivacyError, ReceiptError, SealedError
 from discreet.ledger import Receipt
 from discreet.privacy import Unit, unit_named
+from discreet.questions.bounds import Bounds
 
 LOTS_AT_ONCE = 2**20
 """Lots drawn together, one for each row and sample."""

@@ -15,8 +15,8 @@ import numpy as np
 from discreet._quiet import quiet
 from discreet._types import Integers, Vector
 from discreet.data.block import Block
-from discreet.data.total import Sums
-from discreet.declared import Bounds
+from discreet.data.summation import Sums
+from discreet.questions.bounds import Bounds
 
 Kernel = Callable[[Block], Any]
 """What is asked of a block: an array, or a tuple of arrays, to be summed over all blocks."""

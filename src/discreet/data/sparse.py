@@ -20,10 +20,10 @@ from discreet.data.labels import (
     clean_weights,
 )
 from discreet.data.source import Prepared, Source, joined_vectors, some
-from discreet.data.total import largest_block
-from discreet.declared import Bounds
+from discreet.data.summation import largest_block
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import ConvexSet
+from discreet.questions.bounds import Bounds
 
 CLIPPED_AT_ONCE = 2**13
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from discreet._progress import Progress, bar
 from discreet.datasets import Table, hospital
-from discreet.demo.curve import Curve, spread
+from discreet.demo.accuracy_curve import Curve, spread
+from discreet.demo.accuracy_plot import save
 from discreet.demo.model import DELTA, guarantee_of, make_model
-from discreet.demo.picture import save
 from discreet.demo.terminal import say, strip, title
 from discreet.errors import BudgetExceeded
 from discreet.ledger import AbstractLedger, MemoryLedger

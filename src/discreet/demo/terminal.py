@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 from discreet._progress import WIDTH, can_show
-from discreet.demo.curve import Spread
+from discreet.demo.accuracy_curve import Spread
 
 STRIP = 30
 

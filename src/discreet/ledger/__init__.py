@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from discreet.ledger.abstract import AbstractLedger, Entry, State
-from discreet.ledger.anchor import Anchor, read_anchors
+from discreet.ledger.durable.anchor import Anchor, read_anchors
 from discreet.ledger.memory import MemoryLedger, NoLedger
 from discreet.ledger.receipt import Receipt
 
 if TYPE_CHECKING:
-    from discreet.ledger.dataset import DataSet as DataSet
-    from discreet.ledger.durable import Ledger as Ledger
-    from discreet.ledger.verification import Verification as Verification
+    from discreet.ledger.durable.dataset import DataSet as DataSet
+    from discreet.ledger.durable.durable_ledger import Ledger as Ledger
+    from discreet.ledger.durable.verification import Verification as Verification
 
 __all__ = [
     "AbstractLedger",
@@ -28,7 +28,11 @@ __all__ = [
     "read_anchors",
 ]
 
-_LATER = {"DataSet": "dataset", "Ledger": "durable", "Verification": "verification"}
+_LATER = {
+    "DataSet": "durable.dataset",
+    "Ledger": "durable.durable_ledger",
+    "Verification": "durable.verification",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -23,7 +23,7 @@ from functools import lru_cache
 from discreet import _checks
 from discreet._types import Json
 from discreet.errors import BudgetExceeded, InputError, RehearsalRefused, UnitMismatch
-from discreet.ledger.amounts import EXACT, Amounts, amounts, plus
+from discreet.ledger.decimal_amounts import EXACT, Amounts, amounts, plus
 from discreet.ledger.filters import Filter, filters_for
 from discreet.privacy import (
     AddRemoveOne,

@@ -55,7 +55,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from discreet.errors import CalibrationError
-from discreet.ledger.amounts import Amounts, amounts, share_of, within
+from discreet.ledger.decimal_amounts import Amounts, amounts, share_of, within
 from discreet.privacy import ORDERS, Budget, Gaussian, Guarantee, Profile, calibrate
 
 BASIC_SHARE, RENYI_SHARE, GAUSSIAN_SHARE = 0.5, 0.25, 0.25
@@ -156,7 +156,7 @@ class BasicFilter(Filter):
 
     Examples
     --------
-    >>> from discreet.ledger.amounts import plus
+    >>> from discreet.ledger.decimal_amounts import plus
     >>> from discreet.privacy import AddRemoveOne, Pure
     >>> rule = BasicFilter(Budget(1.0))
     >>> half = rule.cost(Guarantee(Pure(0.5), AddRemoveOne()))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from discreet import _checks
+from discreet.estimators import task
+from discreet.estimators.regressor import LinearRegressorBase
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger
-from discreet.linear_model import _fitting
-from discreet.linear_model._regressor import LinearRegressorBase
 from discreet.losses import Loss, Squared
 from discreet.privacy import Unit
 
@@ -118,6 +118,6 @@ class ElasticNet(LinearRegressorBase):
         super()._ridge()  # checks alpha
         return None
 
-    def _lasso(self) -> _fitting.Lasso | None:
+    def _lasso(self) -> task.Lasso | None:
         _checks.fraction(l1_ratio=self.l1_ratio)
-        return _fitting.Lasso(self.alpha, share=float(self.l1_ratio))
+        return task.Lasso(self.alpha, share=float(self.l1_ratio))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from discreet.estimators import task
+from discreet.estimators.regressor import LinearRegressorBase
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger
-from discreet.linear_model import _fitting
-from discreet.linear_model._regressor import LinearRegressorBase
 from discreet.losses import Loss, Squared
 from discreet.privacy import Unit
 
@@ -112,5 +112,5 @@ class Lasso(LinearRegressorBase):
         super()._ridge()  # checks alpha
         return None
 
-    def _lasso(self) -> _fitting.Lasso | None:
-        return _fitting.Lasso(self.alpha, share=1.0)
+    def _lasso(self) -> task.Lasso | None:
+        return task.Lasso(self.alpha, share=1.0)

@@ -6,10 +6,10 @@ import math
 from typing import Any
 
 from discreet.data import Labels, LabelSet
+from discreet.estimators.classifier import ProbabilisticClassifier
+from discreet.estimators.declared_columns import Columns, DeclaredColumns
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger
-from discreet.linear_model._classifier import ProbabilisticClassifier
-from discreet.linear_model._declared_columns import Columns, DeclaredColumns
 from discreet.losses import Loss, MarginLogistic
 from discreet.mechanisms import Mechanism, NoisyGradient, PrivateStandardisation
 from discreet.mechanisms.noisy_gradient import MOST_DIRECTIONS

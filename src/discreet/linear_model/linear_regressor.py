@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from discreet.estimators.declared_columns import Columns, DeclaredColumns
+from discreet.estimators.linear import INTERCEPT_SHARE
+from discreet.estimators.regressor import LinearRegressorBase
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger
-from discreet.linear_model._declared_columns import Columns, DeclaredColumns
-from discreet.linear_model._estimator import INTERCEPT_SHARE
-from discreet.linear_model._regressor import LinearRegressorBase
 from discreet.losses import Loss, PseudoHuber
 from discreet.privacy import Unit
 

@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 from discreet.data import Labels
+from discreet.estimators.classifier import ProbabilisticClassifier
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger
-from discreet.linear_model._classifier import ProbabilisticClassifier
 from discreet.losses import Logistic, Loss
 from discreet.mechanisms import Mechanism, PrivateStandardisation
 from discreet.mechanisms.private_standardisation import CENTRED_WIDTH

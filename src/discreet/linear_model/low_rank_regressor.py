@@ -17,26 +17,20 @@ from discreet._types import Array
 from discreet.data import Bounds, Rows
 from discreet.data.cells import is_row
 from discreet.data.labels import as_floats
-from discreet.data.table import table_of
+from discreet.data.matrix import table_of
 from discreet.errors import InputTypeError
-from discreet.facts import Fact, Source
+from discreet.estimators.linear import INTERCEPT_SHARE, check_lengths, silent, table_for, target_for
+from discreet.estimators.regressor import numbers
+from discreet.estimators.storing import Storable
+from discreet.estimators.task import is_told, noise_from
+from discreet.gate import release
 from discreet.geometry import L2Ball, NuclearBall, Product
 from discreet.ledger import AbstractLedger
-from discreet.linear_model._estimator import (
-    INTERCEPT_SHARE,
-    check_lengths,
-    silent,
-    table_for,
-    target_for,
-)
-from discreet.linear_model._fitting import is_told, noise_from
-from discreet.linear_model._regressor import numbers
-from discreet.linear_model._storing import Storable
 from discreet.mechanisms import VectorPerturbation
 from discreet.penalties import Indicator
 from discreet.privacy import Budget, Guarantee, Unit, unit_named
-from discreet.release import Release, release
-from discreet.vector_problems import SeveralOutputs
+from discreet.questions import SeveralOutputs
+from discreet.record import Fact, Origin, Release
 
 BENT, MOST_BENT = 0.2, 0.5
 """What the curvature of one row may cost, over epsilon: if nobody says, and at most."""
@@ -165,9 +159,9 @@ class LowRankRegressor(RegressorMixin, Storable):  # type: ignore[misc]
             noise=noise,
             purpose=type(self).__name__,
             facts=(
-                Fact("columns", "how many features and targets there are", Source.FOUND),
-                Fact("features", L2Ball(self.data_norm).words, Source.DECLARED),
-                Fact("labels", L2Ball(self.target_norm).words, Source.DECLARED),
+                Fact("columns", "how many features and targets there are", Origin.FOUND),
+                Fact("features", L2Ball(self.data_norm).words, Origin.DECLARED),
+                Fact("labels", L2Ball(self.target_norm).words, Origin.DECLARED),
             ),
         )
         if self.alpha is not None and problem.ridge > self.alpha:

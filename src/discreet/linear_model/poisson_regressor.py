@@ -10,10 +10,10 @@ from sklearn.metrics import d2_tweedie_score
 from discreet import _checks
 from discreet._types import Vector
 from discreet.data import Interval
+from discreet.estimators.regressor import LinearRegressorBase
+from discreet.estimators.stored_rows import by_partition
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger
-from discreet.linear_model._regressor import LinearRegressorBase
-from discreet.linear_model._stored import by_partition
 from discreet.losses import Loss, Poisson
 from discreet.privacy import Unit
 

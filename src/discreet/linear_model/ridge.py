@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from discreet.estimators.regressor import LinearRegressorBase
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger
-from discreet.linear_model._regressor import LinearRegressorBase
 from discreet.losses import Loss, Squared
 from discreet.privacy import Unit
 

@@ -14,18 +14,18 @@ from discreet import _checks
 from discreet._types import Vector
 from discreet.data import Bounds, Interval, Rows
 from discreet.errors import InputError
-from discreet.facts import Fact, Source, labels_in_words
+from discreet.estimators.linear import COLUMNS_FOUND, LinearEstimator
+from discreet.estimators.regressor import interval_of, numbers
+from discreet.estimators.task import is_told
+from discreet.gate import release
 from discreet.geometry import ConvexSet, LinfBall, limits
 from discreet.ledger import AbstractLedger
-from discreet.linear_model._estimator import COLUMNS_FOUND, LinearEstimator
-from discreet.linear_model._fitting import is_told
-from discreet.linear_model._regressor import interval_of, numbers
 from discreet.losses import Huber, Loss, Squared
 from discreet.mechanisms import SimplexSampling
-from discreet.mixture import Mixture
 from discreet.noise import Noise
 from discreet.privacy import Budget, Unit, unit_named
-from discreet.release import Release, release
+from discreet.questions.mixture import Mixture
+from discreet.record import Fact, Origin, Release, labels_in_words
 
 
 class SimplexRegression(RegressorMixin, LinearEstimator):  # type: ignore[misc]
@@ -184,8 +184,8 @@ class SimplexRegression(RegressorMixin, LinearEstimator):  # type: ignore[misc]
         entries, targets = self._entries(), interval_of(target_range=self.target_range)
         return (
             COLUMNS_FOUND,
-            Fact("features", labels_in_words(entries), Source.DECLARED),
-            Fact("labels", labels_in_words(targets), Source.DECLARED),
+            Fact("features", labels_in_words(entries), Origin.DECLARED),
+            Fact("labels", labels_in_words(targets), Origin.DECLARED),
         )
 
     def _loss(self) -> Loss:

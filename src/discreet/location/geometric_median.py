@@ -9,12 +9,11 @@ from discreet.data import Bounds
 from discreet.errors import InputError
 from discreet.geometry import L2Ball, limits
 from discreet.ledger import AbstractLedger
-from discreet.location._estimator import LocationEstimator
+from discreet.location.base import LocationEstimator
 from discreet.mechanisms import Mechanism, NoisyGradient, VectorPerturbation
 from discreet.penalties import Indicator
 from discreet.privacy import Budget, Unit
-from discreet.question import Question
-from discreet.vector_problems import SpatialMedian
+from discreet.questions import Question, SpatialMedian
 
 MECHANISMS: dict[str, Callable[[], Mechanism]] = {
     "noisy_gradient": NoisyGradient,

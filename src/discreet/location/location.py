@@ -11,12 +11,12 @@ from discreet.data import Bounds
 from discreet.errors import InputError
 from discreet.geometry import Box
 from discreet.ledger import AbstractLedger
-from discreet.location._estimator import ColumnEstimator, limits_for
-from discreet.locations import ColumnLocations
+from discreet.location.base import ColumnEstimator, limits_for
 from discreet.losses import Loss, Pinball, Squared
 from discreet.mechanisms import ExponentialSampling, Mechanism
 from discreet.privacy import Budget, Unit
-from discreet.question import Question
+from discreet.questions import Question
+from discreet.questions.locations import ColumnLocations
 
 NAMES = ("squared", "absolute")
 

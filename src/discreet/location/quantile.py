@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from discreet.ledger import AbstractLedger
-from discreet.location._estimator import QuantileEstimator
+from discreet.location.base import QuantileEstimator
 from discreet.privacy import Unit
 
 

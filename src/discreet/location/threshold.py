@@ -12,23 +12,18 @@ from discreet import _checks
 from discreet._types import Vector
 from discreet.data import Bounds, LabelSet, Rows
 from discreet.errors import InputError
+from discreet.estimators.classifier import classes_in_words, codes_of, declared_or_found
+from discreet.estimators.linear import COLUMNS_FOUND, check_lengths, silent, table_for, target_for
+from discreet.estimators.storing import Storable
+from discreet.estimators.task import is_told, noise_from
+from discreet.gate import release
 from discreet.geometry import Box
 from discreet.ledger import AbstractLedger
-from discreet.linear_model._classifier import classes_in_words, codes_of, declared_or_found
-from discreet.linear_model._estimator import (
-    COLUMNS_FOUND,
-    check_lengths,
-    silent,
-    table_for,
-    target_for,
-)
-from discreet.linear_model._fitting import is_told, noise_from
-from discreet.linear_model._storing import Storable
-from discreet.location._estimator import limits_for, limits_of
+from discreet.location.base import limits_for, limits_of
 from discreet.mechanisms import ExponentialSampling
 from discreet.privacy import Budget, Guarantee, Unit, unit_named
-from discreet.question import BestThreshold
-from discreet.release import Release, release
+from discreet.questions import BestThreshold
+from discreet.record import Release
 
 
 class Threshold(ClassifierMixin, Storable):  # type: ignore[misc]

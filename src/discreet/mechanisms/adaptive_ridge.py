@@ -11,21 +11,21 @@ from scipy.special import ndtri
 from discreet._types import Array, Vector
 from discreet.data import Block, OpenRows, summation_error
 from discreet.errors import CalibrationError
-from discreet.facts import Tolerance
 from discreet.losses import Squared
-from discreet.mechanisms._minimiser import UNIT, Minimiser
-from discreet.mechanisms._penalised import PenalisedMinimiser
-from discreet.mechanisms._tolerances import of_grid
 from discreet.mechanisms.base import Mechanism, Plan, Verdict
+from discreet.mechanisms.minimising.minimiser import UNIT, Minimiser
+from discreet.mechanisms.minimising.penalised import PenalisedMinimiser
 from discreet.mechanisms.objective_perturbation import (
     ExactMinimiser,
     ObjectivePerturbation,
     ObjectivePerturbationPlan,
 )
+from discreet.mechanisms.tolerances import of_grid
 from discreet.noise import Grid, Noise, distance_of_gaussian, gaussian_grid, release_gaussian
 from discreet.privacy import Budget, Gaussian, Guarantee, Unit, gaussian_multiplier, within
-from discreet.problem import Problem
-from discreet.question import Question
+from discreet.questions import Question
+from discreet.questions.problem import Problem
+from discreet.record import Tolerance
 
 FIRST_SHARE = 0.1
 """The share of mu squared that goes into the smallest eigenvalue."""

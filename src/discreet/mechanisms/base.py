@@ -10,12 +10,12 @@ import numpy as np
 
 from discreet import _checks
 from discreet.data import OpenRows
-from discreet.declared import Bounds
 from discreet.errors import NotAccepted
-from discreet.facts import Tolerance
 from discreet.noise import Noise
 from discreet.privacy import Budget, Guarantee, Profile, Unit
-from discreet.question import Question
+from discreet.questions import Question
+from discreet.questions.bounds import Bounds
+from discreet.record import Tolerance
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,12 @@ from discreet._types import Array, Integers, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
 from discreet.geometry import Box
-from discreet.locations import ColumnLocations
-from discreet.mechanisms._choice import column_of, nearest_step, plan_choice
-from discreet.mechanisms._locations import plan_locations
-from discreet.mechanisms._sampled_model import accepts_model, plan_model, plan_without_noise
-from discreet.mechanisms._share import Share
-from discreet.mechanisms._spans import span_of_columns
 from discreet.mechanisms.base import YES, Learner, Plan, Verdict, public_facts
+from discreet.mechanisms.sampling.choice import column_of, nearest_step, plan_choice
+from discreet.mechanisms.sampling.column_locations import plan_locations
+from discreet.mechanisms.sampling.sampled_model import accepts_model, plan_model, plan_without_noise
+from discreet.mechanisms.sampling.spans import span_of_columns
+from discreet.mechanisms.share import Share
 from discreet.noise import Noise
 from discreet.privacy import (
     Budget,
@@ -27,8 +26,9 @@ from discreet.privacy import (
     Profile,
     Unit,
 )
-from discreet.problem import Problem
-from discreet.question import BestThreshold, ColumnQuantiles, LeastLoss, Question
+from discreet.questions import BestThreshold, ColumnQuantiles, LeastLoss, Question
+from discreet.questions.locations import ColumnLocations
+from discreet.questions.problem import Problem
 
 FINEST = 2**32
 """A quantile is taken as a fraction with no larger denominator: 0.05 as one in twenty."""

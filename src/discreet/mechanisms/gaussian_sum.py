@@ -8,14 +8,14 @@ import numpy as np
 
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
-from discreet.facts import Tolerance
-from discreet.mechanisms._exact_sum import ExactSum
-from discreet.mechanisms._tolerances import of_grid
-from discreet.mechanisms._totals import INTEGER_ROOM, Totals, is_total
 from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
+from discreet.mechanisms.summing.exact_sum import ExactSum
+from discreet.mechanisms.summing.totals import INTEGER_ROOM, Totals, is_total
+from discreet.mechanisms.tolerances import of_grid
 from discreet.noise import Grid, Noise, distance_of_gaussian, gaussian_grid
 from discreet.privacy import Budget, Gaussian, Guarantee, Unit, gaussian_multiplier, within
-from discreet.question import Question, VectorMean, VectorSum
+from discreet.questions import Question, VectorMean, VectorSum
+from discreet.record import Tolerance
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,11 +12,12 @@ from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
-from discreet.facts import Tolerance
-from discreet.mechanisms._cells import Sampler
-from discreet.mechanisms._energy import Energy, Scale
-from discreet.mechanisms._region import STEP_BITS, Region, around
-from discreet.mechanisms._sampled_model import (
+from discreet.mechanisms.base import Learner, Plan, Verdict
+from discreet.mechanisms.output_perturbation import OutputPerturbation, RadialOutputPlan
+from discreet.mechanisms.sampling.energy import Energy, Scale
+from discreet.mechanisms.sampling.lattice import STEP_BITS, Region, around
+from discreet.mechanisms.sampling.rejection import Sampler
+from discreet.mechanisms.sampling.sampled_model import (
     accepts_model,
     accepts_width,
     domain_of,
@@ -24,13 +25,12 @@ from discreet.mechanisms._sampled_model import (
     plan_without_noise,
     rate_of,
 )
-from discreet.mechanisms._share import Share
-from discreet.mechanisms.base import Learner, Plan, Verdict
-from discreet.mechanisms.output_perturbation import OutputPerturbation, RadialOutputPlan
+from discreet.mechanisms.share import Share
 from discreet.noise import Noise
 from discreet.privacy import Budget, Guarantee, Profile, Pure, Unit
-from discreet.problem import Problem
-from discreet.question import Question
+from discreet.questions import Question
+from discreet.questions.problem import Problem
+from discreet.record import Tolerance
 
 FIRST_SHARE = 0.5
 """Of epsilon, for the ball: half is best, as the rate is proportional to s (1 - s)."""

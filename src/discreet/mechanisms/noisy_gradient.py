@@ -13,17 +13,15 @@ from discreet import _checks
 from discreet._types import Integers, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError, InputError
-from discreet.facts import Tolerance
 from discreet.losses.softmax import softmax_of
-from discreet.mechanisms._batches import AllRows, Batches, FixedBatches, PoissonBatches
-from discreet.mechanisms._exact_directions import ExactDirections
-from discreet.mechanisms._exact_gradient import ExactGradient
-from discreet.mechanisms._share import Share
-from discreet.mechanisms._softmax import ExactSoftmax, Softmax
-from discreet.mechanisms._tolerances import of_grid
 from discreet.mechanisms.base import YES, Learner, Plan, Verdict
+from discreet.mechanisms.share import Share
+from discreet.mechanisms.summing.batches import AllRows, Batches, FixedBatches, PoissonBatches
+from discreet.mechanisms.summing.exact_directions import ExactDirections
+from discreet.mechanisms.summing.exact_gradient import ExactGradient
+from discreet.mechanisms.summing.softmax_gradient import ExactSoftmax, Softmax
+from discreet.mechanisms.tolerances import of_grid
 from discreet.noise import ALL_ROWS, Grid, Noise, distance_of_gaussian, gaussian_grid
-from discreet.one_vs_rest import OneVsRest
 from discreet.privacy import (
     Budget,
     Gaussian,
@@ -34,8 +32,10 @@ from discreet.privacy import (
     calibrate,
     calibrate_from,
 )
-from discreet.problem import Problem
-from discreet.question import Question
+from discreet.questions import Question, SpatialMedian
+from discreet.questions.problem import Problem
+from discreet.questions.several_classes import OneVsRest
+from discreet.record import Tolerance
 from discreet.updates import (
     Adaptive,
     Average,
@@ -48,7 +48,6 @@ from discreet.updates import (
     SuffixAverage,
     descend,
 )
-from discreet.vector_problems import SpatialMedian
 
 Walked = Problem | SpatialMedian | Softmax
 """Problems whose gradients have exact sums."""

@@ -14,22 +14,21 @@ from discreet import _checks
 from discreet._types import Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
-from discreet.facts import Tolerance
-from discreet.mechanisms._linear_term import (
+from discreet.mechanisms.base import Learner, Plan, Verdict
+from discreet.mechanisms.minimising.linear_term import (
     GaussianTerm,
     LaplaceTerm,
     LinearTerm,
     RadialTerm,
 )
-from discreet.mechanisms._many import WIDEST, solve_many
-from discreet.mechanisms._mask import Mask, gaussian_mask, laplace_mask
-from discreet.mechanisms._minimiser import Minimiser
-from discreet.mechanisms._penalised import PenalisedMinimiser, minimiser_of
-from discreet.mechanisms._pure_objective import largest_shift, pure_cost
-from discreet.mechanisms._share import LAWS, Share, far_margin
-from discreet.mechanisms._slopes import finite_slopes
-from discreet.mechanisms._tolerances import of_minimiser
-from discreet.mechanisms.base import Learner, Plan, Verdict
+from discreet.mechanisms.minimising.many_terms import WIDEST, solve_many
+from discreet.mechanisms.minimising.mask import Mask, gaussian_mask, laplace_mask
+from discreet.mechanisms.minimising.minimiser import Minimiser
+from discreet.mechanisms.minimising.penalised import PenalisedMinimiser, minimiser_of
+from discreet.mechanisms.minimising.pure_cost_of_terms import largest_shift, pure_cost
+from discreet.mechanisms.share import LAWS, Share, far_margin
+from discreet.mechanisms.slopes import finite_slopes
+from discreet.mechanisms.tolerances import of_minimiser
 from discreet.noise import Noise
 from discreet.privacy import (
     Budget,
@@ -43,8 +42,9 @@ from discreet.privacy import (
     calibrate,
     compose,
 )
-from discreet.problem import Problem
-from discreet.question import Question
+from discreet.questions import Question
+from discreet.questions.problem import Problem
+from discreet.record import Tolerance
 
 MASK_SHARE = 0.02
 """The mask's mu over that of the linear term; measured, it costs under one percent more noise."""

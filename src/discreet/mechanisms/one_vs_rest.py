@@ -10,13 +10,13 @@ import numpy as np
 
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
-from discreet.facts import Tolerance
 from discreet.mechanisms.base import Learner, Plan, Verdict
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
 from discreet.noise import Noise
-from discreet.one_vs_rest import OneVsRest
 from discreet.privacy import Budget, Guarantee, Profile, Unit
-from discreet.question import Question
+from discreet.questions import Question
+from discreet.questions.several_classes import OneVsRest
+from discreet.record import Tolerance
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class EachAgainstTheRest(Learner):
     >>> from discreet.geometry import L2Ball
     >>> from discreet.losses import Logistic
     >>> from discreet.privacy import AddRemoveOne
-    >>> from discreet.problem import Problem
+    >>> from discreet.questions.problem import Problem
     >>> bounds = Bounds(L2Ball(1.0), 4, labels=LabelSet([-1, 1]), max_rows=10**6)
     >>> question = OneVsRest(Problem(Logistic(), bounds, ridge=9.0), classes=3)
     >>> plan = EachAgainstTheRest().plan(question, Budget(3.0), AddRemoveOne())

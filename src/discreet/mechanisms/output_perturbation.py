@@ -13,22 +13,21 @@ from discreet import _checks
 from discreet._types import Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
-from discreet.facts import Tolerance
-from discreet.mechanisms._linear_term import (
+from discreet.mechanisms.base import Learner, Plan, Verdict
+from discreet.mechanisms.minimising.linear_term import (
     GAMMA_TAIL,
     GAMMA_TAIL_CHANCE,
     GaussianTerm,
     LaplaceTerm,
     RadialTerm,
 )
-from discreet.mechanisms._mask import Mask, laplace_mask
-from discreet.mechanisms._minimiser import Minimiser
-from discreet.mechanisms._penalised import PenalisedMinimiser, minimiser_of
-from discreet.mechanisms._share import LAWS, Share, far_margin
-from discreet.mechanisms._slopes import finite_slopes
-from discreet.mechanisms._tolerances import of_grid, of_minimiser, of_solver
-from discreet.mechanisms.base import Learner, Plan, Verdict
+from discreet.mechanisms.minimising.mask import Mask, laplace_mask
+from discreet.mechanisms.minimising.minimiser import Minimiser
+from discreet.mechanisms.minimising.penalised import PenalisedMinimiser, minimiser_of
 from discreet.mechanisms.objective_perturbation import PURE_MASK_SHARE, ExactMinimiser
+from discreet.mechanisms.share import LAWS, Share, far_margin
+from discreet.mechanisms.slopes import finite_slopes
+from discreet.mechanisms.tolerances import of_grid, of_minimiser, of_solver
 from discreet.noise import (
     Grid,
     Noise,
@@ -48,8 +47,9 @@ from discreet.privacy import (
     Unit,
     calibrate,
 )
-from discreet.problem import Problem
-from discreet.question import Question
+from discreet.questions import Question
+from discreet.questions.problem import Problem
+from discreet.record import Tolerance
 
 
 @dataclass(frozen=True, eq=False)

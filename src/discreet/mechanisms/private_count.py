@@ -8,12 +8,12 @@ import numpy as np
 
 from discreet._types import Integers
 from discreet.data import Block, OpenRows
-from discreet.facts import Tolerance
-from discreet.mechanisms._tolerances import of_grid
 from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
+from discreet.mechanisms.tolerances import of_grid
 from discreet.noise import Grid, Noise, laplace_grid, release_laplace
 from discreet.privacy import Budget, Guarantee, Laplace, NoPrivacy, Unit
-from discreet.question import Question, RowCount
+from discreet.questions import Question, RowCount
+from discreet.record import Tolerance
 
 
 @dataclass(frozen=True, eq=False)

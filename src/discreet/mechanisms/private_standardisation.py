@@ -9,20 +9,20 @@ import numpy as np
 
 from discreet._types import Array
 from discreet.data import OpenRows
-from discreet.declared import Bounds
 from discreet.errors import CalibrationError, InputError
-from discreet.facts import Tolerance
 from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
-from discreet.mechanisms._column_sums import ColumnSums, NoisySums, Sums
-from discreet.mechanisms._frame import StandardFrame
-from discreet.mechanisms._tolerances import of_grid
 from discreet.mechanisms.base import Learner, Plan, Verdict
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
+from discreet.mechanisms.summing.column_sums import ColumnSums, NoisySums, Sums
+from discreet.mechanisms.summing.standard_frame import StandardFrame
+from discreet.mechanisms.tolerances import of_grid
 from discreet.noise import Noise
-from discreet.one_vs_rest import OneVsRest
 from discreet.privacy import Budget, Guarantee, Profile, Unit, gaussian_multiplier
-from discreet.problem import Problem
-from discreet.question import Question
+from discreet.questions import Question
+from discreet.questions.bounds import Bounds
+from discreet.questions.problem import Problem
+from discreet.questions.several_classes import OneVsRest
+from discreet.record import Tolerance
 
 GAUSSIAN_SHARE = 0.03
 """The share of mu squared that goes into the standardisation."""

@@ -10,15 +10,12 @@ from functools import lru_cache
 import numpy as np
 
 from discreet._types import Array, Integers, Vector
-from discreet.bounds.simplex import least_entropy, slowdown
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
-from discreet.facts import Tolerance
 from discreet.geometry import Simplex
-from discreet.mechanisms._entropic import EntropicMinimiser
 from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
+from discreet.mechanisms.minimising.entropic import EntropicMinimiser
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
-from discreet.mixture import Mixture
 from discreet.noise import Noise
 from discreet.penalties import Indicator
 from discreet.privacy import (
@@ -29,8 +26,11 @@ from discreet.privacy import (
     Unit,
     calibrate_from,
 )
-from discreet.problem import Problem
-from discreet.question import Question
+from discreet.questions import Question
+from discreet.questions.mixture import Mixture
+from discreet.questions.problem import Problem
+from discreet.record import Tolerance
+from discreet.theory.simplex_sampling import least_entropy, slowdown
 
 MOST_DRAWS = 2**20
 PRECISION = 2e-4

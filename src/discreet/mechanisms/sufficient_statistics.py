@@ -10,13 +10,12 @@ import numpy as np
 from discreet._types import Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
-from discreet.facts import Tolerance
 from discreet.losses import Squared
-from discreet.mechanisms._moments import Moments
-from discreet.mechanisms._objective import RowsObjective
-from discreet.mechanisms._spectrum import Spectrum
-from discreet.mechanisms._tolerances import of_grid
 from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
+from discreet.mechanisms.minimising.rows_objective import RowsObjective
+from discreet.mechanisms.minimising.spectrum import Spectrum
+from discreet.mechanisms.summing.moments import Moments
+from discreet.mechanisms.tolerances import of_grid
 from discreet.noise import (
     Grid,
     Noise,
@@ -37,8 +36,9 @@ from discreet.privacy import (
     gaussian_multiplier,
     within,
 )
-from discreet.problem import Problem
-from discreet.question import Question
+from discreet.questions import Question
+from discreet.questions.problem import Problem
+from discreet.record import Tolerance
 from discreet.solvers import proximal_newton
 from discreet.solvers.quadratic import Hessian, Quadratic
 

@@ -10,16 +10,15 @@ import numpy as np
 from discreet._types import Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
-from discreet.facts import Tolerance
-from discreet.mechanisms._linear_term import RadialTerm
-from discreet.mechanisms._mask import Mask, laplace_mask, neglected
-from discreet.mechanisms._tolerances import of_minimiser
-from discreet.mechanisms._vector_minimiser import VectorMinimiser
 from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
+from discreet.mechanisms.minimising.linear_term import RadialTerm
+from discreet.mechanisms.minimising.mask import Mask, laplace_mask, neglected
+from discreet.mechanisms.minimising.vector_minimiser import VectorMinimiser
+from discreet.mechanisms.tolerances import of_minimiser
 from discreet.noise import Noise
 from discreet.privacy import Budget, Guarantee, NoPrivacy, Pure, Unit, within
-from discreet.question import Question
-from discreet.vector_problems import VectorProblem
+from discreet.questions import Question, VectorProblem
+from discreet.record import Tolerance
 
 MASK_SHARE = 0.03
 """The mask's share of epsilon."""
@@ -82,11 +81,11 @@ class VectorPerturbation(Mechanism):
 
     Examples
     --------
-    >>> from discreet.declared import Bounds
+    >>> from discreet.questions.bounds import Bounds
     >>> from discreet.geometry import L2Ball
     >>> from discreet.penalties import Indicator
     >>> from discreet.privacy import AddRemoveOne
-    >>> from discreet.vector_problems import SpatialMedian
+    >>> from discreet.questions import SpatialMedian
     >>> bounds = Bounds(L2Ball(1.0), 3, max_rows=10**6)
     >>> problem = SpatialMedian(bounds, 100.0, Indicator(L2Ball(1.0)), smoothing=0.05)
     >>> plan = VectorPerturbation().plan(problem, Budget(1.0), AddRemoveOne())

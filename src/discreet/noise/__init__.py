@@ -8,7 +8,7 @@ from discreet.noise.implementation import (
     distance_of_radial,
 )
 from discreet.noise.noise import ALL_ROWS, REHEARSAL, Noise, RehearsalNoise, SystemNoise
-from discreet.noise.radial import RadialDraw, radial
+from discreet.noise.radial_noise import RadialDraw, radial
 
 __all__ = [
     "ALL_ROWS",

@@ -18,7 +18,8 @@ from discreet import _checks
 from discreet._types import Booleans, Integers
 from discreet._types import Words as WordArray
 from discreet.errors import InputError, InputTypeError, SealedError
-from discreet.noise import coin, law, selection, tilted, uniform
+from discreet.noise import coin, law, selection, truncated_geometric, uniform
+from discreet.noise.truncated_geometric import MOST_BITS
 from discreet.noise.words import CipherWords, WordSupply, check_cipher, fresh_words, source_of_words
 
 REHEARSAL = "repeatable noise, not private"
@@ -125,12 +126,12 @@ class Noise(ABC):
             raise InputTypeError("rates and bits must be integers; rates count units of 2**-40.")
         if rates.ndim != 1 or rates.shape != bits.shape:
             raise InputError("rates and bits must be of one length, along one axis.")
-        if rates.size and (rates.min() < 0 or bits.min() < 0 or bits.max() > tilted.MOST_BITS):
+        if rates.size and (rates.min() < 0 or bits.min() < 0 or bits.max() > MOST_BITS):
             raise InputError("rates must not be negative, and bits lie between 0 and 58.")
         rates, bits = rates.astype(np.int64), bits.astype(np.int64)
-        if (rates > (1 << tilted.MOST_BITS) >> bits).any():
+        if (rates > (1 << MOST_BITS) >> bits).any():
             raise InputError("a rate times the largest number must stay below 2**58 units.")
-        return tilted.draw(self.words(), rates, bits)
+        return truncated_geometric.draw(self.words(), rates, bits)
 
     def subset(self, population: int, threshold: int) -> Booleans:
         """Keep each of ``population`` rows with chance exactly threshold / 2**64."""

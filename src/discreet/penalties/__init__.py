@@ -1,9 +1,9 @@
 """Convex penalties on coefficients: public terms of the objective that hold no data."""
 
 from discreet.penalties.base import Penalty
-from discreet.penalties.elastic_net import ElasticNet
 from discreet.penalties.indicator import Indicator
 from discreet.penalties.l1 import L1
+from discreet.penalties.l1_l2 import ElasticNet
 from discreet.penalties.l1_within import L1Within
 from discreet.penalties.l2 import L2
 from discreet.penalties.with_ridge import WithRidge

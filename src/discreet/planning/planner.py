@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable, Sequence
 
 from discreet import _checks
-from discreet.linear_model._fitting import MECHANISMS
-from discreet.planning.facts import PublicFacts
+from discreet.estimators.task import MECHANISMS
+from discreet.planning.least_needed import Answer, least
 from discreet.planning.prediction import Ceiling, Cell, Prediction
+from discreet.planning.public_facts import PublicFacts
 from discreet.planning.rehearsals import REFUSALS, Rehearsals
-from discreet.planning.search import Answer, least
-from discreet.planning.theory import ceilings
+from discreet.planning.theorem_ceilings import ceilings
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 LEAST_EPSILON, MOST_EPSILON = 0.01, 20.0

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from discreet._types import Json
-from discreet.planning.facts import PublicFacts
-from discreet.planning.picture import save
+from discreet.planning.prediction_plot import save
+from discreet.planning.public_facts import PublicFacts
 
 FORMAT = 1
 

@@ -8,13 +8,12 @@ from functools import cache
 
 import numpy as np
 
+from discreet._threads import SINGLE_PRODUCTS
 from discreet._types import Vector
-from discreet.data.at_once import SINGLE_PRODUCTS
-from discreet.errors import CalibrationError, InputError, NotAccepted
-from discreet.planning.facts import PublicFacts
+from discreet.errors import CalibrationError, InputError, NotAccepted, RehearsalWarning
+from discreet.planning.public_facts import PublicFacts
 from discreet.planning.world import Table, World
 from discreet.privacy import Budget, gaussian_multiplier
-from discreet.release import RehearsalWarning
 
 MOST_ROWS, LEAST_ROWS = 10_000, 2_000
 MOST_CELLS = 500_000

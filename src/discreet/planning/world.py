@@ -14,7 +14,7 @@ from discreet.noise import RehearsalNoise
 from discreet.preprocessing import Category, Column, Numeric
 
 if TYPE_CHECKING:
-    from discreet.planning.facts import PublicFacts
+    from discreet.planning.public_facts import PublicFacts
 
 SPREAD = 2.0
 """A declared range is this many standard deviations to either side of its middle."""

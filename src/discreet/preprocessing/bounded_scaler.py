@@ -23,12 +23,11 @@ from discreet.data.frame import (
     refuse_lazy,
     side_by_side,
 )
-from discreet.data.given import column_of, family
+from discreet.data.given_column import column_of, family
 from discreet.data.kinds import ANYTHING, TEXT, Kind, check_kind, kind_of
-from discreet.data.parquet import arrow_cells
-from discreet.data.stored import Wanted
-from discreet.data.table import cells_of
-from discreet.declared import MOST_ROWS, Bounds, Labels
+from discreet.data.matrix import cells_of
+from discreet.data.stored.parquet import arrow_cells
+from discreet.data.stored.table import Wanted
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import L2Ball
 from discreet.geometry.shapes import Csr, as_numbers
@@ -40,6 +39,7 @@ from discreet.preprocessing.columns import (
     encode_numbers,
     encode_stored_numbers,
 )
+from discreet.questions.bounds import MOST_ROWS, Bounds, Labels
 
 
 class Folded(NamedTuple):

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from discreet import _checks
+from discreet._buffers import SHELF
 from discreet._types import Array, Integers, Vector
 from discreet.data.cells import label_of, number_of, numbers_of, spelt_of
 from discreet.data.frame import Coded, side_by_side
-from discreet.data.shelf import SHELF
 from discreet.errors import InputError, InputTypeError
-from discreet.facts import one_of
 from discreet.geometry.shapes import Csr
+from discreet.record import one_of
 
 LARGEST = 1e100
 NARROWEST = 1e-100

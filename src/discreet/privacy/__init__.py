@@ -2,7 +2,7 @@
 
 from discreet.privacy.bounded_range import BoundedRange
 from discreet.privacy.budget import Budget
-from discreet.privacy.calibrate import calibrate, calibrate_from, gaussian_multiplier
+from discreet.privacy.calibration import calibrate, calibrate_from, gaussian_multiplier
 from discreet.privacy.combined import Composition, Minimum, WithinDistance, compose, within
 from discreet.privacy.concentrated import ORDERS, Renyi, ZeroConcentrated
 from discreet.privacy.fixed_batch import FixedBatchGaussian

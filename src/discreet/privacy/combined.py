@@ -22,7 +22,7 @@ from discreet.privacy.gaussian import Gaussian
 from discreet.privacy.hull import Hull, lower_hull
 from discreet.privacy.profile import SAFETY, Profile, orders_above_one
 from discreet.privacy.stepwise import Stepwise, composed_both_ways, largest_delta
-from discreet.privacy.tilted import ComposedLoss, GridLoss, connect_the_dots
+from discreet.privacy.tilted_fft import ComposedLoss, GridLoss, connect_the_dots
 
 _POINTS = 800
 

@@ -24,7 +24,7 @@ from discreet import _checks
 from discreet._types import Json, Vector
 from discreet.errors import InputError, InputTypeError
 from discreet.privacy import accountant
-from discreet.privacy.search import least_enough
+from discreet.privacy.bisection import least_enough
 
 SAFETY = 1 + 1e-9
 """A computed delta is multiplied by this: far above the rounding error of its formula."""

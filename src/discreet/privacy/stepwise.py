@@ -15,7 +15,7 @@ from discreet.privacy import accountant
 from discreet.privacy.concentrated import ORDERS, renyi_delta
 from discreet.privacy.gaussian import Gaussian
 from discreet.privacy.profile import SMALLEST, Profile
-from discreet.privacy.tilted import ComposedLoss, GridLoss, connect_the_dots
+from discreet.privacy.tilted_fft import ComposedLoss, GridLoss, connect_the_dots
 
 WIDENING = 1e-3
 """How much of the variance of a composed loss the grid may add."""

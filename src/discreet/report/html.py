@@ -15,7 +15,7 @@ from discreet.report.page import (
     Section,
     Table,
 )
-from discreet.report.picture import drawing
+from discreet.report.tradeoff_drawing import drawing
 
 LONG = 14
 """A table with more rows than this is folded away."""

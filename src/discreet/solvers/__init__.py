@@ -2,10 +2,10 @@
 
 from discreet.solvers.certificate import certify
 from discreet.solvers.gradient import accelerated_gradient, descents_needed, iterations_needed
-from discreet.solvers.newton import newton
+from discreet.solvers.newton_method import newton
 from discreet.solvers.objective import DenseObjective, Objective, Smooth, Solution
 from discreet.solvers.proximal import accelerated_proximal_gradient
-from discreet.solvers.proximal_newton import proximal_newton
+from discreet.solvers.proximal_newton_method import proximal_newton
 from discreet.solvers.steady import steady_newton, steady_proximal_newton
 
 __all__ = [

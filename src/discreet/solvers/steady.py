@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet._types import Array, Vector
 from discreet.penalties import Penalty
-from discreet.solvers.crossing import crossing
+from discreet.solvers.line_search import crossing
 from discreet.solvers.objective import Inverse
 from discreet.solvers.quadratic import Hessian, Quadratic
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from discreet import _checks
+from discreet.estimators.classifier import LinearClassifierBase
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger
-from discreet.linear_model._classifier import LinearClassifierBase
 from discreet.losses import Hinge, HuberHinge, Loss, SmoothedHinge
 from discreet.privacy import Unit
 

@@ -25,10 +25,10 @@ from discreet.errors import InputError
 from discreet.preprocessing import Category
 from discreet.schema import CLASSIFICATION, Schema
 from discreet.schema.schema import CATEGORY, NUMBER, Label
+from discreet.tables.csv_header import check_columns, csv_header
+from discreet.tables.csv_records import LONGEST_LINE, check_records
 from discreet.tables.frame import Cells, Frame, Table
-from discreet.tables.header import check_columns, csv_header
-from discreet.tables.labels import Labels
-from discreet.tables.records import LONGEST_LINE, check_records
+from discreet.tables.spelling import Labels
 
 CSV, PARQUET = (".csv",), (".parquet", ".pq")
 

@@ -2,7 +2,7 @@
 
 from discreet.updates.averages import Average, LastPoint, PolynomialAverage, SuffixAverage
 from discreet.updates.descent import descend
-from discreet.updates.stiffness import Adaptive, Decreasing, Growing, Preconditioned, StepRule
+from discreet.updates.step_rules import Adaptive, Decreasing, Growing, Preconditioned, StepRule
 
 __all__ = [
     "Adaptive",

@@ -11,7 +11,7 @@ from discreet._types import Vector
 from discreet.errors import InputError
 from discreet.penalties import Penalty
 from discreet.updates.averages import Average
-from discreet.updates.stiffness import Directions, Preconditioned, StepRule
+from discreet.updates.step_rules import Directions, Preconditioned, StepRule
 
 
 def descend(

@@ -1,9 +1,9 @@
 """The true privacy profile of a pair of laws, beside the declared one."""
 
-from discreet.audit.exact.audit import compare, exact_audit
-from discreet.audit.exact.declared import declared_deltas, default_epsilons
-from discreet.audit.exact.result import ExactResult
-from discreet.audit.exact.true import largest_loss, true_deltas
+from discreet.audit.exact.comparison import compare, exact_audit
+from discreet.audit.exact.declared_profile import declared_deltas, default_epsilons
+from discreet.audit.exact.exact_result import ExactResult
+from discreet.audit.exact.true_profile import largest_loss, true_deltas
 
 __all__ = [
     "ExactResult",

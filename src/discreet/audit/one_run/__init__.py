@@ -3,11 +3,11 @@
 The claim, and a proof of every bound used here, is in ``docs/one_run_audits.md``.
 """
 
-from discreet.audit.one_run.audit import audit_in_one_run
 from discreet.audit.one_run.canaries import orthogonal_canaries
+from discreet.audit.one_run.canary_scores import default_score
+from discreet.audit.one_run.one_run_audit import audit_in_one_run
+from discreet.audit.one_run.one_run_result import OneRunResult
 from discreet.audit.one_run.p_value import epsilon_certified, one_run_p_value
-from discreet.audit.one_run.result import OneRunResult
-from discreet.audit.one_run.scores import default_score
 
 __all__ = [
     "OneRunResult",

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from scipy.special import expit
 from scipy.stats import binom
 
-from discreet.audit.certify import Claim
 from discreet.audit.one_run.p_value import certified, one_run_p_value
-from discreet.audit.one_run.profile import best_point, profile_p_value, scaled
+from discreet.audit.one_run.whole_profile import best_point, profile_p_value, scaled
+from discreet.audit.statistical.certify import Claim
 
 SHARE_OF_GUESSES = 3
 """By default one canary in this many is guessed; the rest are passed over."""

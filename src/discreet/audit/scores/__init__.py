@@ -14,7 +14,7 @@ from discreet.audit.scores.bits import (
 from discreet.audit.scores.densities import Histogram, QuadraticDiscriminant, SmallClassifier
 from discreet.audit.scores.directions import BestCoordinate, Direction, LinearDiscriminant
 from discreet.audit.scores.distances import Distance
-from discreet.audit.scores.grid import (
+from discreet.audit.scores.grid_alignment import (
     EvenSteps,
     GridAlignment,
     ImpliedNoise,

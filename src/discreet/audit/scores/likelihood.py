@@ -18,8 +18,8 @@ import numpy as np
 from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.audit.scores.base import Matrix, Score, Scorer
-from discreet.audit.scores.grid import ImpliedNoise
-from discreet.problem import Problem
+from discreet.audit.scores.grid_alignment import ImpliedNoise
+from discreet.questions.problem import Problem
 
 LAWS = ("gaussian", "laplace", "radial")
 

@@ -19,7 +19,7 @@ from discreet.compat.diffprivlib.complaints import BudgetError
 from discreet.errors import RehearsalRefused, UnitMismatch
 from discreet.ledger import AbstractLedger, Receipt, State
 from discreet.ledger.abstract import Entry
-from discreet.ledger.amounts import EXACT, Amounts, amount, amounts, total, within
+from discreet.ledger.decimal_amounts import EXACT, Amounts, amount, amounts, total, within
 from discreet.ledger.filters import RENYI_SHARE, RenyiFilter, quoted
 from discreet.ledger.in_memory import InMemory
 from discreet.privacy import Approximate, Budget, Guarantee, NoPrivacy, Profile, Pure, Unit

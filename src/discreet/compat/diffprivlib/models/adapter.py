@@ -11,11 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 from discreet.compat.diffprivlib.accountant import BudgetAccountant
 from discreet.compat.diffprivlib.complaints import DiffprivlibCompatibilityWarning
 from discreet.errors import InputError, InputTypeError
+from discreet.estimators.storing import Storable
 from discreet.ledger import AbstractLedger
 from discreet.linear_model import LogisticRegression, Ridge
-from discreet.linear_model._storing import Storable
 from discreet.privacy import Guarantee
-from discreet.release import Release
+from discreet.record import Release
 
 
 class Adapter(Storable):

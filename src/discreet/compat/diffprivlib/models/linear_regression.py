@@ -13,9 +13,9 @@ from discreet._types import Vector
 from discreet.compat.diffprivlib.accountant import BudgetAccountant, books_for
 from discreet.compat.diffprivlib.models.adapter import Adapter
 from discreet.errors import InputError, InputTypeError
+from discreet.estimators.linear import silent, table_for, target_for
 from discreet.ledger import AbstractLedger
 from discreet.linear_model import Ridge
-from discreet.linear_model._estimator import silent, table_for, target_for
 from discreet.privacy import Unit
 
 LARGEST = 1e100

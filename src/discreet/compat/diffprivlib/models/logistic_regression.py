@@ -12,9 +12,9 @@ from discreet._types import Array, Vector
 from discreet.compat.diffprivlib.accountant import BudgetAccountant, books_for
 from discreet.compat.diffprivlib.models.adapter import Adapter
 from discreet.errors import InputError
+from discreet.estimators.linear import silent
 from discreet.ledger import AbstractLedger
 from discreet.linear_model import LogisticRegression as Private
-from discreet.linear_model._estimator import silent
 from discreet.privacy import Unit
 
 

@@ -1,6 +1,0 @@
-"""Searches for worst pairs of neighbours."""
-
-from discreet.audit.search.pairs import ProblemPairs, problem_pairs
-from discreet.audit.search.worst_pair import MakePair, SearchResult, search
-
-__all__ = ["MakePair", "ProblemPairs", "SearchResult", "problem_pairs", "search"]

@@ -1,0 +1,1 @@
+"""Audits by counting: run both data sets many times, and certify what the counts prove."""

@@ -1,0 +1,1 @@
+"""Rows that live elsewhere: in files, or with the workers of Dask."""

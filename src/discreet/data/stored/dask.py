@@ -1,0 +1,349 @@
+"""Dask data frames and arrays as rows, checked by their types; nothing is computed here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from discreet.data.dense import NO_ROWS, rows_of_width
+from discreet.data.frame import matrix_of
+from discreet.data.kinds import ANYTHING, OTHER, kind_of
+from discreet.data.source import Source
+from discreet.data.stored import worker
+from discreet.data.stored.partitions import Scattered, computed, task
+from discreet.data.stored.table import Encoding, StoredTable, Wanted, check_apart
+from discreet.data.stored.worker import LABELS, WEIGHTS, Reading
+from discreet.errors import InputError, InputTypeError, SourceChanged
+from discreet.questions.bounds import Bounds
+
+
+def is_dask(X: object) -> bool:
+    """Say whether this is a Dask collection, without importing Dask.
+
+    Examples
+    --------
+    >>> is_dask([[1.0]])
+    False
+    """
+    return type(X).__module__.partition(".")[0] == "dask" and hasattr(X, "__dask_graph__")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DaskTable(StoredTable):
+    """A Dask data frame or array, with its labels and weights; nothing has been computed.
+
+    Examples
+    --------
+    >>> import dask.array
+    >>> DaskTable.open(dask.array.ones((6, 2), chunks=(3, 2)))
+    <Dask: 2 partitions of 2 columns>
+    """
+
+    rows: Any
+    labels: Any
+    weights: Any
+
+    @classmethod
+    def open(cls, X: Any, y: Any = None, weights: Any = None) -> DaskTable:
+        """Take collections by their types and partitions."""
+        if isinstance(X, DaskTable):
+            if y is not None or weights is not None:
+                raise InputError("a DaskTable brings its labels and weights with it; leave y out.")
+            return X
+        if not _is_collection(X) or X.ndim != 2:
+            raise InputTypeError(
+                "X must be a Dask data frame, or a Dask array with two axes; got "
+                f"{type(X).__name__}."
+            )
+        if not _is_frame(X):
+            X = _whole_rows(X)
+        return cls(X, _beside("y", y, X), _beside("sample_weight", weights, X))
+
+    @property
+    def names(self) -> list[str] | None:
+        return list(self.rows.columns) if _is_frame(self.rows) else None
+
+    @property
+    def width(self) -> int:
+        return len(self.rows.columns) if _is_frame(self.rows) else int(self.rows.shape[1])
+
+    def __repr__(self) -> str:
+        return f"<Dask: {self.rows.npartitions} partitions of {self.width} columns>"
+
+    def check_same_names(self) -> None:
+        return  # whether partitions keep to the type of the whole is seen when they are computed
+
+    def source(self, encoding: Encoding) -> DaskSource:
+        if encoding.target is not None and self.labels is not None:
+            _check_kind("y", encoding.target, self.labels.dtype)
+        if self.weights is not None:
+            encoding = replace(encoding, weight=Wanted(WEIGHTS))
+            _check_kind("sample_weight", Wanted(WEIGHTS), self.weights.dtype)
+        if self.names is not None:
+            return self._of_frame(encoding)
+        for column in encoding.features or (Wanted("X"),):
+            _check_kind("X", column, self.rows.dtype)
+        given = [self.rows, self.labels, self.weights]
+        parts = [_delayed(one, self.rows.npartitions) for one in given]
+        reading = Reading(encoding, is_frame=False)
+        return DaskSource(tuple(zip(*parts, strict=True)), reading, _lengths(self.rows))
+
+    def _of_frame(self, encoding: Encoding) -> DaskSource:
+        """Return rows with labels and weights as columns of one frame, which Dask then optimises.
+
+        It may make one partition of several, and would do so differently with two frames.
+        """
+        features = encoding.features or ()
+        if self.labels is not None and encoding.target is not None:
+            encoding = replace(encoding, target=replace(encoding.target, name=LABELS))
+        check_apart(features, encoding.target, encoding.weight)
+        beside = {LABELS: self.labels, WEIGHTS: self.weights}
+        beside = {name: column for name, column in beside.items() if column is not None}
+        inside = [column for column in encoding.wanted if column.name not in beside]
+        for column in inside:
+            self._check(column)
+        rows = _only([column.name for column in inside], self.rows)
+        if beside:
+            meta = rows._meta.assign(**{name: one._meta for name, one in beside.items()})
+            rows = rows.map_partitions(
+                partial(worker.with_columns, list(beside)),
+                *beside.values(),
+                meta=meta,
+                align_dataframes=False,
+                enforce_metadata=False,  # Dask would raise on a worker, and quote rows
+            )
+        parts = tuple((part, None, None) for part in _delayed(rows, 0))
+        return DaskSource(parts, Reading(encoding, is_frame=True))
+
+    def _check(self, column: Wanted) -> None:
+        """Refuse a column that is missing, or whose type does not go with what is declared."""
+        found = [place for place, name in enumerate(self.rows.columns) if name == column.name]
+        if len(found) != 1:
+            what = "comes twice; names must differ" if found else "which is declared, is missing"
+            raise InputError(f"the Dask data frame: the column {column.name!r}, {what}.")
+        _check_kind("the Dask data frame", column, self.rows.dtypes.iloc[found[0]])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DaskSource(Source):
+    """Rows in partitions.
+
+    Parameters
+    ----------
+    partitions
+        What Dask will compute for each: rows, labels and weights, None where there are none.
+    reading
+        What makes a piece of them.
+    lengths
+        How many rows each has, if that is known.
+    """
+
+    partitions: tuple[tuple[Any, Any, Any], ...]
+    reading: Reading
+    lengths: tuple[int, ...] | None = None
+    _counted: list[int] = field(default_factory=list, init=False)
+
+    @property
+    def knows_count(self) -> bool:  # type: ignore[override]
+        return self.lengths is not None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """As of an array; partitions of unknown length are computed to count their rows."""
+        return self._count(), self.width
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return self.reading.encoding.width
+
+    def _count(self) -> int:
+        if self.lengths is not None:
+            return sum(self.lengths)
+        if not self._counted:
+            tasks = [task(worker.length)(rows) for rows, _, _ in self.partitions]
+            self._counted.append(sum(computed(tasks)))
+        return self._counted[0]
+
+    def check(self, bounds: Bounds) -> None:
+        encoding, width = self.reading.encoding, self.width
+        if width != bounds.n_features:
+            raise InputError(f"X must have {bounds.n_features} columns, as declared; got {width}.")
+        if self.lengths is not None and self.count == 0:
+            raise InputError(NO_ROWS)
+        if (bounds.labels is not None) != (encoding.target is not None):
+            raise InputError("Dask rows need labels exactly if the bounds declare them.")
+        if encoding.weight is not None and bounds.max_weight is None:
+            raise InputError("weights need a declared largest one; pass max_weight.")
+        if encoding.is_sparse and not bounds.features.contains(np.zeros(width), tolerance=0.0):
+            raise InputError("sparse rows need a set that contains the origin; use a ball.")
+
+    def check_held(self, bounds: Bounds) -> None:
+        raise InputError(
+            "this mechanism holds all rows in one memory, and rows of Dask stay with its workers; "
+            "pass an array, or use another mechanism."
+        )
+
+    def block_rows(self) -> int:
+        return rows_of_width(self.width)
+
+    def prepare(self, bounds: Bounds) -> Scattered:
+        prepared = task(worker.prepared, reading=self.reading, bounds=bounds)
+        scattered = Scattered.kept([prepared(*given) for given in self.partitions], bounds)
+        if scattered.count == 0:
+            raise SourceChanged(NO_ROWS)
+        if (self.knows_count or self._counted) and scattered.count != self.count:
+            raise SourceChanged("the number of rows changed while they were read.")
+        return scattered
+
+
+def dask_rows(X: Any, y: Any = None, *, weights: Any = None) -> DaskSource:
+    """Return the numbers of Dask collections as stored rows, for :class:`discreet.data.Rows`.
+
+    Parameters
+    ----------
+    X
+        A Dask array with two axes, or a Dask data frame of numbers.
+    y, weights
+        One label, and one weight, for each row: Dask arrays or columns, partitioned like ``X``.
+
+    Examples
+    --------
+    >>> import dask.array
+    >>> from discreet.data import Bounds, Rows
+    >>> from discreet.geometry import L2Ball
+    >>> rows = dask.array.ones((6, 2), chunks=(3, 2))
+    >>> Rows(dask_rows(rows), bounds=Bounds(L2Ball(1.0), n_features=2))
+    <sealed rows: 2 features, unit 'add_remove'>
+    """
+    table = DaskTable.open(X, y, weights)
+    features = None if table.names is None else tuple(Wanted(name) for name in table.names)
+    target = None if y is None else Wanted("y")
+    label = None if y is None else np.asarray
+    return table.source(Encoding(features, matrix_of, table.width, target, label))
+
+
+def lazily(answer: Callable[[Any], Any], X: Any) -> Any:
+    """Return what ``answer`` says of the rows of each partition, when that is computed.
+
+    Examples
+    --------
+    >>> import dask.array
+    >>> rows = dask.array.ones((3, 2), chunks=(2, 2))
+    >>> lazily(lambda rows: rows.sum(axis=1), rows).compute()
+    array([2., 2., 2.])
+    """
+    if _is_frame(X):
+        indexed = partial(_indexed, answer)
+        return X.map_partitions(indexed, meta=indexed(X._meta_nonempty).iloc[:0])
+    X = _whole_rows(X)
+    example = answer(np.zeros((1, X.shape[1]), dtype=X.dtype))
+    if example.ndim == 1:
+        return X.map_blocks(answer, dtype=example.dtype, drop_axis=1, meta=example[:0])
+    chunks = (X.chunks[0], (example.shape[1],))
+    return X.map_blocks(answer, dtype=example.dtype, chunks=chunks, meta=example[:0])
+
+
+def _indexed(answer: Callable[[Any], Any], rows: Any) -> Any:
+    """Return an answer about a data frame as a column or frame with the same index."""
+    import pandas
+
+    said = answer(rows)
+    make = pandas.Series if said.ndim == 1 else pandas.DataFrame
+    return make(said, index=rows.index)
+
+
+def _only(names: list[str], frame: Any) -> Any:
+    """Return some columns of a data frame; from files, the others are not even read.
+
+    Where Dask would have to pick columns out of a partition, a missing one would make it raise on
+    a worker, and write rows to its log.
+    """
+    chosen = frame[names]
+    nodes = chosen.optimize(fuse=False).expr.walk()
+    if not any(type(node).__name__ == "Projection" for node in nodes):
+        return chosen
+    pick = partial(worker.only, names)
+    return frame.map_partitions(pick, meta=chosen._meta, enforce_metadata=False)
+
+
+def _is_collection(X: Any) -> bool:
+    """Say whether this is a data frame or a column of Dask, or an array of NumPy's arrays."""
+    if not is_dask(X) or type(X).__module__.split(".")[1] not in ("array", "dataframe"):
+        return False
+    return _is_frame(X) or not hasattr(X, "chunks") or type(X._meta) is np.ndarray
+
+
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "dtypes") and hasattr(X, "columns")
+
+
+def _whole_rows(X: Any) -> Any:
+    """Return an array whose partitions are not cut across columns."""
+    if not isinstance(X.shape[1], (int, np.integer)):
+        raise InputError("X must have a known number of columns; call compute_chunk_sizes on it.")
+    return X if X.numblocks[1] == 1 else X.rechunk({1: -1})
+
+
+def _beside(name: str, column: Any, X: Any) -> Any:
+    """Return labels or weights, refusing those that are not partitioned like the rows."""
+    if column is None:
+        return None
+    expected = "column of a data frame" if _is_frame(X) else "array"
+    is_like = _is_collection(column) and hasattr(column, "chunks") != _is_frame(X)
+    if not is_like or getattr(column, "ndim", 0) != 1:
+        raise InputTypeError(
+            f"{name} must be a Dask {expected} with one entry for each row of X; got "
+            f"{type(column).__name__}."
+        )
+    known, own = _lengths(X), _lengths(column)
+    if known is not None and own is not None and known != own:
+        if sum(known) != sum(own):
+            raise InputError(f"{name} must have one entry for each row of X.")
+        column = column.rechunk((known,))
+    if column.npartitions != X.npartitions:
+        raise InputError(
+            f"{name} must have as many partitions as X, {X.npartitions}; got "
+            f"{column.npartitions}. Repartition one of them."
+        )
+    return column
+
+
+def _lengths(X: Any) -> tuple[int, ...] | None:
+    """Return how many rows each partition has, if that is known without computing one."""
+    if not hasattr(X, "chunks"):
+        return None
+    lengths = X.chunks[0]
+    return None if any(length != length for length in lengths) else tuple(map(int, lengths))
+
+
+def _delayed(X: Any, partitions: int) -> list[Any]:
+    """Return what Dask will compute for each partition, None for each of a table without any.
+
+    Dask converts text of what it was made of in memory already here, and raises, with the cell, on
+    text that it cannot convert. As for a partition that fails later, the charge comes first.
+    """
+    if X is None:
+        return [None] * partitions
+    try:
+        return list(np.ravel(np.array(X.to_delayed())))
+    except OSError:  # a file that is not there, or the caller's time-out: neither is a cell's
+        raise
+    except Exception:
+        return [task(worker.unread)() for _ in range(X.npartitions)]
+
+
+def _check_kind(place: str, column: Wanted, dtype: Any) -> None:
+    kind = kind_of(dtype)
+    numbers = [label for label in column.labels or () if not isinstance(label, str)]
+    if len(set(map(float, numbers))) < len(numbers):
+        raise InputError(
+            f"{place}: numbers of Dask are read as floats, which do not tell {numbers} apart."
+        )
+    if kind.holds == ANYTHING and column.is_number:
+        kind = replace(kind, holds=OTHER)  # partitions are to be numbers, or declared as such
+    column.check(place, kind)

@@ -1,0 +1,200 @@
+"""Clipped rows in partitions that stay where they are; only their sums come here.
+
+What comes back is, for each pass, one total of the blocks of a few neighbouring partitions; beside
+it their numbers of rows, once. Totals are added in the order of the partitions, whichever came
+first, so that a pass which was repeated because a worker was lost brings the same numbers. Noise
+is drawn here, after the last pass, and not by workers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NoReturn, TypeVar
+
+import numpy as np
+
+from discreet._types import Integers, Vector
+from discreet.data.block import Block
+from discreet.data.dense import rows_of_width
+from discreet.data.source import Kernel, Prepared, Remake
+from discreet.data.stored import worker
+from discreet.data.stored.stream import CACHED_BYTES, HELD_BYTES
+from discreet.data.stored.worker import Broken
+from discreet.errors import PrivacyError, SourceChanged
+from discreet.questions.bounds import Bounds
+
+MERGED = 8
+"""Totals of so many neighbouring partitions are added before they leave the workers."""
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Scattered(Prepared):
+    """Clipped rows in partitions, each with a worker; only sums of them come here.
+
+    Parameters
+    ----------
+    parts
+        Dask's name of each partition.
+    bounds
+        What is declared of rows.
+    lengths
+        How many rows each partition has.
+    marks
+        What each must be known by if it is computed again, because its worker was lost.
+    """
+
+    is_streamed = True
+
+    parts: tuple[Any, ...]
+    bounds: Bounds
+    lengths: Integers
+    marks: tuple[int, ...]
+
+    @classmethod
+    def kept(cls, parts: Sequence[Any], bounds: Bounds) -> Scattered:
+        """Compute partitions, and keep them: workers as they can, this process if they are few."""
+        is_cluster = _is_cluster()
+        if is_cluster:
+            parts = _persisted(parts)
+        facts = computed([task(worker.facts)(part) for part in parts])
+        lengths = np.array([length for length, _ in facts], dtype=np.int64)
+        if not is_cluster and _is_little(lengths.sum(), bounds):
+            parts = _persisted(parts)
+        return cls(tuple(parts), bounds, lengths, tuple(mark for _, mark in facts))
+
+    @property
+    def count(self) -> int:
+        return int(self.lengths.sum())
+
+    @property
+    def has_labels(self) -> bool:
+        return self.bounds.labels is not None
+
+    def _each(self, function: Callable[..., Any], **options: Any) -> list[Any]:
+        """Return a task for each partition, which is refused if it is not what it was."""
+        return [
+            task(worker.checked, mark=mark, work=partial(function, **options))(part)
+            for part, mark in zip(self.parts, self.marks, strict=True)
+        ]
+
+    def sum(self, kernel: Kernel, size: int, threads: int = 1) -> Any:
+        tasks = self._each(worker.summed, kernel=kernel, size=size)
+        while len(tasks) > MERGED:
+            starts = range(0, len(tasks), MERGED)
+            tasks = [task(worker.merged)(tasks[start : start + MERGED]) for start in starts]
+        total = worker.merged(computed(tasks))
+        return _sound(total).value()
+
+    def block(self, start: int, stop: int) -> Block:
+        _stay()
+
+    def gather(self) -> tuple[Any, Vector | None]:
+        _stay()
+
+    def blocks(self, size: int) -> NoReturn:
+        _stay()
+
+    def at_once(self, block_rows: int) -> int:
+        return 0  # nothing is gained by gathering samples together
+
+    def take(self, positions: Integers) -> Scattered:
+        """Return some rows, in the order of the partitions; those without one are left out."""
+        ends = np.cumsum(self.lengths)
+        ordered = np.sort(positions)
+        cuts = np.searchsorted(ordered, np.append(0, ends))
+        chosen = np.flatnonzero(np.diff(cuts)) if positions.size else np.arange(1)
+        starts = ends - self.lengths
+        parts = [
+            task(
+                worker.checked,
+                mark=self.marks[number],
+                work=partial(
+                    worker.taken, positions=ordered[slice(*cuts[number : number + 2])] - first
+                ),
+            )(self.parts[number])
+            for number, first in zip(chosen.tolist(), starts[chosen].tolist(), strict=True)
+        ]
+        return replace(
+            self,
+            parts=tuple(parts),
+            lengths=np.diff(cuts)[chosen],
+            marks=tuple(self.marks[number] for number in chosen.tolist()),
+        )
+
+    def part(self, start: int, stop: int) -> Scattered:
+        if start == 0 and stop >= self.count:
+            return self
+        return self.take(np.arange(start, min(stop, self.count)))
+
+    def thin(self, step: int) -> Scattered:
+        if not _is_cluster():
+            step = max(step, -(-self.count * self.bounds.n_features * 8 // HELD_BYTES))
+        few = self.take(np.arange(0, self.count, step))
+        return replace(few, parts=_persisted(few.parts))
+
+    def relabelled(self, relabel: Callable[[Vector], Vector]) -> Scattered:
+        return replace(self, parts=tuple(self._each(worker.relabelled, relabel=relabel)))
+
+    def remade(self, remake: Remake, bounds: Bounds) -> tuple[Callable[[], Prepared], int]:
+        parts = self._each(worker.remade, remake=remake, bounds=bounds)
+        if _is_cluster() or _is_little(self.count, bounds):
+            parts = list(_persisted(parts))
+        made = replace(self, parts=tuple(parts), bounds=bounds)
+        return lambda: made, rows_of_width(bounds.n_features)
+
+
+def task(function: Callable[..., Any], **options: Any) -> Any:
+    """Return a task that Dask names at random, and not by what it is given."""
+    return _dask().delayed(partial(function, **options), pure=False)
+
+
+def _persisted(parts: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(_dask().persist(*parts))
+
+
+def computed(tasks: Sequence[Any]) -> list[Any]:
+    """Return what tasks answer; what Dask says of a failure may quote rows, and is dropped."""
+    try:
+        answers = list(_dask().compute(*tasks))
+    except Exception:
+        answers = None
+    if answers is None:
+        raise SourceChanged(
+            "Dask could not compute a partition: the rows cannot be read, or too many workers were "
+            "lost. Nothing is released, the charge stands."
+        )
+    return [_sound(answer) for answer in answers]
+
+
+def _sound(answer: Answer | Broken) -> Answer:
+    if isinstance(answer, Broken):
+        if not answer.why:
+            raise PrivacyError("the private part stopped on a worker.")
+        raise SourceChanged(f"{answer.why} Nothing is released, the charge stands.")
+    return answer
+
+
+def _dask() -> Any:
+    import dask
+
+    return dask
+
+
+def _is_cluster() -> bool:
+    """Say whether Dask computes with workers that keep results, and spill them if need be."""
+    get = _dask().base.get_scheduler()
+    owner = getattr(get, "__self__", None)
+    return type(owner).__module__.partition(".")[0] == "distributed"
+
+
+def _is_little(count: int, bounds: Bounds) -> bool:
+    """Say whether so many rows are kept in this process."""
+    return int(count) * bounds.n_features * 8 <= CACHED_BYTES
+
+
+def _stay() -> NoReturn:
+    raise PrivacyError("rows of Dask stay with its workers; sum them.")

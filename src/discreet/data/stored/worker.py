@@ -1,0 +1,317 @@
+"""What is done with one partition of a table, where it is.
+
+Nothing here raises: what an engine writes about a failed task, in the logs of workers, would quote
+its arguments. A task that fails answers with :class:`Broken`, which says nothing of any row.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from scipy import sparse
+
+from discreet._buffers import SHELF
+from discreet._quiet import quiet
+from discreet._types import Integers, Vector
+from discreet.data.arrays import source_of
+from discreet.data.cells import label_of, number_of, numbers_of, spelt_of
+from discreet.data.frame import Coded, Frame, held_by_arrow
+from discreet.data.kinds import NUMBER, OTHER, TEXT, is_categorical, kind_of, shortest
+from discreet.data.source import Kernel, Prepared, Remake
+from discreet.data.stored.parquet import arrow_codes
+from discreet.data.stored.stream import Piece
+from discreet.data.stored.table import Encoding, Wanted
+from discreet.data.summation import Sums
+from discreet.questions.bounds import Bounds
+
+LABELS, WEIGHTS = "the labels y", "the weights"
+"""What columns are called that were not in the data frame."""
+
+
+@dataclass(frozen=True)
+class Broken:
+    """What a task answers with if it has failed."""
+
+    why: str = ""
+    """What is wrong with the partition; nothing if it is not the partition."""
+
+
+UNREAD = Broken("Dask could not read or convert the rows of a partition.")
+UNEQUAL = Broken("partitions of X and of y or weights differ in length.")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Reading:
+    """Makes a piece of one partition.
+
+    Parameters
+    ----------
+    encoding
+        How rows become a matrix, labels and weights.
+    is_frame
+        Whether rows are a data frame, with labels and weights among its columns, or an array.
+    """
+
+    encoding: Encoding
+    is_frame: bool
+
+    def piece(self, rows: Any, labels: Any, weights: Any) -> Piece | Broken:
+        """Return the rows of a partition; labels and weights are among the columns of a frame."""
+        encoding = self.encoding
+        if self.is_frame:
+            cells = self._cells(rows)
+            if isinstance(cells, Broken):
+                return cells
+            rows = Frame({one.name: cells[one.name] for one in encoding.features or ()})
+            labels = None if encoding.target is None else cells[encoding.target.name]
+            weights = None if encoding.weight is None else cells[encoding.weight.name]
+        else:
+            rows = _table(rows)
+            if encoding.target is not None:
+                labels = _column(labels, encoding.target)
+            if encoding.weight is not None:
+                weights = _column(weights, encoding.weight)
+        matrix = encoding.encode(rows)
+        found = None if labels is None or encoding.label is None else encoding.label(labels)
+        lengths = {len(one) for one in (found, weights) if one is not None}
+        if matrix.ndim != 2 or matrix.shape[1] != encoding.width:
+            return Broken("a partition has another number of columns than the whole.")
+        if lengths - {matrix.shape[0]}:
+            return UNEQUAL
+        return Piece(matrix, found, weights)
+
+    def _cells(self, rows: Any) -> dict[str, Any] | Broken:
+        names = list(rows.columns)
+        for column in self.encoding.wanted:
+            name = column.name
+            if names.count(name) != 1 and name in (LABELS, WEIGHTS):
+                return UNEQUAL
+            if names.count(name) != 1:
+                return Broken(f"a partition does not have the column {name!r}, or has it twice.")
+            if kind_of(rows.dtypes.iloc[names.index(name)]).holds == OTHER:
+                return Broken(f"in a partition the column {name!r} has another type.")
+        return {column.name: _column(rows[column.name], column) for column in self.encoding.wanted}
+
+
+def _column(cells: Any, column: Wanted) -> Any:
+    """Return cells as what is declared of their column, whatever type their partition has.
+
+    A loader may give a partition another type because of one cell, so a cell is read alike in
+    every type: text that spells a number is that number where numbers are declared, and a number
+    is its text where text is.
+    """
+    labels, kind = column.labels, kind_of(cells.dtype)
+    if labels is None:
+        return _numbers(cells)
+    if all(isinstance(label, str) for label in labels):
+        return _coded(cells, _text)
+    if any(isinstance(label, str) for label in labels):
+        return _coded(cells, _label)
+    if kind.narrow is np.float32:
+        return _coded(cells, _shortest)
+    return _numbers(cells) if kind.holds == NUMBER else _coded(cells, _spelt)
+
+
+def _numbers(cells: Any) -> Vector:
+    if (
+        kind_of(cells.dtype).holds != NUMBER
+        or is_categorical(cells.dtype)
+        or cells.dtype.kind == "O"
+    ):
+        coded = _coded(cells, number_of)
+        return np.asarray(coded.distinct, dtype=np.float64)[coded.places]
+    if isinstance(cells, np.ndarray):
+        return np.asarray(cells, dtype=np.float64)
+    return np.asarray(cells.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def _coded(cells: Any, read: Callable[[Any], Any]) -> Coded:
+    """Return cells as places in a list of what their distinct values are read as."""
+    held = held_by_arrow(cells)
+    if held is not None:
+        coded = arrow_codes(held, Wanted("", ()))
+        listed, places = coded.distinct.tolist(), coded.places
+    elif is_categorical(cells.dtype):
+        listed, places = cells.cat.categories.tolist(), cells.cat.codes.to_numpy()
+    elif kind_of(cells.dtype).holds in (TEXT, NUMBER) and hasattr(cells, "factorize"):
+        places, distinct = cells.factorize()
+        listed = distinct.tolist()
+    else:  # values may be of any kind, even such that cannot be looked up
+        listed, places = cells.tolist(), np.arange(len(cells))
+    read_as = np.empty(len(listed) + 1, dtype=object)
+    read_as[:-1] = [read(value) for value in listed]
+    read_as[-1] = read(None)  # where a place is minus one
+    return Coded(read_as, places.astype(np.int64))
+
+
+def _text(cell: Any) -> str | None:
+    """Return a cell as text, by itself; None if it is neither text nor a number."""
+    label = label_of(cell)
+    if isinstance(label, str):
+        return label
+    number = number_of(label)
+    if not np.isfinite(number):
+        return None
+    return str(int(number)) if number == int(number) else repr(number)
+
+
+def _spelt(cell: Any) -> float | None:
+    """Return a cell as the number or truth value that it spells, by itself; None if neither."""
+    number = spelt_of(cell)
+    return None if np.isnan(number) else number
+
+
+def _shortest(cell: Any) -> float | None:
+    """Return a cell of single precision as the number that it is taken for, None if missing."""
+    number = number_of(cell)
+    return None if np.isnan(number) else shortest(number)
+
+
+def _label(cell: Any) -> Any:
+    """Return a cell by itself: text, a number, or None."""
+    label = label_of(cell)
+    if isinstance(label, str):
+        return label
+    number = number_of(label)
+    return None if np.isnan(number) else number
+
+
+def _table(rows: Any) -> Any:
+    """Return an array of numbers, as it is if it is one."""
+    if kind_of(rows.dtype).holds == NUMBER:
+        return rows
+    return numbers_of(rows.ravel().tolist()).reshape(rows.shape)
+
+
+def only(names: Sequence[str], rows: Any) -> Any:
+    """Return some columns of a data frame, as far as it has them."""
+    return rows[[name for name in names if name in rows.columns]]
+
+
+def with_columns(names: Sequence[str], rows: Any, *columns: Any) -> Any:
+    """Return a data frame with more columns, by place; without them if their lengths differ."""
+    if any(len(column) != len(rows) for column in columns):
+        return rows
+    named = zip(names, columns, strict=True)
+    return rows.assign(**{name: column.set_axis(rows.index) for name, column in named})
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Part:
+    """Clipped rows of a partition, and a mark of what they were made of."""
+
+    rows: Prepared
+    mark: int
+
+
+def unread() -> Broken:
+    return UNREAD
+
+
+def length(rows: Any) -> int | Broken:
+    return rows if isinstance(rows, Broken) else quietly(lambda: len(rows))
+
+
+def facts(part: Part | Broken) -> tuple[int, int] | Broken:
+    return part if isinstance(part, Broken) else (part.rows.count, part.mark)
+
+
+def prepared(
+    rows: Any, labels: Any, weights: Any, *, reading: Reading, bounds: Bounds
+) -> Part | Broken:
+    def prepare() -> Part | Broken:
+        if isinstance(rows, Broken):
+            return rows
+        piece = reading.piece(rows, labels, weights)
+        if isinstance(piece, Broken):
+            return piece
+        if not piece.matrix.shape[0]:
+            return Part(_no_rows(piece, bounds), 0)
+        source = source_of(piece.matrix, piece.labels, piece.weights, bounds)
+        return Part(source.prepare(bounds), _mark(piece))
+
+    return quietly(prepare)
+
+
+def _mark(piece: Piece) -> int:
+    """Return a number that is another one, almost surely, for other rows."""
+    matrix, is_sparse = piece.matrix, sparse.issparse(piece.matrix)
+    arrays = [matrix.data, matrix.indices, matrix.indptr] if is_sparse else [matrix]
+    mark = 0
+    for array in (*arrays, piece.labels, piece.weights):
+        if array is not None:
+            mark = zlib.crc32(np.ascontiguousarray(array).view(np.uint8).data, mark)
+    return mark
+
+
+def _no_rows(like: Piece, bounds: Bounds) -> Prepared:
+    """Return no rows, of the same kind as others: one of zeros, left out again."""
+    zeros = np.zeros((1, bounds.n_features))
+    one = source_of(
+        sparse.csr_array(zeros) if sparse.issparse(like.matrix) else zeros,
+        None if bounds.labels is None else np.zeros(1),
+        None if like.weights is None or bounds.max_weight is None else np.zeros(1),
+        bounds,
+    )
+    return one.prepare(bounds).take(np.arange(0))
+
+
+def checked(part: Part | Broken, *, mark: int, work: Callable[[Part], Any]) -> Any:
+    """Do something with a partition, unless it was computed again and became another."""
+    if isinstance(part, Broken):
+        return part
+    if part.mark != mark:
+        return Broken("a partition that was computed again has become another.")
+    return quietly(lambda: work(part))
+
+
+def summed(part: Part, *, kernel: Kernel, size: int) -> Sums:
+    sums = Sums()
+    for block in part.rows.blocks(size):
+        sums.add(kernel(block()))
+    return sums
+
+
+def merged(sums: Sequence[Sums | Broken]) -> Sums | Broken:
+    """Add totals to one another, in order."""
+
+    def merge() -> Sums | Broken:
+        total = Sums()
+        for one in sums:
+            if isinstance(one, Broken):
+                return one
+            total.absorb(one)
+        return total
+
+    return quietly(merge)
+
+
+def taken(part: Part, *, positions: Integers) -> Part:
+    return replace(part, rows=part.rows.take(positions))
+
+
+def relabelled(part: Part, *, relabel: Callable[[Vector], Vector]) -> Part:
+    return replace(part, rows=part.rows.relabelled(relabel))
+
+
+def remade(part: Part, *, remake: Remake, bounds: Bounds) -> Part:
+    if not part.rows.count:
+        like = Piece(np.zeros((0, 1)), part.rows.labels, part.rows.weights)
+        return replace(part, rows=_no_rows(like, bounds))
+    return replace(part, rows=remake(part.rows).prepare(bounds))
+
+
+Answer = TypeVar("Answer")
+
+
+def quietly(work: Callable[[], Answer]) -> Answer | Broken:
+    """Do the work; whatever it raises could quote rows in the log of a worker."""
+    try:
+        with quiet(), SHELF.opened():
+            return work()
+    except Exception:
+        return Broken()

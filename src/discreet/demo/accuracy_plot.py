@@ -1,0 +1,86 @@
+"""The picture of the demonstration: accuracy against epsilon."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from discreet.demo.accuracy_curve import Curve
+
+INK, GREY, PALE = "#22313a", "#6b7780", "#e4e8ea"
+PRIVATE, PLAIN = "#0b7a75", "#b5482a"
+
+
+def save(curve: Curve, path: Path) -> None:
+    """Draw the curve into a PNG file; raises ImportError where matplotlib is not installed."""
+    from matplotlib.figure import Figure  # optional, and slow to import
+    from matplotlib.ticker import MaxNLocator, NullLocator, PercentFormatter
+
+    figure = Figure(figsize=(8, 5), dpi=150, facecolor="white")
+    axes = figure.add_axes((0.10, 0.14, 0.69, 0.66))
+    epsilons, spreads = list(curve.epsilons), curve.spreads
+    axes.set_xscale("log")
+    axes.fill_between(
+        epsilons,
+        [spread.low for spread in spreads],
+        [spread.high for spread in spreads],
+        color=PRIVATE,
+        alpha=0.18,
+        linewidth=0,
+    )
+    for epsilon, fits in zip(epsilons, curve.accuracies, strict=True):
+        axes.scatter([epsilon] * len(fits), fits, s=9, color=PRIVATE, alpha=0.35, linewidths=0)
+    medians = [spread.median for spread in spreads]
+    axes.plot(epsilons, medians, color=PRIVATE, linewidth=2.2, marker="o", markersize=6, zorder=3)
+    axes.axhline(curve.without_privacy, color=PLAIN, linewidth=1.6, linestyle=(0, (5, 3)))
+    axes.axhline(curve.majority, color=GREY, linewidth=1.4, linestyle=(0, (1, 2)))
+
+    def label(height: float, text: str, colour: str, *, align: str) -> None:
+        axes.annotate(
+            text,
+            (1.0, height),
+            xycoords=axes.get_yaxis_transform(),
+            xytext=(8, 0),
+            textcoords="offset points",
+            va=align,
+            color=colour,
+            fontsize=10,
+        )
+
+    label(
+        curve.without_privacy,
+        f"without privacy\n{curve.without_privacy:.1%}",
+        PLAIN,
+        align="bottom",
+    )
+    label(
+        medians[-1], f"private, epsilon {epsilons[-1]:g}\n{medians[-1]:.1%}", PRIVATE, align="top"
+    )
+    label(curve.majority, f"same answer for all\n{curve.majority:.1%}", GREY, align="center")
+
+    axes.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=8, steps=[1, 2, 5, 10]))
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    axes.set_xlabel(
+        f"epsilon, at delta = {curve.delta:g}  (smaller is more private)",
+        color=INK,
+        fontsize=11,
+        labelpad=8,
+    )
+    axes.set_ylabel("test accuracy", color=INK, fontsize=11, labelpad=8)
+    axes.grid(axis="y", color=PALE, linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.tick_params(colors=GREY, length=0, labelsize=10)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.spines["bottom"].set_color(GREY)
+
+    figure.text(0.03, 0.93, "What privacy costs", color=INK, fontsize=15, weight="bold")
+    figure.text(
+        0.03,
+        0.875,
+        f"{curve.patients:,} made-up patients: who is back in hospital within 90 days? "
+        f"Line: median of {len(curve.accuracies[0])} fits; band: 10-90%.",
+        color=GREY,
+        fontsize=9.5,
+    )
+    figure.savefig(path, format="png")

@@ -1,0 +1,1 @@
+"""What estimators of every kind share: from constructor arguments to a release."""

@@ -1,0 +1,256 @@
+"""The gate: the one function that opens rows."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from discreet import _checks
+from discreet._own_thread import NoThread, Stoppable, apart
+from discreet._quiet import quiet
+from discreet.data import OpenRows, Rows
+from discreet.errors import (
+    DiscreetError,
+    EntropyError,
+    InputError,
+    LedgerError,
+    RehearsalWarning,
+    ReleaseFailed,
+    SourceChanged,
+)
+from discreet.ledger import AbstractLedger, NoLedger, Receipt, State
+from discreet.mechanisms import Mechanism, Plan
+from discreet.noise import Noise, RehearsalNoise, SystemNoise
+from discreet.privacy import Budget, Guarantee, NoPrivacy
+from discreet.questions import Question
+from discreet.record import Certificate, Fact, Release, all_versions, facts_about, library_version
+
+FAILED = (
+    "the private part stopped before a release; the charge stands. Rehearse with RehearsalNoise on "
+    "synthetic rows to see why."
+)
+
+
+def release(
+    mechanism: Mechanism,
+    question: Question,
+    rows: Rows,
+    *,
+    budget: Budget,
+    ledger: AbstractLedger | None = None,
+    noise: Noise | None = None,
+    purpose: str = "",
+    facts: Iterable[Fact] = (),
+) -> Release:
+    """Plan, pay, open the rows, and release.
+
+    The plan reads no row. The ledger books the charge before the rows are opened, and keeps it
+    even if the private part fails; what fails says nothing about the rows. ``facts`` say more about
+    what is declared than the bounds of the question do.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet.data import Bounds
+    >>> from discreet.geometry import Box
+    >>> from discreet.mechanisms import GaussianSum
+    >>> from discreet.questions import VectorMean
+    >>> bounds = Bounds(Box([0, 0], [120, 250]), n_features=2)
+    >>> table = Rows(np.full((5000, 2), [47.0, 71.0]), bounds=bounds)
+    >>> mean = release(GaussianSum(), VectorMean(bounds), table, budget=Budget(1.0, 1e-6))
+    >>> bool(np.all(np.abs(mean.value - [47.0, 71.0]) < [5, 10]))
+    True
+    """
+    noise = SystemNoise() if noise is None else noise
+    ledger = NoLedger() if ledger is None else ledger
+    _checks.instance(Mechanism, mechanism=mechanism)
+    _checks.instance(Rows, rows=rows)
+    _checks.instance(Noise, noise=noise)
+    _checks.instance(AbstractLedger, ledger=ledger)
+    if rows.bounds != question.bounds:
+        raise InputError("the question and the rows declare different bounds; declare them once.")
+    plan = mechanism.plan(question, budget, rows.unit)  # public: no row is read
+    if plan.holds_rows:
+        rows.check_held()
+    noise.check()  # fails closed before anything is paid
+    guarantee = _true_of(plan.guarantee, noise)
+    purpose = purpose or mechanism.name
+    # All that is said beside the value, but for the receipt, is settled here.
+    said = Release(
+        value=None,
+        guarantee=guarantee,
+        mechanism=mechanism.name,
+        receipt_number=0,
+        version=library_version(),
+        reason=plan.reason,
+        purpose=purpose,
+        facts=facts_about(question.bounds, rows.unit, question.assumed, facts),
+        noise=noise.source,
+        certificate=_certificate(plan),
+        versions=all_versions(),
+    )
+    receipt = ledger.charge(guarantee, purpose=purpose)  # paid for, durably
+    value = _run(plan, rows, receipt, noise)  # private: proof in the .md beside the mechanism
+    # Public again.
+    return replace(
+        said,
+        value=value,
+        receipt_number=receipt.number,
+        ledger=receipt.issuer.identity,
+        entry=receipt.digest,
+    )
+
+
+def rehearse(
+    mechanism: Mechanism,
+    question: Question,
+    rows: Rows,
+    *,
+    budget: Budget,
+    draws: int,
+    seed: int = 0,
+) -> Any:
+    """Return what ``draws`` releases would have been, for studies; **nothing of it is private**.
+
+    One stream of rehearsal noise serves all draws, and passes over the rows are shared where they
+    can be.
+
+    Examples
+    --------
+    >>> import numpy as np, warnings
+    >>> from discreet.data import Bounds
+    >>> from discreet.geometry import Box
+    >>> from discreet.mechanisms import GaussianSum
+    >>> from discreet.questions import VectorMean
+    >>> bounds = Bounds(Box([0], [120]), n_features=1)
+    >>> table = Rows(np.full((5000, 1), 47.0), bounds=bounds)
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     means = rehearse(
+    ...         GaussianSum(), VectorMean(bounds), table, budget=Budget(1.0, 1e-6), draws=50
+    ...     )
+    >>> means.shape, bool(abs(means.mean() - 47) < 1)
+    ((50, 1), True)
+    """
+    _checks.whole(draws=draws, at_least=1)
+    _checks.whole(seed=seed, at_least=0)
+    _checks.instance(Mechanism, mechanism=mechanism)
+    _checks.instance(Rows, rows=rows)
+    if rows.bounds != question.bounds:
+        raise InputError("the question and the rows declare different bounds; declare them once.")
+    plan = mechanism.plan(question, budget, rows.unit)
+    noise = RehearsalNoise(seed)
+    receipt = NoLedger().charge(_true_of(plan.guarantee, noise), purpose="rehearsal")
+    with contextlib.closing(rows.open(receipt)) as opened:
+        return plan.run_many(opened, noise, draws)
+
+
+def _true_of(guarantee: Guarantee, noise: Noise) -> Guarantee:
+    """Return the guarantee that holds with this noise: none at all if it is a rehearsal."""
+    if noise.is_private:
+        return guarantee
+    warnings.warn(
+        "this is a rehearsal: the noise can be repeated, so the result is not private.",
+        RehearsalWarning,
+        stacklevel=3,
+    )
+    return replace(guarantee, profile=NoPrivacy())
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What comes out of a private part: a value, or what to raise instead."""
+
+    value: Any = None
+    stopped: BaseException | None = None
+    unrecorded: str = ""
+
+
+def _run(plan: Plan, rows: Rows, receipt: Receipt, noise: Noise) -> Any:
+    """Run the private part; whatever happens there, the outside learns only that it failed.
+
+    It runs in a thread of its own, and what is raised is made afresh: an exception from within, or
+    one that a signal raises while it runs, would carry the variables of the private part, the sum
+    before noise among them.
+    """
+    if not noise.is_private:
+        return _rehearse(plan, _opened(rows, receipt), receipt, noise)
+    try:
+        outcome = apart(partial(_private, plan, rows, receipt, noise))
+    except NoThread:
+        receipt.issuer.refund(receipt)
+        raise
+    if outcome is None:
+        raise ReleaseFailed(FAILED)
+    if outcome.unrecorded:  # what was paid for is not lost; the charge stands as opened
+        with contextlib.suppress(Warning):  # where warnings are errors
+            warnings.warn(
+                f"how the release ended was not recorded: {outcome.unrecorded}", stacklevel=3
+            )
+    if outcome.stopped is not None:
+        raise outcome.stopped
+    return outcome.value
+
+
+def _private(
+    plan: Plan, rows: Rows, receipt: Receipt, noise: Noise, stoppable: Stoppable
+) -> _Outcome:
+    """Open the rows, run the plan on them, and write down how it ended."""
+    try:
+        opened = _opened(rows, receipt)
+    except DiscreetError as error:
+        return _Outcome(stopped=_afresh(error))
+    value: Any = None
+    stopped: BaseException | None = None
+    try:
+        with stoppable, quiet():
+            value = plan.run(opened, noise)
+    except (EntropyError, SourceChanged) as error:
+        stopped = _afresh(error)  # says nothing about the rows
+    except (KeyboardInterrupt, SystemExit) as error:
+        stopped = type(error)()
+    except BaseException:
+        stopped = ReleaseFailed(FAILED)
+    with contextlib.suppress(Exception):
+        opened.close()
+    unrecorded = ""
+    try:
+        receipt.issuer.settle(receipt, State.RELEASED if stopped is None else State.FAILED)
+    except LedgerError as error:
+        unrecorded = str(error)
+    return _Outcome(value, stopped, unrecorded)
+
+
+def _afresh(error: BaseException) -> BaseException:
+    """Return the same error without the frames that it went through."""
+    return type(error)(*error.args)
+
+
+def _opened(rows: Rows, receipt: Receipt) -> OpenRows:
+    """Open rows; if they are no longer what was checked, give back what was paid."""
+    try:
+        return rows.open(receipt)
+    except InputError:  # no row was read
+        receipt.issuer.refund(receipt)
+        raise
+
+
+def _rehearse(plan: Plan, opened: OpenRows, receipt: Receipt, noise: Noise) -> Any:
+    """Run with repeatable noise; a rehearsal may say what went wrong."""
+    outcome = State.FAILED
+    try:
+        value = plan.run(opened, noise)
+        outcome = State.RELEASED
+    finally:
+        opened.close()
+        receipt.issuer.settle(receipt, outcome)
+    return value
+
+
+def _certificate(plan: Plan) -> Certificate:
+    profile = plan.guarantee.profile
+    return Certificate(profile.distance, profile.failure, plan.tolerances)

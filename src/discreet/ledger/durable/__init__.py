@@ -1,0 +1,1 @@
+"""Books that outlive their process, in SQLite or PostgreSQL."""

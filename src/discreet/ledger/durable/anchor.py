@@ -1,0 +1,80 @@
+"""A line of a history kept outside the books, which shows to anyone whether they went back.
+
+Whoever owns a ledger can put an older copy in its place, or rewrite all of it, digests included;
+nothing inside can show that. A line kept elsewhere does: books that no longer contain it were
+changed. Each anchor is one line of JSON, so that a file collects them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Self
+
+from discreet.errors import InputError, InputTypeError
+from discreet.ledger.durable.chain import parsed
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """So many lines had the books of a data set, and this was the digest of the last.
+
+    Examples
+    --------
+    >>> anchor = Anchor("patients", "5e2a", 7, "c0ffee", "2026-01-31T12:00:00+00:00")
+    >>> Anchor.from_text(anchor.to_text()) == anchor
+    True
+    """
+
+    dataset: str
+    key: str  # tells these books from all others
+    lines: int
+    digest: str
+    time: str
+
+    def to_text(self) -> str:
+        """Return one line of JSON."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        """Read a line back; anything else is refused."""
+        document = parsed(text)
+        kinds = {"dataset": str, "key": str, "lines": int, "digest": str, "time": str}
+        is_one = isinstance(document, dict) and set(document) == {f.name for f in fields(cls)}
+        if not is_one or not all(type(document[name]) is kind for name, kind in kinds.items()):
+            raise InputError(
+                "an anchor must be a line as written by 'discreet ledger anchor'; this is none."
+            )
+        return cls(**document)
+
+
+def read_anchors(where: str | Path) -> tuple[Anchor, ...]:
+    """Return the anchors of a file, or of a text that is one."""
+    if not isinstance(where, str | Path):
+        raise InputTypeError(f"an anchor is a path or a text; got {type(where).__name__}.")
+    text = str(where)
+    if not text.lstrip().startswith("{"):
+        try:
+            text = Path(where).read_text(encoding="utf-8")
+        except (OSError, ValueError):
+            raise InputError(f"there are no anchors to be read at {str(where)!r}.") from None
+    found = tuple(Anchor.from_text(line) for line in text.splitlines() if line.strip())
+    if not found:
+        raise InputError(f"there are no anchors in {str(where)!r}.")
+    return found
+
+
+def append(anchors: Iterable[Anchor], path: Path) -> None:
+    """Add anchors to a file, each on a line of its own, on disk when this returns."""
+    lines = "".join(anchor.to_text() + "\n" for anchor in anchors)
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(lines)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError:
+        raise InputError(f"{path}: cannot be written to; check the folder.") from None

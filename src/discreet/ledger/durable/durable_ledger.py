@@ -1,0 +1,647 @@
+"""A ledger that outlives its process, and that many processes share."""
+
+from __future__ import annotations
+
+import getpass
+import hashlib
+import importlib.metadata
+import json
+import os
+import platform
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import sqlalchemy as sql
+
+from discreet import _checks
+from discreet.errors import InputError, LedgerError, ReceiptError
+from discreet.ledger.abstract import (
+    ANOTHER,
+    FOREIGN,
+    AbstractLedger,
+    Entry,
+    State,
+    check_end,
+    check_move,
+)
+from discreet.ledger.account import Balance, Costs, costs_from_json, costs_to_json
+from discreet.ledger.durable import sql_tables
+from discreet.ledger.durable.anchor import Anchor
+from discreet.ledger.durable.chain import BEGINNING, Line, next_line, parsed
+from discreet.ledger.durable.dataset import DataSet, check_text
+from discreet.ledger.durable.last_seen import NOTHING, Mark, last_seen, remember
+from discreet.ledger.durable.migration import seal_books
+from discreet.ledger.durable.sql_tables import DATASETS, EVENTS
+from discreet.ledger.durable.store import Asked, Store
+from discreet.ledger.durable.summary import (
+    SEAL,
+    SUMMARY,
+    balance_of,
+    check,
+    dump,
+    seal,
+    went_back,
+    written,
+)
+from discreet.ledger.durable.verification import (
+    DECLARED,
+    LINES,
+    UNREADABLE,
+    Verification,
+    line_of,
+    read_books,
+    read_lines,
+    read_shelf,
+    verify_books,
+    verify_shelf,
+)
+from discreet.ledger.receipt import Receipt
+from discreet.privacy import Budget, Guarantee, Unit, unit_named
+
+LINES_OF_CHARGE = LINES.where(EVENTS.c.charge == sql.bindparam("number"))
+APPEND = EVENTS.insert()
+KEEP = (
+    DATASETS.update()
+    .where(DATASETS.c.id == sql.bindparam("which"))
+    .values({name: sql.bindparam(name) for name in ("lines", "charges", "head", "balance")})
+)
+
+
+MOST_CHARGES = 2**31 - 1
+
+sql_tables.MIGRATIONS[1] = seal_books
+
+
+@dataclass(frozen=True)
+class Change:
+    """A line to be added, and the summary after it."""
+
+    line: Line
+    charges: int
+    balance: str
+
+    def summary(self, facts: str) -> Any:
+        """Return what the next charge is decided on."""
+        return SimpleNamespace(
+            facts=facts,
+            lines=self.line.number,
+            charges=self.charges,
+            head=self.line.digest,
+            balance=self.balance,
+        )
+
+    def statements(self, dataset: int) -> list[Asked]:
+        """Return what writes it."""
+        kept = {
+            "which": dataset,
+            "lines": self.line.number,
+            "charges": self.charges,
+            "head": self.line.digest,
+            "balance": self.balance,
+        }
+        return [(APPEND, self.line.row(dataset)), (KEEP, kept)]
+
+
+class Ledger(AbstractLedger):
+    """The books of one data set, in an SQLite file or on a PostgreSQL server.
+
+    Every charge is on disk before rows are read. Any number of processes may charge at once;
+    together they never spend more than the budget. Copies, clones and pickles are the same ledger.
+    Make one with :meth:`create`.
+
+    Parameters
+    ----------
+    where
+        The path of a file, or an address such as ``postgresql://user@host/name``.
+    dataset
+        Which data set, if the ledger holds several.
+    part
+        Charge this declared part of the data alone: releases must read nothing else.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from discreet.privacy import AddRemoveOne, Pure
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = Path(folder.name) / "patients.db"
+    >>> _ = Ledger.create(path, Budget(1.0), dataset="patients", protects="one patient")
+    >>> ledger = Ledger(path)
+    >>> receipt = ledger.charge(Guarantee(Pure(0.75), AddRemoveOne()), purpose="a mean")
+    >>> round(Ledger(path).remaining(delta=0.0), 6)
+    0.25
+    >>> [entry.state.value for entry in ledger.history()], ledger.verify().is_sound
+    (['reserved'], True)
+    >>> folder.cleanup()
+    """
+
+    def __init__(
+        self, where: str | Path, dataset: str | None = None, *, part: str | None = None
+    ) -> None:
+        self._store = Store(where)
+        self._store.open()
+        with self._store.reading() as connection:
+            self._id, self._facts = _find(connection, dataset, self._store.identity)
+        self.declared = DataSet.from_json(parsed(self._facts))
+        self._account = self.declared.account
+        if part is not None:
+            _checks.instance(str, part=part)
+        self._account.check_part(part)
+        self.part = part
+        self._latest: Any = None  # the summary as this object wrote it last
+        self._is_alone = False  # nobody else seems to charge at the same time
+
+    @property
+    def _key(self) -> str:
+        return self.declared.key
+
+    @classmethod
+    def create(
+        cls,
+        where: str | Path,
+        budget: Budget,
+        *,
+        dataset: str = "data",
+        unit: str | Unit = "add_remove",
+        protects: str = "one record",
+        parts: Iterable[str] = (),
+        notes: str = "",
+    ) -> Ledger:
+        """Open the books of a new data set; what is declared here never changes.
+
+        Parameters
+        ----------
+        where
+            The path of a file, or an address such as ``postgresql://user@host/name``. A ledger
+            that is there already gets one more data set.
+        budget
+            What all releases about one record together may spend.
+        dataset
+            A name for the data.
+        unit
+            Who is protected.
+        protects
+            What one record is, in plain words: one patient, one visit.
+        parts
+            Names of disjoint parts: each record belongs to one, by a public rule about it alone.
+        notes
+            Anything else to remember.
+        """
+        _checks.instance(Budget, budget=budget)
+        declared = DataSet(
+            dataset,
+            unit_named(unit).name,
+            protects,
+            budget.epsilon,
+            budget.delta,
+            parts,  # type: ignore[arg-type]  # becomes a tuple once it is checked
+            notes,
+            opened_by=_actor(),
+            opened_at=_now(),
+            key=uuid.uuid4().hex,
+        )
+        store = Store(where)
+        store.prepare()
+        with store.making() as connection:
+            _open_books(connection, declared, store.identity)
+        return cls(where, dataset)
+
+    @staticmethod
+    def datasets(where: str | Path) -> tuple[DataSet, ...]:
+        """Return what was declared about each data set of a ledger."""
+        store = Store(where)
+        store.open()
+        with store.reading() as connection:
+            found = connection.execute(sql.select(DATASETS.c.facts).order_by(DATASETS.c.id))
+            return tuple(DataSet.from_json(parsed(facts)) for facts in found.scalars())
+
+    @staticmethod
+    def verify_all(
+        where: str | Path, known: str | None = None, *, anchors: Iterable[Anchor] = ()
+    ) -> tuple[Verification, ...]:
+        """Go through all books of a ledger again, readable or not.
+
+        ``known`` is a digest that one of them must contain, ``anchors`` are lines of which each
+        must be in one of them.
+        """
+        store = Store(where)
+        store.open()
+        with store.reading() as connection:
+            shelf = read_shelf(connection)
+        return verify_shelf(shelf, known, tuple(anchors))
+
+    @property
+    def budget(self) -> Budget:
+        return self.declared.budget
+
+    @property
+    def unit(self) -> Unit:
+        return self._account.unit
+
+    @property
+    def dataset(self) -> str:
+        return self.declared.name
+
+    @property
+    def protects(self) -> str:
+        return self.declared.protects
+
+    @property
+    def place(self) -> str:
+        """Where the books are, without user names and passwords."""
+        return self._store.identity
+
+    @property
+    def identity(self) -> str:
+        return f"{self.declared.name} in {self.place}, {self.declared.key[:8]}"
+
+    def for_part(self, part: str) -> Ledger:
+        """Return the same books, charging one declared part of the data alone."""
+        return Ledger(self._store.address, self.declared.name, part=part)
+
+    def charge(self, guarantee: Guarantee, *, purpose: str = "") -> Receipt:
+        self._account.check(guarantee)
+        check_text(purpose=purpose)
+        costs, token = self._account.costs(guarantee), uuid.uuid4().hex
+        facts = {
+            "guarantee": json.loads(guarantee.to_json()),
+            "purpose": purpose,
+            "part": self.part,
+            "costs": costs_to_json(costs),
+            "token": _hidden(token),
+            "version": _version(),
+            "actor": _actor(),
+        }
+
+        def decide(summary: Any, _: list[Line]) -> Change | None:
+            balance = balance_of(summary)
+            if not self._account.admits(balance, guarantee, costs, self.part):
+                return None
+            after = dump(self._account.add(balance, costs, self.part))
+            return self._change(summary, summary.charges + 1, State.RESERVED, facts, after)
+
+        with _before_rows():
+            summary, change = self._exchange(decide)
+        if change is None:
+            raise self._account.refusal(balance_of(summary), guarantee, self.part)
+        return Receipt(change.line.charge, guarantee, self, token, change.line.digest)
+
+    def redeem(self, receipt: Receipt) -> None:
+        with _before_rows():
+            self._move(_receipt(receipt), State.RESERVED, State.OPENED)
+
+    def settle(self, receipt: Receipt, state: State) -> None:
+        check_end(state)
+        self._move(_receipt(receipt), State.OPENED, state)
+
+    def refund(self, receipt: Receipt | int) -> None:
+        """Give a charge back whose rows were never opened.
+
+        By its number, if the process that held the receipt is gone: a receipt that turns up later
+        opens nothing any more.
+        """
+        if not isinstance(receipt, Receipt):
+            _checks.whole(number=receipt, at_least=1, at_most=MOST_CHARGES)
+        self._move(receipt, State.RESERVED, State.REFUNDED)
+
+    def refundable(self) -> tuple[Entry, ...]:
+        """Return the charges whose rows were not opened.
+
+        Their processes may still be about to open them, or may have died.
+        """
+        return tuple(entry for entry in self.history() if entry.is_refundable)
+
+    def _move(self, receipt: Receipt | int, before: State, after: State) -> None:
+        number = receipt.number if isinstance(receipt, Receipt) else receipt
+
+        def decide(summary: Any, lines: list[Line]) -> Change | None:
+            own = [line for line in lines if line.charge == number]
+            if not own:
+                raise ReceiptError(f"there is no charge {number} in these books.")
+            if isinstance(receipt, Receipt):
+                _recognise(receipt, self, own[0].document)
+            check_move(_state(own[-1]), before, after)
+            balance = summary.balance
+            if after is State.REFUNDED:
+                balance = dump(self._standing_balance(lines, without=number))
+            return self._change(summary, number, after, {"actor": _actor()}, balance)
+
+        if after is State.REFUNDED:  # costs may be infinite and cannot be subtracted
+            self._exchange(decide, LINES, {"id": self._id})
+        else:
+            self._exchange(decide, LINES_OF_CHARGE, {"id": self._id, "number": number})
+
+    def _exchange(
+        self,
+        decide: Callable[[Any, list[Line]], Change | None],
+        query: sql.Select[Any] | None = None,
+        which: dict[str, int] | None = None,
+    ) -> tuple[Any, Change | None]:
+        """Read the summary, and lines that are asked for; decide; write what was decided.
+
+        All of it in one transaction, which is on disk when this ends.
+        """
+        if query is None and self._is_alone and (change := self._attempt(decide)):
+            return self._latest, change
+        seen = last_seen(self._key)
+        questions: list[Asked] = [(SUMMARY, {"id": self._id, "seen": seen.line})]
+        if query is not None:
+            questions.append((query, which or {}))
+        decided: list[tuple[Any, Change | None]] = []
+
+        def answer(found: list[list[Any]]) -> list[Asked]:
+            summary = found[0][0] if found[0] else None
+            check(summary, self._facts, seen, self.place)
+            change = decide(summary, [line_of(row) for rows in found[1:] for row in rows])
+            decided.append((summary, change))
+            return [] if change is None else change.statements(self._id)
+
+        self._store.exchange(self._id, questions, answer)
+        summary, change = decided[-1]
+        on_server, latest = not self._store.is_file, self._latest
+        self._is_alone = on_server and latest is not None and latest.head == summary.head
+        self._wrote(change)
+        return summary, change
+
+    def _attempt(self, decide: Callable[[Any, list[Line]], Change | None]) -> Change | None:
+        """Decide on the summary as it was written last, and write if it still stands.
+
+        For who seems to be alone on a server: one exchange of messages in place of two. Nothing is
+        decided here that the books do not confirm: what is written is written only after the very
+        lines that it was decided on. Refusals are not believed: something may have been refunded.
+        """
+        summary, seen = self._latest, last_seen(self._key)
+        change = decide(summary, [])
+        if change is None or seen.digest != summary.head:
+            return None
+        if not self._store.attempt(summary, change.statements(self._id)):
+            self._is_alone = False
+            return None
+        self._wrote(change)
+        return change
+
+    def _wrote(self, change: Change | None) -> None:
+        """Remember what is on disk now."""
+        if change is not None:
+            remember(self._key, Mark(change.line.number, change.line.digest))
+            self._latest = change.summary(self._facts)
+
+    def _change(
+        self, summary: Any, charge: int, state: State, facts: dict[str, Any], balance: str
+    ) -> Change:
+        charges = max(summary.charges, charge)
+        sealed = {SEAL: seal(self._facts, charges, balance), "time": _now()}
+        number, before = summary.lines + 1, summary.head
+        line = next_line(number, charge, state.value, before, {**facts, **sealed})
+        return Change(line, charges, balance)
+
+    def _standing_balance(self, lines: list[Line], *, without: int) -> Balance:
+        """Add up what stands, afresh."""
+        charges = {line.charge: line for line in lines if line.what == State.RESERVED.value}
+        gone = {line.charge for line in lines if line.what == State.REFUNDED.value} | {without}
+        balance = self._account.nothing()
+        for number, line in charges.items():
+            if number not in gone:
+                costs = self._costs_of(line.document)
+                balance = self._account.add(balance, costs, line.document["part"])
+        return balance
+
+    def _costs_of(self, document: Any) -> Costs:
+        """Return what a charge costs; by the rules of today if it is of an older format."""
+        if SEAL in document:
+            return costs_from_json(document["costs"])
+        return self._account.costs(Guarantee.from_json(json.dumps(document["guarantee"])))
+
+    def history(self) -> tuple[Entry, ...]:
+        with self._store.reading() as connection:
+            lines = read_lines(connection, LINES, id=self._id)
+        seen = last_seen(self._key)
+        if seen != NOTHING and seen not in {Mark(line.number, line.digest) for line in lines}:
+            raise LedgerError(went_back(self.place, seen))
+        states = {line.charge: _state(line) for line in lines if line.charge}
+        return tuple(
+            _entry(line, states[line.charge]) for line in lines if line.what == State.RESERVED.value
+        )
+
+    def remaining(self, delta: float) -> float:
+        return self._account.remaining(self._balance(), delta, self.part)
+
+    def used(self) -> float:
+        """Return which share of the budget is used up, in the part where most is."""
+        return self._account.used(self._balance(), self.part)
+
+    def use(self) -> dict[str, list[float]]:
+        """Return the share of the budget that was used after each charge, for each part.
+
+        As if charges that were refunded had never been made. A data set without declared parts is
+        one part, named "".
+        """
+        balance = self._account.nothing()
+        shares: dict[str, list[float]] = {name: [] for name in balance}
+        for entry in self.history():
+            if entry.state is not State.REFUNDED:
+                costs = self._account.costs(entry.guarantee)
+                balance = self._account.add(balance, costs, entry.part)
+            for name, standing in balance.items():
+                shares[name].append(self._account.share(standing))
+        return shares
+
+    def _balance(self) -> Balance:
+        return balance_of(self._summary())
+
+    def _summary(self) -> Any:
+        seen = last_seen(self._key)
+        with self._store.reading() as connection:
+            found = connection.execute(SUMMARY, {"id": self._id, "seen": seen.line}).one_or_none()
+        check(found, self._facts, seen, self.place)
+        return found
+
+    def total(self, part: str | None = None) -> Guarantee | None:
+        """Return the guarantee of everything charged, as if its parameters were fixed in advance.
+
+        Mostly tighter than what the ledger enforces: the filters also cover analysts who choose
+        later requests after seeing earlier releases. Of a part: what was charged to it and to the
+        whole.
+        """
+        part = self.part if part is None else part
+        self._account.check_part(part)
+        charged = [
+            entry.guarantee
+            for entry in self.history()
+            if entry.state is not State.REFUNDED and (part is None or entry.part in (None, part))
+        ]
+        return charged[0].compose(*charged[1:]) if charged else None
+
+    def spent(self, delta: float) -> float:
+        """Return the epsilon at ``delta`` of everything charged, as if fixed in advance.
+
+        With declared parts it is that of the part which was charged most.
+        """
+        _checks.delta(delta=delta)
+        parts = (self.part,) if self.part else self._account.parts or (None,)
+        totals = [self.total(part) for part in parts]
+        return max(0.0 if total is None else total.epsilon(delta) for total in totals)
+
+    def anchor(self) -> Anchor:
+        """Return the last line of the books, to be kept outside of them.
+
+        ``verify(anchors=...)`` says later whether the history still contains it. Text for a file
+        is ``anchor().to_text()``.
+        """
+        found = self._summary()
+        self._store.flush()  # what was read may be younger than the disk
+        remember(self._key, Mark(found.lines, found.head))
+        return Anchor(self.declared.name, self._key, found.lines, found.head, _now())
+
+    def verify(self, known: str | None = None, *, anchors: Iterable[Anchor] = ()) -> Verification:
+        """Go through the books again and say what is wrong with them.
+
+        ``known`` is a digest kept elsewhere, of an entry or of an earlier verification, and
+        ``anchors`` are lines kept elsewhere: they show whether the history was rewritten as a
+        whole, cut off, or an older copy put in its place.
+        """
+        with self._store.reading() as connection:
+            books = read_books(connection, self._id)
+        return verify_books(books, known, tuple(anchors))
+
+    def __repr__(self) -> str:
+        part = "" if self.part is None else f", part={self.part!r}"
+        return f"Ledger({self._store.identity!r}, {self.declared.name!r}{part})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        seen = last_seen(self._key)
+        mark = (self._key, seen.line, seen.digest)
+        return _reopened, (self._store.address, self.declared.name, self.part, mark)
+
+
+def _reopened(
+    where: str, dataset: str, part: str | None, mark: tuple[str, int, str] = ("", 0, "")
+) -> Ledger:
+    """Open books elsewhere, where what was seen of them is known as well."""
+    key, line, digest = mark
+    remember(key, Mark(line, digest))
+    return Ledger(where, dataset, part=part)
+
+
+def _open_books(connection: sql.Connection, declared: DataSet, place: str) -> None:
+    if sql_tables.is_made(connection):
+        sql_tables.migrate(connection)
+    else:
+        sql_tables.make(connection)
+    names = connection.execute(sql.select(DATASETS.c.name)).scalars().all()
+    if declared.name in names:
+        raise InputError(
+            f"{place!r} has books of a data set {declared.name!r} already; open them, or choose "
+            "another name. Budgets are never reset."
+        )
+    facts, balance = written(declared), dump(declared.account.nothing())
+    sealed = {"dataset": declared.to_json(), SEAL: seal(facts, 0, balance)}
+    line = next_line(1, 0, DECLARED, BEGINNING, sealed)
+    connection.execute(
+        DATASETS.insert(),
+        {
+            "id": len(names) + 1,
+            "name": declared.name,
+            "facts": facts,
+            "lines": 1,
+            "charges": 0,
+            "head": line.digest,
+            "balance": balance,
+        },
+    )
+    connection.execute(APPEND, line.row(len(names) + 1))
+
+
+def _find(connection: sql.Connection, name: str | None, place: str) -> tuple[int, str]:
+    found = connection.execute(
+        sql.select(DATASETS.c.id, DATASETS.c.name, DATASETS.c.facts).order_by(DATASETS.c.id)
+    ).all()
+    names = ", ".join(repr(each.name) for each in found)
+    if name is None and len(found) != 1:
+        raise InputError(f"{place!r} has books of several data sets: {names}. Say which.")
+    for each in found:
+        if name in (None, each.name):
+            return each.id, each.facts
+    raise InputError(f"{place!r} has no books of a data set {name!r}; it has {names or 'none'}.")
+
+
+@contextmanager
+def _before_rows() -> Iterator[None]:
+    try:
+        yield
+    except LedgerError as error:
+        raise LedgerError(f"{error} No row was read.") from None
+
+
+def _receipt(receipt: object) -> Receipt:
+    if not isinstance(receipt, Receipt):
+        raise ReceiptError(FOREIGN)
+    return receipt
+
+
+def _state(line: Line) -> State:
+    try:
+        return State(line.what)
+    except ValueError:
+        raise _unreadable(line) from None
+
+
+def _unreadable(line: Line) -> LedgerError:
+    return LedgerError(f"line {line.number} of the history cannot be read; run verify.")
+
+
+def _recognise(receipt: Receipt, ledger: Ledger, document: Any) -> None:
+    issuer = receipt.issuer
+    is_here = isinstance(issuer, Ledger) and issuer.declared.key == ledger.declared.key
+    if not is_here or document["token"] != _hidden(receipt.token):
+        raise ReceiptError(FOREIGN)
+    if document["guarantee"] != json.loads(receipt.guarantee.to_json()):
+        raise ReceiptError(ANOTHER)
+
+
+def _entry(line: Line, state: State) -> Entry:
+    document = line.document
+    try:
+        return Entry(
+            number=line.charge,
+            guarantee=Guarantee.from_json(json.dumps(document["guarantee"])),
+            purpose=document["purpose"],
+            time=datetime.fromisoformat(document["time"]),
+            state=state,
+            part=document["part"],
+            version=document["version"],
+            actor=document["actor"],
+            digest=line.digest,
+        )
+    except UNREADABLE:
+        raise _unreadable(line) from None
+
+
+def _hidden(token: str) -> str:
+    """Return what is stored of a token: enough to recognise it, not to make one."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat()
+
+
+@cache
+def _actor() -> str:
+    """Say who this is, as far as the machine knows."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, ImportError, OSError):  # a user without a name
+        user = f"user {os.getuid()}" if hasattr(os, "getuid") else "unknown"
+    return f"{user}@{platform.node()}"
+
+
+@cache
+def _version() -> str:
+    return importlib.metadata.version("discreet")

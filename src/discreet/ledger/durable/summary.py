@@ -1,0 +1,115 @@
+"""The summary of a data set that charges are decided on, bound into its history.
+
+A charge does not read the whole history; it believes a summary of it: what was declared, the
+number of charges and the balance. Each line of the history carries the digest of the summary as it
+was after that line, and whoever reads the summary compares it with the last line. To change the
+summary alone, or the last line alone, makes the books unusable; to change both so that they agree
+again leaves a history that ``verify`` finds wrong, unless all of it is rewritten, which shows
+against an anchor (:mod:`discreet.ledger.durable.anchor`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import sqlalchemy as sql
+
+from discreet.errors import LedgerError
+from discreet.ledger.account import Balance, balance_from_json, balance_to_json
+from discreet.ledger.durable import sql_tables
+from discreet.ledger.durable.chain import BEGINNING, digest_of, parsed
+from discreet.ledger.durable.dataset import DataSet
+from discreet.ledger.durable.last_seen import NOTHING, Mark
+from discreet.ledger.durable.sql_tables import BOOKS, DATASETS, EVENTS
+
+SEAL = "books"
+"""The field of a line with the digest of the summary after it."""
+
+_last, _before, _seen = EVENTS.alias("last"), EVENTS.alias("before"), EVENTS.alias("seen")
+
+
+def _at(line: Any, number: Any) -> Any:
+    return sql.and_(line.c.dataset == DATASETS.c.id, line.c.line == number)
+
+
+SUMMARY = (
+    sql.select(
+        DATASETS,
+        sql.select(sql.func.count()).select_from(BOOKS).scalar_subquery().label("formats"),
+        sql.select(sql.func.min(BOOKS.c.format)).scalar_subquery().label("format"),
+        _last.c.text.label("last_text"),
+        _last.c.digest.label("last_digest"),
+        _before.c.digest.label("before_digest"),
+        _seen.c.digest.label("seen_digest"),
+    )
+    .select_from(
+        DATASETS.outerjoin(_last, _at(_last, DATASETS.c.lines))
+        .outerjoin(_before, _at(_before, DATASETS.c.lines - sql.literal_column("1")))
+        .outerjoin(_seen, _at(_seen, sql.bindparam("seen")))
+    )
+    .where(DATASETS.c.id == sql.bindparam("id"))
+)
+"""The summary, and the lines that it is compared with."""
+
+
+def seal(facts: str, charges: int, balance: str) -> str:
+    """Return the digest of what charges are decided on."""
+    return hashlib.sha256(json.dumps([facts, charges, balance]).encode()).hexdigest()
+
+
+def written(declared: DataSet) -> str:
+    """Return a declaration as it is stored."""
+    return json.dumps(declared.to_json())
+
+
+def dump(balance: Balance) -> str:
+    """Return a balance as it is stored."""
+    return json.dumps(balance_to_json(balance))
+
+
+def check(summary: Any, facts: str, seen: Mark, place: str) -> None:
+    """Refuse a summary that is not of the books that were opened, or not what their history says.
+
+    ``facts`` is what was declared when they were opened, ``seen`` the last line that this process
+    has seen.
+    """
+    if summary is None or summary.facts != facts:
+        raise LedgerError(f"the books at {place!r} were exchanged; open them again.")
+    if (summary.formats, summary.format) != (1, sql_tables.FORMAT):
+        raise LedgerError(f"the books at {place!r} were migrated; open them again.")
+    if seen != NOTHING and summary.seen_digest != seen.digest:
+        raise LedgerError(went_back(place, seen))
+    if not _is_bound(summary):
+        raise LedgerError(
+            f"the summary of the books at {place!r} is not what their history says; run verify."
+        )
+
+
+def went_back(place: str, seen: Mark) -> str:
+    """Say that books lack a line that was there."""
+    return (
+        f"the books at {place!r} lack line {seen.line} as this process has seen it: an older copy "
+        "was put in their place, or they were rewritten. Find the newer ones."
+    )
+
+
+def _is_bound(summary: Any) -> bool:
+    document = parsed(summary.last_text)
+    before = BEGINNING if summary.lines == 1 else summary.before_digest
+    return (
+        isinstance(document, dict)
+        and isinstance(before, str)
+        and summary.last_digest == summary.head == digest_of(before, summary.last_text)
+        and document.get("line") == summary.lines
+        and document.get(SEAL) == seal(summary.facts, summary.charges, summary.balance)
+    )
+
+
+def balance_of(summary: Any) -> Balance:
+    """Read the balance of a summary."""
+    try:
+        return balance_from_json(parsed(summary.balance))
+    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError):
+        raise LedgerError("the balance of these books cannot be read.") from None

@@ -1,0 +1,1 @@
+"""Minimisers within a public radius, the random terms added to them, and the mask."""

@@ -1,0 +1,139 @@
+"""The random linear term of objective perturbation: three laws, and how each is drawn."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet._types import Array, Integers, Vector
+from discreet.noise import Noise, distance_of_gaussian, distance_of_radial, radial
+from discreet.noise.radial_noise import coupling_error, radials
+
+BITS = 46
+"""Terms are drawn on a grid this much finer than their scale."""
+
+GAUSSIAN_TAIL = 12.0
+GAUSSIAN_TAIL_CHANCE = 2.0**-100
+"""The norm of p Gaussians exceeds sqrt(p) + 12 with a chance below e**-72 < 2**-100."""
+
+GAMMA_TAIL = 80.0
+GAMMA_TAIL_CHANCE = 2.0**-115
+"""A Gamma(p) variable exceeds p + sqrt(2 p t) + t with a chance below e**-t < 2**-115."""
+
+
+@dataclass(frozen=True)
+class LinearTerm(ABC):
+    """A random vector of a declared scale."""
+
+    scale: float
+
+    @abstractmethod
+    def draw(self, width: int, noise: Noise) -> Vector:
+        """Return a vector within :meth:`error` of an ideal one."""
+
+    def draw_many(self, width: int, count: int, noise: Noise) -> Array:
+        """Return ``count`` vectors, one a row."""
+        return np.array([self.draw(width, noise) for _ in range(count)])
+
+    @abstractmethod
+    def error(self, width: int) -> float:
+        """Bound the distance between the vector drawn and an ideal one."""
+
+    @abstractmethod
+    def bound(self, width: int) -> float:
+        """Bound the Euclidean norm; :meth:`chance` covers the exceptions."""
+
+    @abstractmethod
+    def chance(self, width: int) -> float:
+        """Bound the probability that the bound, the error or the law itself is off."""
+
+    @abstractmethod
+    def size(self, width: int) -> float:
+        """Return the root mean square of a coordinate."""
+
+
+class GaussianTerm(LinearTerm):
+    """Independent Gaussians."""
+
+    def draw_many(self, width: int, count: int, noise: Noise) -> Array:
+        return self.draw(width * count, noise).reshape(count, width)
+
+    def draw(self, width: int, noise: Noise) -> Vector:
+        return _from_grid(noise.gaussian(width, BITS), self.scale)
+
+    def error(self, width: int) -> float:
+        return _half_cells(self.scale, width)
+
+    def bound(self, width: int) -> float:
+        return self.scale * (math.sqrt(width) + GAUSSIAN_TAIL)
+
+    def chance(self, width: int) -> float:
+        return distance_of_gaussian(width) + GAUSSIAN_TAIL_CHANCE
+
+    def size(self, width: int) -> float:
+        return self.scale
+
+
+class LaplaceTerm(LinearTerm):
+    """Independent Laplace variables: density proportional to exp(-|b|_1 / scale)."""
+
+    def draw_many(self, width: int, count: int, noise: Noise) -> Array:
+        return self.draw(width * count, noise).reshape(count, width)
+
+    def draw(self, width: int, noise: Noise) -> Vector:
+        return _from_grid(noise.laplace(width, BITS), self.scale)
+
+    def error(self, width: int) -> float:
+        return _half_cells(self.scale, width)
+
+    def bound(self, width: int) -> float:
+        # The l1 norm is a Gamma(p) variable; each coordinate alone is below t + ln p.
+        largest = math.sqrt(width) * (GAMMA_TAIL + math.log(width))
+        return self.scale * min(_gamma_bound(width), largest)
+
+    def chance(self, width: int) -> float:
+        return GAMMA_TAIL_CHANCE
+
+    def size(self, width: int) -> float:
+        return math.sqrt(2) * self.scale
+
+
+class RadialTerm(LinearTerm):
+    """A uniform direction and a Gamma length: density proportional to exp(-|b|_2 / scale)."""
+
+    def draw_many(self, width: int, count: int, noise: Noise) -> Array:
+        return radials(width, self.scale, count, noise)
+
+    def draw(self, width: int, noise: Noise) -> Vector:
+        return radial(width, self.scale, noise).vector
+
+    def error(self, width: int) -> float:
+        return coupling_error(width, self.scale)
+
+    def bound(self, width: int) -> float:
+        return self.scale * _gamma_bound(width)
+
+    def chance(self, width: int) -> float:
+        return distance_of_radial(width) + GAMMA_TAIL_CHANCE
+
+    def size(self, width: int) -> float:
+        return math.sqrt(width + 1) * self.scale
+
+
+def _from_grid(units: Integers, scale: float) -> Vector:
+    values = units.astype(np.float64)
+    values += 0.5
+    values *= math.ldexp(scale, -BITS)
+    return values
+
+
+def _half_cells(scale: float, width: int) -> float:
+    """Half a cell a coordinate, and the rounding of large values to floats."""
+    return 2 * 0.5 * math.ldexp(scale, -BITS) * math.sqrt(width)
+
+
+def _gamma_bound(width: int) -> float:
+    return width + math.sqrt(2 * width * GAMMA_TAIL) + GAMMA_TAIL

@@ -1,0 +1,1 @@
+"""Exact draws of candidates and of coefficients."""

@@ -1,0 +1,1 @@
+"""Sums over rows that are exact, whatever their order."""

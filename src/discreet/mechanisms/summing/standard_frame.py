@@ -1,0 +1,86 @@
+"""The standardised frame: columns centred and scaled by what noisy sums say of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from discreet._types import Array, Vector
+from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
+from discreet.mechanisms.summing.column_sums import ColumnSums, Sums
+
+FEWEST = 50.0
+"""The count of rows is taken to be at least this much, lest a noisy one be zero or negative."""
+
+ROW_SHARE = 0.8
+"""The mean absolute value of a bell curve is this much of its standard deviation."""
+
+
+@dataclass(frozen=True, eq=False)
+class StandardFrame:
+    """Public once the sums are: z = (x - mean) * scale in each column, then divided by ``length``.
+
+    The intercept's column, the last, becomes ``constant`` before the division.
+    """
+
+    mean: Vector
+    scale: Vector
+    constant: float
+    length: float
+    region: ConvexSet
+    intercept: float
+
+    @classmethod
+    def of_gaussian(cls, sums: Sums, moments: ColumnSums, *, centred: bool) -> StandardFrame:
+        """Scale columns by their noisy standard deviations; rows are clipped in l2."""
+        unit, constant = moments.unit, moments.bounds.intercept or 0.0
+        count = max(float(sums.entries[-1]) * unit / constant, FEWEST)
+        mean = sums.entries[:-1] / count if centred else np.zeros(sums.entries.size - 1)
+        spread = np.maximum(sums.squares[:-1] / count - mean**2, 0.0)
+        floor = 3 * sums.noise / count + float(spread.mean()) + 1e-12
+        length = math.sqrt(1 + float((spread / (spread + floor)).sum()))
+        scale = 1 / (np.sqrt(spread + floor) * unit)
+        return cls(mean * unit, scale, 1.0, length, L2Ball(1.0), constant)
+
+    @classmethod
+    def of_laplace(cls, sums: Sums, moments: ColumnSums) -> StandardFrame:
+        """Scale columns by noisy deviations or frequencies; rows are clipped in l1 and l2."""
+        unit, constant = moments.unit, moments.bounds.intercept or 0.0
+        numeric = np.array(moments.squared[:-1], dtype=np.bool_)
+        count = max(float(sums.entries[-1]) * unit / constant, FEWEST)
+        largest = moments.entry_bound
+        share = np.clip(sums.entries[:-1] / count, -largest, largest)
+        mean = np.where(numeric, share, 0.0)
+        variance = np.maximum(sums.squares[:-1] / count - mean**2, 0.0)
+        spread = np.where(numeric, variance, np.maximum(share, 0.0))
+        floor = 1.5 * sums.noise / count + float(spread.mean()) + 1e-12
+        scale = 1 / np.sqrt(spread + floor)
+        anchor = 1 / math.sqrt(0.25 + floor)
+        typical = np.where(numeric, ROW_SHARE * np.sqrt(spread), spread)
+        total = anchor + float((scale * typical).sum())
+        length = math.sqrt(anchor**2 + float((spread * scale**2).sum()))
+        region = L1L2Ball(max(total / length, 1.0), 1.0)
+        return cls(mean * unit, scale / unit, anchor, length, region, constant)
+
+    def apply(self, rows: Any) -> Any:
+        """Bring rows, the intercept's column last, into the frame; dense ones are overwritten."""
+        is_sparse = sparse.issparse(rows)
+        if is_sparse and not self.mean.any():
+            factors = np.append(self.scale, self.constant / self.intercept) / self.length
+            return sparse.csr_array(rows).multiply(factors[None, :]).tocsr()
+        dense: Array = rows.toarray() if is_sparse else rows
+        dense[:, :-1] -= self.mean
+        dense[:, :-1] *= self.scale / self.length
+        dense[:, -1] = self.constant / self.length
+        return dense
+
+    def fold(self, coefficients: Array) -> Array:
+        """Return the coefficients of the original columns that give the same margins."""
+        slopes = coefficients[..., :-1] * (self.scale / self.length)
+        anchor = coefficients[..., -1:] * (self.constant / self.length)
+        anchor = anchor - (slopes * self.mean).sum(axis=-1, keepdims=True)
+        return np.concatenate([slopes, anchor / self.intercept], axis=-1)

@@ -1,0 +1,34 @@
+"""What is asked of the rows, and what is declared about them; nothing here holds data."""
+
+from discreet.questions.base import Question
+from discreet.questions.bounds import Bounds, Interval, Labels, LabelSet
+from discreet.questions.choices import BestThreshold, ColumnQuantiles, LeastLoss
+from discreet.questions.locations import ColumnLocations
+from discreet.questions.mixture import Mixture
+from discreet.questions.problem import Problem
+from discreet.questions.several_classes import OneVsRest
+from discreet.questions.several_outputs import SeveralOutputs
+from discreet.questions.spatial_median import SpatialMedian
+from discreet.questions.sums import RowCount, VectorMean, VectorSum
+from discreet.questions.vector_problem import VectorProblem
+
+__all__ = [
+    "BestThreshold",
+    "Bounds",
+    "ColumnLocations",
+    "ColumnQuantiles",
+    "Interval",
+    "LabelSet",
+    "Labels",
+    "LeastLoss",
+    "Mixture",
+    "OneVsRest",
+    "Problem",
+    "Question",
+    "RowCount",
+    "SeveralOutputs",
+    "SpatialMedian",
+    "VectorMean",
+    "VectorProblem",
+    "VectorSum",
+]

@@ -1,0 +1,22 @@
+"""What is asked of the rows: a public value that holds no data."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from discreet.questions.bounds import Bounds
+
+
+class Question(ABC):
+    """Something to be learnt from rows within declared bounds; hashable and printable."""
+
+    bounds: Bounds
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """What whoever asks took as public because it was found in the data."""
+        return ()
+
+    @abstractmethod
+    def __post_init__(self) -> None:
+        """Check the fields."""

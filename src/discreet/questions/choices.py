@@ -1,0 +1,103 @@
+"""Choices among public candidates: quantiles, thresholds, the column with the least loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from discreet import _checks
+from discreet.errors import InputError
+from discreet.geometry import Box
+from discreet.questions.base import Question
+from discreet.questions.bounds import Bounds, LabelSet
+
+MOST_STEPS = 2**32
+MOST_THRESHOLDS = 2**39
+
+
+@dataclass(frozen=True)
+class ColumnQuantiles(Question):
+    """The q-quantile of each column, on a public grid of ``steps`` steps between its limits.
+
+    Examples
+    --------
+    >>> ages = Bounds(Box([0], [120]), n_features=1)
+    >>> ColumnQuantiles(ages, q=0.9, steps=120).q
+    0.9
+    >>> ColumnQuantiles(ages, q=90)
+    Traceback (most recent call last):
+        ...
+    discreet.errors.InputError: q must lie strictly between 0 and 1; got 90.
+    """
+
+    bounds: Bounds
+    q: float = 0.5
+    steps: int = 2**20
+
+    def __post_init__(self) -> None:
+        _checks.instance(Bounds, bounds=self.bounds)
+        _checks.finite(q=self.q)
+        if not 0 < self.q < 1:
+            raise InputError(f"q must lie strictly between 0 and 1; got {self.q}.")
+        _checks.whole(steps=self.steps, at_least=1, at_most=MOST_STEPS)
+        check_columns(self.bounds, "each of the quantiles")
+
+
+@dataclass(frozen=True)
+class BestThreshold(Question):
+    """The column, threshold and direction that tell labels -1 and 1 apart with fewest errors.
+
+    Thresholds lie midway between neighbours of a public grid of ``steps`` steps in each column.
+
+    Examples
+    --------
+    >>> ages = Bounds(Box([0], [120]), n_features=1, labels=LabelSet([-1, 1]))
+    >>> BestThreshold(ages, steps=120).steps
+    120
+    """
+
+    bounds: Bounds
+    steps: int = 2**20
+    assumed: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _checks.instance(Bounds, bounds=self.bounds)
+        _checks.whole(steps=self.steps, at_least=1, at_most=MOST_STEPS)
+        check_columns(self.bounds, "a threshold")
+        if self.bounds.labels != LabelSet([-1, 1]):
+            raise InputError("a threshold tells the labels -1 and 1 apart; declare them.")
+        if (self.steps + 2) * self.bounds.n_features > MOST_THRESHOLDS:
+            raise InputError("there are more than 2**39 thresholds; declare fewer steps.")
+
+
+@dataclass(frozen=True)
+class LeastLoss(Question):
+    """Which of several public candidates, one a column, has the least sum of losses.
+
+    An entry is the loss of one record under one candidate, clipped to the declared box.
+
+    Examples
+    --------
+    Three models, each right or wrong about a record:
+
+    >>> LeastLoss(Bounds(Box([0, 0, 0], [1, 1, 1]), n_features=3)).bounds.width
+    3
+    """
+
+    bounds: Bounds
+
+    def __post_init__(self) -> None:
+        _checks.instance(Bounds, bounds=self.bounds)
+        check_columns(self.bounds, "a choice of columns")
+        if self.bounds.labels is not None:
+            raise InputError("a choice of columns uses no labels; declare none.")
+
+
+def check_columns(bounds: Bounds, what: str) -> None:
+    """Raise unless plain columns have an interval each, with a lower limit below the upper."""
+    features = bounds.features
+    if not isinstance(features, Box):
+        raise InputError(f"{what} needs an interval for each column; declare a Box.")
+    if not all(low < high for low, high in zip(features.lower, features.upper, strict=True)):
+        raise InputError(f"{what} needs a lower limit below the upper one in every column.")
+    if bounds.intercept is not None or bounds.max_weight is not None:
+        raise InputError(f"{what} is of plain columns; declare no intercept and no weights.")

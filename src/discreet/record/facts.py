@@ -1,0 +1,194 @@
+"""What a release says of itself beside its guarantee, all decided before rows are read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from discreet import _checks
+from discreet.errors import InputError
+from discreet.privacy import Unit
+from discreet.questions.bounds import Bounds, Interval, Labels, LabelSet
+
+MOST_LABELS = 20
+"""So many labels are listed; of more, the number is told."""
+
+
+class Origin(Enum):
+    """Where a fact comes from.
+
+    Examples
+    --------
+    >>> Origin.FOUND.value
+    'assumed public: read from the data'
+    """
+
+    DECLARED = "declared by the caller"  # or left at its default, which no row decides
+    FOUND = "assumed public: read from the data"
+    CHOSEN = "chosen by the library from what is declared"
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One thing that is public about the rows, and who says so.
+
+    Examples
+    --------
+    >>> Fact("labels", "numbers from 0 to 10", Origin.DECLARED).source.value
+    'declared by the caller'
+    """
+
+    what: str
+    words: str
+    source: Origin
+
+    def __post_init__(self) -> None:
+        _checks.instance(str, what=self.what)
+        _checks.instance(str, words=self.words)
+        _checks.instance(Origin, source=self.source)
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """A size, fixed by the plan, that stands between ideal and computed numbers.
+
+    Examples
+    --------
+    >>> Tolerance("step of the grid", 2.0**-30).value < 1e-9
+    True
+    """
+
+    what: str
+    value: float
+
+    def __post_init__(self) -> None:
+        _checks.instance(str, what=self.what)
+        _checks.not_negative(value=self.value)
+        object.__setattr__(self, "value", float(self.value))
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How far the computed release can be from the one that the theorem speaks of.
+
+    ``distance`` is the total variation between the computed and the ideal law, ``failure`` a chance
+    that is added to delta; both are inside of the guarantee already. A pure guarantee has room for
+    neither: what it leaves out of account is said among its public facts.
+
+    Examples
+    --------
+    >>> Certificate(distance=2.0**-80).failure
+    0.0
+    """
+
+    distance: float = 0.0
+    failure: float = 0.0
+    tolerances: tuple[Tolerance, ...] = ()
+
+    def __post_init__(self) -> None:
+        _checks.not_negative(distance=self.distance, failure=self.failure)
+        for name in ("distance", "failure"):
+            value = float(getattr(self, name))
+            if value > 1:
+                raise InputError(f"{name} is a probability; got {value}.")
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "tolerances", tuple(self.tolerances))
+        for tolerance in self.tolerances:
+            _checks.instance(Tolerance, tolerance=tolerance)
+
+
+def facts_about(
+    bounds: Bounds, unit: Unit, assumed: Iterable[str] = (), known: Iterable[Fact] = ()
+) -> tuple[Fact, ...]:
+    """Return what is declared about rows, in words; ``known`` facts replace those of their name.
+
+    Examples
+    --------
+    >>> from discreet.geometry import L2Ball
+    >>> from discreet.privacy import AddRemoveOne
+    >>> for fact in facts_about(Bounds(L2Ball(1.0), 3, max_rows=1000), AddRemoveOne()):
+    ...     print(f"{fact.what}: {fact.words}")
+    features: points of Euclidean norm at most 1
+    columns: 3
+    records: at least one, at most 1,000 (...)
+    """
+    found = {fact.what: fact for fact in _declared(bounds, unit)}
+    known = tuple(known)
+    unsaid = [fact for fact in assumed if fact not in {one.words for one in known}]
+    for number, fact in enumerate(unsaid, start=1):
+        name = "assumed" if number == 1 else f"assumed ({number})"
+        found[name] = Fact(name, fact, Origin.FOUND)
+    return tuple((found | {fact.what: fact for fact in known}).values())
+
+
+def _declared(bounds: Bounds, unit: Unit) -> Iterable[Fact]:
+    yield Fact("features", bounds.features.words, Origin.DECLARED)
+    yield Fact("columns", f"{bounds.n_features:,}", Origin.DECLARED)
+    if bounds.labels is not None:
+        yield Fact("labels", labels_in_words(bounds.labels), Origin.DECLARED)
+    if bounds.intercept is not None:
+        constant = f"a further column of the constant {number(bounds.intercept)}"
+        yield Fact("intercept", constant, Origin.CHOSEN)
+    if bounds.max_weight is not None:
+        yield Fact("weights", f"from 0 to {number(bounds.max_weight)}", Origin.DECLARED)
+    if unit.count_is_public:
+        yield Fact("records", "their number", Origin.FOUND)
+    else:
+        yield Fact("records", limits_in_words(bounds), Origin.DECLARED)
+
+
+def limits_in_words(bounds: Bounds) -> str:
+    """Say how many records there may be, where their number is private.
+
+    Examples
+    --------
+    >>> from discreet.geometry import L2Ball
+    >>> limits_in_words(Bounds(L2Ball(1.0), 3, max_rows=10))
+    'at least one, at most 10 (of more, which are outside the promise, the first 10 are used...)'
+    """
+    most = f"{bounds.max_rows:,}"
+    return (
+        f"at least one, at most {most} (of more, which are outside the promise, the first {most} "
+        "are used, and one is protected as two would be)"
+    )
+
+
+def labels_in_words(labels: Labels) -> str:
+    """Say which labels are declared.
+
+    Examples
+    --------
+    >>> labels_in_words(Interval(0, 10)), labels_in_words(LabelSet([-1, 1]))
+    ('numbers from 0 to 10', 'one of -1, 1')
+    """
+    if isinstance(labels, Interval):
+        return f"numbers from {number(labels.low)} to {number(labels.high)}"
+    if isinstance(labels, LabelSet):
+        return one_of([number(value) for value in labels.values])
+    return repr(labels)
+
+
+def one_of(names: list[str]) -> str:
+    """Say that there are these choices.
+
+    Examples
+    --------
+    >>> one_of(["no", "yes"])
+    'one of no, yes'
+    """
+    if len(names) > MOST_LABELS:
+        return f"one of {len(names):,} declared values"
+    return f"one of {', '.join(names)}"
+
+
+def number(value: float) -> str:
+    """Write a declared number, to twelve digits.
+
+    Examples
+    --------
+    >>> number(0.1), number(1e100), number(3.0)
+    ('0.1', '1e+100', '3')
+    """
+    return f"{value:.12g}" if math.isfinite(value) else str(float(value))

@@ -1,0 +1,209 @@
+"""What is released: a value, what is promised about it, and how it was made; and its JSON."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import platform
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import scipy
+
+from discreet import _checks, _strict_json
+from discreet._types import Json
+from discreet.errors import InputError
+from discreet.noise import REHEARSAL
+from discreet.privacy import Guarantee
+from discreet.record.facts import Certificate, Fact, Origin, Tolerance
+
+FORMAT = 2
+FIRST_FIELDS = {"format", "value", "value_is_array", "guarantee", "mechanism", "receipt_number"}
+FIRST_FIELDS |= {"version", "reason"}
+FIELDS = FIRST_FIELDS | {"purpose", "facts", "noise", "certificate", "ledger", "entry", "versions"}
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """What may be published, and what is promised about it; a closed list of fields.
+
+    All fields but the value are decided before rows are read.
+
+    Attributes
+    ----------
+    value
+        The answer.
+    guarantee
+        The privacy profile of the answer, and the unit that it protects.
+    mechanism
+        The name of the mechanism and of its proof note.
+    receipt_number
+        The number of the charge in its ledger; zero without one.
+    version
+        Of this library.
+    reason
+        Why the mechanism was set up so, from public facts.
+    purpose
+        What the caller said it was for.
+    facts
+        What is declared about rows or taken as public, in words, and by whom.
+    noise
+        The source of randomness.
+    certificate
+        How far computed and ideal numbers can be apart.
+    ledger, entry
+        What tells the ledger from others, and the digest of the charge in its chain; empty without.
+    versions
+        Of this library, Python, NumPy and SciPy.
+
+    Examples
+    --------
+    >>> from discreet.privacy import AddRemoveOne, Pure
+    >>> result = Release(42, Guarantee(Pure(1.0), AddRemoveOne()), "private_count", 1, "0.1")
+    >>> result.is_private, Release.from_json(result.to_json()).value
+    (True, 42)
+    """
+
+    value: Any
+    guarantee: Guarantee
+    mechanism: str
+    receipt_number: int
+    version: str
+    reason: str = ""
+    purpose: str = ""
+    facts: tuple[Fact, ...] = ()
+    noise: str = ""
+    certificate: Certificate = field(default_factory=Certificate)
+    ledger: str = ""
+    entry: str = ""
+    versions: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_private(self) -> bool:
+        """Whether anything is promised at all."""
+        return self.guarantee.is_private
+
+    @property
+    def is_rehearsal(self) -> bool:
+        """Whether it was made with noise that can be repeated."""
+        return self.noise.startswith(REHEARSAL)
+
+    def to_json(self) -> str:
+        """Return a JSON text with every field; numbers survive exactly."""
+        value = self.value.tolist() if isinstance(self.value, np.ndarray) else self.value
+        document: Json = {
+            "format": FORMAT,
+            "value": value,
+            "value_is_array": isinstance(self.value, np.ndarray),
+            "guarantee": json.loads(self.guarantee.to_json()),
+            "mechanism": self.mechanism,
+            "receipt_number": self.receipt_number,
+            "version": self.version,
+            "reason": self.reason,
+            "purpose": self.purpose,
+            "facts": [
+                {"what": fact.what, "words": fact.words, "source": fact.source.value}
+                for fact in self.facts
+            ],
+            "noise": self.noise,
+            "certificate": {
+                "distance": self.certificate.distance,
+                "failure": self.certificate.failure,
+                "tolerances": [
+                    {"what": one.what, "value": one.value} for one in self.certificate.tolerances
+                ],
+            },
+            "ledger": self.ledger,
+            "entry": self.entry,
+            "versions": dict(self.versions),
+        }
+        return _strict_json.dump(document)
+
+    @classmethod
+    def from_json(cls, text: str) -> Release:
+        """Read a release back, of this format or the first; unknown fields are refused."""
+        document = _strict_json.parse(text, "a release")
+        if document.get("format") not in (1, FORMAT) or document["format"] is True:
+            raise InputError("this release has another format; this version reads 1 and 2.")
+        is_first = document["format"] == 1
+        _strict_json.check_fields(document, FIRST_FIELDS if is_first else FIELDS, "a release")
+        more = () if is_first else ("purpose", "noise", "ledger", "entry")
+        for name in ("mechanism", "version", "reason", *more):
+            _checks.instance(str, **{name: document[name]})
+        _checks.whole(receipt_number=document["receipt_number"], at_least=0)
+        _checks.instance(bool, value_is_array=document["value_is_array"])
+        first = cls(
+            value=_array(document["value"]) if document["value_is_array"] else document["value"],
+            guarantee=Guarantee.from_json(json.dumps(document["guarantee"])),
+            mechanism=document["mechanism"],
+            receipt_number=document["receipt_number"],
+            version=document["version"],
+            reason=document["reason"],
+        )
+        return first if is_first else _completed(first, document)
+
+
+def _array(value: object) -> Any:
+    try:
+        return np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("the value of a release must be a table of numbers.") from None
+
+
+def _completed(first: Release, document: Json) -> Release:
+    """Add the fields that came with the second format."""
+    certificate = _strict_json.check_fields(
+        document["certificate"], {"distance", "failure", "tolerances"}, "a certificate"
+    )
+    _checks.instance(dict, versions=document["versions"])
+    for name, version in document["versions"].items():
+        _checks.instance(str, **{name: version})
+    return replace(
+        first,
+        purpose=document["purpose"],
+        facts=tuple(_fact(fact) for fact in _listed(facts=document["facts"])),
+        noise=document["noise"],
+        certificate=Certificate(
+            distance=certificate["distance"],
+            failure=certificate["failure"],
+            tolerances=tuple(
+                Tolerance(**_strict_json.check_fields(one, {"what", "value"}, "a tolerance"))
+                for one in _listed(tolerances=certificate["tolerances"])
+            ),
+        ),
+        ledger=document["ledger"],
+        entry=document["entry"],
+        versions=tuple(document["versions"].items()),
+    )
+
+
+def _listed(**named: Any) -> list[Any]:
+    _checks.instance(list, **named)
+    ((_, listed),) = named.items()
+    return list(listed)
+
+
+def _fact(document: object) -> Fact:
+    parts = _strict_json.check_fields(document, {"what", "words", "source"}, "a fact")
+    sources = {source.value: source for source in Origin}
+    _checks.one_of(sources, source=parts["source"])
+    return Fact(parts["what"], parts["words"], sources[parts["source"]])
+
+
+@cache
+def library_version() -> str:
+    """Return the version of this library."""
+    return importlib.metadata.version("discreet")
+
+
+@cache
+def all_versions() -> tuple[tuple[str, str], ...]:
+    """Return the versions of this library and of what it computes with."""
+    return (
+        ("discreet", library_version()),
+        ("python", platform.python_version()),
+        ("numpy", np.__version__),
+        ("scipy", scipy.__version__),
+    )

@@ -1,0 +1,283 @@
+"""The privacy card of one release."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from discreet import _checks, _strict_json
+from discreet._types import Json
+from discreet.errors import InputError, InputTypeError
+from discreet.ledger import AbstractLedger
+from discreet.privacy import Budget, Guarantee
+from discreet.record import Release
+from discreet.report.html import as_html
+from discreet.report.json_schema import card_schema, validate
+from discreet.report.markdown import as_markdown
+from discreet.report.numbers import check_numbers, known, numbers_of
+from discreet.report.page import page_of
+from discreet.report.theorem import theorem_of
+
+FORMAT = "discreet privacy card"
+VERSION = 1
+ABOUT = ("title", "description", "protects", "contact")
+
+
+@dataclass(frozen=True)
+class Card:
+    """A checked card; the JSON text is all there is to it.
+
+    Examples
+    --------
+    >>> from discreet.privacy import AddRemoveOne, Pure
+    >>> result = Release(42, Guarantee(Pure(1.0), AddRemoveOne()), "private_count", 0, "0.1")
+    >>> shown = card(result, about="How many patients were readmitted.")
+    >>> Card.from_json(shown.to_json()) == shown
+    True
+    >>> shown.document["numbers"]["quoted"]
+    {'epsilon': 1.0, 'delta': 0.0}
+    >>> print(shown.markdown().splitlines()[0])
+    # Privacy card: private\\_count
+    """
+
+    text: str
+
+    def __post_init__(self) -> None:
+        document = _strict_json.parse(self.text, "a card")
+        try:
+            validate(document, card_schema())
+            guarantee = Guarantee.from_json(json.dumps(document["guarantee"]))
+            guarantee = replace(guarantee, profile=known(guarantee.profile))
+            _check_agreement(document, guarantee)
+            check_numbers(document["numbers"], guarantee)
+        except (TypeError, OverflowError, RecursionError) as error:
+            raise InputError(f"a card must hold a guarantee of this library: {error}") from None
+
+    @classmethod
+    def from_json(cls, text: str) -> Card:
+        """Read a card; one whose numbers do not follow from its profile is refused."""
+        return cls(text)
+
+    def to_json(self) -> str:
+        """Return the card for machines, as documented in ``docs/card.md``."""
+        return self.text
+
+    @property
+    def document(self) -> Json:
+        """The JSON document, a fresh copy."""
+        return _strict_json.parse(self.text, "a card")
+
+    def markdown(self) -> str:
+        """Return the card for people, as Markdown."""
+        return as_markdown(page_of(self.document))
+
+    def html(self) -> str:
+        """Return the card for people, as one HTML page that fetches nothing."""
+        return as_html(page_of(self.document))
+
+    def write(self, folder: str | Path) -> tuple[Path, Path, Path]:
+        """Write card.json, card.md and card.html; each file is there as a whole or not at all."""
+        texts = {
+            "card.json": self.to_json(),
+            "card.md": self.markdown(),
+            "card.html": self.html(),
+        }
+        where = Path(folder)
+        try:
+            where.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            raise InputError(f"{where} must be a folder to write into; it is not.") from None
+        waiting: dict[Path, Path] = {}
+        try:
+            for name, text in texts.items():
+                waiting[where / name] = _put_aside(where, text)
+            for path, aside in waiting.items():
+                os.replace(aside, path)
+        except OSError as error:
+            raise InputError(f"{where} could not be written to: {error.strerror}.") from None
+        finally:
+            for aside in waiting.values():
+                aside.unlink(missing_ok=True)
+        first, second, third = waiting
+        return first, second, third
+
+
+def _put_aside(where: Path, text: str) -> Path:
+    handle, name = tempfile.mkstemp(dir=where, prefix=".card-")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, 0o644)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return Path(name)
+
+
+def card(
+    release: Release,
+    *,
+    ledger: AbstractLedger | None = None,
+    about: str | Mapping[str, str] | None = None,
+) -> Card:
+    """Make the card of a release.
+
+    Parameters
+    ----------
+    release
+        What :func:`discreet.release` returned, or an estimator's ``release_``.
+    ledger
+        Where it was paid for, to say how much of the budget is left.
+    about
+        What the release is about, in the publisher's words: a text, or a dict with any of
+        ``title``, ``description``, ``protects`` (what one record stands for) and ``contact``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet import Bounds, Budget, GaussianSum, MemoryLedger, Rows, VectorMean, release
+    >>> from discreet.geometry import Box
+    >>> bounds = Bounds(Box([0], [120]), n_features=1)
+    >>> rows = Rows(np.full((5000, 1), 47.0), bounds=bounds)
+    >>> ledger = MemoryLedger(Budget(2.0, 1e-5))
+    >>> mean = release(
+    ...     GaussianSum(), VectorMean(bounds), rows, budget=Budget(1.0, 1e-6), ledger=ledger
+    ... )
+    >>> shown = card(mean, ledger=ledger, about={"title": "Mean age", "protects": "one patient"})
+    >>> round(shown.document["ledger"]["account"]["remaining"], 2)
+    1.0
+    """
+    _checks.instance(Release, release=release)
+    theorem = theorem_of(release.mechanism)
+    guarantee = replace(release.guarantee, profile=known(release.guarantee.profile))
+    document: Json = {
+        "format": FORMAT,
+        "version": VERSION,
+        "written": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "about": _about(about, ledger),
+        "status": {"is_private": release.is_private, "is_rehearsal": release.is_rehearsal},
+        "protection": {
+            "unit": guarantee.unit.name,
+            "change": guarantee.unit.change,
+            "sentence": guarantee.sentence(),
+            "public_facts": list(guarantee.public_facts),
+        },
+        "guarantee": json.loads(guarantee.to_json()),
+        "numbers": numbers_of(guarantee),
+        "mechanism": {
+            "name": release.mechanism,
+            "note": theorem.note,
+            "statement": theorem.statement,
+            "note_digest": theorem.digest,
+            "reason": release.reason,
+            "purpose": release.purpose,
+        },
+        "facts": [
+            {"what": fact.what, "words": fact.words, "source": fact.source.value}
+            for fact in release.facts
+        ],
+        "noise": {"source": release.noise},
+        "certificate": {
+            "distance": release.certificate.distance,
+            "failure": release.certificate.failure,
+            "tolerances": [
+                {"what": one.what, "value": one.value} for one in release.certificate.tolerances
+            ],
+        },
+        "ledger": _ledger(release, ledger),
+        "versions": dict(release.versions) | {"discreet": release.version},
+    }
+    return Card(_strict_json.dump(document, indent=2) + "\n")
+
+
+def _about(about: object, ledger: AbstractLedger | None) -> dict[str, str]:
+    said = {"description": about} if isinstance(about, str) else ({} if about is None else about)
+    if not isinstance(said, Mapping):
+        raise InputTypeError(
+            f"about must be a text, or a dict with any of {', '.join(ABOUT)}; got a value of type "
+            f"{type(about).__name__}."
+        )
+    unknown = [name for name in said if name not in ABOUT]
+    if unknown:
+        raise InputError(f"about may have {', '.join(ABOUT)}; got {unknown} as well.")
+    for name, text in said.items():
+        _checks.instance(str, **{f"about[{name!r}]": text})
+    protects = getattr(ledger, "protects", "")  # ledgers in memory do not say
+    return dict.fromkeys(ABOUT, "") | {"protects": str(protects)} | dict(said)
+
+
+def _ledger(release: Release, ledger: AbstractLedger | None) -> Json | None:
+    if ledger is not None:
+        _checks.instance(AbstractLedger, ledger=ledger)
+    if release.receipt_number == 0:
+        if ledger is not None:
+            raise InputError("this release was not paid for by a ledger; leave ledger out.")
+        return None
+    return {
+        "identity": release.ledger,
+        "entry": release.receipt_number,
+        "digest": release.entry,
+        "account": None if ledger is None else _account(release, ledger),
+    }
+
+
+def _account(release: Release, ledger: AbstractLedger) -> Json:
+    number, guarantee = release.receipt_number, release.guarantee
+    entries = [entry for entry in ledger.history() if entry.number == number]
+    is_other = ledger.identity != release.ledger and not release.entry
+    if (
+        not entries
+        or is_other
+        or entries[0].guarantee != guarantee
+        or entries[0].digest != release.entry
+    ):
+        raise InputError(
+            f"this ledger has no charge number {number} for this guarantee; show the ledger that "
+            "paid for the release."
+        )
+    part = entries[0].part
+    books: Any = ledger if part is None else ledger.for_part(part)  # type: ignore[attr-defined]
+    delta = guarantee.quoted_delta
+    budget: Any = getattr(ledger, "budget", None)
+    is_known = isinstance(budget, Budget)
+    return {
+        "state": entries[0].state.value,
+        "charged": entries[0].time.isoformat(),
+        "budget": {"epsilon": budget.epsilon, "delta": budget.delta} if is_known else None,
+        "spent": _finite(books.spent(delta)),
+        "spent_in_all": _finite(books.spent(budget.delta)) if is_known else None,
+        "part": entries[0].part,
+        "remaining": _finite(books.remaining(delta)),
+        "delta": delta,
+    }
+
+
+def _finite(epsilon: float) -> float | None:
+    return epsilon if math.isfinite(epsilon) else None
+
+
+def _check_agreement(document: Json, guarantee: Guarantee) -> None:
+    """Raise if the words of a card speak of another guarantee than its profile."""
+    said, protection, ledger = document["guarantee"], document["protection"], document["ledger"]
+    is_other = document["versions"]["discreet"] != version("discreet")  # it may use other words
+    agrees = (
+        said["unit"] == protection["unit"]
+        and protection["change"] == guarantee.unit.change
+        and (is_other or protection["sentence"] == guarantee.sentence())
+        and said["public_facts"] == protection["public_facts"]
+        and document["status"]["is_private"] == guarantee.is_private
+        and not (document["status"]["is_rehearsal"] and guarantee.is_private)
+        and (ledger is None or ledger["account"] is None or guarantee.is_private)
+    )
+    if not agrees:
+        raise InputError("the words of this card do not agree with its guarantee; make it again.")

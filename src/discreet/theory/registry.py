@@ -1,0 +1,51 @@
+"""Every bound, by name."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from discreet.theory.bound import Bound
+from discreet.theory.exponential_sampling import EXPONENTIAL
+from discreet.theory.gradient_descent import GRADIENT_DESCENT
+from discreet.theory.impossible import IMPOSSIBLE
+from discreet.theory.objective_perturbation import OBJECTIVE_PERTURBATION
+from discreet.theory.output_perturbation import OUTPUT_PERTURBATION
+from discreet.theory.simplex_sampling import SIMPLEX
+from discreet.theory.sufficient_statistics import SUFFICIENT_STATISTICS
+from discreet.theory.table_one import TABLE_ONE
+from discreet.theory.zero import ZERO
+
+_ALL = (
+    ZERO,
+    *EXPONENTIAL,
+    *GRADIENT_DESCENT,
+    *OUTPUT_PERTURBATION,
+    *OBJECTIVE_PERTURBATION,
+    *SUFFICIENT_STATISTICS,
+    *SIMPLEX,
+    *IMPOSSIBLE,
+    *TABLE_ONE,
+)
+
+CATALOGUE: MappingProxyType[str, Bound] = MappingProxyType({bound.name: bound for bound in _ALL})
+"""Bounds by name; those with constants first."""
+
+
+def markdown() -> str:
+    """Return the table of ``docs/theory.md``.
+
+    Examples
+    --------
+    >>> print(markdown().splitlines()[2])
+    | zero | upper | pure | t (n G - Lam t/2), t = min(B, nG/Lam) | yes | BST14 Table I ...
+    """
+    lines = [
+        "| bound | kind | privacy | value (sum form) | constant | theorem | needs |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for bound in CATALOGUE.values():
+        needed = "; ".join(need.words for need in bound.needs)
+        constant = "rate only" if bound.is_rate_only else "yes"
+        cells = (bound.name, bound.kind, bound.privacy, bound.formula, constant, bound.theorem)
+        lines.append(f"| {' | '.join(cells)} | {needed} |")
+    return "\n".join(lines)

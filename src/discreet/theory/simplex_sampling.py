@@ -1,0 +1,126 @@
+r"""Learning on a simplex by sampling from the entropic minimiser.
+
+On the probability simplex the minimiser of the losses plus :math:`\lambda\sum_j w_j \ln w_j` is a
+distribution; m draws from it are released as a histogram. The logarithms of the minimisers of
+neighbours differ by a function of range at most :math:`\eta = (2aG/\lambda)(1 + \xi(\kappa))`,
+:math:`\kappa = n\beta/\lambda`, with :math:`\xi(\kappa) = \kappa/(1+\kappa)` up to one and
+:math:`\sqrt\kappa/2` from there on. So m draws are pure for :math:`\epsilon = m\eta`, and
+:math:`m\eta^2/8`-zCDP. The entropy costs :math:`\lambda\ln p` at most; the draws have the right
+mean, and cost :math:`n\beta/(2m)` or, by the slope, :math:`nG/\sqrt m`.
+
+For each m the smallest lambda is found, and the best m is taken from a grid. A simplex of size B is
+the unit one with rows B times longer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from scipy.optimize import brentq
+
+from discreet.theory import needs
+from discreet.theory.bound import Bound, Need
+from discreet.theory.setting import Setting
+
+_DRAWS = np.unique(np.floor(np.geomspace(1, 1e9, 300)))
+
+
+def slowdown(kappa: float) -> float:
+    """Return xi: by how much rows that stay the same add to what one row changes.
+
+    Examples
+    --------
+    >>> slowdown(1.0), slowdown(4.0)
+    (0.5, 1.0)
+    """
+    return kappa / (1 + kappa) if kappa <= 1 else math.sqrt(kappa) / 2
+
+
+def least_entropy(change: float, bend: float, most: float) -> float:
+    """Return the smallest lambda with (2 change / lambda) (1 + xi(bend / lambda)) <= ``most``.
+
+    Examples
+    --------
+    >>> least_entropy(2.0, 0.0, 0.1)
+    40.0
+    """
+    low = 2 * change / most
+    if bend == 0:
+        return low
+
+    def excess(logarithm: float) -> float:
+        size = math.exp(logarithm)
+        return math.log(low / size * (1 + slowdown(bend / size)))
+
+    high = low * (1 + slowdown(bend / low))
+    if excess(math.log(high)) >= 0:  # it bends so little that rounding decides
+        return high * (1 + 1e-12)
+    if excess(math.log(low)) <= 0:
+        return low * (1 + 1e-12)
+    root = float(brentq(excess, math.log(low), math.log(high), xtol=1e-13))
+    return min(high, math.exp(root) * (1 + 1e-12))
+
+
+def _pure_range(setting: Setting, draws: float) -> float:
+    return setting.epsilon / draws
+
+
+def _approximate_range(setting: Setting, draws: float) -> float:
+    logarithm = math.log(1 / setting.delta)
+    rho = (setting.epsilon / (math.sqrt(logarithm + setting.epsilon) + math.sqrt(logarithm))) ** 2
+    return math.sqrt(8 * rho / draws)
+
+
+def _value(range_of: Callable[[Setting, float], float]) -> Callable[[Setting], float]:
+    def evaluate(setting: Setting) -> float:
+        size = setting.diameter / 2
+        change, bend = setting.row_change * size, setting.n * setting.smoothness * size**2
+        slope = setting.n * setting.lipschitz * size
+        best = math.inf
+        for draws in _DRAWS:
+            sampling = min(bend / (2 * draws), slope / math.sqrt(draws))
+            entropy = least_entropy(change, bend, range_of(setting, float(draws)))
+            best = min(best, entropy * math.log(setting.p) + sampling)
+        return best
+
+    return evaluate
+
+
+_SEVERAL = Need("p of at least 2", lambda setting: setting.p > 1)
+
+SIMPLEX = (
+    Bound(
+        name="simplex, any point",
+        theorem="BST14 Table I (caption)",
+        kind="upper",
+        privacy="pure",
+        formula="n G D",
+        evaluate=lambda setting: setting.n * setting.lipschitz * setting.diameter,
+        geometry="simplex",
+    ),
+    Bound(
+        name="simplex, sampling, pure",
+        theorem="JT14 Theorem 4",
+        kind="upper",
+        privacy="pure",
+        formula="lam ln p + n min(beta B^2/(2 draws), G B/sqrt(draws)), eta = eps/draws, best",
+        evaluate=_value(_pure_range),
+        needs=(needs.SMOOTH, _SEVERAL),
+        geometry="simplex",
+        mechanism="simplex_sampling",
+    ),
+    Bound(
+        name="simplex, sampling, approximate",
+        theorem="JT14 Theorem 4",
+        kind="upper",
+        privacy="approximate",
+        formula="lam ln p + n min(beta B^2/(2 draws), G B/sqrt(draws)), eta = sqrt(8 rho/draws), "
+        "best",
+        evaluate=_value(_approximate_range),
+        needs=(needs.DELTA, needs.SMOOTH, _SEVERAL),
+        geometry="simplex",
+        mechanism="simplex_sampling",
+    ),
+)

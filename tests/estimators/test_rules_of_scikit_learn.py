@@ -1,0 +1,51 @@
+"""Every estimator keeps every rule that scikit-learn checks, with the system's noise."""
+
+from __future__ import annotations
+
+import pytest
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
+
+from discreet.linear_model import LogisticRegression, Ridge
+from support.estimators import EVERY, MIXERS, rehearsal
+from support.rules import (
+    NEEDS_MAX_WEIGHT,
+    ONE_FIT_REPEATED,
+    TWO_FITS,
+    expected_to_fail,
+    name_of,
+    rules,
+    with_fitting_noise,
+)
+
+ALL = (*EVERY, *MIXERS)
+PURE = [model(unit="replace", delta=0.0) for model in ALL]
+WEIGHTED = [model(delta=0.0, max_weight=10.0, rehearsal=0) for model in ALL]
+
+
+@rehearsal
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@parametrize_with_checks([*(m() for m in ALL), *PURE], expected_failed_checks=expected_to_fail)
+def test_it_keeps_every_rule_of_scikit_learn(estimator, check):
+    check(with_fitting_noise(estimator, check))
+
+
+@rehearsal
+@pytest.mark.parametrize(
+    ("estimator", "check"),
+    [
+        pytest.param(estimator, check, id=f"{type(estimator).__name__}-{name_of(check)}")
+        for estimator in WEIGHTED
+        for check in rules(estimator, {*NEEDS_MAX_WEIGHT, *ONE_FIT_REPEATED})
+    ],
+)
+def test_with_a_declared_largest_weight_it_keeps_the_rules_of_weights(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("model", [LogisticRegression(), Ridge(unit="replace", delta=0.0)])
+def test_anybody_may_run_all_checks_if_told_which_compare_two_fits(model):
+    expected = dict.fromkeys(TWO_FITS, "two fits have two noises") | expected_to_fail(model)
+    results = check_estimator(model, expected_failed_checks=expected, on_skip=None)
+    assert len(results) > 50
+    assert sum(result["status"] == "passed" for result in results) > 40
