@@ -29,7 +29,7 @@ BOUNDS = Bounds(L2Ball(1.0), 1)
 PRIVATE = ("_private", "run", "gaussian", "prepare", "units", "sum")
 """What is called in a private part only."""
 
-GATE = ("release.py", "_own_thread.py")
+GATE = ("gate.py", "_own_thread.py")
 
 
 class Failing(SystemNoise):

@@ -11,13 +11,13 @@ import dask
 import dask.dataframe as dd
 import numpy as np
 import pytest
-from linear_model.test_files import CLASSES, COLUMNS, books, patients
 from pyarrow import parquet
 
 from discreet.data.stored import partitions as engine
 from discreet.errors import SourceChanged
 from discreet.ledger import State
 from discreet.linear_model import LinearClassifier
+from estimators.test_files import CLASSES, COLUMNS, books, patients
 from support.dask_workers import WAIT, Workers, patient
 from support.estimators import rehearsal
 from support.place import run

@@ -11,7 +11,6 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from linear_model.test_files import CLASSES, COLUMNS, MODELS, books, patients
 
 from discreet.data.stored import partitions as engine
 from discreet.errors import InputError, InputTypeError, ReleaseFailed, SourceChanged, UnitMismatch
@@ -28,6 +27,7 @@ from discreet.linear_model import (
 from discreet.mechanisms import AdaptiveRidge, NoisyGradient, OutputPerturbation
 from discreet.preprocessing import Category, Numeric
 from discreet.svm import LinearSVC
+from estimators.test_files import CLASSES, COLUMNS, MODELS, books, patients
 from support.estimators import rehearsal
 
 

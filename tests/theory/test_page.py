@@ -7,7 +7,7 @@ from pathlib import Path
 
 from discreet.theory import CATALOGUE, markdown
 
-PAGE = (Path(__file__).parents[2] / "docs" / "bounds.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "theory.md").read_text()
 
 
 def test_the_table_of_the_page_is_that_of_the_code():
