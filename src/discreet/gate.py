@@ -45,12 +45,38 @@ def release(
     noise: Noise | None = None,
     purpose: str = "",
     facts: Iterable[Fact] = (),
+    reasons: Iterable[str] = (),
 ) -> Release:
     """Plan, pay, open the rows, and release.
 
     The plan reads no row. The ledger books the charge before the rows are opened, and keeps it
-    even if the private part fails; what fails says nothing about the rows. ``facts`` say more about
-    what is declared than the bounds of the question do.
+    even if the private part fails; what fails says nothing about the rows.
+
+    Parameters
+    ----------
+    mechanism
+        Who answers; its proof must cover the question and the unit of the rows.
+    question
+        What is asked.
+    rows
+        The private rows, within the bounds that the question declares.
+    budget
+        What this release may spend.
+    ledger
+        Where it is paid for; None keeps no books.
+    noise
+        The source of randomness; the operating system's if left out.
+    purpose
+        What the ledger writes beside the charge; the mechanism's name if left out.
+    facts
+        What is declared, said better than the bounds of the question do.
+    reasons
+        Why this mechanism and this question, beside what the plan says of itself.
+
+    Returns
+    -------
+    Release
+        The value, what is promised about it, and how it was made.
 
     Examples
     --------
@@ -86,7 +112,7 @@ def release(
         mechanism=mechanism.name,
         receipt_number=0,
         version=library_version(),
-        reason=plan.reason,
+        reason="; ".join(part for part in (plan.reason, *reasons) if part),
         purpose=purpose,
         facts=facts_about(question.bounds, rows.unit, question.assumed, facts),
         noise=noise.source,

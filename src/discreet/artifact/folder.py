@@ -244,8 +244,7 @@ def _check_shapes(model: Any, kind: Kind) -> None:
 
 def _check_coefficients(model: Any, columns: int) -> None:
     declared = getattr(model, "columns", None)
-    scaler = None if declared is None else model._scaler()
-    width = columns if scaler is None else scaler.n_features_out
+    width = columns if declared is None else model.feature_map().scaler.n_features_out
     if declared is not None and len(declared) != columns:
         raise InputError("there must be a declaration for each column.")
     if hasattr(model, "classes_"):

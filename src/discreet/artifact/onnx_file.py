@@ -132,8 +132,9 @@ def _margins(graph: _Graph, model: Any) -> str:
         return graph.node("Add", graph.node("MatMul", rows, matrix), graph.constant(intercept))
     columns = [_column(graph, name, column) for name, column in _named(declared)]
     linear = graph.node("MatMul", graph.node("Concat", *columns, axis=1), matrix)
-    region = model._features()
-    if model._kept_share() < 1 and isinstance(region, L1L2Ball):
+    features = model.feature_map()
+    region = features.region
+    if features.kept_share < 1 and isinstance(region, L1L2Ball):
         linear = _shortened(graph, model, region, columns, linear, coef)
     return graph.node("Add", linear, graph.constant(intercept))
 
@@ -250,7 +251,7 @@ def _together(graph: _Graph, loss: MarginSoftmax | None, margins: str, axis: str
 
 def _probable(graph: _Graph, model: Any, margins: str, classes: int, axis: str) -> None:
     """Add the probabilities of classes."""
-    loss = model._loss()
+    loss = model.margin_loss()
     if model.multiclass_ == "softmax":
         _together(graph, softmax_of(loss), margins, axis)
         return

@@ -1,155 +1,48 @@
-"""What all linear estimators do alike: read tables, fit through the gate, keep what is public."""
+"""Linear models: coefficients that are released once, and what they say of rows."""
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
-from collections.abc import Callable
-from contextlib import closing
-from functools import wraps
-from typing import Any, ClassVar, Protocol, Self, TypeVar
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
-from sklearn.exceptions import DataConversionWarning
-from sklearn.utils.metadata_routing import UNUSED
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet import _checks
-from discreet._types import Array, Vector
-from discreet.data import Labels, ParquetTable
-from discreet.data.frame import Frame, matrix_of, refuse_lazy
-from discreet.data.given_column import Given, column_of, family
-from discreet.data.labels import as_floats
-from discreet.data.matrix import columns_of, table_of
-from discreet.data.source import Source as StoredRows
-from discreet.data.stored.parquet import PREDICTED_AT_ONCE, is_stored
-from discreet.data.stored.table import Encoding, Wanted
-from discreet.errors import InputError, InputTypeError
-from discreet.estimators.stored_rows import Stored, are_stored
-from discreet.estimators.storing import Storable
-from discreet.estimators.task import Lasso, Task, noise_from
+from discreet._types import Array
+from discreet.estimators.base import WeightedEstimator
+from discreet.estimators.choosing import choose
+from discreet.estimators.features import FeatureMap, PlainFeatures
+from discreet.estimators.targets import Target, known
+from discreet.estimators.task import AbsoluteValues, Asked, LinearTask, Shape, Standardising
 from discreet.geometry import ConvexSet, L2Ball
-from discreet.ledger import AbstractLedger
 from discreet.losses import Loss
-from discreet.mechanisms import Mechanism
-from discreet.noise import Noise
-from discreet.privacy import Budget, Guarantee, Unit, unit_named
-from discreet.record import Fact, Origin, Release
+from discreet.privacy import Budget, Unit
+from discreet.questions import Bounds
+from discreet.record import Fact, Origin
 
 INTERCEPT_SHARE = 0.5
 """The constant of the intercept's column, as a share of the bound on rows."""
 
-COLUMNS_FOUND = Fact("columns", "their number, and their names if they have any", Origin.FOUND)
+COUNTED = Fact("records", "their number in this table", Origin.FOUND)
+"""Without privacy the number of records is used."""
 
 
-Method = TypeVar("Method", bound=Callable[..., Any])
+class LinearEstimator(WeightedEstimator):
+    """A linear model: a loss of margins, a penalty, and whatever else its parameters say."""
 
+    learns = frozenset(["coef_", "intercept_"])
 
-def silent(fit: Method) -> Method:
-    """Let a fit say nothing of a cell, whatever the caller has told NumPy to warn of or raise.
-
-    What others may warn of is kept quiet where cells are read; warnings to the caller are shown.
-    """
-
-    @wraps(fit)
-    def fit_in_silence(*arguments: Any, **options: Any) -> Any:
-        with np.errstate(all="ignore"):
-            return fit(*arguments, **options)
-
-    return fit_in_silence  # type: ignore[return-value]
-
-
-def table_for(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """Return rows of numbers, each cell read by itself; keep the names of columns, or compare."""
-    refuse_lazy(X)
-    given: Any = table_of(X)
-    count, width = given.shape
-    if count == 0:
-        raise InputError("X must have at least one row; found array with 0 sample(s).")
-    if width == 0:  # scikit-learn's words; how many rows there are is not said
-        raise InputError("X has 0 feature(s) (shape=(, 0)) while a minimum of 1 is required.")
-    named = given if columns_of(X) is None else X
-    validate_data(estimator, named, reset=reset, skip_check_array=True)
-    if not hasattr(given, "tocsr"):
-        return as_floats(given)
-    with np.errstate(all="ignore"):  # what is too large becomes infinite, without a word
-        return given.tocsr().astype(np.float64, copy=False)
-
-
-def target_for(estimator: Any, y: Any) -> Given:
-    """Return labels or targets, of which nothing is read but their type."""
-    if y is None:
-        raise InputError(
-            f"{type(estimator).__name__} requires y to be passed, but the target y is None."
-        )
-    shape: tuple[int, ...] = getattr(y, "shape", ())
-    if len(shape) != 2 or shape[1] != 1 or family(y) == "dask" or sparse.issparse(y):
-        return column_of(y, "y")
-    warnings.warn(
-        "A column-vector y was passed when a 1d array was expected; use y.ravel().",
-        DataConversionWarning,
-        stacklevel=4,
-    )
-    columns = columns_of(y) or [np.asarray(y)[:, 0] if isinstance(y, np.matrix) else y[:, 0]]
-    return column_of(columns[0], "y")
-
-
-def check_lengths(X: Any, y: Any) -> None:
-    """Refuse rows and labels of different number, without saying which."""
-    if X.shape[0] != len(y):
-        raise InputError("X and y must have as many rows as one another.")
-
-
-class Fitting(Protocol):
-    """What a fit needs of whatever states its problem."""
-
-    @property
-    def intercept(self) -> float | None:
-        """The entry of the intercept's column."""
-        ...
-
-    def fit(
-        self,
-        X: Any,
-        y: Vector | None,
-        weights: Any,
-        *,
-        ledger: AbstractLedger | None,
-        noise: Noise,
-        purpose: str,
-    ) -> Release:
-        """Release coefficients."""
-        ...
-
-
-class LinearEstimator(Storable):
-    """A linear model whose coefficients are released once, through the gate."""
-
-    # Of what ``fit`` takes beside rows and labels, scikit-learn routes weights alone.
-    __metadata_request__fit: ClassVar[dict[str, str]] = {"target": UNUSED, "purpose": UNUSED}
-
-    epsilon: float
-    delta: float
     data_norm: float
-    unit: str | Unit
-    ledger: AbstractLedger | None
     fit_intercept: bool
-    max_rows: int
-    max_weight: float | None
     domain: ConvexSet | None
     mechanism: str
-    rehearsal: int | None
-    verbose: int
 
     coef_: Array
     intercept_: Any
-    release_: Release
-    privacy_: Guarantee
-    _purpose: str
 
     @abstractmethod
-    def _loss(self) -> Loss:
+    def margin_loss(self) -> Loss:
         """Return the loss that is summed over rows."""
 
     @abstractmethod
@@ -157,200 +50,71 @@ class LinearEstimator(Storable):
         """Return the strength of the penalty, None for the rule."""
 
     _raises_ridge: ClassVar[bool] = False
+    """Whether a penalty that is too weak for the budget is raised, not refused."""
 
-    def _lasso(self) -> Lasso | None:
+    def _absolute(self) -> AbsoluteValues | None:
         """Return the absolute values in the objective, None for none."""
         return None
 
-    def _features(self) -> ConvexSet:
-        """Return the set that rows are brought into."""
+    def _standardising(self) -> Standardising:
+        """Say how columns are standardised, and whether they are by default."""
+        return Standardising()
+
+    def feature_map(self) -> FeatureMap:
         _checks.positive(data_norm=self.data_norm)
-        return L2Ball(self.data_norm)
+        return PlainFeatures(L2Ball(self.data_norm), INTERCEPT_SHARE * self.data_norm)
 
-    def _constant(self) -> float | None:
-        """Return the entry of the intercept's column."""
-        return INTERCEPT_SHARE * self.data_norm if self.fit_intercept else None
-
-    def _facts(self) -> tuple[Fact, ...]:
+    def _facts(self, target: Target) -> tuple[Fact, ...]:
         """Return what is declared, or taken from the data as public, in the caller's terms."""
+        facts = (*self.feature_map().facts, target.fact)
         if self.domain is None:
-            return (COLUMNS_FOUND,)
-        _checks.instance(ConvexSet, domain=self.domain)
-        return (COLUMNS_FOUND, Fact("coefficients", self.domain.words, Origin.DECLARED))
+            return facts
+        return (*facts, Fact("coefficients", self.domain.words, Origin.DECLARED))
 
-    def _chosen(self, n_features: int, labels: Labels) -> str | Mechanism:
-        """Return the mechanism for rows of this width and such labels, or the name of one."""
-        return self.mechanism
-
-    def _task(self, labels: Labels, assumed: tuple[str, ...], n_features: int) -> Task:
-        if not isinstance(self.verbose, bool):
-            _checks.whole(verbose=self.verbose, at_least=0)
-        return Task(
-            loss=self._loss(),
-            labels=labels,
-            budget=Budget(self.epsilon, self.delta),
-            unit=unit_named(self.unit),
-            features=self._features(),
-            intercept=self._constant(),
+    def _task(self, shape: Shape, target: Target, budget: Budget, unit: Unit) -> LinearTask:
+        """State everything public about a fit."""
+        features = self.feature_map()
+        return LinearTask(
+            loss=self.margin_loss(),
+            bounds=Bounds(
+                features=features.region,
+                n_features=shape.n_features,
+                labels=shape.labels,
+                intercept=features.constant if self.fit_intercept else None,
+                max_weight=self.max_weight,
+                max_rows=shape.max_rows,
+            ),
+            budget=budget,
+            unit=unit,
             ridge=self._ridge(),
             raises_ridge=self._raises_ridge,
             domain=self.domain,
-            max_weight=self.max_weight,
-            max_rows=self.max_rows,
-            mechanism=self._chosen(n_features, labels),
-            assumed=assumed,
-            lasso=self._lasso(),
-            facts=self._facts(),
+            mechanism=self.mechanism,
+            assumed=target.assumed,
+            absolute=self._absolute(),
+            standardising=self._standardising(),
         )
 
-    def _table(self, X: Any, y: Any) -> tuple[Any, Given]:
-        """Return rows as numbers, and labels as they came; both as many."""
-        rows, labels = table_for(self, X, reset=True), target_for(self, y)
-        check_lengths(rows, labels)
-        return rows, labels
+    def _ask(self, shape: Shape, target: Target | None, budget: Budget, unit: Unit) -> Asked:
+        target = known(target)
+        asked = choose(self._task(shape, target, budget, unit))
+        facts = self._facts(target)
+        return replace(asked, facts=facts if budget.is_private else (*facts, COUNTED))
 
-    _reads_files: ClassVar[bool] = False
-    """Whether ``fit`` takes the path of Parquet files."""
+    def _coefficients(self, asked: Asked, origin: float = 0.0) -> tuple[Array, Array]:
+        """Return coefficients and intercepts in the user's units, one of each for every problem.
 
-    def _streamed(
-        self, stored: Stored, label: Callable[[Any], Vector], labels: tuple[Any, ...] | None
-    ) -> StoredRows:
-        """Return stored rows, encoded and labelled piece by piece; reads no row.
-
-        ``labels`` are the declared ones, None if labels are numbers.
+        Targets were counted from ``origin``.
         """
-        features, encode, width, is_sparse = self._encoding(stored)
-        weight = None if stored.weight is None else Wanted(stored.weight)
-        target = Wanted(stored.target, labels)
-        return stored.table.source(
-            Encoding(features, encode, width, target, label, weight, is_sparse)
-        )
-
-    def _encoding(
-        self, stored: Stored
-    ) -> tuple[tuple[Wanted, ...] | None, Callable[[Any], Any], int, bool]:
-        """Return the columns to read, what makes features of them, how many, and if sparse."""
-        names = stored.names
-        if names is None:
-            self._name_columns(None, stored.table.width)
-            return None, matrix_of, stored.table.width, False
-        stored.table.check_same_names()
-        if not names:
-            raise InputError("the table has no column but the target; there is nothing to fit.")
-        self._name_columns(names, len(names))
-        return tuple(Wanted(name) for name in names), matrix_of, len(names), False
-
-    def _name_columns(self, names: list[str] | None, count: int) -> None:
-        self.n_features_in_ = count
-        self.__dict__.pop("feature_names_in_", None)
-        if names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
-
-    def _stored_margins(self, X: Any) -> Array:
-        """Return margins of stored rows, read a few at a time."""
-        check_is_fitted(self, "coef_")
-        if not hasattr(self, "feature_names_in_"):
-            raise InputError("columns of files are found by name; this model knows no names.")
-        table = ParquetTable.open(X)
-        wanted = self._columns_read()
-        table.check(wanted)
-        with closing(table.frames(wanted, PREDICTED_AT_ONCE)) as frames:
-            margins = [self._frame_margins(frame) for frame in frames]
-        if not margins:
-            raise InputError("the files have no row.")
-        return np.concatenate(margins)
-
-    def _columns_read(self) -> tuple[Wanted, ...]:
-        return tuple(Wanted(name) for name in self.feature_names_in_)
-
-    def _frame_margins(self, frame: Frame) -> Array:
-        return np.asarray(matrix_of(frame) @ np.atleast_2d(self.coef_).T + self.intercept_)
-
-    def _rows(self, X: Any) -> Any:
-        """Return rows as an array, checked against those of the fit."""
-        return table_for(self, X, reset=False)
-
-    def _release(self, task: Fitting, X: Any, y: Vector | None, weights: Any) -> Array:
-        """Fit, keep the release, and return coefficients, the intercept last in each row."""
-        self.release_ = task.fit(
-            X,
-            y,
-            weights,
-            ledger=self.ledger,
-            noise=noise_from(self.rehearsal),
-            purpose=self.__dict__.get("_purpose") or type(self).__name__,
-        )
-        self.privacy_ = self.release_.guarantee
-        if self.verbose > 0:
-            print(self.privacy_.sentence())
-        coefficients = np.array(np.atleast_2d(self.release_.value))  # the release keeps its own
-        if task.intercept is None:
-            return np.column_stack([coefficients, np.zeros(len(coefficients))])
-        coefficients[:, -1] *= task.intercept
-        return coefficients
-
-    def _keep(self, coef: Array, intercept: Any) -> None:
-        """Keep one vector of coefficients for each class, or for the only target."""
-        self.coef_, self.intercept_ = np.ascontiguousarray(coef), intercept
+        released = np.array(np.atleast_2d(self.release_.value))  # the release keeps its own
+        constant = asked.question.bounds.intercept
+        if constant is None:
+            coef, intercept = released, np.zeros(len(released))
+        else:
+            coef, intercept = released[:, :-1], released[:, -1] * constant
+        coef, intercept = self.feature_map().fold(coef, intercept + origin)
+        return np.ascontiguousarray(coef), intercept
 
     def _margins(self, X: Any) -> Array:
         """Return the inner product of each row with each vector of coefficients."""
-        if is_stored(X):
-            return self._stored_margins(X)
-        check_is_fitted(self, "coef_")
-        return np.asarray(self._rows(X) @ np.atleast_2d(self.coef_).T + self.intercept_)
-
-    @silent
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        target: str | None = None,
-        purpose: str = "",
-    ) -> Self:
-        """Fit the model; the ledger is charged before a row is read.
-
-        Parameters
-        ----------
-        X
-            Rows: an array, a SciPy sparse matrix, a pandas or Polars data frame; the path of
-            Parquet files, which are read a few rows at a time: a file, a folder, or a pattern; or
-            a Dask data frame or array, whose rows stay with its workers.
-        y
-            One label for each row; left out if labels are a column of files or of a Dask frame.
-        sample_weight
-            How often each row counts, up to the declared ``max_weight``; or a column of a stored
-            table. A row's weight may depend on that row alone: what is normalised over the table,
-            as the weights of boosting are, is outside the promise.
-        target
-            The column of a stored table that holds the labels.
-        purpose
-            What the ledger writes beside the charge; the name of the class if left out.
-        """
-        _checks.instance(str, purpose=purpose)
-        weights = sample_weight
-        if are_stored(X):
-            if not self._reads_files:
-                raise InputTypeError(f"{type(self).__name__} takes arrays, neither files nor Dask.")
-            if weights is not None and self.max_weight is None:
-                raise InputError("sample_weight needs a declared largest weight; pass max_weight.")
-            X, y, weights = Stored.open(X, y, target, weights), None, None
-        elif target is not None:
-            raise InputError("target names a column of stored tables; pass y with arrays.")
-        self._purpose = purpose
-        try:
-            return self._fit(X, y, weights)
-        finally:
-            self.__dict__.pop("_purpose", None)
-
-    @abstractmethod
-    def _fit(self, X: Any, y: Any, weights: Any) -> Self: ...
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True  # such rows count as a fixed row
-        tags.non_deterministic = self.rehearsal is None
-        return tags
+        return self.feature_map().margins(self, X)

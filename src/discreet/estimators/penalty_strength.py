@@ -1,14 +1,79 @@
-"""How strong a penalty is if nobody says: the weakest that costs no privacy."""
+"""How strong a penalty is: what is asked for, or the weakest that costs no privacy."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
+from discreet.estimators.task import AbsoluteValues, LinearTask
 from discreet.losses import Loss
+from discreet.mechanisms import PrivateStandardisation
 from discreet.privacy import Budget, Unit, gaussian_multiplier
+from discreet.questions import Bounds
 
 BEND_SHARE = 0.1
 """What one row may bend the objective by, in epsilons, if its loss is not jointly smooth."""
+
+RIDGE_IS_FREE = ("noisy_gradient", "exponential_sampling")
+"""Mechanisms whose noise does not depend on the ridge."""
+
+LEAST_RIDGE = 2.0**-40
+"""A trace of ridge, over the square of the row norm, where none is asked for and none needed."""
+
+
+def choose_ridge(task: LinearTask, bounds: Bounds, times: int) -> float:
+    """Return the ridge of a problem that is solved ``times`` over within the task's budget.
+
+    Parameters
+    ----------
+    task
+        What is public about the fit.
+    bounds
+        What is declared about the rows of one problem.
+    times
+        How many problems share the budget.
+    """
+    if task.absolute is not None:
+        return _beside_absolute(task, task.absolute, bounds, times)
+    if task.ridge is not None:
+        return _at_least(task, task.ridge, bounds, times)
+    if task.uses_statistics:
+        return bounds.row_norm() ** 2  # its statistics need none
+    norm, budget = bounds.row_norm(), task.budget
+    if isinstance(task.mechanism, PrivateStandardisation):
+        norm, budget = 1.0 + 2.0**-19, task.mechanism.left(budget)  # rows have norm one then
+    elif budget.is_private and budget.delta > 0 and times == 1 and _pure_is_less(task, bounds):
+        budget = Budget(budget.epsilon)  # that law will be chosen, and needs less ridge
+    return free_ridge(task.loss, norm, budget, task.unit, weight=bounds.largest_weight, times=times)
+
+
+def _beside_absolute(
+    task: LinearTask, absolute: AbsoluteValues, bounds: Bounds, times: int
+) -> float:
+    """Return the rest of the penalty, or as much ridge as the mechanism cannot do without."""
+    if task.uses_statistics:
+        return max(absolute.ridge, LEAST_RIDGE * bounds.row_norm() ** 2)
+    alone = replace(task, absolute=None, ridge=absolute.ridge or None)
+    return choose_ridge(alone, bounds, times)
+
+
+def _pure_is_less(task: LinearTask, bounds: Bounds) -> bool:
+    """Say whether Laplace or radial noise is smaller than Gaussian, for objectives."""
+    norm, budget = bounds.row_norm(), task.budget
+    pure = min(math.sqrt(2) * bounds.row_norm(1), math.sqrt(bounds.width + 1) * norm)
+    sides = 1 if task.loss.is_one_signed else 2
+    gaussian = norm * gaussian_multiplier(Budget(budget.epsilon, budget.delta / sides))
+    return pure / budget.epsilon < gaussian
+
+
+def _at_least(task: LinearTask, asked: float, bounds: Bounds, times: int) -> float:
+    """Return the ridge asked for, or the least at which one row bends within the budget."""
+    if not task.raises_ridge or task.uses_statistics or not task.budget.is_private:
+        return asked
+    if not task.loss.is_smooth or task.mechanism in RIDGE_IS_FREE:
+        return asked
+    bend = task.loss.smoothness(math.inf) * bounds.largest_weight * bounds.row_norm() ** 2
+    return max(asked, bend / math.expm1(0.5 * task.budget.epsilon / times))
 
 
 def free_ridge(

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from copy import copy
 from dataclasses import dataclass
-from functools import partial, wraps
-from typing import Any, TypeVar
-
-from sklearn.utils.validation import check_is_fitted
+from typing import Any
 
 from discreet import _checks
 from discreet.data import ParquetTable
-from discreet.data.stored.dask import DaskTable, is_dask, lazily
+from discreet.data.stored.dask import DaskTable, is_dask
 from discreet.data.stored.parquet import is_stored
 from discreet.data.stored.table import StoredTable
 from discreet.data.stored.worker import LABELS
@@ -22,30 +17,6 @@ from discreet.errors import InputError
 def are_stored(X: object) -> bool:
     """Say whether rows are somewhere else: in files, or with the workers of Dask."""
     return is_stored(X) or is_dask(X) or isinstance(X, StoredTable)
-
-
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-def by_partition(method: Method) -> Method:
-    """Let a method that speaks of each row by itself speak of Dask's rows as well, lazily."""
-
-    @wraps(method)
-    def speak(self: Any, X: Any) -> Any:
-        if not is_dask(X):
-            return method(self, X)
-        check_is_fitted(self, "coef_")
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None and hasattr(X, "columns"):
-            missing = [name for name in names if name not in list(X.columns)]
-            if missing:
-                raise InputError(f"the column {missing[0]!r}, which the model knows, is missing.")
-            X = X[names.tolist()]
-        model = copy(self)
-        model.ledger = None  # workers have no business with the books
-        return lazily(partial(method, model), X)
-
-    return speak  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from discreet import _checks
-from discreet.estimators import task
 from discreet.estimators.regressor import LinearRegressorBase
+from discreet.estimators.task import AbsoluteValues
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger
 from discreet.losses import Loss, Squared
@@ -111,13 +111,13 @@ class ElasticNet(LinearRegressorBase):
         self.rehearsal = rehearsal
         self.verbose = verbose
 
-    def _loss(self) -> Loss:
-        return Squared(self._labels().magnitude)
+    def margin_loss(self) -> Loss:
+        return Squared(self._target(None).labels.magnitude)
 
     def _ridge(self) -> float | None:
         super()._ridge()  # checks alpha
         return None
 
-    def _lasso(self) -> task.Lasso | None:
+    def _absolute(self) -> AbsoluteValues:
         _checks.fraction(l1_ratio=self.l1_ratio)
-        return task.Lasso(self.alpha, share=float(self.l1_ratio))
+        return AbsoluteValues(self.alpha, share=float(self.l1_ratio))

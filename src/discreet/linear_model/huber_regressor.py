@@ -105,7 +105,7 @@ class HuberRegressor(LinearRegressorBase):
         self.rehearsal = rehearsal
         self.verbose = verbose
 
-    def _loss(self) -> Loss:
+    def margin_loss(self) -> Loss:
         interval = self._range()
         usual = (interval.high - interval.low) / 8
         return Huber(usual if self.threshold is None else self.threshold)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from discreet.estimators import task
 from discreet.estimators.regressor import LinearRegressorBase
+from discreet.estimators.task import AbsoluteValues
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger
 from discreet.losses import Loss, Squared
@@ -105,12 +105,12 @@ class Lasso(LinearRegressorBase):
         self.rehearsal = rehearsal
         self.verbose = verbose
 
-    def _loss(self) -> Loss:
-        return Squared(self._labels().magnitude)
+    def margin_loss(self) -> Loss:
+        return Squared(self._target(None).labels.magnitude)
 
     def _ridge(self) -> float | None:
         super()._ridge()  # checks alpha
         return None
 
-    def _lasso(self) -> task.Lasso | None:
-        return task.Lasso(self.alpha, share=1.0)
+    def _absolute(self) -> AbsoluteValues:
+        return AbsoluteValues(self.alpha, share=1.0)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-from discreet.data import Labels, LabelSet
 from discreet.estimators.classifier import ProbabilisticClassifier
-from discreet.estimators.declared_columns import Columns, DeclaredColumns
+from discreet.estimators.declared_columns import Declared, DeclaredFeatures
+from discreet.estimators.features import FeatureMap
+from discreet.estimators.task import Standardising
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger
 from discreet.losses import Loss, MarginLogistic
-from discreet.mechanisms import Mechanism, NoisyGradient, PrivateStandardisation
-from discreet.mechanisms.noisy_gradient import MOST_DIRECTIONS
-from discreet.mechanisms.private_standardisation import CENTRED_WIDTH
 from discreet.privacy import Unit
 
 
-class LinearClassifier(DeclaredColumns, ProbabilisticClassifier):
+class LinearClassifier(ProbabilisticClassifier):
     r"""A linear classifier with every choice made for accuracy under privacy.
 
     Columns are brought to [-1, 1] by their declared ranges and levels; a small part of the budget
@@ -119,7 +116,7 @@ class LinearClassifier(DeclaredColumns, ProbabilisticClassifier):
         unit: str | Unit = "add_remove",
         ledger: AbstractLedger | None = None,
         *,
-        columns: Columns = None,
+        columns: Declared | None = None,
         margin: float = 2.0,
         C: float | None = None,
         fit_intercept: bool = True,
@@ -148,28 +145,16 @@ class LinearClassifier(DeclaredColumns, ProbabilisticClassifier):
         self.rehearsal = rehearsal
         self.verbose = verbose
 
-    def _loss(self) -> Loss:
+    def margin_loss(self) -> Loss:
         return MarginLogistic(self.margin)
 
-    def _centres(self) -> bool:
-        return self.delta > 0
+    def feature_map(self) -> FeatureMap:
+        if self.columns is None:
+            return super().feature_map()
+        return DeclaredFeatures(self.columns, is_centred=self.delta > 0)
 
-    def _chosen(self, n_features: int, labels: Labels) -> str | Mechanism:
-        """Standardise wherever there is an intercept to centre with, and columns to say how."""
-        can = self.fit_intercept and self.domain is None and n_features <= CENTRED_WIDTH
-        pays = self.delta > 0 or self.columns is not None
-        if self.mechanism == "private_standardisation" or (
-            self.mechanism == "auto" and can and pays
-        ):
-            largest = None if self.columns is None else 1.0
-            standard = PrivateStandardisation(entry_bound=largest, indicators=self._indicators())
-            if self.mechanism == "auto" and self._is_softmax(n_features, labels):
-                return standard.with_second(NoisyGradient())
-            return standard
-        return self.mechanism
-
-    def _is_softmax(self, n_features: int, labels: Labels) -> bool:
-        """Say whether classes are learnt at once: where directions of all can be told apart."""
-        classes = len(labels.values) if isinstance(labels, LabelSet) else 0
-        is_noisy = self.delta > 0 and math.isfinite(self.epsilon)
-        return is_noisy and classes > 2 and classes * (n_features + 1) <= MOST_DIRECTIONS
+    def _standardising(self) -> Standardising:
+        features = self.feature_map()
+        if isinstance(features, DeclaredFeatures):
+            return Standardising(True, 1.0, features.indicators, learns_at_once=True)
+        return Standardising(self.delta > 0, learns_at_once=True)

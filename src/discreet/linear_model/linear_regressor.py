@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from discreet.estimators.declared_columns import Columns, DeclaredColumns
+from discreet.estimators.declared_columns import Declared, DeclaredFeatures
+from discreet.estimators.features import FeatureMap
 from discreet.estimators.linear import INTERCEPT_SHARE
 from discreet.estimators.regressor import LinearRegressorBase
 from discreet.geometry import ConvexSet
@@ -14,7 +15,7 @@ NUMERIC_SHARE = 0.8
 """How much of the largest l1 norm of numbers is kept."""
 
 
-class LinearRegressor(DeclaredColumns, LinearRegressorBase):
+class LinearRegressor(LinearRegressorBase):
     r"""A linear regression with every choice made for accuracy under privacy.
 
     Columns are brought to [-1, 1] by their declared ranges and levels; rows of an unusually large
@@ -97,7 +98,7 @@ class LinearRegressor(DeclaredColumns, LinearRegressorBase):
         unit: str | Unit = "add_remove",
         ledger: AbstractLedger | None = None,
         *,
-        columns: Columns = None,
+        columns: Declared | None = None,
         target_range: tuple[float, float] = (-1.0, 1.0),
         threshold: float | None = None,
         alpha: float | None = None,
@@ -126,18 +127,15 @@ class LinearRegressor(DeclaredColumns, LinearRegressorBase):
         self.rehearsal = rehearsal
         self.verbose = verbose
 
-    def _loss(self) -> Loss:
+    def margin_loss(self) -> Loss:
         interval = self._range()
         usual = (interval.high - interval.low) / 8
         return PseudoHuber(usual if self.threshold is None else self.threshold)
 
-    def _centres(self) -> bool:
-        return False
-
-    def _kept_share(self) -> float:
-        return NUMERIC_SHARE if self.columns is not None else 1.0
-
-    def _constant(self) -> float | None:
-        # Targets are counted from their middle, so the intercept is small, and so may its column.
-        constant = super()._constant()
-        return constant if constant is None or self.columns is None else INTERCEPT_SHARE
+    def feature_map(self) -> FeatureMap:
+        if self.columns is None:
+            return super().feature_map()
+        # Targets are counted from their middle: the intercept is small, and so may its column be.
+        return DeclaredFeatures(
+            self.columns, is_centred=False, kept_share=NUMERIC_SHARE, constant=INTERCEPT_SHARE
+        )

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from discreet.data import Labels
 from discreet.estimators.classifier import ProbabilisticClassifier
+from discreet.estimators.task import Standardising
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger
 from discreet.losses import Logistic, Loss
-from discreet.mechanisms import Mechanism, PrivateStandardisation
-from discreet.mechanisms.private_standardisation import CENTRED_WIDTH
 from discreet.privacy import Unit
 
 
@@ -113,15 +111,9 @@ class LogisticRegression(ProbabilisticClassifier):
         self.rehearsal = rehearsal
         self.verbose = verbose
 
-    def _loss(self) -> Loss:
+    def margin_loss(self) -> Loss:
         return Logistic()
 
-    def _chosen(self, n_features: int, labels: Labels) -> str | Mechanism:
+    def _standardising(self) -> Standardising:
         """Standardise if the penalty is left to us: its strength means another thing then."""
-        can = self.fit_intercept and self.domain is None and n_features <= CENTRED_WIDTH
-        pays = self.C is None and self.delta > 0 and math.isfinite(self.epsilon)
-        if self.mechanism == "private_standardisation" or (
-            self.mechanism == "auto" and can and pays
-        ):
-            return PrivateStandardisation()
-        return self.mechanism
+        return Standardising(self.C is None and self.delta > 0 and math.isfinite(self.epsilon))

@@ -3,40 +3,40 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from discreet import _checks
 from discreet._types import Array
-from discreet.data import Bounds, Rows
 from discreet.data.cells import is_row
+from discreet.data.encoded import EncodedSource
 from discreet.data.labels import as_floats
 from discreet.data.matrix import table_of
 from discreet.errors import InputTypeError
-from discreet.estimators.linear import INTERCEPT_SHARE, check_lengths, silent, table_for, target_for
-from discreet.estimators.regressor import numbers
-from discreet.estimators.storing import Storable
-from discreet.estimators.task import is_told, noise_from
-from discreet.gate import release
+from discreet.estimators.base import PlainEstimator, Table, accept_target, check_lengths
+from discreet.estimators.features import FeatureMap, PlainFeatures, read_rows
+from discreet.estimators.linear import INTERCEPT_SHARE
+from discreet.estimators.predicting import row_by_row
+from discreet.estimators.targets import SeveralNumbers, Target, check_numbers
+from discreet.estimators.task import Asked, Shape
 from discreet.geometry import L2Ball, NuclearBall, Product
 from discreet.ledger import AbstractLedger
 from discreet.mechanisms import VectorPerturbation
 from discreet.penalties import Indicator
-from discreet.privacy import Budget, Guarantee, Unit, unit_named
-from discreet.questions import SeveralOutputs
-from discreet.record import Fact, Origin, Release
+from discreet.privacy import Budget, Unit
+from discreet.questions import Bounds, SeveralOutputs
+from discreet.record import Fact, Origin
 
 BENT, MOST_BENT = 0.2, 0.5
 """What the curvature of one row may cost, over epsilon: if nobody says, and at most."""
 
 
-class LowRankRegressor(RegressorMixin, Storable):  # type: ignore[misc]
+class LowRankRegressor(RegressorMixin, PlainEstimator):  # type: ignore[misc]
     r"""Least squares with several targets within a nuclear ball, of pure epsilon.
 
     It minimises half the squared residuals summed over rows and targets plus
@@ -95,10 +95,10 @@ class LowRankRegressor(RegressorMixin, Storable):  # type: ignore[misc]
     (True, (2, 4), True)
     """
 
+    learns = frozenset(["coef_", "intercept_"])
+
     coef_: Array
     intercept_: Any
-    release_: Release
-    privacy_: Guarantee
 
     def __init__(
         self,
@@ -131,66 +131,53 @@ class LowRankRegressor(RegressorMixin, Storable):  # type: ignore[misc]
         self.rehearsal = rehearsal
         self.verbose = verbose
 
-    @silent
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit the model; the ledger is charged before a row is read.
-
-        Parameters
-        ----------
-        X
-            Rows: an array, a SciPy sparse matrix, or a pandas or Polars data frame.
-        y
-            One target, or several, for each row.
-        """
-        budget, unit = Budget(self.epsilon, self.delta), unit_named(self.unit)
-        noise = noise_from(self.rehearsal)
-        self._check()
-        table, targets = table_for(self, X, reset=True), _targets(self, y)
-        check_lengths(table, targets)
-        columns = targets.reshape(len(targets), -1)
-        problem = self._problem(table.shape, columns.shape[1], budget, unit)
-        rows = _side_by_side(table, columns)
-        self.release_ = release(
-            VectorPerturbation(),
-            problem,
-            Rows(rows, bounds=problem.bounds, unit=unit),
-            budget=budget,
-            ledger=self.ledger,
-            noise=noise,
-            purpose=type(self).__name__,
-            facts=(
-                Fact("columns", "how many features and targets there are", Origin.FOUND),
-                Fact("features", L2Ball(self.data_norm).words, Origin.DECLARED),
-                Fact("labels", L2Ball(self.target_norm).words, Origin.DECLARED),
-            ),
-        )
-        if self.alpha is not None and problem.ridge > self.alpha:
-            raised = f"the penalty was raised to {problem.ridge:.3g}, the least for this budget"
-            self.release_ = replace(self.release_, reason=f"{self.release_.reason}; {raised}")
-        self.privacy_ = self.release_.guarantee
-        if self.verbose > 0:
-            print(self.privacy_.sentence())
-        self._keep(problem, np.asarray(self.release_.value), is_single=np.ndim(targets) == 1)
-        return self
-
     def _check(self) -> None:
         _checks.positive(data_norm=self.data_norm, target_norm=self.target_norm)
         _checks.positive(nuclear_radius=self.nuclear_radius)
         _checks.one_of(("auto", "vector_perturbation"), mechanism=self.mechanism)
         if self.alpha is not None:
             _checks.positive(alpha=self.alpha)
-        if not isinstance(self.verbose, bool):
-            _checks.whole(verbose=self.verbose, at_least=0)
 
-    def _problem(
-        self, shape: tuple[int, int], outputs: int, budget: Budget, unit: Unit
-    ) -> SeveralOutputs:
-        count, width = shape
+    def feature_map(self) -> FeatureMap:
+        return PlainFeatures(L2Ball(self.data_norm))
+
+    def _accept(self, X: Any, y: Any, weights: Any) -> Table:
+        """Lay features and targets side by side: one row is both, each within its own ball."""
+        features, targets = self.feature_map().accept(self, X), _accept_targets(self, y)
+        (count, width), (others, outputs) = features.shape, targets.shape
+        check_lengths(count, others)
+
+        def encode() -> tuple[Any, None, None]:
+            return _side_by_side(features.encode(), targets.encode()), None, None
+
+        rows = EncodedSource((count, width + outputs), encode, is_sparse=features.is_sparse)
+        return Table(rows, SeveralNumbers(outputs, targets.is_single, L2Ball(self.target_norm)))
+
+    def _ask(self, shape: Shape, target: Target | None, budget: Budget, unit: Unit) -> Asked:
+        target = self._several(target)
+        problem = self._problem(shape, target.count, budget)
+        facts = (
+            Fact("columns", "how many features and targets there are", Origin.FOUND),
+            Fact("features", L2Ball(self.data_norm).words, Origin.DECLARED),
+            target.fact,
+        )
+        raised = f"the penalty was raised to {problem.ridge:.3g}, the least for this budget"
+        is_raised = self.alpha is not None and problem.ridge > self.alpha
+        return Asked(problem, VectorPerturbation(), facts, (raised,) if is_raised else ())
+
+    @staticmethod
+    def _several(target: Target | None) -> SeveralNumbers:
+        if not isinstance(target, SeveralNumbers):
+            raise InputTypeError("targets must be numbers, one or several for each row.")
+        return target
+
+    def _problem(self, shape: Shape, outputs: int, budget: Budget) -> SeveralOutputs:
+        width = shape.n_features - outputs
         bounds = Bounds(
             Product([(L2Ball(self.data_norm), width), (L2Ball(self.target_norm), outputs)]),
             n_features=width + outputs,
             intercept=INTERCEPT_SHARE * self.data_norm if self.fit_intercept else None,
-            max_rows=count if is_told(budget, unit, self.ledger) else self.max_rows,
+            max_rows=shape.max_rows,
         )
         matrix = (width + bool(self.fit_intercept), outputs)
         domain = Indicator(NuclearBall(self.nuclear_radius, matrix))
@@ -206,39 +193,53 @@ class LowRankRegressor(RegressorMixin, Storable):  # type: ignore[misc]
 
         return bent(BENT) if self.alpha is None else max(self.alpha, bent(MOST_BENT))
 
-    def _keep(self, problem: SeveralOutputs, value: Array, *, is_single: bool) -> None:
-        matrix = value.reshape(problem.shape).T
-        constant = problem.bounds.intercept
+    def _keep(self, asked: Asked, target: Target | None) -> None:
+        target = self._several(target)
+        constant, value = asked.question.bounds.intercept, np.asarray(self.release_.value)
+        matrix = value.reshape(-1, target.count).T
         self.coef_ = np.ascontiguousarray(matrix if constant is None else matrix[:, :-1])
         self.intercept_ = np.zeros(len(matrix)) if constant is None else constant * matrix[:, -1]
-        if is_single:
+        if target.is_single:
             self.coef_, self.intercept_ = self.coef_[0], float(self.intercept_[0])
 
+    @row_by_row
     def predict(self, X: Any) -> Array:
-        """Return the predicted targets of each row."""
-        check_is_fitted(self, "coef_")
-        rows = table_for(self, X, reset=False)
-        return np.asarray(rows @ self.coef_.T + self.intercept_)
+        """Return the predicted targets of each row.
+
+        Parameters
+        ----------
+        X
+            Rows, as for ``fit``.
+        """
+        return np.asarray(read_rows(self, X) @ self.coef_.T + self.intercept_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True  # such rows count as a fixed row
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = True
         tags.regressor_tags.poor_score = True  # a handful of rows cannot be learnt privately
-        tags.non_deterministic = self.rehearsal is None
         return tags
 
 
-def _targets(estimator: Any, y: Any) -> Array:
-    """Return one number for each row, or several; those that are none as NaN."""
+class _Targets(NamedTuple):
+    """Targets, accepted by their type and shape, and how to read them."""
+
+    shape: tuple[int, int]
+    is_single: bool
+    encode: Callable[[], Array]
+
+
+def _accept_targets(model: Any, y: Any) -> _Targets:
+    """Accept one number for each row, or several; those that are none are NaN."""
     if sparse.issparse(y):
         raise InputTypeError("targets must be a dense array; use y.toarray().")
     is_listed = isinstance(y, Sequence) and not hasattr(y, "shape")
     if len(getattr(y, "shape", ())) == 2 or (is_listed and any(map(is_row, y))):
-        return as_floats(table_of(y, "y"))
-    return numbers(target_for(estimator, y))
+        table = table_of(y, "y")
+        return _Targets(table.shape, False, lambda: as_floats(table))
+    column = accept_target(model, y)
+    check_numbers(column)
+    return _Targets((len(column), 1), True, lambda: column.numbers()[:, None])
 
 
 def _side_by_side(table: Any, columns: Array) -> Any:

@@ -10,8 +10,10 @@ from sklearn.metrics import d2_tweedie_score
 from discreet import _checks
 from discreet._types import Vector
 from discreet.data import Interval
+from discreet.data.given_column import Given
+from discreet.estimators.predicting import row_by_row
 from discreet.estimators.regressor import LinearRegressorBase
-from discreet.estimators.stored_rows import by_partition
+from discreet.estimators.targets import NumberTarget
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger
 from discreet.losses import Loss, Poisson
@@ -113,18 +115,17 @@ class PoissonRegressor(LinearRegressorBase):
         self.rehearsal = rehearsal
         self.verbose = verbose
 
-    def _loss(self) -> Loss:
+    def margin_loss(self) -> Loss:
         return Poisson(self.max_count, self.max_margin)
 
     def _range(self) -> Interval:
         _checks.positive(max_count=self.max_count)
         return Interval(0.0, self.max_count)
 
-    @property
-    def _middle(self) -> float:
-        return 0.0
+    def _target(self, y: Given | None) -> NumberTarget:
+        return NumberTarget(self._range())  # counts are counted from zero
 
-    @by_partition
+    @row_by_row
     def predict(self, X: Any) -> Vector:
         """Return the expected count of each row."""
         with np.errstate(over="ignore"):

@@ -114,7 +114,7 @@ class QuantileRegressor(LinearRegressorBase):
         self.rehearsal = rehearsal
         self.verbose = verbose
 
-    def _loss(self) -> Loss:
+    def margin_loss(self) -> Loss:
         interval = self._range()
         if self.smoothing is None:
             return SmoothedPinball(self.quantile, (interval.high - interval.low) / 10)

@@ -103,5 +103,5 @@ class Ridge(LinearRegressorBase):
         self.rehearsal = rehearsal
         self.verbose = verbose
 
-    def _loss(self) -> Loss:
-        return Squared(self._labels().magnitude)
+    def margin_loss(self) -> Loss:
+        return Squared(self._target(None).labels.magnitude)

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from discreet import _checks
 from discreet._types import Vector
-from discreet.data import Bounds, Interval, Rows
-from discreet.errors import InputError
-from discreet.estimators.linear import COLUMNS_FOUND, LinearEstimator
-from discreet.estimators.regressor import interval_of, numbers
-from discreet.estimators.task import is_told
-from discreet.gate import release
-from discreet.geometry import ConvexSet, LinfBall, limits
+from discreet.data.given_column import Given
+from discreet.estimators.base import WeightedEstimator
+from discreet.estimators.features import COLUMNS_FOUND, PlainFeatures
+from discreet.estimators.predicting import row_by_row
+from discreet.estimators.targets import NumberTarget, Target, interval_of, known
+from discreet.estimators.task import Asked, Shape
+from discreet.geometry import LinfBall, limits
 from discreet.ledger import AbstractLedger
 from discreet.losses import Huber, Loss, Squared
 from discreet.mechanisms import SimplexSampling
-from discreet.noise import Noise
-from discreet.privacy import Budget, Unit, unit_named
-from discreet.questions.mixture import Mixture
-from discreet.record import Fact, Origin, Release, labels_in_words
+from discreet.privacy import Budget, Unit
+from discreet.questions import Bounds, Interval, Mixture
+from discreet.record import Fact, Origin, labels_in_words
 
 
-class SimplexRegression(RegressorMixin, LinearEstimator):  # type: ignore[misc]
+class SimplexRegression(RegressorMixin, WeightedEstimator):  # type: ignore[misc]
     r"""Regression with weights on a simplex, differentially private.
 
     It minimises half the squared residuals, summed over rows, over weights that are not negative
@@ -113,6 +109,11 @@ class SimplexRegression(RegressorMixin, LinearEstimator):  # type: ignore[misc]
     True
     """
 
+    learns = frozenset(["coef_", "intercept_"])
+
+    coef_: Vector
+    intercept_: float
+
     def __init__(
         self,
         epsilon: float = 1.0,
@@ -150,9 +151,6 @@ class SimplexRegression(RegressorMixin, LinearEstimator):  # type: ignore[misc]
         self.rehearsal = rehearsal
         self.verbose = verbose
 
-    def _ridge(self) -> None:
-        return None
-
     def _entries(self) -> Interval:
         """Return the declared range of entries."""
         if self.data_range is not None:
@@ -160,127 +158,63 @@ class SimplexRegression(RegressorMixin, LinearEstimator):  # type: ignore[misc]
         _checks.positive(data_norm=self.data_norm)
         return Interval(-self.data_norm, self.data_norm)
 
-    @property
-    def _middle(self) -> float:
-        """What entries are counted from; targets from ``radius`` times it."""
+    def _check(self) -> None:
+        _checks.one_of(("auto", "simplex_sampling"), mechanism=self.mechanism)
+        _checks.whole(max_rows=self.max_rows, at_least=1)
+        self._target(None)
+
+    def feature_map(self) -> PlainFeatures:
+        """Count entries from the middle of their range."""
         entries = self._entries()
-        return (entries.low + entries.high) / 2
+        middle = (entries.low + entries.high) / 2
+        half = max(entries.high - middle, middle - entries.low)
+        features = Fact("features", labels_in_words(entries), Origin.DECLARED)
+        return PlainFeatures(LinfBall(half), facts=(COLUMNS_FOUND, features), origin=middle)
 
-    def _features(self) -> ConvexSet:
-        entries = self._entries()
-        half = max(entries.high - self._middle, self._middle - entries.low)
-        return LinfBall(half)
-
-    def _labels(self) -> Interval:
-        """Return the range of targets, counted from where rows of middle entries are."""
-        targets, origin = interval_of(target_range=self.target_range), self._origin
-        return Interval(targets.low - origin, targets.high - origin)
-
-    @property
-    def _origin(self) -> float:
-        return limits.size(radius=self.radius) * self._middle
-
-    def _facts(self) -> tuple[Fact, ...]:
-        entries, targets = self._entries(), interval_of(target_range=self.target_range)
-        return (
-            COLUMNS_FOUND,
-            Fact("features", labels_in_words(entries), Origin.DECLARED),
-            Fact("labels", labels_in_words(targets), Origin.DECLARED),
-        )
+    def _target(self, y: Given | None) -> NumberTarget:
+        """Count targets from where rows of middle entries are."""
+        origin = limits.size(radius=self.radius) * self.feature_map().origin
+        return NumberTarget(interval_of(target_range=self.target_range), origin)
 
     def _loss(self) -> Loss:
         if self.threshold is None:
-            return Squared(self._labels().magnitude)
+            return Squared(self._target(None).labels.magnitude)
         return Huber(self.threshold)
 
-    def _fit(self, X: Any, y: Any, weights: Any) -> Self:
-        _checks.one_of(("auto", "simplex_sampling"), mechanism=self.mechanism)
-        if not isinstance(self.verbose, bool):
-            _checks.whole(verbose=self.verbose, at_least=0)
-        _checks.whole(max_rows=self.max_rows, at_least=1)
-        labels, middle = self._labels(), self._middle
-        X, y = self._table(X, y)
-        task = Mixing(
-            Mixture(
-                self._loss(),
-                Bounds(
-                    self._features(),
-                    X.shape[1],
-                    labels=labels,
-                    max_weight=self.max_weight,
-                    max_rows=self._most_rows(X.shape[0]),
-                ),
-                total=self.radius,
-                entropy=self.entropy,
-                expected_rows=self.expected_rows,
-            ),
-            Budget(self.epsilon, self.delta),
-            unit_named(self.unit),
-            self._facts(),
+    def _ask(self, shape: Shape, target: Target | None, budget: Budget, unit: Unit) -> Asked:
+        features = self.feature_map()
+        bounds = Bounds(
+            features.region,
+            shape.n_features,
+            labels=shape.labels,
+            max_weight=self.max_weight,
+            max_rows=shape.max_rows,
         )
-        if middle != 0 and sparse.issparse(X):
-            raise InputError(
-                "entries of a range that is not symmetric about zero would fill a sparse table; "
-                "pass a dense one, or declare data_norm."
-            )
-        if middle != 0:
-            X = X - middle
-        y = np.clip(numbers(y), *self._ends()) - self._origin
-        self._keep(self._release(task, X, y, weights)[0, :-1], 0.0)
-        return self
+        mixture = Mixture(
+            self._loss(),
+            bounds,
+            total=self.radius,
+            entropy=self.entropy,
+            expected_rows=self.expected_rows,
+        )
+        return Asked(mixture, SimplexSampling(), (*features.facts, known(target).fact))
 
-    def _ends(self) -> tuple[float, float]:
-        targets = interval_of(target_range=self.target_range)
-        return targets.low, targets.high
+    def _keep(self, asked: Asked, target: Target | None) -> None:
+        self.coef_ = np.array(self.release_.value, dtype=np.float64)  # the release keeps its own
+        self.intercept_ = 0.0
 
-    def _most_rows(self, count: int) -> int:
-        budget, unit = Budget(self.epsilon, self.delta), unit_named(self.unit)
-        return count if is_told(budget, unit, self.ledger) else self.max_rows
-
+    @row_by_row
     def predict(self, X: Any) -> Vector:
-        """Return the predicted target of each row: a weighted sum of its entries."""
-        check_is_fitted(self, "coef_")
-        return np.asarray(self._margins(X)[:, 0])
+        """Return the predicted target of each row: a weighted sum of its entries.
+
+        Parameters
+        ----------
+        X
+            Rows, as for ``fit``.
+        """
+        return np.asarray(self.feature_map().margins(self, X)[:, 0])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True  # weights of one sign cannot follow any target
         return tags
-
-
-@dataclass(frozen=True)
-class Mixing:
-    """Everything public about one fit."""
-
-    mixture: Mixture
-    budget: Budget
-    unit: Unit
-    facts: tuple[Fact, ...] = ()
-    intercept: None = None
-
-    def fit(
-        self,
-        X: Any,
-        y: Vector | None,
-        weights: Any,
-        *,
-        ledger: AbstractLedger | None,
-        noise: Noise,
-        purpose: str,
-    ) -> Release:
-        """Release the weights."""
-        if weights is not None and self.mixture.bounds.max_weight is None:
-            raise InputError(
-                "sample_weight needs a declared largest weight; pass max_weight to the estimator."
-            )
-        rows = Rows(X, y, weights=weights, bounds=self.mixture.bounds, unit=self.unit)
-        return release(
-            SimplexSampling(),
-            self.mixture,
-            rows,
-            budget=self.budget,
-            ledger=ledger,
-            noise=noise,
-            purpose=purpose,
-            facts=self.facts,
-        )

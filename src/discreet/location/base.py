@@ -1,95 +1,47 @@
-"""What estimators of location do alike: read a table, release, keep what is public."""
+"""What estimators of location do alike: a point in the middle of the rows."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from discreet import _checks
 from discreet._types import Vector
-from discreet.data import Bounds, Rows
 from discreet.errors import InputError
-from discreet.estimators.linear import COLUMNS_FOUND, silent, table_for
-from discreet.estimators.storing import Storable
-from discreet.estimators.task import is_told, noise_from
-from discreet.gate import release
-from discreet.geometry import Box
-from discreet.ledger import AbstractLedger
+from discreet.estimators.base import PlainEstimator
+from discreet.estimators.features import COLUMNS_FOUND, FeatureMap, PlainFeatures
+from discreet.estimators.targets import Target
+from discreet.estimators.task import Asked, Shape
+from discreet.geometry import Box, WholeSpace
 from discreet.mechanisms import ExponentialSampling, Mechanism
-from discreet.privacy import Budget, Guarantee, Unit, unit_named
-from discreet.questions import ColumnQuantiles, Question
-from discreet.record import Release
+from discreet.privacy import Budget, Unit
+from discreet.questions import Bounds, ColumnQuantiles, Question
 
 
-class LocationEstimator(Storable):
-    """A point in the middle of the rows, released once, through the gate."""
+class LocationEstimator(PlainEstimator):
+    """A point in the middle of the rows."""
 
-    epsilon: float
-    delta: float
-    unit: str | Unit
-    ledger: AbstractLedger | None
-    max_rows: int
-    rehearsal: int | None
-    verbose: int
+    learns = frozenset(["location_"])
+    _has_labels = False
 
     location_: Vector
-    release_: Release
-    privacy_: Guarantee
 
     @abstractmethod
-    def _check(self) -> None:
-        """Refuse parameters that are wrong whatever the table."""
-
-    @abstractmethod
-    def _asked(
-        self, width: int, most_rows: int, budget: Budget, unit: Unit
+    def _choose(
+        self, width: int, max_rows: int, budget: Budget, unit: Unit
     ) -> tuple[Mechanism, Question]:
         """Return what is asked of rows of this width, and who answers."""
 
-    @silent
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Release the location; the ledger is charged before a row is read.
+    def feature_map(self) -> FeatureMap:
+        return PlainFeatures(WholeSpace())
 
-        Parameters
-        ----------
-        X
-            Rows: an array, a SciPy sparse matrix, or a pandas or Polars data frame.
-        y
-            Not used.
-        """
-        budget, unit = Budget(self.epsilon, self.delta), unit_named(self.unit)
-        noise = noise_from(self.rehearsal)
-        if not isinstance(self.verbose, bool):
-            _checks.whole(verbose=self.verbose, at_least=0)
-        self._check()
-        table = table_for(self, X, reset=True)
-        count, width = table.shape
-        most_rows = count if is_told(budget, unit, self.ledger) else self.max_rows
-        mechanism, question = self._asked(width, most_rows, budget, unit)
-        self.release_ = release(
-            mechanism,
-            question,
-            Rows(table, bounds=question.bounds, unit=unit),
-            budget=budget,
-            ledger=self.ledger,
-            noise=noise,
-            purpose=type(self).__name__,
-            facts=(COLUMNS_FOUND,),
-        )
-        self.privacy_ = self.release_.guarantee
-        if self.verbose > 0:
-            print(self.privacy_.sentence())
+    def _ask(self, shape: Shape, target: Target | None, budget: Budget, unit: Unit) -> Asked:
+        mechanism, question = self._choose(shape.n_features, shape.max_rows, budget, unit)
+        return Asked(question, mechanism, (COLUMNS_FOUND,))
+
+    def _keep(self, asked: Asked, target: Target | None) -> None:
         self.location_ = np.asarray(self.release_.value)
-        return self
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True  # such rows count as a fixed row
-        tags.non_deterministic = self.rehearsal is None
-        return tags
 
 
 class ColumnEstimator(LocationEstimator):
@@ -110,11 +62,11 @@ class QuantileEstimator(ColumnEstimator):
     def _quantile(self) -> float:
         """Return which quantile is asked for."""
 
-    def _asked(
-        self, width: int, most_rows: int, budget: Budget, unit: Unit
+    def _choose(
+        self, width: int, max_rows: int, budget: Budget, unit: Unit
     ) -> tuple[Mechanism, Question]:
         region = Box(*limits_for(self.bounds, width))
-        declared = Bounds(region, n_features=width, max_rows=most_rows)
+        declared = Bounds(region, n_features=width, max_rows=max_rows)
         return ExponentialSampling(), ColumnQuantiles(declared, self._quantile(), self.steps)
 
 

@@ -118,14 +118,14 @@ class GeometricMedian(LocationEstimator):
             if self.mechanism == "noisy_gradient":
                 raise InputError("noisy_gradient needs no smoothing; leave smoothing=None.")
 
-    def _asked(
-        self, width: int, most_rows: int, budget: Budget, unit: Unit
+    def _choose(
+        self, width: int, max_rows: int, budget: Budget, unit: Unit
     ) -> tuple[Mechanism, Question]:
         name = self.mechanism
         if name == "auto":
             is_noisy = budget.is_private and budget.delta > 0 and self.smoothing is None
             name = "noisy_gradient" if is_noisy else "vector_perturbation"
-        rows = Bounds(L2Ball(min(FAR * self.radius, 1e100)), n_features=width, max_rows=most_rows)
+        rows = Bounds(L2Ball(min(FAR * self.radius, 1e100)), n_features=width, max_rows=max_rows)
         domain = Indicator(L2Ball(self.radius))
         ridge, smoothing = TRACE / self.radius, 0.0
         if name == "vector_perturbation":

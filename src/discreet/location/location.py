@@ -100,11 +100,11 @@ class Location(ColumnEstimator):
         elif not isinstance(self.loss, Loss):
             raise InputError(f"loss must be one of {NAMES} or a Loss such as Huber(1.0).")
 
-    def _asked(
-        self, width: int, most_rows: int, budget: Budget, unit: Unit
+    def _choose(
+        self, width: int, max_rows: int, budget: Budget, unit: Unit
     ) -> tuple[Mechanism, Question]:
         lower, upper = limits_for(self.bounds, width)
-        declared = Bounds(Box(lower, upper), n_features=width, max_rows=most_rows)
+        declared = Bounds(Box(lower, upper), n_features=width, max_rows=max_rows)
         return ExponentialSampling(), ColumnLocations(declared, self._loss(lower, upper))
 
     def _loss(self, lower: list[float], upper: list[float]) -> Loss:

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
-from discreet import _checks
 from discreet._types import Vector
-from discreet.data import Bounds, LabelSet, Rows
+from discreet.data.given_column import Given
 from discreet.errors import InputError
-from discreet.estimators.classifier import classes_in_words, codes_of, declared_or_found
-from discreet.estimators.linear import COLUMNS_FOUND, check_lengths, silent, table_for, target_for
-from discreet.estimators.storing import Storable
-from discreet.estimators.task import is_told, noise_from
-from discreet.gate import release
-from discreet.geometry import Box
+from discreet.estimators.base import PlainEstimator
+from discreet.estimators.classifier import class_target
+from discreet.estimators.features import COLUMNS_FOUND, FeatureMap, PlainFeatures, read_rows
+from discreet.estimators.predicting import row_by_row
+from discreet.estimators.targets import ClassTarget, Target, known
+from discreet.estimators.task import Asked, Shape
+from discreet.geometry import Box, WholeSpace
 from discreet.ledger import AbstractLedger
 from discreet.location.base import limits_for, limits_of
 from discreet.mechanisms import ExponentialSampling
-from discreet.privacy import Budget, Guarantee, Unit, unit_named
-from discreet.questions import BestThreshold
-from discreet.record import Release
+from discreet.privacy import Budget, Unit
+from discreet.questions import BestThreshold, Bounds, LabelSet
 
 
-class Threshold(ClassifierMixin, Storable):  # type: ignore[misc]
+class Threshold(ClassifierMixin, PlainEstimator):  # type: ignore[misc]
     """Two classes told apart by a threshold on one column, differentially private.
 
     Of all columns, thresholds on a fine grid and directions one is drawn by the exponential
@@ -74,12 +72,12 @@ class Threshold(ClassifierMixin, Storable):  # type: ignore[misc]
     (True, array([False,  True]))
     """
 
+    learns = frozenset(["threshold_", "column_", "direction_", "classes_"])
+
     threshold_: float
     column_: int
     direction_: int
     classes_: Any
-    release_: Release
-    privacy_: Guarantee
 
     def __init__(
         self,
@@ -106,78 +104,65 @@ class Threshold(ClassifierMixin, Storable):  # type: ignore[misc]
         self.rehearsal = rehearsal
         self.verbose = verbose
 
-    @silent
-    def fit(self, X: Any, y: Any) -> Self:
-        """Release the threshold; the ledger is charged before a row is used.
-
-        Parameters
-        ----------
-        X
-            Rows: an array, a SciPy sparse matrix, or a pandas or Polars data frame.
-        y
-            One label for each row, of two classes.
-        """
-        budget, unit = Budget(self.epsilon, self.delta), unit_named(self.unit)
-        noise = noise_from(self.rehearsal)
-        if not isinstance(self.verbose, bool):
-            _checks.whole(verbose=self.verbose, at_least=0)
+    def _check(self) -> None:
         limits_of(self.bounds)
-        X, y = table_for(self, X, reset=True), target_for(self, y)
-        check_lengths(X, y)
-        classes = declared_or_found(self.classes, y)
-        if classes.size > 2:
+
+    def feature_map(self) -> FeatureMap:
+        return PlainFeatures(WholeSpace())
+
+    def _target(self, y: Given | None) -> ClassTarget:
+        target = class_target(self.classes, y)
+        if target.classes.size > 2:
             raise InputError(
                 "Only binary classification is supported. The type of the target is multiclass. "
                 "Use LogisticRegression for several classes."
             )
-        count, width = X.shape
-        question = self._question(count, width, is_told(budget, unit, self.ledger))
-        codes = 2 * codes_of(y, classes) - 1
-        self.release_ = release(
-            ExponentialSampling(),
-            question,
-            Rows(X, codes, bounds=question.bounds, unit=unit),
-            budget=budget,
-            ledger=self.ledger,
-            noise=noise,
-            purpose=type(self).__name__,
-            facts=(COLUMNS_FOUND, classes_in_words(self.classes)),
-        )
-        self.privacy_ = self.release_.guarantee
-        if self.verbose > 0:
-            print(self.privacy_.sentence())
-        column, threshold, direction = (float(part) for part in self.release_.value)
-        self.classes_ = classes
-        self.column_, self.threshold_, self.direction_ = int(column), threshold, int(direction)
-        return self
+        return target
 
-    def _question(self, count: int, width: int, is_counted: bool) -> BestThreshold:
+    def _ask(self, shape: Shape, target: Target | None, budget: Budget, unit: Unit) -> Asked:
+        target = known(target)
         bounds = Bounds(
-            Box(*limits_for(self.bounds, width)),
-            n_features=width,
+            Box(*limits_for(self.bounds, shape.n_features)),
+            n_features=shape.n_features,
             labels=LabelSet([-1, 1]),
-            max_rows=count if is_counted else self.max_rows,
+            max_rows=shape.max_rows,
         )
-        assumed = () if self.classes is not None else ("the classes found in the labels",)
-        return BestThreshold(bounds, self.steps, assumed)
+        question = BestThreshold(bounds, self.steps, target.assumed)
+        return Asked(question, ExponentialSampling(), (COLUMNS_FOUND, target.fact))
 
+    def _keep(self, asked: Asked, target: Target | None) -> None:
+        if isinstance(target, ClassTarget):
+            self.classes_ = target.classes
+        column, threshold, direction = (float(part) for part in self.release_.value)
+        self.column_, self.threshold_, self.direction_ = int(column), threshold, int(direction)
+
+    @row_by_row
     def decision_function(self, X: Any) -> Vector:
-        """Return how far each row is on the second class's side of the threshold."""
-        check_is_fitted(self, "threshold_")
-        column = table_for(self, X, reset=False)[:, [self.column_]]
+        """Return how far each row is on the second class's side of the threshold.
+
+        Parameters
+        ----------
+        X
+            Rows, as for ``fit``.
+        """
+        column = read_rows(self, X)[:, [self.column_]]
         values = np.asarray(column.toarray() if hasattr(column, "toarray") else column)[:, 0]
         return np.asarray(self.direction_ * (values - self.threshold_))
 
+    @row_by_row
     def predict(self, X: Any) -> Any:
-        """Return the class of each row."""
+        """Return the class of each row.
+
+        Parameters
+        ----------
+        X
+            Rows, as for ``fit``.
+        """
         margins = self.decision_function(X)
         return self.classes_[(margins > 0).astype(int)]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True  # such rows count as a fixed row
-        tags.non_deterministic = self.rehearsal is None
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.poor_score = True  # a handful of rows cannot be learnt privately
         return tags

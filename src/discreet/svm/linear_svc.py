@@ -116,6 +116,6 @@ class LinearSVC(LinearClassifierBase):
         self.rehearsal = rehearsal
         self.verbose = verbose
 
-    def _loss(self) -> Loss:
+    def margin_loss(self) -> Loss:
         _checks.one_of(tuple(LOSSES), loss=self.loss)
         return LOSSES[self.loss]()

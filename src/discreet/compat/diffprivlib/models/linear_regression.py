@@ -13,7 +13,8 @@ from discreet._types import Vector
 from discreet.compat.diffprivlib.accountant import BudgetAccountant, books_for
 from discreet.compat.diffprivlib.models.adapter import Adapter
 from discreet.errors import InputError, InputTypeError
-from discreet.estimators.linear import silent, table_for, target_for
+from discreet.estimators.base import accept_target, silence
+from discreet.estimators.features import accept_numbers, read_rows
 from discreet.ledger import AbstractLedger
 from discreet.linear_model import Ridge
 from discreet.privacy import Unit
@@ -103,7 +104,7 @@ class LinearRegression(RegressorMixin, Adapter):  # type: ignore[misc]
         self.delta = delta
         self.unit = unit
 
-    @silent
+    @silence
     def fit(self, X: Any, y: Any, **metadata: Any) -> Self:
         """Fit the model; the accountant is charged before anything is learnt from the rows.
 
@@ -125,7 +126,7 @@ class LinearRegression(RegressorMixin, Adapter):  # type: ignore[misc]
         if sparse.issparse(X):
             raise InputTypeError("X must be dense; got sparse rows. Use X.toarray().")
         target_range = _ends(bounds_y=self.bounds_y, width=1)
-        X, y = table_for(self, X, reset=True), target_for(self, y)
+        X, y = accept_numbers(self, X, reset=True).encode(), accept_target(self, y)
         low, high = _ends(bounds_X=self.bounds_X, width=X.shape[1])
         shift, scale = self._frame(low, high)
         private = Ridge(
@@ -161,7 +162,7 @@ class LinearRegression(RegressorMixin, Adapter):  # type: ignore[misc]
     def predict(self, X: Any) -> Vector:
         """Return the predicted target of each row."""
         _ = self._model
-        rows = table_for(self, X, reset=False)
+        rows = read_rows(self, X)
         return np.asarray(rows @ self.coef_ + self.intercept_)
 
     def __sklearn_tags__(self) -> Any:

@@ -12,7 +12,7 @@ from discreet._types import Array, Vector
 from discreet.compat.diffprivlib.accountant import BudgetAccountant, books_for
 from discreet.compat.diffprivlib.models.adapter import Adapter
 from discreet.errors import InputError
-from discreet.estimators.linear import silent
+from discreet.estimators.base import silence
 from discreet.ledger import AbstractLedger
 from discreet.linear_model import LogisticRegression as Private
 from discreet.privacy import Unit
@@ -113,7 +113,7 @@ class LogisticRegression(ClassifierMixin, Adapter):  # type: ignore[misc]
         self.unit = unit
         self.classes = classes
 
-    @silent
+    @silence
     def fit(self, X: Any, y: Any, **metadata: Any) -> Self:
         """Fit the model; the accountant is charged before anything is learnt from the rows.
 

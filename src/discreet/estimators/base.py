@@ -1,0 +1,352 @@
+"""The base of every estimator: check, accept, ask, release, keep.
+
+A fit walks one way. Parameters are checked, whatever the table. The table is accepted by its types
+and shape, or opened where it is stored; no cell of it is read. A question is stated and a
+mechanism chosen, from public facts. The gate charges the ledger, opens the rows and releases; what
+comes out is kept.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from numbers import Integral
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.metadata_routing import UNUSED
+
+from discreet import _checks
+from discreet.data import Rows
+from discreet.data.encoded import EncodedSource
+from discreet.data.given_column import Given, column_of, family
+from discreet.data.kinds import TEXT
+from discreet.data.matrix import columns_of
+from discreet.data.source import Source
+from discreet.data.stored.table import Encoding, Wanted
+from discreet.errors import InputError, InputTypeError
+from discreet.estimators.features import FeatureMap
+from discreet.estimators.stored_rows import Stored, are_stored
+from discreet.estimators.storing import Storable
+from discreet.estimators.targets import LabelTarget, Target
+from discreet.estimators.task import Asked, Shape
+from discreet.gate import release
+from discreet.ledger import AbstractLedger, NoLedger
+from discreet.noise import Noise, RehearsalNoise, SystemNoise
+from discreet.privacy import Budget, Guarantee, Unit, unit_named
+from discreet.record import Release
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def silence(fit: Method) -> Method:
+    """Let a fit say nothing of a cell, whatever the caller has told NumPy to warn of or raise.
+
+    What others may warn of is kept quiet where cells are read; warnings to the caller are shown.
+    """
+
+    @wraps(fit)
+    def fit_in_silence(*arguments: Any, **options: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return fit(*arguments, **options)
+
+    return fit_in_silence  # type: ignore[return-value]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Table:
+    """Rows that were accepted and not read, and what is declared of their labels."""
+
+    rows: Source
+    target: Target | None = None
+
+
+class PrivateEstimator(Storable):
+    """An estimator whose result is released once, through the gate."""
+
+    # Of what ``fit`` takes beside rows and labels, scikit-learn routes weights alone.
+    __metadata_request__fit: ClassVar[dict[str, str]] = {"target": UNUSED, "purpose": UNUSED}
+
+    learns: ClassVar[frozenset[str]]
+    """The attributes that a fit leaves, beside the release and what is known of columns."""
+
+    epsilon: float
+    delta: float
+    unit: str | Unit
+    ledger: AbstractLedger | None
+    max_rows: int
+    rehearsal: int | None
+    verbose: int
+
+    release_: Release
+    privacy_: Guarantee
+
+    def _check(self) -> None:
+        """Refuse parameters that are wrong whatever the table."""
+
+    @abstractmethod
+    def feature_map(self) -> FeatureMap:
+        """Return what makes features of the columns of a table."""
+
+    _has_labels: ClassVar[bool] = True
+    """Whether it learns from labels, and not from rows alone."""
+
+    def _target(self, y: Given | None) -> LabelTarget:
+        """Return what is learnt from; ``y`` is None if labels are stored."""
+        raise InputError(f"{type(self).__name__} learns from rows alone.")
+
+    @abstractmethod
+    def _ask(self, shape: Shape, target: Target | None, budget: Budget, unit: Unit) -> Asked:
+        """State what is asked of rows of this shape, and choose who answers."""
+
+    @abstractmethod
+    def _keep(self, asked: Asked, target: Target | None) -> None:
+        """Keep what was released, in the words of scikit-learn."""
+
+    def _fit(self, X: Any, y: Any, weights: Any, target: Any, purpose: str) -> Self:
+        """Check, accept, ask, release, keep."""
+        _checks.instance(str, purpose=purpose)
+        budget, unit = Budget(self.epsilon, self.delta), unit_named(self.unit)
+        noise = noise_from(self.rehearsal)
+        if not isinstance(self.verbose, bool):
+            _checks.whole(verbose=self.verbose, at_least=0)
+        self._check()
+        if are_stored(X):
+            table = self._open(X, y, weights, target)
+        else:
+            if target is not None:
+                raise InputError("target names a column of stored tables; pass y with arrays.")
+            table = self._accept(X, y, weights)
+        shape = Shape(
+            table.rows.width,
+            self._most_rows(table.rows, budget, unit),
+            None if table.target is None else table.target.labels,
+        )
+        asked = self._ask(shape, table.target, budget, unit)
+        self.release_ = release(
+            asked.mechanism,
+            asked.question,
+            Rows(table.rows, bounds=asked.question.bounds, unit=unit),
+            budget=budget,
+            ledger=self.ledger,
+            noise=noise,
+            purpose=purpose or type(self).__name__,
+            facts=asked.facts,
+            reasons=asked.reasons,
+        )
+        self.privacy_ = self.release_.guarantee
+        if self.verbose > 0:
+            print(self.privacy_.sentence())
+        self._keep(asked, table.target)
+        return self
+
+    def _accept(self, X: Any, y: Any, weights: Any) -> Table:
+        """Accept a table in memory by its types and shape; no cell is read.
+
+        But for labels whose classes are not declared: those are looked for, and taken as public.
+        """
+        accepted = self.feature_map().accept(self, X)
+        count, width = accepted.shape
+        target, labels = self._accept_target(y, count)
+        counts = None if weights is None else _accept_weights(weights, count)
+
+        def encode() -> tuple[Any, Any, Any]:
+            read = None if target is None else target.read(labels)
+            return accepted.encode(), read, None if counts is None else counts.stored()
+
+        rows = EncodedSource(
+            (count, width),
+            encode,
+            has_labels=target is not None,
+            has_weights=counts is not None,
+            is_sparse=accepted.is_sparse,
+        )
+        return Table(rows, target)
+
+    def _accept_target(self, y: Any, count: int) -> tuple[LabelTarget | None, Given | None]:
+        if not self._has_labels:
+            return None, None
+        labels = accept_target(self, y)
+        check_lengths(count, len(labels))
+        target = self._target(labels)
+        target.check(labels)
+        return target, labels
+
+    def _open(self, X: Any, y: Any, weights: Any, target: Any) -> Table:
+        """Open a table that is stored elsewhere; its rows are encoded piece by piece, later."""
+        stored = Stored.open(X, y, target, weights)
+        labels = self._target(None) if self._has_labels else None
+        columns = self.feature_map().find(self, stored)
+        encoding = Encoding(
+            columns.wanted,
+            columns.encode,
+            columns.width,
+            None if labels is None else Wanted(stored.target, labels.values),
+            None if labels is None else labels.read,
+            None if stored.weight is None else Wanted(stored.weight),
+            columns.is_sparse,
+        )
+        return Table(stored.table.source(encoding), labels)
+
+    def _most_rows(self, rows: Source, budget: Budget, unit: Unit) -> int:
+        """Return the number of rows if it is no secret, and the bound on it otherwise."""
+        if budget.is_private and not rows.knows_count:
+            return self.max_rows  # rows would have to be read for it
+        return rows.count if is_count_told(budget, unit, self.ledger) else self.max_rows
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True  # such rows count as a fixed row
+        tags.non_deterministic = self.rehearsal is None
+        return tags
+
+
+class WeightedEstimator(PrivateEstimator):
+    """An estimator whose rows may count more than once, up to a declared largest weight."""
+
+    max_weight: float | None
+
+    @silence
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        target: str | None = None,
+        purpose: str = "",
+    ) -> Self:
+        """Fit the model; the ledger is charged before a cell of a row is read.
+
+        Only labels whose classes are not declared are looked at earlier, to find the classes.
+
+        Parameters
+        ----------
+        X
+            Rows: an array, a SciPy sparse matrix, a pandas or Polars data frame, an Arrow table;
+            the path of Parquet files, which are read a few rows at a time: a file, a folder, or a
+            pattern; or a Dask data frame or array, whose rows stay with its workers.
+        y
+            One label for each row; left out if labels are a column of files or of a Dask frame.
+        sample_weight
+            How often each row counts, up to the declared ``max_weight``; or a column of a stored
+            table. A row's weight may depend on that row alone: what is normalised over the table,
+            as the weights of boosting are, is outside the promise.
+        target
+            The column of a stored table that holds the labels.
+        purpose
+            What the ledger writes beside the charge; the name of the class if left out.
+        """
+        if sample_weight is not None and self.max_weight is None:
+            raise InputError(
+                "sample_weight needs a declared largest weight; pass max_weight to the estimator."
+            )
+        return self._fit(X, y, sample_weight, target, purpose)
+
+
+class PlainEstimator(PrivateEstimator):
+    """An estimator whose rows count once each: its proof knows no weights."""
+
+    # Weights reach ``fit`` as a keyword, to be refused with a reason.
+    __metadata_request__fit: ClassVar[dict[str, Any]] = {"sample_weight": None}
+
+    @silence
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        target: str | None = None,
+        purpose: str = "",
+        **metadata: Any,
+    ) -> Self:
+        """Fit the model; the ledger is charged before a cell of a row is read.
+
+        Parameters
+        ----------
+        X
+            Rows: an array, a SciPy sparse matrix, a pandas or Polars data frame, an Arrow table;
+            the path of Parquet files: a file, a folder, or a pattern; or a Dask data frame or
+            array.
+        y
+            One label for each row, where there are labels; left out if they are a column of files
+            or of a Dask frame.
+        target
+            The column of a stored table that holds the labels.
+        purpose
+            What the ledger writes beside the charge; the name of the class if left out.
+        **metadata
+            Nothing: every row counts once, because the proof of this model knows no weights.
+        """
+        weights = metadata.pop("sample_weight", None)
+        if metadata:
+            raise InputTypeError(
+                f"fit takes X, y, target and purpose; got {sorted(metadata)} as well."
+            )
+        if weights is not None:
+            raise InputError(
+                f"{type(self).__name__} counts every row once: its proof knows no weights. Leave "
+                "sample_weight out."
+            )
+        return self._fit(X, y, None, target, purpose)
+
+
+def accept_target(model: Any, y: Any) -> Given:
+    """Return labels or targets, of which nothing is read but their type."""
+    if y is None:
+        raise InputError(
+            f"{type(model).__name__} requires y to be passed, but the target y is None."
+        )
+    shape: tuple[int, ...] = getattr(y, "shape", ())
+    if len(shape) != 2 or shape[1] != 1 or family(y) == "dask" or sparse.issparse(y):
+        return column_of(y, "y")
+    warnings.warn(
+        "A column-vector y was passed when a 1d array was expected; use y.ravel().",
+        DataConversionWarning,
+        stacklevel=6,
+    )
+    columns = columns_of(y) or [np.asarray(y)[:, 0] if isinstance(y, np.matrix) else y[:, 0]]
+    return column_of(columns[0], "y")
+
+
+def check_lengths(rows: int, labels: int) -> None:
+    """Refuse rows and labels of different number, without saying which."""
+    if rows != labels:
+        raise InputError("X and y must have as many rows as one another.")
+
+
+def _accept_weights(weights: Any, count: int) -> Given:
+    given = column_of(weights, "weights")
+    if given.kind == TEXT:
+        raise InputTypeError("weights must hold numbers; got text.")
+    if len(given) != count:
+        raise InputError("weights must be a vector with one weight for each row of X.")
+    return given
+
+
+def is_count_told(budget: Budget, unit: Unit, ledger: AbstractLedger | None) -> bool:
+    """Say whether the number of rows may be used before anything is paid.
+
+    An infinite budget promises nothing. But a ledger refuses it, and what is said until then must
+    tell nothing of the rows.
+    """
+    if unit.count_is_public:
+        return True
+    return not budget.is_private and (ledger is None or isinstance(ledger, NoLedger))
+
+
+def noise_from(rehearsal: Any) -> Noise:
+    """Return the operating system's noise, or repeatable noise for a rehearsal."""
+    if rehearsal is None:
+        return SystemNoise()
+    if isinstance(rehearsal, bool) or not isinstance(rehearsal, Integral):
+        raise InputTypeError(
+            "rehearsal must be None (private) or a whole number (repeatable noise)."
+        )
+    return RehearsalNoise(int(rehearsal))

@@ -1,0 +1,76 @@
+"""Which question is asked, and which mechanism answers it: policy, from public facts alone.
+
+Everything that an estimator leaves to ``"auto"`` is decided here, once for each fit: whether
+columns are standardised privately first, whether least squares use sufficient statistics, how
+strong a lasso is. How strong a ridge is stands in ``penalty_strength.py``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from discreet.estimators.least_squares import choose_least_error, match_noise
+from discreet.estimators.stating import choose_mechanism, state_question
+from discreet.estimators.task import Asked, LinearTask
+from discreet.losses import Squared
+from discreet.mechanisms import Mechanism, NoisyGradient, PrivateStandardisation
+from discreet.mechanisms.noisy_gradient import MOST_DIRECTIONS
+from discreet.mechanisms.private_standardisation import CENTRED_WIDTH
+from discreet.questions import OneVsRest
+
+
+def choose(task: LinearTask) -> Asked:
+    """Settle what the task leaves open, state its question, and choose who answers it."""
+    task = replace(task, mechanism=choose_first_stage(task))
+    settled, reasons = _settle(task)
+    question = state_question(settled)
+    problem = question.problem if isinstance(question, OneVsRest) else question
+    if not (task.ridge is None or problem.ridge == task.ridge):
+        reasons += (f"the penalty was raised to {problem.ridge:.3g}, the least for this budget",)
+    asked = 0.0 if settled.absolute is None else settled.absolute.ridge
+    if task.absolute is not None and not settled.uses_statistics and problem.ridge > asked:
+        reasons += (f"a ridge of {problem.ridge:.3g} is needed for this budget",)
+    mechanism = choose_mechanism(settled, question)
+    return Asked(question, mechanism, reasons=reasons, is_softmax=settled.is_softmax)
+
+
+def choose_first_stage(task: LinearTask) -> str | Mechanism:
+    """Return the private standardisation that comes first, or what was asked for if none does.
+
+    It needs an intercept to centre with; a domain would be one of standardised coefficients; wide
+    rows are mostly sparse, and would fill up.
+    """
+    how, bounds = task.standardising, task.bounds
+    is_auto = task.mechanism == "auto"
+    can = (
+        bounds.intercept is not None and task.domain is None and bounds.n_features <= CENTRED_WIDTH
+    )
+    if task.mechanism != "private_standardisation" and not (is_auto and can and how.is_usual):
+        return task.mechanism
+    first = PrivateStandardisation(entry_bound=how.entry_bound, indicators=how.indicators)
+    if is_auto and how.learns_at_once and _can_learn_at_once(task):
+        return first.with_second(NoisyGradient())
+    return first
+
+
+def _can_learn_at_once(task: LinearTask) -> bool:
+    """Say whether directions of all classes can be told apart, as softmax needs to be better."""
+    is_noisy = task.budget.delta > 0 and math.isfinite(task.budget.epsilon)
+    coefficients = task.classes * (task.bounds.n_features + 1)
+    return is_noisy and task.classes > 2 and coefficients <= MOST_DIRECTIONS
+
+
+def _settle(task: LinearTask) -> tuple[LinearTask, tuple[str, ...]]:
+    """Settle what least squares leave open, and say why."""
+    settled, reasons = task, tuple[str, ...]()
+    if task.mechanism == "auto" and isinstance(task.loss, Squared) and task.domain is not None:
+        if not math.isfinite(task.domain.reach(task.bounds.width)):
+            settled = replace(task, mechanism="sufficient_statistics")
+        elif task.budget.is_private:
+            settled, why = choose_least_error(task)
+            reasons = (why,)
+    if task.absolute is not None and task.absolute.alpha is None:
+        alpha = match_noise(replace(settled, absolute=None))
+        settled = replace(settled, absolute=replace(task.absolute, alpha=alpha))
+    return settled, reasons

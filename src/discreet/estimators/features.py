@@ -1,0 +1,178 @@
+"""From the columns of a table to the features of a row: a public map, each row by itself.
+
+Tables are accepted by their types and shapes; cells are read when they are encoded, which a fit
+does after the ledger was charged.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from discreet._types import Array
+from discreet.data.frame import Frame, matrix_of, refuse_lazy
+from discreet.data.labels import as_floats
+from discreet.data.matrix import columns_of, table_of
+from discreet.data.stored.table import Wanted
+from discreet.errors import InputError
+from discreet.estimators.stored_rows import Stored
+from discreet.geometry import ConvexSet
+from discreet.record import Fact, Origin
+
+COLUMNS_FOUND = Fact("columns", "their number, and their names if they have any", Origin.FOUND)
+
+
+class Accepted(NamedTuple):
+    """A table in memory, accepted by its type and shape: what is public, and how to read it."""
+
+    shape: tuple[int, int]
+    is_sparse: bool
+    encode: Callable[[], Any]
+
+
+class Columns(NamedTuple):
+    """Columns of a stored table, and what makes features of them; None for all of an array."""
+
+    wanted: tuple[Wanted, ...] | None
+    encode: Callable[[Any], Any]
+    width: int
+    is_sparse: bool
+
+
+class FeatureMap(ABC):
+    """What makes bounded features of a table's columns, and a model of its own units of those."""
+
+    region: ConvexSet
+    """What encoded rows are clipped to."""
+
+    constant: float
+    """The entry of the intercept's column."""
+
+    facts: tuple[Fact, ...]
+    """What is declared about columns, in the caller's terms."""
+
+    @abstractmethod
+    def accept(self, model: Any, X: Any) -> Accepted:
+        """Accept a table in memory for a fit; names of columns are kept in the model."""
+
+    @abstractmethod
+    def find(self, model: Any, table: Stored) -> Columns:
+        """Find the columns of a stored table for a fit; their names are kept in the model."""
+
+    @abstractmethod
+    def find_again(self, model: Any) -> tuple[Wanted, ...]:
+        """Return the columns that a fitted model reads of a stored table."""
+
+    @abstractmethod
+    def fold(self, coef: Array, intercept: Array) -> tuple[Array, Array]:
+        """Return coefficients of features, and intercepts, in the user's own units."""
+
+    @abstractmethod
+    def margins(self, model: Any, X: Any) -> Array:
+        """Return the inner product of each row with each vector of a model's coefficients."""
+
+
+@dataclass(frozen=True)
+class PlainFeatures(FeatureMap):
+    """Rows of numbers, as they are.
+
+    Parameters
+    ----------
+    region
+        What rows are clipped to.
+    constant
+        The entry of the intercept's column.
+    facts
+        What is declared about columns.
+    origin
+        What entries are counted from in a fit.
+    """
+
+    region: ConvexSet
+    constant: float = 0.0
+    facts: tuple[Fact, ...] = (COLUMNS_FOUND,)
+    origin: float = 0.0
+
+    def accept(self, model: Any, X: Any) -> Accepted:
+        given = accept_numbers(model, X, reset=True)
+        self._check_sparse(given.is_sparse)
+        return Accepted(given.shape, given.is_sparse, lambda: self._count(given.encode()))
+
+    def _check_sparse(self, is_sparse: bool) -> None:
+        if is_sparse and self.origin != 0:
+            raise InputError(
+                "entries of a range that is not symmetric about zero would fill a sparse table; "
+                "pass a dense one, or declare data_norm."
+            )
+
+    def _count(self, rows: Any) -> Any:
+        """Return entries counted from their origin."""
+        return rows if self.origin == 0 else rows - self.origin
+
+    def find(self, model: Any, table: Stored) -> Columns:
+        names = table.names
+        if names is None:
+            name_columns(model, None, table.table.width)
+            return Columns(None, self._encode_stored, table.table.width, False)
+        table.table.check_same_names()
+        if not names:
+            raise InputError("the table has no column but the target; there is nothing to fit.")
+        name_columns(model, names, len(names))
+        wanted = tuple(Wanted(name) for name in names)
+        return Columns(wanted, self._encode_stored, len(names), False)
+
+    def _encode_stored(self, rows: Any) -> Any:
+        return self._count(matrix_of(rows))
+
+    def find_again(self, model: Any) -> tuple[Wanted, ...]:
+        return tuple(Wanted(name) for name in model.feature_names_in_)
+
+    def fold(self, coef: Array, intercept: Array) -> tuple[Array, Array]:
+        return coef, intercept
+
+    def margins(self, model: Any, X: Any) -> Array:
+        return inner_products(read_rows(model, X), model)
+
+
+def inner_products(rows: Any, model: Any) -> Array:
+    """Return the inner product of rows with each vector of coefficients, intercepts added."""
+    return np.asarray(rows @ np.atleast_2d(model.coef_).T + model.intercept_)
+
+
+def read_rows(model: Any, X: Any) -> Any:
+    """Return rows as an array, checked against those of the fit; stored ones come as frames."""
+    return matrix_of(X) if isinstance(X, Frame) else accept_numbers(model, X, reset=False).encode()
+
+
+def accept_numbers(model: Any, X: Any, *, reset: bool) -> Accepted:
+    """Accept a table of numbers; keep the names of its columns in the model, or compare."""
+    refuse_lazy(X)
+    given: Any = table_of(X)
+    count, width = given.shape
+    if count == 0:
+        raise InputError("X must have at least one row; found array with 0 sample(s).")
+    if width == 0:  # scikit-learn's words; how many rows there are is not said
+        raise InputError("X has 0 feature(s) (shape=(, 0)) while a minimum of 1 is required.")
+    named = given if columns_of(X) is None else X
+    validate_data(model, named, reset=reset, skip_check_array=True)
+    return Accepted((count, width), hasattr(given, "tocsr"), lambda: _read(given))
+
+
+def _read(given: Any) -> Any:
+    if not hasattr(given, "tocsr"):
+        return as_floats(given)
+    with np.errstate(all="ignore"):  # what is too large becomes infinite, without a word
+        return given.tocsr().astype(np.float64, copy=False)
+
+
+def name_columns(model: Any, names: list[str] | None, count: int) -> None:
+    """Keep how many columns a fit saw, and their names if they have any, as scikit-learn does."""
+    model.n_features_in_ = count
+    model.__dict__.pop("feature_names_in_", None)
+    if names is not None:
+        model.feature_names_in_ = np.array(names, dtype=object)
