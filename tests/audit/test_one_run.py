@@ -22,7 +22,7 @@ from discreet.audit.one_run import (
     orthogonal_canaries,
 )
 from discreet.errors import InputError, InputTypeError
-from discreet.estimators import linear as _estimator
+from discreet.estimators import base
 from discreet.linear_model import LogisticRegression
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Approximate, Gaussian, Guarantee, NoPrivacy, Pure
@@ -233,7 +233,7 @@ class QuietNoise(RehearsalNoise):
 
 @rehearsal
 def test_an_estimator_with_an_eighth_of_the_noise_is_flagged(monkeypatch):
-    monkeypatch.setattr(_estimator, "noise_from", QuietNoise)
+    monkeypatch.setattr(base, "noise_from", QuietNoise)
     result = audit_in_one_run(estimator(1), orthogonal_canaries(CANARIES), PROMISE, seed=1)
     assert result.violated
     assert result.sentence().startswith("Violated")

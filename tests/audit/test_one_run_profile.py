@@ -23,7 +23,7 @@ from discreet.audit.one_run.whole_profile import (
     scaled,
 )
 from discreet.audit.statistical.certify import Claim
-from discreet.estimators import linear as _estimator
+from discreet.estimators import base
 from discreet.linear_model import LogisticRegression
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Approximate, Gaussian, Guarantee, Laplace, Pure
@@ -261,7 +261,7 @@ def test_an_eighth_of_the_noise_at_epsilon_one_is_flagged_by_the_profile_alone(m
     promise = estimator(None).fit(*canaries).privacy_
     honest = audit_in_one_run(estimator(4), canaries, promise, guesses=100, seed=4)
     assert not honest.violated
-    monkeypatch.setattr(_estimator, "noise_from", QuietNoise)
+    monkeypatch.setattr(base, "noise_from", QuietNoise)
     mutant = audit_in_one_run(estimator(2), canaries, promise, guesses=100, seed=2)
     assert mutant.violated
     assert 0 < mutant.lower_bound < mutant.claimed  # the quoted point does not show it

@@ -26,7 +26,7 @@ from discreet.compat.diffprivlib import (
 )
 from discreet.compat.diffprivlib.models import linear_regression, logistic_regression
 from discreet.errors import InputError, InputTypeError, RehearsalRefused
-from discreet.estimators import linear as _estimator
+from discreet.estimators import base
 from discreet.ledger import MemoryLedger
 from discreet.noise import RehearsalNoise
 from discreet.privacy import Budget
@@ -64,7 +64,7 @@ def test_it_keeps_every_rule_of_scikit_learn(estimator, check, monkeypatch):
 
 def repeat_noise(monkeypatch):
     """Let fits have the same noise, and nobody pay: the shim itself offers no such thing."""
-    monkeypatch.setattr(_estimator, "noise_from", lambda _: RehearsalNoise(2))
+    monkeypatch.setattr(base, "noise_from", lambda _: RehearsalNoise(2))
     for module in (linear_regression, logistic_regression):
         monkeypatch.setattr(module, "books_for", lambda *_: None)
 

@@ -16,7 +16,7 @@ from discreet.errors import (
     InputTypeError,
     NotAccepted,
 )
-from discreet.estimators.classifier import codes_of, declared_or_found
+from discreet.estimators.classes import encode_labels, list_classes
 from discreet.geometry import Box, L2Ball
 from discreet.ledger import State
 from discreet.linear_model import (
@@ -226,9 +226,9 @@ def test_labels_outside_the_declared_classes_are_no_error(model):
 def test_one_odd_label_leaves_all_others_as_they_were(classes, odd):
     # A list of numbers with one text in it must not become a list of texts.
     labels = [classes[i % 2] for i in range(20)]
-    declared = declared_or_found(classes, None)
-    alone = codes_of(labels, declared)
-    together = codes_of([*labels, odd], declared)
+    declared = list_classes(classes)
+    alone = encode_labels(labels, declared)
+    together = encode_labels([*labels, odd], declared)
     np.testing.assert_array_equal(together[:-1], alone)
     assert set(alone) == {0.0, 1.0}
 
@@ -237,8 +237,8 @@ def test_one_odd_label_leaves_all_others_as_they_were(classes, odd):
 @pytest.mark.parametrize("kind", [list, tuple, deque, lambda y: np.array([*y, None], object)[:-1]])
 def test_one_odd_label_leaves_labels_in_rows_of_their_own_as_they_were(kind, odd):
     nested = [[i % 2] for i in range(20)]
-    declared = declared_or_found([0, 1], None)
-    together = codes_of(kind([*nested, odd]), declared)
+    declared = list_classes([0, 1])
+    together = encode_labels(kind([*nested, odd]), declared)
     np.testing.assert_array_equal(together[:-1], [0.0, 1.0] * 10)
 
 

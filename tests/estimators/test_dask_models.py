@@ -127,10 +127,10 @@ def test_plain_numbers(frame, model, kind):
     [OutputPerturbation(), NoisyGradient(steps=12, rate=0.1), NoisyGradient(steps=3)],
     ids=lambda mechanism: f"{mechanism.name}, rate {getattr(mechanism, 'rate', None)}",
 )
-def test_other_mechanisms(frame, monkeypatch, mechanism):
+def test_other_mechanisms(frame, mechanism):
     X, y = frame[NUMBERS].to_numpy(), (frame["cost"] > 0).to_numpy()
     model = LogisticRegression(epsilon=5.0, data_norm=30.0, classes=[False, True], rehearsal=3)
-    monkeypatch.setattr(model, "_chosen", lambda *_: mechanism)
+    model.mechanism = mechanism
     coef = model.fit(X, y).coef_.copy()
     model.fit(da.from_array(X, chunks=(300, 2)), da.from_array(y, chunks=1000))
     close(model.coef_, coef)
@@ -167,7 +167,7 @@ def test_an_adaptive_ridge(frame):
     X, y = frame[NUMBERS].to_numpy(), frame["cost"].to_numpy()
     options = {"target_range": (-300, 300), "domain": L2Ball(1.0), "rehearsal": 1}
     model = Ridge(data_norm=30.0, **options)
-    model._chosen = lambda *_: AdaptiveRidge()
+    model.mechanism = AdaptiveRidge()
     coef = model.fit(X, y).coef_.copy()
     close(model.fit(da.from_array(X, chunks=(300, 2)), da.from_array(y)).coef_, coef)
 
@@ -176,7 +176,7 @@ def test_an_adaptive_ridge(frame):
 def test_a_kink(frame):
     X, y = frame[NUMBERS].to_numpy(), (frame["cost"] > 0).to_numpy()
     model = LinearSVC(loss="hinge", data_norm=30.0, classes=[False, True], rehearsal=1)
-    model._chosen = lambda *_: NoisyGradient(steps=10, rate=0.05)
+    model.mechanism = NoisyGradient(steps=10, rate=0.05)
     coef = model.fit(X, y).coef_.copy()
     close(model.fit(da.from_array(X, chunks=(300, 2)), da.from_array(y)).coef_, coef)
 

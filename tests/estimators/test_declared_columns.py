@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 
 from discreet import Budget, LinearClassifier, LinearRegressor, MemoryLedger
 from discreet.errors import InputError
-from discreet.preprocessing import BoundedScaler, Category, Numeric
+from discreet.preprocessing import Category, Numeric
 from support.estimators import WITH_COLUMNS, coefficients, rehearsal
 
 _GENERATOR = np.random.default_rng(4)
@@ -91,10 +91,10 @@ def test_predictions_are_those_of_the_encoded_model(model, setting):
     # What was released, applied to rows encoded and clipped as in the fit.
     fit = model(**settings(model, columns=list(COLUMNS.values()), **setting))
     fit.fit(array(), labels(model))
-    scaler = BoundedScaler(fit.columns, centre_categories=fit._centres())
-    encoded = scaler.transform(array())
-    clipped = encoded * fit._features().clip_rows(encoded)[1][:, None]
-    margins = np.column_stack([clipped, np.full(N, fit._constant())]) @ fit.release_.value
+    features = fit.feature_map()
+    encoded = features.scaler.transform(array())
+    clipped = encoded * features.region.clip_rows(encoded)[1][:, None]
+    margins = np.column_stack([clipped, np.full(N, features.constant)]) @ fit.release_.value
     if model is LinearRegressor:
         assert (clipped != encoded).any()
         np.testing.assert_allclose(fit.predict(array()), margins, rtol=1e-9, atol=1e-9)

@@ -369,7 +369,7 @@ def test_batches_of_noisy_gradients_are_gathered_in_few_passes(tmp_path, frame, 
     )
     folder = write(tmp_path / "numbers", numbers)
     model = LinearSVC(loss="hinge", data_norm=30.0, classes=[False, True], rehearsal=1)
-    monkeypatch.setattr(model, "_chosen", lambda *_: NoisyGradient(steps=40, rate=0.05))
+    model.mechanism = NoisyGradient(steps=40, rate=0.05)
     coef = model.fit(numbers.drop(columns="ward_of_three"), numbers["ward_of_three"]).coef_.copy()
     model.fit(folder, target="ward_of_three")
     np.testing.assert_allclose(model.coef_, coef, rtol=1e-9)

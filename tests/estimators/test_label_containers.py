@@ -23,7 +23,7 @@ from discreet.data.frame import matrix_of
 from discreet.data.stored.table import Encoding, Wanted
 from discreet.data.stored.worker import Reading
 from discreet.errors import InputError, InputTypeError
-from discreet.estimators.classifier import codes_of, declared_or_found
+from discreet.estimators.classes import encode_labels, find_classes
 from discreet.linear_model import LogisticRegression, Ridge
 from discreet.location import Threshold
 from discreet.tables.spelling import Labels
@@ -133,20 +133,20 @@ MISSING = {
 
 @pytest.mark.parametrize("make", TEXTS.values(), ids=TEXTS)
 def test_text_labels_mean_the_same_in_every_container(make):
-    np.testing.assert_array_equal(codes_of(make(TEXT), np.array(["no", "yes"])), CODES)
-    assert declared_or_found(None, make(TEXT)).tolist() == ["maybe", "no", "yes"]
+    np.testing.assert_array_equal(encode_labels(make(TEXT), np.array(["no", "yes"])), CODES)
+    assert find_classes(make(TEXT)).tolist() == ["maybe", "no", "yes"]
 
 
 @pytest.mark.parametrize("make", NUMBERS.values(), ids=NUMBERS)
 def test_numeric_labels_mean_the_same_in_every_container(make):
-    np.testing.assert_array_equal(codes_of(make([0, 1, 0, 7, 1]), np.array([0, 1])), CODES)
-    assert declared_or_found(None, make([0, 1, 0, 7, 1])).tolist() == [0, 1, 7]
+    np.testing.assert_array_equal(encode_labels(make([0, 1, 0, 7, 1]), np.array([0, 1])), CODES)
+    assert find_classes(make([0, 1, 0, 7, 1])).tolist() == [0, 1, 7]
 
 
 @pytest.mark.parametrize("labels", MISSING.values(), ids=MISSING)
 def test_a_missing_label_is_none_and_leaves_others_as_they_were(labels):
-    np.testing.assert_array_equal(codes_of(labels, np.array([0, 1])), [0, math.nan, 1])
-    assert declared_or_found(None, labels).tolist() == [0, 1]
+    np.testing.assert_array_equal(encode_labels(labels, np.array([0, 1])), [0, math.nan, 1])
+    assert find_classes(labels).tolist() == [0, 1]
 
 
 def unchecked(cells):
@@ -181,8 +181,10 @@ no_utf_8 = pytest.mark.parametrize("make", NO_UTF_8.values(), ids=NO_UTF_8)
 @no_utf_8
 def test_text_that_is_no_utf_8_is_no_label_and_leaves_others_as_they_were(make):
     labels = make(["no", "yes", "no", "?"])
-    np.testing.assert_array_equal(codes_of(labels, np.array(["no", "yes"])), [0, 1, 0, math.nan])
-    assert declared_or_found(None, labels).tolist() == ["no", "yes"]
+    np.testing.assert_array_equal(
+        encode_labels(labels, np.array(["no", "yes"])), [0, 1, 0, math.nan]
+    )
+    assert find_classes(labels).tolist() == ["no", "yes"]
 
 
 @no_utf_8
@@ -232,7 +234,7 @@ AT_EACH_DOOR = [
 
 def places_in_a_partition(cells, classes):
     column = Wanted("y", tuple(classes))
-    label = partial(codes_of, classes=np.array(classes))
+    label = partial(encode_labels, classes=np.array(classes))
     encoding = Encoding((Wanted("a"),), matrix_of, 1, column, label)
     listed = pd.Series(cells, dtype=object)
     rows = pd.DataFrame({"a": np.zeros(len(cells)), "y": listed})
@@ -246,7 +248,7 @@ def places_by_the_command_line(cells, classes):
 
 @pytest.mark.parametrize(("cells", "classes", "listed", "scattered", "commanded"), AT_EACH_DOOR)
 def test_doors_differ_in_labels_as_documented(cells, classes, listed, scattered, commanded):
-    np.testing.assert_array_equal(codes_of(cells, np.array(classes)), listed)
+    np.testing.assert_array_equal(encode_labels(cells, np.array(classes)), listed)
     np.testing.assert_array_equal(places_in_a_partition(cells, classes), scattered)
     if commanded is not None:  # such cells come from no file
         np.testing.assert_array_equal(places_by_the_command_line(cells, classes), commanded)
@@ -266,7 +268,7 @@ LONG = {
 @pytest.mark.parametrize("last", [LARGE, None])
 def test_one_missing_label_does_not_round_the_others(make, last):
     classes = np.array([LARGE, LARGE + 1])
-    codes = codes_of(make([LARGE, LARGE + 1, last]), classes)
+    codes = encode_labels(make([LARGE, LARGE + 1, last]), classes)
     np.testing.assert_array_equal(codes[:2], [0.0, 1.0])
 
 
@@ -274,7 +276,7 @@ def test_one_missing_label_does_not_round_the_others(make, last):
 @pytest.mark.parametrize("last", [1, None])
 def test_one_missing_label_does_not_decide_whether_a_type_is_refused(make, last):
     with pytest.raises(InputTypeError, match="the labels are numbers, the declared classes text"):
-        codes_of(make([0, 1, last]), np.array(["no", "yes"]))
+        encode_labels(make([0, 1, last]), np.array(["no", "yes"]))
 
 
 @pytest.mark.parametrize(

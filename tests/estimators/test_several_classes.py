@@ -10,14 +10,15 @@ from scipy.special import softmax
 from sklearn.metrics import accuracy_score
 
 from discreet import LinearClassifier
-from discreet.data import LabelSet
 from discreet.errors import CalibrationError
+from discreet.estimators.targets import ClassTarget
+from discreet.estimators.task import Shape
 from discreet.geometry import L2Ball
 from discreet.ledger import MemoryLedger
 from discreet.linear_model import LogisticRegression
 from discreet.mechanisms import EachAgainstTheRest
 from discreet.preprocessing import Numeric
-from discreet.privacy import Budget
+from discreet.privacy import Budget, unit_named
 from discreet.svm import LinearSVC
 from support.estimators import (
     SIGNAL,
@@ -210,20 +211,25 @@ def test_two_classes_are_one_problem_as_before():
     ids=str,
 )
 def test_elsewhere_each_class_is_told_from_the_rest(options):
-    three = LabelSet(range(3))
-    assert LinearClassifier()._task(three, (), 3).is_softmax
-    task = LinearClassifier(**options)._task(three, (), 3)
-    assert not task.is_softmax
-    question = task.question(3, 100)
-    chosen = task.chosen(question)
+    assert asked(LinearClassifier(), 3, 3).is_softmax
+    found = asked(LinearClassifier(**options), 3, 3)
+    assert not found.is_softmax
+    chosen = found.mechanism
     assert EachAgainstTheRest in (type(chosen), type(getattr(chosen, "second", None)))
+
+
+def asked(model, classes, width):
+    """Return what a fit of so many classes and columns would ask."""
+    target = ClassTarget(np.arange(classes), is_found=False)
+    shape = Shape(width, 100, target.labels)
+    return model._ask(shape, target, Budget(model.epsilon, model.delta), unit_named(model.unit))
 
 
 def test_classes_are_learnt_at_once_as_long_as_directions_are_told_apart():
     model = LinearClassifier()
-    assert model._task(LabelSet(range(128)), (), 3).is_softmax  # of four coefficients each
-    assert not model._task(LabelSet(range(129)), (), 3).is_softmax
-    assert not model._task(LabelSet(range(128)), (), 4).is_softmax
+    assert asked(model, 128, 3).is_softmax  # of four coefficients each
+    assert not asked(model, 129, 3).is_softmax
+    assert not asked(model, 128, 4).is_softmax
 
 
 @pytest.mark.parametrize("model", [LogisticRegression, LinearClassifier])

@@ -379,7 +379,7 @@ def at_the_gate(fit: Callable[[], object]) -> Outcome:
 
     with (
         warnings.catch_warnings(record=True) as said,
-        patch("discreet.estimators.task.release", release),
+        patch("discreet.estimators.base.release", release),
         dask.config.set(scheduler="synchronous"),
     ):
         warnings.simplefilter("always")

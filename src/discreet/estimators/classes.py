@@ -20,34 +20,35 @@ from discreet.data.kinds import ANYTHING, NUMBER, NUMERIC_KINDS, TEXT
 from discreet.errors import InputError, InputTypeError
 
 
-def find_classes(y: Given) -> Any:
+def find_classes(labels: Any) -> Any:
     """Return the classes found in labels, in order: all that are text, or all whole numbers.
 
     Nothing but the set of labels decides, which is taken as public. Cells that are no labels, NaN
     and infinities among them, are no classes.
     """
+    y = column_of(labels, "y")
     cells = y.cells.distinct[np.unique(y.cells.places)] if isinstance(y.cells, Coded) else y.cells
     if y.missing is not None:
         cells = cells[~y.missing]
     if cells.dtype.kind in NUMERIC_KINDS:
         classes = np.unique(cells)
-        labels = classes[np.isfinite(classes)]
-        is_whole = bool((labels == np.floor(labels)).all())
+        found = classes[np.isfinite(classes)]
+        is_whole = bool((found == np.floor(found)).all())
     else:
         distinct = np.unique(cells) if cells.dtype.kind == "U" else cells
-        found = {label_of(cell) for cell in distinct.tolist()}
-        listed = [label for label in found if isinstance(label, str) or _is_finite(label)]
+        known = {label_of(cell) for cell in distinct.tolist()}
+        listed = [label for label in known if isinstance(label, str) or _is_finite(label)]
         is_text = {isinstance(label, str) for label in listed}
         if len(is_text) > 1:
             raise InputError("labels must be all text or all numbers; or declare the classes.")
-        labels = np.unique(np.asarray(listed))
+        found = np.unique(np.asarray(listed))
         is_whole = True in is_text or all(label == label // 1 for label in listed)
     if not is_whole:
         raise InputError(
             "Unknown label type: continuous. Labels must be text or whole numbers; declare the "
             "classes, or use a regressor."
         )
-    return check_several(labels)
+    return check_several(found)
 
 
 def list_classes(declared: Any) -> Any:

@@ -86,8 +86,8 @@ class DeclaredFeatures(FeatureMap):
         scaler = self.scaler.fit(X)
         names = getattr(scaler, "feature_names_in_", None)
         name_columns(model, None if names is None else list(names), scaler.n_features_in_)
-        encoded = scaler.transform(X)
-        return Accepted(encoded.shape, False, lambda: encoded)
+        shape = (scaler.accept(X), scaler.n_features_out)
+        return Accepted(shape, False, lambda: scaler.transform(X))
 
     def find(self, model: Any, table: Stored) -> Columns:
         scaler = self.scaler

@@ -126,6 +126,29 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = np.array(names, dtype=object)
         return self
 
+    def accept(self, X: Any) -> int:
+        """Check names, shape and types of the columns of X; read no cell. Return how many rows.
+
+        What this accepts, :meth:`transform` encodes, whatever the cells are.
+
+        Examples
+        --------
+        >>> from discreet.preprocessing import Numeric
+        >>> BoundedScaler([Numeric(0, 100)]).accept([[75], ["unknown"]])
+        2
+        """
+        declared = self._declared()
+        names = _frame_names(X)
+        self._check_shape(X, names)
+        if names is None:
+            array = _array(X)
+            for place, column in enumerate(declared):
+                _check_array(array, place, column)
+            return int(array.shape[0])
+        for name, column in zip(self._wanted(names), declared, strict=True):
+            _check_column(X, name, column)
+        return _count_rows(X, names[0])
+
     def transform(self, X: Any) -> Array | Csr:
         """Return the features of each row."""
         declared = self._declared()
@@ -324,8 +347,11 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if names is None:
             array = _array(X)
             return [_of_array(array, place, column) for place, column in enumerate(declared)]
-        wanted = self.columns if isinstance(self.columns, Mapping) else names
-        return [_of_frame(X, name, column) for name, column in zip(wanted, declared, strict=True)]
+        named = zip(self._wanted(names), declared, strict=True)
+        return [_of_frame(X, name, column) for name, column in named]
+
+    def _wanted(self, names: list[Any]) -> list[Any]:
+        return list(self.columns) if isinstance(self.columns, Mapping) else names
 
     def _column_names(self, given: list[str] | None) -> list[str]:
         """Return a name for each column, from the declaration, the caller or the last fit."""
@@ -409,35 +435,65 @@ def _array(X: Any) -> Any:
     return cells_of(X)
 
 
-def _of_frame(X: Any, name: Any, declared: Column) -> Cells:
+def _check_column(X: Any, name: Any, declared: Column) -> Any:
     """Return one column of a data frame, refused if its type cannot hold what is declared."""
     column = X[name]
     if isinstance(column, Coded):
         return column  # a stored column, whose type was checked
-    labels = declared.levels if isinstance(declared, Category) else None
     if getattr(column, "ndim", 1) != 1:
         raise InputError(f"X: the column {name!r} must have one axis; got {column.ndim}.")
-    dtype = column.type if is_arrow(X) else getattr(column, "dtype", None)
+    dtype = _type_of(X, column)
+    if dtype is not None:
+        check_kind("X", name, _labels_of(declared), kind_of(dtype))
+    return column
+
+
+def _type_of(X: Any, column: Any) -> Any:
+    return column.type if is_arrow(X) else getattr(column, "dtype", None)
+
+
+def _labels_of(declared: Column) -> tuple[str | float, ...] | None:
+    return declared.levels if isinstance(declared, Category) else None
+
+
+def _of_frame(X: Any, name: Any, declared: Column) -> Cells:
+    """Return the cells of one column of a data frame."""
+    column = _check_column(X, name, declared)
+    if isinstance(column, Coded):
+        return column
+    dtype = _type_of(X, column)
     if dtype is None:
         return _objects(column)
-    check_kind("X", name, labels, kind_of(dtype))
     if family(column) == "polars" and kind_of(dtype).holds == TEXT:
         text: Cells = column_of(column, "X").cells  # NumPy's of it would panic at what is no UTF-8
         return text
     held = column if is_arrow(X) else held_by_arrow(column)
-    return np.asarray(column) if held is None else arrow_cells(held, Wanted(str(name), labels))
+    if held is None:
+        return np.asarray(column)
+    return arrow_cells(held, Wanted(str(name), _labels_of(declared)))
 
 
-def _of_array(array: NDArray[Any], place: int, declared: Column) -> Cells:
-    """Return one column of an array, refused if the array's type cannot hold what is declared.
+def _count_rows(X: Any, name: Any) -> int:
+    if not isinstance(X, Frame):
+        return int(X.num_rows if is_arrow(X) else X.shape[0])
+    cells = X[name]
+    return int((cells.places if isinstance(cells, Coded) else cells).size)
+
+
+def _check_array(array: NDArray[Any], place: int, declared: Column) -> None:
+    """Refuse an array whose type cannot hold what is declared of a column.
 
     An array has one type for all its columns, so text may stand for whatever it spells.
     """
     kind = kind_of(array.dtype)
     if kind.holds == TEXT:
         kind = Kind(ANYTHING, kind.words)
-    labels = declared.levels if isinstance(declared, Category) else None
-    check_kind("X", place, labels, kind)
+    check_kind("X", place, _labels_of(declared), kind)
+
+
+def _of_array(array: NDArray[Any], place: int, declared: Column) -> Cells:
+    """Return the cells of one column of an array."""
+    _check_array(array, place, declared)
     return array[:, place]
 
 
