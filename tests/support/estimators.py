@@ -1,4 +1,7 @@
-"""Every estimator with a table it can learn from, and fits that several tests share."""
+"""Every estimator of the library's own list, with a table it can learn from.
+
+Tests of all estimators take them from here; fits are shared.
+"""
 
 from __future__ import annotations
 
@@ -6,31 +9,24 @@ from functools import cache
 
 import numpy as np
 import pytest
+from sklearn.base import is_classifier
 
-from discreet import LinearClassifier, LinearRegressor
+from discreet.estimators.classifier import LinearClassifierBase
+from discreet.estimators.registry import all_estimators
+from discreet.estimators.regressor import LinearRegressorBase
 from discreet.linear_model import (
-    ElasticNet,
-    HuberRegressor,
-    Lasso,
-    LogisticRegression,
+    LinearClassifier,
+    LinearRegressor,
+    LowRankRegressor,
     PoissonRegressor,
-    QuantileRegressor,
-    Ridge,
     SimplexRegression,
 )
-from discreet.svm import LinearSVC
+from discreet.location.base import LocationEstimator
 
-CLASSIFIERS = (LogisticRegression, LinearClassifier, LinearSVC)
+ALL = all_estimators()
+CLASSIFIERS = tuple(kind for kind in ALL if issubclass(kind, LinearClassifierBase))
+REGRESSORS = tuple(kind for kind in ALL if issubclass(kind, LinearRegressorBase))
 MIXERS = (SimplexRegression,)
-REGRESSORS = (
-    Ridge,
-    HuberRegressor,
-    QuantileRegressor,
-    PoissonRegressor,
-    LinearRegressor,
-    Lasso,
-    ElasticNet,
-)
 EVERY = (*CLASSIFIERS, *REGRESSORS)
 WITH_COLUMNS = (LinearClassifier, LinearRegressor)
 
@@ -76,3 +72,27 @@ def fitted(model, **parameters):
 def coefficients(model):
     """Return all that a fitted model has learnt, as one vector."""
     return np.append(np.ravel(model.coef_), model.intercept_)
+
+
+def make(kind, **parameters):
+    """Return an estimator of any kind, its classes declared if it has any."""
+    if is_classifier(kind()):
+        parameters.setdefault("classes", ["no", "yes"])
+    return kind(**parameters)
+
+
+def labels_for(kind):
+    """Return what an estimator of any kind learns from; None if from rows alone."""
+    if issubclass(kind, LocationEstimator):
+        return None
+    if kind is LowRankRegressor:
+        return np.column_stack([SIGNAL, COUNTS])
+    if is_classifier(kind()):
+        return TWO
+    return COUNTS if kind is PoissonRegressor else SIGNAL
+
+
+def learnt(model):
+    """Return all that a fitted model of any kind has learnt, as one vector of numbers."""
+    found = [np.ravel(getattr(model, name)) for name in sorted(model.learns)]
+    return np.concatenate([part for part in found if part.dtype.kind in "fi"]).astype(float)

@@ -1,0 +1,185 @@
+"""Every estimator takes every table, weights and a purpose, or says in a sentence why it cannot."""
+
+from __future__ import annotations
+
+from numbers import Real
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+from scipy import sparse
+
+from discreet import Budget, MemoryLedger
+from discreet.errors import BudgetExceeded, InputError
+from discreet.estimators.base import WeightedEstimator
+from discreet.linear_model import LowRankRegressor
+from discreet.location import Location, Median, Quantile, Threshold
+from support.estimators import ALL, WEIGHTS, X, labels_for, learnt, make, rehearsal
+
+NAMES = ["a", "b", "c"]
+FRAME = pd.DataFrame(X, columns=NAMES)
+SETTINGS = {"epsilon": 5.0, "max_rows": 400, "rehearsal": 3}
+
+every_kind = pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
+
+
+def targets(kind):
+    """Return the columns of labels, by name: none, one or several."""
+    labels = labels_for(kind)
+    if labels is None:
+        return {}
+    if labels.ndim == 2:
+        return {f"y{place}": column for place, column in enumerate(labels.T)}
+    return {"y": labels}
+
+
+def of_files(kind):
+    """Return which columns of a stored table hold labels, as ``fit`` takes them."""
+    names = list(targets(kind))
+    return {"target": names if kind is LowRankRegressor else names[0]} if names else {}
+
+
+def in_file(kind, folder):
+    parquet.write_table(pa.table(FRAME.assign(**targets(kind))), folder / "rows.parquet")
+    return (folder / "rows.parquet",), of_files(kind)
+
+
+def in_folder(kind, folder):
+    whole = FRAME.assign(**targets(kind))
+    for place, part in enumerate((whole[:70], whole[70:])):
+        parquet.write_table(pa.table(part), folder / f"{place}.parquet")
+    return (folder,), of_files(kind)
+
+
+def with_dask(kind, folder):
+    return (dd.from_pandas(FRAME.assign(**targets(kind)), npartitions=3),), of_files(kind)
+
+
+def in_dask_arrays(kind, folder):
+    labels = labels_for(kind)
+    given = [X] if labels is None else [X, labels]
+    return tuple(da.from_array(one, chunks=(80, *one.shape[1:])) for one in given), {}
+
+
+def in_memory(convert):
+    def give(kind, folder):
+        labels = labels_for(kind)
+        return (convert(FRAME),) if labels is None else (convert(FRAME), labels), {}
+
+    return give
+
+
+DOORS = {
+    "lists": in_memory(lambda frame: frame.to_numpy().tolist()),
+    "objects": in_memory(lambda frame: frame.to_numpy().astype(object)),
+    "sparse": in_memory(lambda frame: sparse.csr_array(frame.to_numpy())),
+    "pandas": in_memory(lambda frame: frame),
+    "Polars": in_memory(pl.from_pandas),
+    "Arrow": in_memory(pa.table),
+    "file": in_file,
+    "folder": in_folder,
+    "Dask frame": with_dask,
+    "Dask arrays": in_dask_arrays,
+}
+HOLD_ROWS = (Median, Quantile, Location, Threshold)
+"""Their mechanism sorts or counts all rows in one memory."""
+
+
+@rehearsal
+@every_kind
+@pytest.mark.parametrize("door", DOORS)
+def test_every_estimator_takes_every_table_and_learns_the_same(kind, door, tmp_path):
+    labels = labels_for(kind)
+    alone = make(kind, **SETTINGS).fit(*((X,) if labels is None else (X, labels)))
+    rows, options = DOORS[door](kind, tmp_path)
+    model = make(kind, **SETTINGS)
+    if door.startswith("Dask") and kind in HOLD_ROWS:
+        with pytest.raises(InputError, match="holds all rows in one memory"):
+            model.fit(*rows, **options)
+        return
+    with dask.config.set(scheduler="synchronous"):
+        model.fit(*rows, **options)
+    np.testing.assert_allclose(learnt(model), learnt(alone), rtol=1e-7, atol=1e-9)
+
+
+@rehearsal
+@every_kind
+@pytest.mark.parametrize("door", ["file", "Dask frame"])
+def test_what_predicts_predicts_stored_rows(kind, door, tmp_path):
+    labels = labels_for(kind)
+    model = make(kind, **SETTINGS).fit(*((FRAME,) if labels is None else (FRAME, labels)))
+    rows, _ = DOORS[door](kind, tmp_path)
+    for method in ("predict", "predict_proba", "decision_function"):
+        if hasattr(model, method):
+            said = getattr(model, method)(rows[0])
+            said = said.compute().to_numpy() if door == "Dask frame" else said
+            here = getattr(model, method)(FRAME)
+            assert said.shape == here.shape
+            assert (said == here).all() if said.dtype.kind in "UO" else np.allclose(said, here)
+
+
+@every_kind
+def test_a_purpose_is_written_beside_the_charge(kind):
+    ledger = MemoryLedger(Budget(5.0, 1e-5))
+    labels = labels_for(kind)
+    given = (X,) if labels is None else (X, labels)
+    make(kind, ledger=ledger).fit(*given, purpose="an annual report")
+    make(kind, ledger=ledger).fit(*given)
+    assert [entry.purpose for entry in ledger.history()] == ["an annual report", kind.__name__]
+
+
+@rehearsal
+@every_kind
+def test_weights_count_or_are_refused_in_a_sentence(kind):
+    labels = labels_for(kind)
+    given = (X,) if labels is None else (X, labels)
+    if issubclass(kind, WeightedEstimator):
+        with pytest.raises(InputError, match="needs a declared largest weight; pass max_weight"):
+            make(kind, **SETTINGS).fit(*given, sample_weight=WEIGHTS)
+        model = make(kind, **SETTINGS, max_weight=2.0)
+        counted = learnt(model.fit(*given, sample_weight=WEIGHTS))
+        assert (counted != learnt(model.fit(*given))).any()
+        return
+    with pytest.raises(InputError, match="counts every row once: its proof knows no weights"):
+        make(kind, **SETTINGS).fit(*given, sample_weight=WEIGHTS)
+    with pytest.raises(TypeError, match="'more'"):
+        make(kind, **SETTINGS).fit(*given, more=1)
+
+
+class Cell:
+    """A number of a foreign type, which tells when it is read."""
+
+    def __init__(self, value, read):
+        self.value, self.read = value, read
+
+    def __float__(self):
+        self.read.append(self)
+        return float(self.value)
+
+
+Real.register(Cell)
+
+
+@every_kind
+@pytest.mark.parametrize("container", ["lists", "objects", "pandas"])
+def test_no_cell_is_read_before_the_charge(kind, container):
+    read = []
+    cells = [[Cell(value, read) for value in row] for row in X.tolist()]
+    table = {
+        "lists": lambda: cells,
+        "objects": lambda: np.array(cells, dtype=object),
+        "pandas": lambda: pd.DataFrame(np.array(cells, dtype=object), columns=NAMES),
+    }[container]()
+    labels = labels_for(kind)
+    given = (table,) if labels is None else (table, labels)
+    ledger = MemoryLedger(Budget(0.5))
+    with pytest.raises(BudgetExceeded):
+        make(kind, epsilon=1.0, delta=0.0, ledger=ledger).fit(*given)
+    assert read == []
+    assert ledger.history() == ()
