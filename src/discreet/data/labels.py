@@ -15,22 +15,28 @@ from discreet.questions.bounds import Bounds
 
 def accept_labels(y: Any, count: int, bounds: Bounds) -> Any:
     """Check the shape and type of a label column; reads no value."""
-    if bounds.labels is None:
-        if y is not None:
-            raise InputError("the bounds declare no labels; declare them or leave y out.")
-        return None
-    if y is None:
-        raise InputError("the bounds declare labels; pass y.")
-    return _column("y", "label", y, count)
+    check_labelled(y is not None, bounds)
+    return None if y is None else _column("y", "label", y, count)
 
 
 def accept_weights(weights: Any, count: int, bounds: Bounds) -> Any:
     """Check the shape and type of a column of weights; reads no value."""
-    if bounds.max_weight is None:
-        if weights is not None:
-            raise InputError("weights need a declared largest one; pass max_weight.")
-        return None
+    check_weighted(weights is not None, bounds)
     return None if weights is None else _column("weights", "weight", weights, count)
+
+
+def check_labelled(has_labels: bool, bounds: Bounds) -> None:
+    """Refuse labels that are not declared, and rows without the declared ones."""
+    if has_labels and bounds.labels is None:
+        raise InputError("the bounds declare no labels; declare them or leave y out.")
+    if not has_labels and bounds.labels is not None:
+        raise InputError("the bounds declare labels; pass y.")
+
+
+def check_weighted(has_weights: bool, bounds: Bounds) -> None:
+    """Refuse weights whose largest is not declared."""
+    if has_weights and bounds.max_weight is None:
+        raise InputError("weights need a declared largest one; pass max_weight.")
 
 
 def clean_weights(column: Any, count: int, bounds: Bounds) -> Vector | None:

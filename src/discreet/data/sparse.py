@@ -56,10 +56,7 @@ class SparseSource(Source):
 
     def check(self, bounds: Bounds) -> None:
         check_shape(self.matrix.shape, bounds)
-        if not bounds.features.contains(np.zeros(bounds.n_features), tolerance=0.0):
-            raise InputError(
-                "sparse rows need a set that contains the origin; use a ball, or a dense array."
-            )
+        check_origin(bounds)
 
     def block_rows(self) -> int:
         return largest_block(self.matrix.shape[1])
@@ -154,6 +151,14 @@ class PreparedSparse(Prepared):
             column = np.full((self.count, 1), self.bounds.intercept)
             matrix = sparse.hstack([matrix, sparse.csr_array(column)], format="csr")
         return matrix, None if self.labels is None else self.labels.copy()
+
+
+def check_origin(bounds: Bounds) -> None:
+    """Refuse sparse rows in a set without the origin: clipping would make them dense."""
+    if not bounds.features.contains(np.zeros(bounds.n_features), tolerance=0.0):
+        raise InputError(
+            "sparse rows need a set that contains the origin; use a ball, or a dense array."
+        )
 
 
 def _canonical(matrix: Any) -> Any:

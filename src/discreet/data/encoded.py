@@ -1,0 +1,94 @@
+"""Rows in memory whose cells are encoded after they are paid for.
+
+An in-memory source with a deferred encoding: what is public of the rows (their shape, whether they
+are sparse, whether labels and weights come along) is said beforehand and checked against the
+bounds; the cells are read when the rows are opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from scipy import sparse
+
+from discreet.data.arrays import source_of
+from discreet.data.dense import check_shape, rows_of_width
+from discreet.data.labels import check_labelled, check_weighted
+from discreet.data.source import Prepared, Source
+from discreet.data.sparse import check_origin
+from discreet.data.summation import largest_block
+from discreet.errors import SourceChanged
+from discreet.questions.bounds import Bounds
+
+
+class EncodedSource(Source):
+    """Rows that a function makes of cells, once they may be read.
+
+    Parameters
+    ----------
+    shape
+        The numbers of rows and columns of the matrix; the first is private unless the unit says
+        otherwise.
+    encode
+        Reads the cells: returns the matrix, the labels and the weights, each of which is made of
+        its own row alone. Labels and weights are None exactly if they are said to be missing.
+    has_labels, has_weights
+        Whether labels and weights come along.
+    is_sparse
+        Whether the matrix is a SciPy sparse one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet.data import Bounds, Rows
+    >>> from discreet.geometry import L2Ball
+    >>> cells = ["yes", "no", None]
+    >>> def encode():
+    ...     return np.array([[float(cell == "yes")] for cell in cells]), None, None
+    >>> source = EncodedSource((3, 1), encode)
+    >>> Rows(source, bounds=Bounds(L2Ball(1.0), n_features=1))
+    <sealed rows: 1 features, unit 'add_remove'>
+    """
+
+    def __init__(
+        self,
+        shape: tuple[int, int],
+        encode: Callable[[], tuple[Any, Any, Any]],
+        *,
+        has_labels: bool = False,
+        has_weights: bool = False,
+        is_sparse: bool = False,
+    ) -> None:
+        self._shape, self._encode = shape, encode
+        self._has_labels, self._has_weights = has_labels, has_weights
+        self._is_sparse = is_sparse
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self._shape
+
+    def check(self, bounds: Bounds) -> None:
+        check_shape(self.shape, bounds)
+        check_labelled(self._has_labels, bounds)
+        check_weighted(self._has_weights, bounds)
+        if self._is_sparse:
+            check_origin(bounds)
+
+    def block_rows(self) -> int:
+        return largest_block(self.width) if self._is_sparse else rows_of_width(self.width)
+
+    def prepare(self, bounds: Bounds) -> Prepared:
+        matrix, labels, weights = self._encode()
+        beside = [(self._has_labels, labels), (self._has_weights, weights)]
+        is_as_said = (
+            tuple(matrix.shape) == tuple(self.shape)
+            and sparse.issparse(matrix) == self._is_sparse
+            and all((column is not None) == is_there for is_there, column in beside)
+            and all(len(column) == self.count for is_there, column in beside if is_there)
+        )
+        if not is_as_said:
+            raise SourceChanged(
+                "the rows changed while they were read, so nothing is released; the charge stands."
+            )
+        return source_of(matrix, labels, weights, bounds).prepare(bounds)
