@@ -14,7 +14,7 @@ from discreet._types import Array, Vector
 from discreet.data import LabelSet
 from discreet.data.cells import label_of
 from discreet.data.frame import Coded
-from discreet.data.given_column import Given, column_of
+from discreet.data.given_column import GivenColumn, column_of
 from discreet.data.kinds import ANYTHING, NUMBER, NUMERIC_KINDS, TEXT
 from discreet.errors import InputError, InputTypeError
 from discreet.estimators.linear import LinearEstimator
@@ -131,7 +131,7 @@ def declared_or_found(declared: Any, y: Any) -> Any:
     return classes
 
 
-def _found(y: Given) -> Any:
+def _found(y: GivenColumn) -> Any:
     """Return the classes found in labels, in order: all that are text, or all whole numbers.
 
     Nothing but the set of labels decides, which is taken as public. Cells that are no labels, NaN
@@ -202,7 +202,7 @@ def _signed(codes: Vector, classes: Any) -> Vector:
     return signs
 
 
-def _refuse_other_kind(labels: Given, classes: Any) -> None:
+def _refuse_other_kind(labels: GivenColumn, classes: Any) -> None:
     """Refuse labels of a type in which no class, or more than one, could be recognised."""
     is_declared_text = classes.dtype.kind in "US"
     if labels.kind != ANYTHING and (labels.kind == TEXT) != is_declared_text:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from discreet import _checks
 from discreet._types import Array
 from discreet.data.frame import Frame
-from discreet.data.given_column import Given
+from discreet.data.given_column import GivenColumn
 from discreet.data.stored.parquet import is_stored
 from discreet.data.stored.table import Wanted
 from discreet.errors import InputError
@@ -88,7 +88,7 @@ class DeclaredColumns(LinearEstimator):
             return None
         return super()._constant() if self.columns is None else 1.0
 
-    def _table(self, X: Any, y: Any) -> tuple[Any, Given]:
+    def _table(self, X: Any, y: Any) -> tuple[Any, GivenColumn]:
         scaler = self._scaler()
         if scaler is None:
             return super()._table(X, y)

@@ -19,7 +19,7 @@ from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.data import Labels, ParquetTable
 from discreet.data.frame import Frame, matrix_of, refuse_lazy
-from discreet.data.given_column import Given, column_of, family
+from discreet.data.given_column import GivenColumn, column_of, family
 from discreet.data.labels import as_floats
 from discreet.data.matrix import columns_of, table_of
 from discreet.data.source import Source as StoredRows
@@ -77,7 +77,7 @@ def table_for(estimator: Any, X: Any, *, reset: bool) -> Any:
         return given.tocsr().astype(np.float64, copy=False)
 
 
-def target_for(estimator: Any, y: Any) -> Given:
+def target_for(estimator: Any, y: Any) -> GivenColumn:
     """Return labels or targets, of which nothing is read but their type."""
     if y is None:
         raise InputError(
@@ -203,7 +203,7 @@ class LinearEstimator(Storable):
             facts=self._facts(),
         )
 
-    def _table(self, X: Any, y: Any) -> tuple[Any, Given]:
+    def _table(self, X: Any, y: Any) -> tuple[Any, GivenColumn]:
         """Return rows as numbers, and labels as they came; both as many."""
         rows, labels = table_for(self, X, reset=True), target_for(self, y)
         check_lengths(rows, labels)
