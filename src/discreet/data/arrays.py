@@ -7,15 +7,15 @@ from typing import Any
 from scipy import sparse
 
 from discreet.data.dense import ArraySource
-from discreet.data.matrix import table_of
+from discreet.data.matrix import accept_matrix
 from discreet.data.source import Source
 from discreet.data.sparse import SparseSource
 from discreet.errors import InputError
 from discreet.questions.bounds import Bounds
 
 
-def source_of(X: Any, y: Any, weights: Any, bounds: Bounds) -> Source:
-    """Return the source of an array, a sparse matrix, or rows that are stored elsewhere."""
+def accept_rows(X: Any, y: Any, weights: Any, bounds: Bounds) -> Source:
+    """Take a table in memory, or rows that are stored elsewhere, as a source; reads no cell."""
     if isinstance(X, Source):
         if y is not None or weights is not None:
             raise InputError(
@@ -25,4 +25,4 @@ def source_of(X: Any, y: Any, weights: Any, bounds: Bounds) -> Source:
         return X
     if sparse.issparse(X):
         return SparseSource.accept(X, y, weights, bounds)
-    return ArraySource.accept(table_of(X), y, weights, bounds)
+    return ArraySource.accept(accept_matrix(X), y, weights, bounds)

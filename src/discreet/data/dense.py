@@ -11,7 +11,7 @@ import numpy as np
 from discreet._buffers import lies_by_columns
 from discreet._types import Array, Booleans, Integers, Vector
 from discreet.data.block import DenseBlock
-from discreet.data.kinds import NUMERIC_KINDS
+from discreet.data.given_column import GivenColumn
 from discreet.data.labels import (
     accept_labels,
     accept_weights,
@@ -19,8 +19,9 @@ from discreet.data.labels import (
     clean_labels,
     clean_weights,
 )
+from discreet.data.matrix import GivenMatrix
 from discreet.data.source import Prepared, Source, joined_vectors, some
-from discreet.errors import InputError, InputTypeError
+from discreet.errors import InputError
 from discreet.questions.bounds import Bounds
 
 ABSURD = 2.0**-300
@@ -35,38 +36,33 @@ BLOCK_NUMBERS = 2**20
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ArraySource(Source):
-    """A two-dimensional array of numbers."""
+    """A table of numbers that fits into memory; what is no array yet becomes one when opened."""
 
-    matrix: Any
-    column: Any
-    weights: Any
+    given: GivenMatrix
+    column: GivenColumn | None
+    weights: GivenColumn | None
 
     @classmethod
-    def accept(cls, X: Any, y: Any, weights: Any, bounds: Bounds) -> ArraySource:
-        """Take an array by its shape and type; reads no value."""
-        matrix = np.asarray(X)
-        if matrix.dtype.kind not in NUMERIC_KINDS:
-            raise InputTypeError(f"X must hold numbers; got {matrix.dtype.type.__name__}.")
-        if matrix.ndim != 2:
-            raise InputError(f"X must have rows and columns; got {matrix.ndim} axes.")
-        count = matrix.shape[0]
+    def accept(cls, X: GivenMatrix, y: Any, weights: Any, bounds: Bounds) -> ArraySource:
+        """Take a table by its shape and type; reads no value."""
+        count = X.shape[0]
         labels, weighted = accept_labels(y, count, bounds), accept_weights(weights, count, bounds)
-        source = cls(matrix, labels, weighted)
+        source = cls(X, labels, weighted)
         source.check(bounds)
         return source
 
     @property
     def shape(self) -> tuple[int, int]:
-        count, width = self.matrix.shape
-        return int(count), int(width)
+        return self.given.shape
 
     def check(self, bounds: Bounds) -> None:
-        check_shape(self.matrix.shape, bounds)
+        check_shape(self.shape, bounds)
 
     def block_rows(self) -> int:
-        return rows_of_width(self.matrix.shape[1])
+        return rows_of_width(self.width)
 
     def prepare(self, bounds: Bounds) -> PreparedArray:
+        matrix = np.asarray(self.given.numbers())
         labels, unknown = clean_labels(self.column, bounds)
         step = self.block_rows()
         spoilt = np.zeros(self.count, dtype=np.bool_) if unknown is None else unknown
@@ -74,7 +70,7 @@ class ArraySource(Source):
         shrinks = bounds.features.shrinks_rows
         for start in range(0, self.count, step):
             rows = slice(start, start + step)
-            block = as_floats(self.matrix[rows])
+            block = as_floats(matrix[rows])
             spoilt[rows] |= _not_finite(block)
             if shrinks:
                 sound = _replaced(block, spoilt[rows], bounds)
@@ -83,7 +79,7 @@ class ArraySource(Source):
         scale[scale < ABSURD] = 1.0  # those rows are replaced, and the fixed point is inside
         return PreparedArray(
             bounds=bounds,
-            matrix=self.matrix,
+            matrix=matrix,
             labels=labels,
             weights=clean_weights(self.weights, self.count, bounds),
             scale=scale if shrinks and (scale != 1).any() else None,

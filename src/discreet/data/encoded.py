@@ -12,13 +12,12 @@ from typing import Any
 
 from scipy import sparse
 
-from discreet.data.arrays import source_of
+from discreet.data.arrays import accept_rows
 from discreet.data.dense import check_shape, rows_of_width
 from discreet.data.labels import check_labelled, check_weighted
-from discreet.data.source import Prepared, Source
+from discreet.data.source import Prepared, Source, refuse_changed
 from discreet.data.sparse import check_origin
 from discreet.data.summation import largest_block
-from discreet.errors import SourceChanged
 from discreet.questions.bounds import Bounds
 
 
@@ -88,7 +87,5 @@ class EncodedSource(Source):
             and all(len(column) == self.count for is_there, column in beside if is_there)
         )
         if not is_as_said:
-            raise SourceChanged(
-                "the rows changed while they were read, so nothing is released; the charge stands."
-            )
-        return source_of(matrix, labels, weights, bounds).prepare(bounds)
+            refuse_changed()
+        return accept_rows(matrix, labels, weights, bounds).prepare(bounds)

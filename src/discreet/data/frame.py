@@ -65,14 +65,19 @@ def is_arrow(X: object) -> bool:
     return is_its and type(X).__name__ in ("Table", "RecordBatch")
 
 
+def is_held_by_arrow(dtype: Any) -> bool:
+    """Say whether pandas keeps a column of this type in an Arrow array."""
+    return hasattr(dtype, "pyarrow_dtype") or getattr(dtype, "storage", None) == "pyarrow"
+
+
 def held_by_arrow(column: Any) -> Any:
     """Return the Arrow array in which pandas keeps a column, None if it keeps it otherwise.
 
     Its cells are read from there: pandas raises on text that is no UTF-8, and quotes it.
     """
-    dtype = getattr(column, "dtype", None)
-    is_its = hasattr(dtype, "pyarrow_dtype") or getattr(dtype, "storage", None) == "pyarrow"
-    return getattr(column, "array", column).__arrow_array__() if is_its else None
+    if not is_held_by_arrow(getattr(column, "dtype", None)):
+        return None
+    return getattr(column, "array", column).__arrow_array__()
 
 
 def refuse_lazy(X: object) -> None:

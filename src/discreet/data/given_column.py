@@ -1,13 +1,15 @@
-"""A column as the caller gave it: its type is public, its cells are read each by itself.
+"""A column as the caller gave it: its type is public, its cells are read each by itself, and later.
 
 Some containers change the type of a whole column because of one missing cell when they are asked
-for an array. A column is therefore taken by the type it has, never by the type it would be given.
+for an array. A column is therefore taken by the type it has, never by the type it would be given;
+and no cell is looked at until cells are asked for, after the charge.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NoReturn
 
 import numpy as np
@@ -15,7 +17,7 @@ import numpy as np
 from discreet._quiet import quiet
 from discreet._types import Booleans, Vector
 from discreet.data.cells import numbers_of, text_of
-from discreet.data.frame import Coded, held_by_arrow
+from discreet.data.frame import Coded, held_by_arrow, is_held_by_arrow
 from discreet.data.kinds import (
     ANYTHING,
     NUMBER,
@@ -25,29 +27,57 @@ from discreet.data.kinds import (
     is_categorical,
     kind_of,
 )
+from discreet.data.source import refuse_changed
 from discreet.errors import InputError, InputTypeError
+
+OBJECTS = np.dtype(object)
+
+Found = tuple[Any, Booleans | None]
+"""Cells as they are read: numbers or text in an array of their type, other cells in one of objects,
+or any coded; and which numbers are missing, where their type cannot say so itself."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Given:
-    """Cells of one column.
+class GivenColumn:
+    """One column, accepted by its type; its cells are read when they are first asked for.
 
     Parameters
     ----------
     kind
         What the type of the column says of its cells: numbers, text, or anything.
-    cells
-        Numbers or text in an array of their type, other cells in one of objects, or any coded.
-    missing
-        Which numbers are none, where their type cannot say so itself.
+    dtype
+        NumPy's type of the cells; objects, where each has its own or they are coded.
+    size
+        How many there are.
+    read
+        Reads them.
     """
 
     kind: str
-    cells: Any
-    missing: Booleans | None = None
+    dtype: np.dtype[Any]
+    size: int
+    read: Callable[[], Found]
 
     def __len__(self) -> int:
-        return len(self.cells.places if isinstance(self.cells, Coded) else self.cells)
+        return self.size
+
+    @cached_property
+    def _found(self) -> Found:
+        with quiet():
+            cells, missing = self.read()
+        if len(cells.places if isinstance(cells, Coded) else cells) != self.size:
+            refuse_changed()
+        return cells, missing
+
+    @property
+    def cells(self) -> Any:
+        """Numbers or text in an array of their type, other cells in one of objects, or coded."""
+        return self._found[0]
+
+    @property
+    def missing(self) -> Booleans | None:
+        """Which numbers are none, where their type cannot say so itself."""
+        return self._found[1]
 
     def numbers(self) -> Vector:
         """Return each cell as a number, NaN if it is none."""
@@ -62,14 +92,15 @@ class Given:
 
     def stored(self) -> Any:
         """Return numbers in the type they have, and read cell by cell if they have none."""
-        is_coded = isinstance(self.cells, Coded)
-        if is_coded or self.missing is not None or self.cells.dtype.kind not in NUMERIC_KINDS:
+        cells = self.cells
+        is_coded = isinstance(cells, Coded)
+        if is_coded or self.missing is not None or cells.dtype.kind not in NUMERIC_KINDS:
             return self.numbers()
-        return self.cells
+        return cells
 
 
 @quiet()
-def column_of(values: Any, name: str) -> Given:
+def column_of(values: Any, name: str) -> GivenColumn:
     """Return a column by the type of its container; what is not known is refused by that type.
 
     Examples
@@ -81,20 +112,20 @@ def column_of(values: Any, name: str) -> Given:
         ...
     discreet.errors.InputTypeError: y must be a list, an array, or a column of a data frame; ...
     """
-    if isinstance(values, Given):
+    if isinstance(values, GivenColumn):
         return values
     if isinstance(values, Coded):
-        return Given(ANYTHING, values)
-    found = READERS.get(family(values))
-    if found is not None:
-        return found(values, name)
+        return GivenColumn(ANYTHING, OBJECTS, len(values.places), lambda: (values, None))
+    accept = READERS.get(family(values))
+    if accept is not None:
+        return accept(values, name)
     if isinstance(values, np.ndarray):
         return _of_array(values, name)
     if isinstance(values, Sequence) and not isinstance(values, str | bytes | bytearray):
-        return Given(ANYTHING, as_objects(values))
+        return _of_cells(ANYTHING, len(values), lambda: list(values))
     if hasattr(values, "__array__"):
-        return _of_array(converted(values, name), name)
-    raise _unknown(values, name)
+        return _of_array(convert(values, name), name)
+    raise _no_known_column(values, name)
 
 
 def family(values: object) -> str:
@@ -114,88 +145,129 @@ def as_objects(cells: Sequence[Any]) -> Any:
     return listed
 
 
-def converted(values: Any, name: str) -> Any:
+def convert(values: Any, name: str) -> Any:
     """Return what a foreign container says it is as an array."""
     try:
         array = values.__array__()
     except Exception:  # whatever a foreign container raises could quote its contents
         array = None
     if not isinstance(array, np.ndarray):
-        raise _unknown(values, name)
+        raise _no_known_column(values, name)
     return array
 
 
-def _of_array(values: Any, name: str) -> Given:
+def _of_cells(kind: str, size: int, listed: Callable[[], list[Any]]) -> GivenColumn:
+    """Return a column of cells each of which has its own type."""
+    return GivenColumn(kind, OBJECTS, size, lambda: (as_objects(listed()), None))
+
+
+def _of_array(values: Any, name: str) -> GivenColumn:
     if isinstance(values, np.ma.MaskedArray):
         raise InputTypeError(f"{name} must not be a masked array; fill it, with NaN if you like.")
     cells = np.asarray(values)
     if cells.ndim != 1:
         raise InputError(f"{name} must be a 1d array; got {cells.ndim} axes.")
-    holds = _held(cells.dtype, name)
-    is_plain = cells.dtype.kind not in "TS"  # others cut or decode cells when they are compared
-    return Given(holds, cells if is_plain else cells.astype(object))
+    kind = _kind_held(cells.dtype, name)
+    if cells.dtype.kind in "TS":  # which cut or decode cells when they are compared
+        return GivenColumn(kind, OBJECTS, cells.size, lambda: (cells.astype(object), None))
+    return GivenColumn(kind, cells.dtype, cells.size, lambda: (cells, None))
 
 
-def _of_pandas(values: Any, name: str) -> Given:
+def _of_pandas(values: Any, name: str) -> GivenColumn:
     if not hasattr(values, "dtype"):
         raise _no_column(values, name)
-    dtype = values.dtype
+    dtype, size = values.dtype, len(values)
     if is_categorical(dtype):
         coded = getattr(values, "array", values)
-        return _coded(column_of(coded.categories, name), np.asarray(coded.codes))
+        listed = column_of(coded.categories, name)
+        return GivenColumn(listed.kind, OBJECTS, size, lambda: _read_codes(listed, coded.codes))
     if isinstance(dtype, np.dtype):
         return _of_array(np.asarray(values), name)
     if str(dtype).startswith("Sparse["):
         return _of_sparse(getattr(values, "array", values), name)
-    holds = _held(dtype, name)
-    if holds == NUMBER and dtype.kind in NUMERIC_KINDS:
-        missing = np.asarray(values.isna())
-        return _typed(values.to_numpy(dtype=dtype.numpy_dtype, na_value=0), missing)
-    held = held_by_arrow(values)
-    if holds == TEXT and held is not None:
-        return _of_arrow(held, name)
-    return Given(holds, np.asarray(values, dtype=object))
+    kind = _kind_held(dtype, name)
+    if kind == NUMBER and dtype.kind in NUMERIC_KINDS:
+        numeric = np.dtype(dtype.numpy_dtype)
+        return GivenColumn(
+            kind,
+            numeric,
+            size,
+            lambda: _with_missing(
+                values.to_numpy(dtype=numeric, na_value=_nothing(numeric)),
+                np.asarray(values.isna()),
+            ),
+        )
+    if kind == TEXT and is_held_by_arrow(dtype):
+        return _of_cells(kind, size, lambda: _read_text(_as_bytes_of_arrow(held_by_arrow(values))))
+    return GivenColumn(kind, OBJECTS, size, lambda: (np.asarray(values, dtype=object), None))
 
 
-def _of_sparse(values: Any, name: str) -> Given:
+def _of_sparse(values: Any, name: str) -> GivenColumn:
     """Return a column of which most cells are one fill value, in the type of the others."""
     import pandas
 
-    dtype = values.dtype
-    if dtype.subtype.kind not in "biu" or not pandas.isna(dtype.fill_value):
-        return _of_array(np.asarray(values), name)
+    subtype = values.dtype.subtype
+    kind = _kind_held(subtype, name)
+    if subtype.kind in "biu" and pandas.isna(values.dtype.fill_value):
+        return GivenColumn(kind, subtype, len(values), lambda: _read_sparse(values))
+    dtype = subtype if subtype.kind in NUMERIC_KINDS else OBJECTS
+    return GivenColumn(
+        kind, dtype, len(values), lambda: (_of_array(np.asarray(values), name).cells, None)
+    )
+
+
+def _read_sparse(values: Any) -> Found:
     missing = np.ones(len(values), dtype=bool)
     missing[values.sp_index.to_int_index().indices] = False
-    cells = np.zeros(len(values), dtype=dtype.subtype)
+    cells = np.zeros(len(values), dtype=values.dtype.subtype)
     cells[~missing] = values.sp_values
-    return _typed(cells, missing)
+    return _with_missing(cells, missing)
 
 
-def _of_polars(values: Any, name: str) -> Given:
+def _of_polars(values: Any, name: str) -> GivenColumn:
     if not hasattr(values, "dtype"):
         raise _no_column(values, name)
-    dtype = values.dtype
-    holds = _held(dtype, name)
+    dtype, size = values.dtype, len(values)
+    kind = _kind_held(dtype, name)
     if dtype.is_float():
-        return Given(holds, values.to_numpy())
-    if dtype.is_integer() or (holds == NUMBER and not dtype.is_numeric()):  # truth values
-        return _typed(values.fill_null(0).to_numpy(), values.is_null().to_numpy())
-    if holds == TEXT:
-        return _spelt(_as_bytes_of_polars(values))
-    return Given(holds, as_objects(values.to_list()))
+        return GivenColumn(kind, _numeric_type(values), size, lambda: (values.to_numpy(), None))
+    if dtype.is_integer() or (kind == NUMBER and not dtype.is_numeric()):  # truth values
+        numeric = _numeric_type(values)
+        return GivenColumn(
+            kind,
+            numeric,
+            size,
+            lambda: _with_missing(
+                values.fill_null(_nothing(numeric)).to_numpy(), values.is_null().to_numpy()
+            ),
+        )
+    if kind == TEXT:
+        return _of_cells(kind, size, lambda: _read_text(_as_bytes_of_polars(values)))
+    return _of_cells(kind, size, values.to_list)
 
 
-def _of_arrow(values: Any, name: str) -> Given:
+def _numeric_type(values: Any) -> np.dtype[Any]:
+    """Return NumPy's type of a Polars column of numbers; none of its cells is looked at."""
+    dtype: np.dtype[Any] = values.clear().to_numpy().dtype
+    return dtype
+
+
+def _of_arrow(values: Any, name: str) -> GivenColumn:
     if not hasattr(values, "is_null"):
         raise _no_column(values, name)
-    holds, words = _held(values.type, name), str(values.type)
-    if holds == NUMBER and not words.startswith(("dictionary", "decimal")):
-        missing = np.asarray(values.is_null())
-        filled = values.fill_null(False if words == "bool" else 0) if missing.any() else values
-        return _typed(np.asarray(filled), missing)
-    if holds == TEXT:
-        return _spelt(_as_bytes_of_arrow(values))
-    return Given(holds, as_objects(values.to_pylist()))
+    kind, words, size = _kind_held(values.type, name), str(values.type), len(values)
+    if kind == NUMBER and not words.startswith(("dictionary", "decimal")):
+        dtype = np.dtype(values.type.to_pandas_dtype())
+        return GivenColumn(kind, dtype, size, lambda: _read_arrow_numbers(values, dtype))
+    if kind == TEXT:
+        return _of_cells(kind, size, lambda: _read_text(_as_bytes_of_arrow(values)))
+    return _of_cells(kind, size, values.to_pylist)
+
+
+def _read_arrow_numbers(values: Any, dtype: np.dtype[Any]) -> Found:
+    missing = np.asarray(values.is_null())
+    filled = values.fill_null(_nothing(dtype)) if missing.any() else values
+    return _with_missing(np.asarray(filled), missing)
 
 
 def _as_bytes_of_polars(values: Any) -> list[bytes | None]:
@@ -213,12 +285,12 @@ def _as_bytes_of_arrow(values: Any) -> list[bytes | None]:
     return list(text.cast(pyarrow.large_binary()).to_pylist())
 
 
-def _spelt(cells: list[bytes | None]) -> Given:
+def _read_text(cells: list[bytes | None]) -> list[str | None]:
     """Return text from its bytes: Arrow and Polars do not check them, and quote or panic later."""
-    return Given(TEXT, as_objects([None if cell is None else text_of(cell) for cell in cells]))
+    return [None if cell is None else text_of(cell) for cell in cells]
 
 
-def _held(dtype: Any, name: str) -> str:
+def _kind_held(dtype: Any, name: str) -> str:
     """Say what a column of this type holds; other types are refused."""
     kind = kind_of(dtype)
     if kind.holds == OTHER and not kind.is_bytes:
@@ -236,7 +308,7 @@ def _of_dask(values: Any, name: str) -> NoReturn:
     )
 
 
-READERS: dict[str, Callable[[Any, str], Given]] = {
+READERS: dict[str, Callable[[Any, str], GivenColumn]] = {
     "pandas": _of_pandas,
     "polars": _of_polars,
     "pyarrow": _of_arrow,
@@ -244,23 +316,28 @@ READERS: dict[str, Callable[[Any, str], Given]] = {
 }
 
 
-def _typed(cells: Any, missing: Booleans) -> Given:
-    return Given(NUMBER, cells, missing if missing.any() else None)
+def _nothing(dtype: np.dtype[Any]) -> bool | int:
+    """Return what stands where a number is missing: of the column's type, so that it keeps it."""
+    return False if dtype.kind == "b" else 0
 
 
-def _coded(listed: Given, places: Any) -> Given:
+def _with_missing(cells: Any, missing: Booleans) -> Found:
+    return cells, missing if missing.any() else None
+
+
+def _read_codes(listed: GivenColumn, places: Any) -> Found:
     """Return cells that are places in a list, minus one where there is none."""
     distinct = as_objects([*listed.cells.tolist(), None])
-    return Given(listed.kind, Coded(distinct, places.astype(np.int64)))
+    return Coded(distinct, np.asarray(places).astype(np.int64)), None
 
 
 def _no_column(values: Any, name: str) -> InputError | InputTypeError:
     if len(getattr(values, "shape", ())) == 2:
         return InputError(f"{name} must be a 1d array; got a table.")
-    return _unknown(values, name)
+    return _no_known_column(values, name)
 
 
-def _unknown(values: object, name: str) -> InputTypeError:
+def _no_known_column(values: object, name: str) -> InputTypeError:
     return InputTypeError(
         f"{name} must be a list, an array, or a column of a data frame; got a value of type "
         f"{type(values).__name__}."

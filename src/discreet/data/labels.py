@@ -7,22 +7,22 @@ from typing import Any
 import numpy as np
 
 from discreet._types import Array, Booleans, Vector
-from discreet.data.given_column import column_of
+from discreet.data.given_column import GivenColumn, column_of
 from discreet.data.kinds import TEXT
 from discreet.errors import InputError, InputTypeError
 from discreet.questions.bounds import Bounds
 
 
-def accept_labels(y: Any, count: int, bounds: Bounds) -> Any:
+def accept_labels(y: Any, count: int, bounds: Bounds) -> GivenColumn | None:
     """Check the shape and type of a label column; reads no value."""
     check_labelled(y is not None, bounds)
-    return None if y is None else _column("y", "label", y, count)
+    return None if y is None else accept_column("y", "label", y, count)
 
 
-def accept_weights(weights: Any, count: int, bounds: Bounds) -> Any:
+def accept_weights(weights: Any, count: int, bounds: Bounds) -> GivenColumn | None:
     """Check the shape and type of a column of weights; reads no value."""
     check_weighted(weights is not None, bounds)
-    return None if weights is None else _column("weights", "weight", weights, count)
+    return None if weights is None else accept_column("weights", "weight", weights, count)
 
 
 def check_labelled(has_labels: bool, bounds: Bounds) -> None:
@@ -39,7 +39,7 @@ def check_weighted(has_weights: bool, bounds: Bounds) -> None:
         raise InputError("weights need a declared largest one; pass max_weight.")
 
 
-def clean_weights(column: Any, count: int, bounds: Bounds) -> Vector | None:
+def clean_weights(column: GivenColumn | None, count: int, bounds: Bounds) -> Vector | None:
     """Return weights between zero and the declared largest; NaN counts as zero.
 
     Rows without weights count once each, or as often as the declared largest if that is less.
@@ -47,7 +47,7 @@ def clean_weights(column: Any, count: int, bounds: Bounds) -> Vector | None:
     largest = float(bounds.largest_weight)
     if column is None:
         return None if largest >= 1 else np.full(count, largest)
-    return np.clip(np.nan_to_num(as_floats(column), nan=0.0), 0.0, largest)
+    return np.clip(np.nan_to_num(as_floats(column.stored()), nan=0.0), 0.0, largest)
 
 
 def as_floats(values: Any) -> Array:
@@ -58,17 +58,20 @@ def as_floats(values: Any) -> Array:
         return np.asarray(values, dtype=np.float64)
 
 
-def _column(name: str, entry: str, values: Any, count: int) -> Any:
+def accept_column(name: str, entry: str, values: Any, count: int) -> GivenColumn:
+    """Check that a column holds numbers, one for each row, by its shape and type."""
     given = column_of(values, name)
     if given.kind == TEXT:
         raise InputTypeError(f"{name} must hold numbers; got text.")
     if len(given) != count:
         raise InputError(f"{name} must be a vector with one {entry} for each row of X.")
-    return given.stored()
+    return given
 
 
-def clean_labels(column: Any, bounds: Bounds) -> tuple[Vector | None, Booleans | None]:
+def clean_labels(
+    column: GivenColumn | None, bounds: Bounds
+) -> tuple[Vector | None, Booleans | None]:
     """Return labels within the declaration, and the records to replace as a whole."""
-    if bounds.labels is None:
+    if bounds.labels is None or column is None:
         return None, None
-    return bounds.labels.clean(as_floats(column))
+    return bounds.labels.clean(as_floats(column.stored()))

@@ -1,8 +1,13 @@
-"""A table of numbers as the caller gave it: its type is public, cells are read each by itself."""
+"""A table of numbers as the caller gave it: its type is public, cells are read each by itself.
+
+A table is accepted by the type and the shape of its container (validated, as scikit-learn would say
+of an array) before anything is paid, and its cells are converted to floats when rows are opened.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -11,16 +16,78 @@ from scipy import sparse
 
 from discreet._quiet import quiet
 from discreet.data.cells import numbers_of
-from discreet.data.given_column import as_objects, column_of, converted, family
+from discreet.data.frame import Frame, matrix_of
+from discreet.data.given_column import GivenColumn, as_objects, column_of, convert, family
 from discreet.data.kinds import NUMERIC_KINDS, TEXT, kind_of
+from discreet.data.source import refuse_changed
 from discreet.errors import InputError, InputTypeError
 
 
-@quiet()
-def table_of(X: Any, name: str = "X") -> Any:
-    """Return an array of numbers or a sparse matrix, as it is if it is one.
+@dataclass(frozen=True, eq=False, repr=False)
+class GivenMatrix:
+    """A table of numbers, accepted by its type and shape; its cells have not been read.
 
-    Data frames, lists and arrays of objects become numbers cell by cell, NaN where a cell is none.
+    Parameters
+    ----------
+    held
+        The container; its shape is asked for again whenever it matters.
+    read
+        Returns its cells as an array of numbers, or the sparse matrix that it is.
+    """
+
+    held: Any
+    read: Callable[[], Any]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and columns; the first is private unless the unit says otherwise."""
+        count, width = self.held.shape
+        return int(count), int(width)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether it is a SciPy sparse matrix."""
+        return bool(sparse.issparse(self.held))
+
+    def numbers(self) -> Any:
+        """Read the cells: an array of numbers or a sparse matrix, as it is if it is one."""
+        with quiet():
+            numbers = self.read()
+        if numbers.shape != self.shape:
+            refuse_changed()
+        return numbers
+
+
+@quiet()
+def accept_matrix(X: Any, name: str = "X") -> GivenMatrix:
+    """Take a table of numbers by its type and shape; what is none is refused, and no cell is read.
+
+    Data frames, lists and arrays of objects will be read cell by cell, NaN where one is no number.
+
+    Examples
+    --------
+    >>> given = accept_matrix([[1, "2.5"], [None, "x"]])
+    >>> given.shape
+    (2, 2)
+    >>> given.numbers()
+    array([[1. , 2.5],
+           [nan, nan]])
+    """
+    if sparse.issparse(X):
+        return _of_array(X, name)
+    if isinstance(X, Frame):
+        return _of_frame(X)
+    columns = columns_of(X)
+    if columns is not None:
+        return _of_columns(columns, X, name)
+    if _is_sequence(X):
+        rows = _of_rows(X, name)
+        return GivenMatrix(rows, rows.numbers)
+    return _of_array(cells_of(X, name), name)
+
+
+def table_of(X: Any, name: str = "X") -> Any:
+    """Return an array of numbers or a sparse matrix, as it is if it is one; cells are read.
 
     Examples
     --------
@@ -28,14 +95,7 @@ def table_of(X: Any, name: str = "X") -> Any:
     array([[1. , 2.5],
            [nan, nan]])
     """
-    if sparse.issparse(X):
-        return _checked(X, name)
-    columns = columns_of(X)
-    if columns is not None:
-        return _side_by_side(columns, X, name)
-    if _is_sequence(X):
-        return _of_rows(X, name)
-    return _checked(cells_of(X, name), name)
+    return accept_matrix(X, name).numbers()
 
 
 @quiet()
@@ -55,19 +115,14 @@ def cells_of(X: Any, name: str = "X") -> Any:
     if isinstance(X, np.ndarray):
         return X
     if _is_sequence(X):
-        listed = _listed(X, name)
-        width = len(listed[0]) if listed else 0
-        return as_objects(list(chain.from_iterable(listed))).reshape(len(listed), width)
+        rows = _of_rows(X, name)
+        return as_objects(rows.cells()).reshape(rows.shape)
     if hasattr(X, "__array__") and not family(X):
-        return cells_of(converted(X, name), name)
+        return cells_of(convert(X, name), name)
     raise InputTypeError(
         f"{name} must be an array of rows and columns, a sparse matrix or a data frame; got a "
         f"value of type {type(X).__name__}."
     )
-
-
-def _is_sequence(X: Any) -> bool:
-    return isinstance(X, Sequence) and not isinstance(X, str | bytes | bytearray)
 
 
 def columns_of(X: Any) -> list[Any] | None:
@@ -90,16 +145,42 @@ def columns_of(X: Any) -> list[Any] | None:
     return None
 
 
-def _side_by_side(columns: list[Any], X: Any, name: str) -> Any:
+def _is_sequence(X: Any) -> bool:
+    return isinstance(X, Sequence) and not isinstance(X, str | bytes | bytearray)
+
+
+def _of_array(X: Any, name: str) -> GivenMatrix:
+    """Accept an array or sparse matrix of numbers; its type and its axes decide."""
+    if X.ndim != 2:
+        raise _no_table(name)
+    if X.dtype.kind in NUMERIC_KINDS:
+        return GivenMatrix(X, lambda: X)
+    if X.dtype.kind != "O" or sparse.issparse(X):
+        raise _no_table(name)
+    return GivenMatrix(X, lambda: numbers_of(X.ravel().tolist()).reshape(X.shape))
+
+
+def _of_frame(X: Frame) -> GivenMatrix:
+    """Accept columns that were read as numbers already."""
+    table = matrix_of(X)
+    return GivenMatrix(table, lambda: table)
+
+
+def _of_columns(columns: list[Any], X: Any, name: str) -> GivenMatrix:
+    """Accept a data frame of numbers by the types of its columns."""
     if family(X) == "pandas" and _is_one_block(X.dtypes.tolist()):
-        return X.to_numpy()
+        return GivenMatrix(X, X.to_numpy)
     if any(kind_of(_type_of(column)).holds == TEXT for column in columns):
         raise _no_table(name)
     given = [column_of(column, name) for column in columns]
     if any(column.kind == TEXT for column in given):  # bytes, too, are text in a column
         raise _no_table(name)
-    table = np.empty((X.shape[0], len(given)), order="F")
-    for target, column in zip(table.T, given, strict=True):
+    return GivenMatrix(X, lambda: _side_by_side(given, len(X)))
+
+
+def _side_by_side(columns: list[GivenColumn], count: int) -> Any:
+    table = np.empty((count, len(columns)), order="F")
+    for target, column in zip(table.T, columns, strict=True):
         target[:] = column.numbers()
     return table
 
@@ -118,33 +199,38 @@ def _is_one_block(dtypes: list[Any]) -> bool:
     )
 
 
-def _checked(X: Any, name: str) -> Any:
-    """Return an array or sparse matrix of numbers; its type and its axes decide."""
-    if X.ndim != 2:
-        raise _no_table(name)
-    if X.dtype.kind in NUMERIC_KINDS:
-        return X
-    if X.dtype.kind != "O" or sparse.issparse(X):
-        raise _no_table(name)
-    return numbers_of(X.ravel().tolist()).reshape(X.shape)
+@dataclass(frozen=True, eq=False, repr=False)
+class _ListedRows:
+    """Rows of one length in a list; that they have it is public, as the type of an array is."""
+
+    rows: list[Any]
+    width: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.rows), self.width
+
+    def cells(self) -> list[Any]:
+        """Return all cells, row after row; none is changed."""
+        listed = [row.tolist() if isinstance(row, np.ndarray) else row for row in self.rows]
+        if any(len(row) != self.width for row in listed):
+            refuse_changed()
+        return list(chain.from_iterable(listed))
+
+    def numbers(self) -> Any:
+        return numbers_of(self.cells()).reshape(self.shape)
 
 
-def _of_rows(rows: Sequence[Any], name: str) -> Any:
-    listed = _listed(rows, name)
-    width = len(listed[0]) if listed else 0
-    return numbers_of(chain.from_iterable(listed)).reshape(len(listed), width)
-
-
-def _listed(rows: Sequence[Any], name: str) -> list[Sequence[Any]]:
-    """Return rows of one length; that they have it is public, as the type of an array is."""
+def _of_rows(rows: Sequence[Any], name: str) -> _ListedRows:
     listed = [_row(row, name) for row in rows]
-    if any(len(row) != len(listed[0]) for row in listed):
+    width = len(listed[0]) if listed else 0
+    if any(len(row) != width for row in listed):
         raise _ragged(name)
-    return listed
+    return _ListedRows(listed, width)
 
 
-def _row(row: Any, name: str) -> Sequence[Any]:
-    """Return the cells of one row, which are read no further; what is no row is refused."""
+def _row(row: Any, name: str) -> Any:
+    """Return one row, whose cells are read no further; what is no row is refused."""
     kind = type(row)
     for base in (list, tuple):
         if issubclass(kind, base):
@@ -153,10 +239,10 @@ def _row(row: Any, name: str) -> Sequence[Any]:
         return list(row.tolist())
     if _is_sequence(row):
         return _cells_of_foreign(row, name)
-    cells: Any = converted(row, name) if hasattr(row, "__array__") else np.empty(())
+    cells: Any = convert(row, name) if hasattr(row, "__array__") else np.empty(())
     if cells.ndim != 1:
         raise _ragged(name)
-    return [None] * cells.size if cells.dtype.kind in "mM" else list(cells.tolist())
+    return [None] * cells.size if cells.dtype.kind in "mM" else np.asarray(cells)
 
 
 def _cells_of_foreign(row: Sequence[Any], name: str) -> list[Any]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet import _checks
 from discreet._types import Integers, Vector, Words
-from discreet.data.arrays import source_of
+from discreet.data.arrays import accept_rows
 from discreet.data.source import Kernel, Prepared, Source
 from discreet.data.summation import largest_block
 from discreet.errors import InputError, PrivacyError, ReceiptError, SealedError
@@ -52,14 +52,15 @@ class _Secret:
 class Rows(_Secret):
     """Private rows with their declared bounds; nothing is read until :meth:`open`.
 
-    What has no type of its own, lists and arrays of objects, is copied to numbers before, each cell
-    by itself and without consequence.
+    Tables are accepted by their type and shape. What has no type of its own, lists and arrays of
+    objects, is converted to numbers when it is opened, each cell by itself and without consequence.
 
     Parameters
     ----------
     X
-        A two-dimensional array of numbers, dense or SciPy sparse; or stored rows, such as
-        :func:`discreet.data.parquet_rows` returns, which bring labels and weights with them.
+        A two-dimensional array of numbers, dense or SciPy sparse; a list of rows, or a data frame
+        of numbers; or stored rows, such as :func:`discreet.data.parquet_rows` returns, which bring
+        labels and weights with them.
     y
         One label for each row, if the bounds declare labels.
     weights
@@ -100,7 +101,7 @@ class Rows(_Secret):
         _checks.instance(Bounds, bounds=bounds)
         _checks.whole(threads=threads, at_least=1)
         self.bounds, self.unit = bounds, unit_named(unit)
-        self.__source: Source = source_of(X, y, weights, bounds)
+        self.__source: Source = accept_rows(X, y, weights, bounds)
         if block_rows is None:
             block_rows = self.__source.block_rows()
         _checks.whole(block_rows=block_rows, at_least=1, at_most=largest_block(bounds.n_features))
@@ -277,7 +278,7 @@ class OpenRows(_Secret):
             table, _ = prepared.gather()
             entries = table[:, [column]]
             values = np.asarray(entries.toarray() if hasattr(entries, "toarray") else entries)[:, 0]
-            return source_of(np.ones((values.size, 1)), transform(values), None, bounds)
+            return accept_rows(np.ones((values.size, 1)), transform(values), None, bounds)
 
         return OpenRows(*self._prepared.remade(remake, bounds), self._threads)
 
@@ -290,7 +291,7 @@ class OpenRows(_Secret):
 
         def remake(prepared: Prepared) -> Source:
             rows = prepared.transformed(transform)
-            return source_of(rows, prepared.labels, prepared.weights, bounds)
+            return accept_rows(rows, prepared.labels, prepared.weights, bounds)
 
         return OpenRows(*self._prepared.remade(remake, bounds), self._threads)
 

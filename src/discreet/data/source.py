@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from discreet._quiet import quiet
 from discreet._types import Integers, Vector
 from discreet.data.block import Block
 from discreet.data.summation import Sums
+from discreet.errors import SourceChanged
 from discreet.questions.bounds import Bounds
 
 Kernel = Callable[[Block], Any]
@@ -155,6 +156,13 @@ class Prepared(ABC):
     @abstractmethod
     def gather(self) -> tuple[Any, Vector | None]:
         """Return all clipped rows and labels as new arrays."""
+
+
+def refuse_changed() -> NoReturn:
+    """Stop where rows are not what they were when they were accepted."""
+    raise SourceChanged(
+        "the rows changed while they were read, so nothing is released; the charge stands."
+    )
 
 
 def _quietly(kernel: Kernel, make: Callable[[], Block]) -> Any:

@@ -12,6 +12,7 @@ from scipy import sparse
 from discreet._types import Integers, Vector
 from discreet.data.block import SparseBlock
 from discreet.data.dense import ABSURD, check_shape
+from discreet.data.given_column import GivenColumn
 from discreet.data.kinds import NUMERIC_KINDS
 from discreet.data.labels import (
     accept_labels,
@@ -33,8 +34,8 @@ class SparseSource(Source):
     """A sparse matrix of numbers, in any of SciPy's formats."""
 
     matrix: Any
-    column: Any
-    weights: Any
+    column: GivenColumn | None
+    weights: GivenColumn | None
 
     @classmethod
     def accept(cls, X: Any, y: Any, weights: Any, bounds: Bounds) -> SparseSource:

@@ -24,8 +24,8 @@ from sklearn.utils.metadata_routing import UNUSED
 from discreet import _checks
 from discreet.data import Rows
 from discreet.data.encoded import EncodedSource
-from discreet.data.given_column import Given, column_of, family
-from discreet.data.kinds import TEXT
+from discreet.data.given_column import GivenColumn, column_of, family
+from discreet.data.labels import accept_column
 from discreet.data.matrix import columns_of
 from discreet.data.source import Source
 from discreet.data.stored.table import Encoding, Wanted
@@ -96,7 +96,7 @@ class PrivateEstimator(Storable):
     _has_labels: ClassVar[bool] = True
     """Whether it learns from labels, and not from rows alone."""
 
-    def _target(self, y: Given | None) -> LabelTarget:
+    def _target(self, y: GivenColumn | None) -> LabelTarget:
         """Return what is learnt from; ``y`` is None if labels are stored."""
         raise InputError(f"{type(self).__name__} learns from rows alone.")
 
@@ -153,7 +153,7 @@ class PrivateEstimator(Storable):
         accepted = self.feature_map().accept(self, X)
         count, width = accepted.shape
         target, labels = self._accept_target(y, count)
-        counts = None if weights is None else _accept_weights(weights, count)
+        counts = None if weights is None else accept_column("weights", "weight", weights, count)
 
         def encode() -> tuple[Any, Any, Any]:
             read = None if target is None else target.read(labels)
@@ -168,7 +168,7 @@ class PrivateEstimator(Storable):
         )
         return Table(rows, target)
 
-    def _accept_target(self, y: Any, count: int) -> tuple[LabelTarget | None, Given | None]:
+    def _accept_target(self, y: Any, count: int) -> tuple[LabelTarget | None, GivenColumn | None]:
         if not self._has_labels:
             return None, None
         labels = accept_target(self, y)
@@ -297,7 +297,7 @@ class PlainEstimator(PrivateEstimator):
         return self._fit(X, y, None, target, purpose)
 
 
-def accept_target(model: Any, y: Any) -> Given:
+def accept_target(model: Any, y: Any) -> GivenColumn:
     """Return labels or targets, of which nothing is read but their type."""
     if y is None:
         raise InputError(
@@ -319,15 +319,6 @@ def check_lengths(rows: int, labels: int) -> None:
     """Refuse rows and labels of different number, without saying which."""
     if rows != labels:
         raise InputError("X and y must have as many rows as one another.")
-
-
-def _accept_weights(weights: Any, count: int) -> Given:
-    given = column_of(weights, "weights")
-    if given.kind == TEXT:
-        raise InputTypeError("weights must hold numbers; got text.")
-    if len(given) != count:
-        raise InputError("weights must be a vector with one weight for each row of X.")
-    return given
 
 
 def is_count_told(budget: Budget, unit: Unit, ledger: AbstractLedger | None) -> bool:

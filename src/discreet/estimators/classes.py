@@ -15,7 +15,7 @@ import numpy as np
 from discreet._types import Vector
 from discreet.data.cells import label_of
 from discreet.data.frame import Coded
-from discreet.data.given_column import Given, column_of
+from discreet.data.given_column import GivenColumn, column_of
 from discreet.data.kinds import ANYTHING, NUMBER, NUMERIC_KINDS, TEXT
 from discreet.errors import InputError, InputTypeError
 
@@ -70,7 +70,7 @@ def check_several(classes: Any) -> Any:
     return classes
 
 
-def check_kind_of_labels(labels: Given, classes: Any) -> None:
+def check_kind_of_labels(labels: GivenColumn, classes: Any) -> None:
     """Refuse labels of a type in which no class, or more than one, could be recognised."""
     is_declared_text = classes.dtype.kind in "US"
     if labels.kind != ANYTHING and (labels.kind == TEXT) != is_declared_text:
@@ -79,7 +79,7 @@ def check_kind_of_labels(labels: Given, classes: Any) -> None:
             f"{TEXT if is_declared_text else NUMBER}; convert the labels, or declare the classes "
             "as they are."
         )
-    dtype = np.dtype(object) if isinstance(labels.cells, Coded) else labels.cells.dtype
+    dtype = labels.dtype
     with np.errstate(all="ignore"):
         if dtype.kind == "f" and np.unique(classes.astype(dtype)).size < classes.size:
             raise InputTypeError(

@@ -9,7 +9,7 @@ from sklearn.base import ClassifierMixin
 
 from discreet import _checks
 from discreet._types import Array, Vector
-from discreet.data.given_column import Given
+from discreet.data.given_column import GivenColumn
 from discreet.errors import InputError
 from discreet.estimators.classes import find_classes, list_classes
 from discreet.estimators.linear import LinearEstimator
@@ -21,7 +21,7 @@ from discreet.losses.softmax import softmax_of
 from discreet.questions import OneVsRest
 
 
-def class_target(classes: Any, y: Given | None) -> ClassTarget:
+def class_target(classes: Any, y: GivenColumn | None) -> ClassTarget:
     """Return declared classes, or those found in the labels, which stored ones are not read for."""
     if classes is not None:
         return ClassTarget(list_classes(classes), is_found=False)
@@ -51,7 +51,7 @@ class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[mi
         _checks.positive(C=self.C)
         return 1 / self.C
 
-    def _target(self, y: Given | None) -> ClassTarget:
+    def _target(self, y: GivenColumn | None) -> ClassTarget:
         return class_target(self.classes, y)
 
     def _keep(self, asked: Asked, target: Target | None) -> None:

@@ -17,7 +17,7 @@ from sklearn.utils.validation import validate_data
 from discreet._types import Array
 from discreet.data.frame import Frame, matrix_of, refuse_lazy
 from discreet.data.labels import as_floats
-from discreet.data.matrix import columns_of, table_of
+from discreet.data.matrix import GivenMatrix, accept_matrix, columns_of
 from discreet.data.stored.table import Wanted
 from discreet.errors import InputError
 from discreet.estimators.stored_rows import Stored
@@ -152,7 +152,7 @@ def read_rows(model: Any, X: Any) -> Any:
 def accept_numbers(model: Any, X: Any, *, reset: bool) -> Accepted:
     """Accept a table of numbers; keep the names of its columns in the model, or compare."""
     refuse_lazy(X)
-    given: Any = table_of(X)
+    given = accept_matrix(X)
     count, width = given.shape
     if count == 0:
         raise InputError("X must have at least one row; found array with 0 sample(s).")
@@ -160,14 +160,15 @@ def accept_numbers(model: Any, X: Any, *, reset: bool) -> Accepted:
         raise InputError("X has 0 feature(s) (shape=(, 0)) while a minimum of 1 is required.")
     named = given if columns_of(X) is None else X
     validate_data(model, named, reset=reset, skip_check_array=True)
-    return Accepted((count, width), hasattr(given, "tocsr"), lambda: _read(given))
+    return Accepted((count, width), given.is_sparse, lambda: _read(given))
 
 
-def _read(given: Any) -> Any:
-    if not hasattr(given, "tocsr"):
-        return as_floats(given)
+def _read(given: GivenMatrix) -> Any:
+    numbers = given.numbers()
+    if not given.is_sparse:
+        return as_floats(numbers)
     with np.errstate(all="ignore"):  # what is too large becomes infinite, without a word
-        return given.tocsr().astype(np.float64, copy=False)
+        return numbers.tocsr().astype(np.float64, copy=False)
 
 
 def name_columns(model: Any, names: list[str] | None, count: int) -> None:

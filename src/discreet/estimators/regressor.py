@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin
 
 from discreet import _checks
 from discreet._types import Vector
-from discreet.data.given_column import Given
+from discreet.data.given_column import GivenColumn
 from discreet.estimators.linear import LinearEstimator
 from discreet.estimators.predicting import row_by_row
 from discreet.estimators.targets import NumberTarget, Target, interval_of
@@ -40,7 +40,7 @@ class LinearRegressorBase(RegressorMixin, LinearEstimator):  # type: ignore[misc
         """Return the declared range of targets."""
         return interval_of(target_range=self.target_range)
 
-    def _target(self, y: Given | None) -> NumberTarget:
+    def _target(self, y: GivenColumn | None) -> NumberTarget:
         """Count targets from the middle of their range, if there is an intercept to put it into."""
         interval = self._range()
         middle = (interval.low + interval.high) / 2 if self.fit_intercept else 0.0

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from discreet._types import Vector
-from discreet.data.given_column import Given, column_of
+from discreet.data.given_column import GivenColumn, column_of
 from discreet.data.kinds import TEXT
 from discreet.errors import InputError, InputTypeError
 from discreet.estimators.classes import check_kind_of_labels, encode_labels
@@ -73,7 +73,7 @@ class LabelTarget(Target):
         return None
 
     @abstractmethod
-    def check(self, given: Given) -> None:
+    def check(self, given: GivenColumn) -> None:
         """Refuse a column whose type cannot hold such labels; reads no cell."""
 
     @abstractmethod
@@ -106,7 +106,7 @@ class ClassTarget(LabelTarget):
     def values(self) -> tuple[Any, ...]:
         return tuple(self.classes.tolist())
 
-    def check(self, given: Given) -> None:
+    def check(self, given: GivenColumn) -> None:
         check_kind_of_labels(given, self.classes)
 
     def read(self, cells: Any) -> Vector:
@@ -132,7 +132,7 @@ class NumberTarget(LabelTarget):
     def fact(self) -> Fact:
         return Fact("labels", labels_in_words(self.interval), Origin.DECLARED)
 
-    def check(self, given: Given) -> None:
+    def check(self, given: GivenColumn) -> None:
         check_numbers(given)
 
     def read(self, cells: Any) -> Vector:
@@ -147,7 +147,7 @@ def known(target: Target | None) -> Target:
     return target
 
 
-def check_numbers(given: Given) -> None:
+def check_numbers(given: GivenColumn) -> None:
     """Refuse a column of text where numbers are wanted; reads no cell."""
     if given.kind == TEXT:
         raise InputTypeError("y must hold numbers; got text. Convert it first.")

@@ -16,7 +16,7 @@ from discreet._types import Array
 from discreet.data.cells import is_row
 from discreet.data.encoded import EncodedSource
 from discreet.data.labels import as_floats
-from discreet.data.matrix import table_of
+from discreet.data.matrix import accept_matrix
 from discreet.errors import InputTypeError
 from discreet.estimators.base import PlainEstimator, Table, accept_target, check_lengths
 from discreet.estimators.features import FeatureMap, PlainFeatures, read_rows
@@ -235,8 +235,8 @@ def _accept_targets(model: Any, y: Any) -> _Targets:
         raise InputTypeError("targets must be a dense array; use y.toarray().")
     is_listed = isinstance(y, Sequence) and not hasattr(y, "shape")
     if len(getattr(y, "shape", ())) == 2 or (is_listed and any(map(is_row, y))):
-        table = table_of(y, "y")
-        return _Targets(table.shape, False, lambda: as_floats(table))
+        table = accept_matrix(y, "y")
+        return _Targets(table.shape, False, lambda: as_floats(table.numbers()))
     column = accept_target(model, y)
     check_numbers(column)
     return _Targets((len(column), 1), True, lambda: column.numbers()[:, None])

@@ -10,7 +10,7 @@ from sklearn.metrics import d2_tweedie_score
 from discreet import _checks
 from discreet._types import Vector
 from discreet.data import Interval
-from discreet.data.given_column import Given
+from discreet.data.given_column import GivenColumn
 from discreet.estimators.predicting import row_by_row
 from discreet.estimators.regressor import LinearRegressorBase
 from discreet.estimators.targets import NumberTarget
@@ -122,7 +122,7 @@ class PoissonRegressor(LinearRegressorBase):
         _checks.positive(max_count=self.max_count)
         return Interval(0.0, self.max_count)
 
-    def _target(self, y: Given | None) -> NumberTarget:
+    def _target(self, y: GivenColumn | None) -> NumberTarget:
         return NumberTarget(self._range())  # counts are counted from zero
 
     @row_by_row

@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin
 
 from discreet import _checks
 from discreet._types import Vector
-from discreet.data.given_column import Given
+from discreet.data.given_column import GivenColumn
 from discreet.estimators.base import WeightedEstimator
 from discreet.estimators.features import COLUMNS_FOUND, PlainFeatures
 from discreet.estimators.predicting import row_by_row
@@ -171,7 +171,7 @@ class SimplexRegression(RegressorMixin, WeightedEstimator):  # type: ignore[misc
         features = Fact("features", labels_in_words(entries), Origin.DECLARED)
         return PlainFeatures(LinfBall(half), facts=(COLUMNS_FOUND, features), origin=middle)
 
-    def _target(self, y: Given | None) -> NumberTarget:
+    def _target(self, y: GivenColumn | None) -> NumberTarget:
         """Count targets from where rows of middle entries are."""
         origin = limits.size(radius=self.radius) * self.feature_map().origin
         return NumberTarget(interval_of(target_range=self.target_range), origin)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from discreet._types import Vector
-from discreet.data.given_column import Given
+from discreet.data.given_column import GivenColumn
 from discreet.errors import InputError
 from discreet.estimators.base import PlainEstimator
 from discreet.estimators.classifier import class_target
@@ -110,7 +110,7 @@ class Threshold(ClassifierMixin, PlainEstimator):  # type: ignore[misc]
     def feature_map(self) -> FeatureMap:
         return PlainFeatures(WholeSpace())
 
-    def _target(self, y: Given | None) -> ClassTarget:
+    def _target(self, y: GivenColumn | None) -> ClassTarget:
         target = class_target(self.classes, y)
         if target.classes.size > 2:
             raise InputError(

@@ -20,7 +20,7 @@ import numpy as np
 
 from discreet._threads import in_order, workers
 from discreet._types import Integers, Vector
-from discreet.data.arrays import source_of
+from discreet.data.arrays import accept_rows
 from discreet.data.block import Block
 from discreet.data.dense import PreparedArray, check_shape, rows_of_width
 from discreet.data.source import Kernel, Prepared, Remake, Source
@@ -283,7 +283,7 @@ class FedStream(PreparedStream):
 
     def _prepared(self, make: Callable[[], Piece], start: int, found: _Pass) -> Prepared:
         raw = make()
-        piece = source_of(raw.matrix, raw.labels, raw.weights, self.bounds).prepare(self.bounds)
+        piece = accept_rows(raw.matrix, raw.labels, raw.weights, self.bounds).prepare(self.bounds)
         if self._fits:
             found.kept[start] = piece
         elif self._sample is None:

@@ -17,7 +17,7 @@ from scipy import sparse
 from discreet._buffers import SHELF
 from discreet._quiet import quiet
 from discreet._types import Integers, Vector
-from discreet.data.arrays import source_of
+from discreet.data.arrays import accept_rows
 from discreet.data.cells import label_of, number_of, numbers_of, spelt_of
 from discreet.data.frame import Coded, Frame, held_by_arrow
 from discreet.data.kinds import NUMBER, OTHER, TEXT, is_categorical, kind_of, shortest
@@ -231,7 +231,7 @@ def prepared(
             return piece
         if not piece.matrix.shape[0]:
             return Part(_no_rows(piece, bounds), 0)
-        source = source_of(piece.matrix, piece.labels, piece.weights, bounds)
+        source = accept_rows(piece.matrix, piece.labels, piece.weights, bounds)
         return Part(source.prepare(bounds), _mark(piece))
 
     return quietly(prepare)
@@ -251,7 +251,7 @@ def _mark(piece: Piece) -> int:
 def _no_rows(like: Piece, bounds: Bounds) -> Prepared:
     """Return no rows, of the same kind as others: one of zeros, left out again."""
     zeros = np.zeros((1, bounds.n_features))
-    one = source_of(
+    one = accept_rows(
         sparse.csr_array(zeros) if sparse.issparse(like.matrix) else zeros,
         None if bounds.labels is None else np.zeros(1),
         None if like.weights is None or bounds.max_weight is None else np.zeros(1),
