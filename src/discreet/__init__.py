@@ -1,53 +1,106 @@
-"""Differentially private convex learning whose guarantees are true of the code as it runs."""
+"""Differentially private convex learning whose guarantees are true of the code as it runs.
 
-from importlib.metadata import version
+Names and rooms are imported when they are first asked for, so that ``import discreet`` is quick
+and ``discreet.svm`` works after it.
+"""
 
-from discreet.data import Bounds, Interval, LabelSet, Rows
-from discreet.errors import RehearsalWarning
-from discreet.gate import rehearse, release
-from discreet.ledger import MemoryLedger
-from discreet.linear_model import LinearClassifier, LinearRegressor
-from discreet.mechanisms import ExponentialSampling, GaussianSum, LaplaceSum, PrivateCount
-from discreet.noise import RehearsalNoise, SystemNoise
-from discreet.privacy import AddRemoveOne, Budget, Guarantee, ReplaceOne
-from discreet.questions import (
-    BestThreshold,
-    ColumnQuantiles,
-    LeastLoss,
-    RowCount,
-    VectorMean,
-    VectorSum,
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from discreet.data import Rows as Rows
+    from discreet.errors import RehearsalWarning as RehearsalWarning
+    from discreet.gate import rehearse as rehearse
+    from discreet.gate import release as release
+    from discreet.ledger import Ledger as Ledger
+    from discreet.ledger import MemoryLedger as MemoryLedger
+    from discreet.linear_model import LinearClassifier as LinearClassifier
+    from discreet.linear_model import LinearRegressor as LinearRegressor
+    from discreet.mechanisms import ExponentialSampling as ExponentialSampling
+    from discreet.mechanisms import GaussianSum as GaussianSum
+    from discreet.mechanisms import LaplaceSum as LaplaceSum
+    from discreet.mechanisms import PrivateCount as PrivateCount
+    from discreet.noise import RehearsalNoise as RehearsalNoise
+    from discreet.noise import SystemNoise as SystemNoise
+    from discreet.preprocessing import Category as Category
+    from discreet.preprocessing import Numeric as Numeric
+    from discreet.privacy import AddRemoveOne as AddRemoveOne
+    from discreet.privacy import Budget as Budget
+    from discreet.privacy import Guarantee as Guarantee
+    from discreet.privacy import ReplaceOne as ReplaceOne
+    from discreet.questions import BestThreshold as BestThreshold
+    from discreet.questions import Bounds as Bounds
+    from discreet.questions import ColumnQuantiles as ColumnQuantiles
+    from discreet.questions import Interval as Interval
+    from discreet.questions import LabelSet as LabelSet
+    from discreet.questions import LeastLoss as LeastLoss
+    from discreet.questions import RowCount as RowCount
+    from discreet.questions import VectorMean as VectorMean
+    from discreet.questions import VectorSum as VectorSum
+    from discreet.record import Release as Release
+
+    __version__: str
+
+_HOMES = {
+    "AddRemoveOne": "privacy",
+    "BestThreshold": "questions",
+    "Bounds": "questions",
+    "Budget": "privacy",
+    "Category": "preprocessing",
+    "ColumnQuantiles": "questions",
+    "ExponentialSampling": "mechanisms",
+    "GaussianSum": "mechanisms",
+    "Guarantee": "privacy",
+    "Interval": "questions",
+    "LabelSet": "questions",
+    "LaplaceSum": "mechanisms",
+    "LeastLoss": "questions",
+    "Ledger": "ledger",
+    "LinearClassifier": "linear_model",
+    "LinearRegressor": "linear_model",
+    "MemoryLedger": "ledger",
+    "Numeric": "preprocessing",
+    "PrivateCount": "mechanisms",
+    "RehearsalNoise": "noise",
+    "RehearsalWarning": "errors",
+    "Release": "record",
+    "ReplaceOne": "privacy",
+    "RowCount": "questions",
+    "Rows": "data",
+    "SystemNoise": "noise",
+    "VectorMean": "questions",
+    "VectorSum": "questions",
+    "rehearse": "gate",
+    "release": "gate",
+}
+"""Where each public name lives."""
+
+_ROOMS = (
+    *("artifact", "audit", "compat", "data", "datasets", "errors", "estimators", "gate"),
+    *("geometry", "ledger", "linear_model", "location", "losses", "mechanisms", "noise"),
+    *("penalties", "planning", "preprocessing", "privacy", "questions", "record", "report"),
+    *("schema", "solvers", "svm", "tables", "theory", "updates"),
 )
-from discreet.record import Release
 
-__version__ = version("discreet")
+__all__ = list(_HOMES)
 
-__all__ = [
-    "AddRemoveOne",
-    "BestThreshold",
-    "Bounds",
-    "Budget",
-    "ColumnQuantiles",
-    "ExponentialSampling",
-    "GaussianSum",
-    "Guarantee",
-    "Interval",
-    "LabelSet",
-    "LaplaceSum",
-    "LeastLoss",
-    "LinearClassifier",
-    "LinearRegressor",
-    "MemoryLedger",
-    "PrivateCount",
-    "RehearsalNoise",
-    "RehearsalWarning",
-    "Release",
-    "ReplaceOne",
-    "RowCount",
-    "Rows",
-    "SystemNoise",
-    "VectorMean",
-    "VectorSum",
-    "rehearse",
-    "release",
-]
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        value: Any = version("discreet")
+    elif name in _HOMES:
+        value = getattr(import_module(f"discreet.{_HOMES[name]}"), name)
+    elif name in _ROOMS:
+        return import_module(f"discreet.{name}")
+    else:
+        raise AttributeError(f"module 'discreet' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*_HOMES, *_ROOMS, "__version__"])
