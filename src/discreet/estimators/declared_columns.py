@@ -13,8 +13,7 @@ from discreet import _checks
 from discreet._types import Array
 from discreet.data.frame import Frame
 from discreet.data.given_column import GivenColumn
-from discreet.data.stored.parquet import is_stored
-from discreet.data.stored.table import Wanted
+from discreet.data.stored import Wanted, is_table
 from discreet.errors import InputError
 from discreet.estimators.linear import LinearEstimator, check_lengths, target_for
 from discreet.estimators.stored_rows import Stored
@@ -152,7 +151,7 @@ class DeclaredColumns(LinearEstimator):
 
     def _margins(self, X: Any) -> Array:
         scaler = self._scaler()
-        if scaler is None or is_stored(X):
+        if scaler is None or is_table(X):
             return super()._margins(X)
         check_is_fitted(self, "coef_")
         if hasattr(self, "feature_names_in_"):

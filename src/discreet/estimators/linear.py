@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
-from contextlib import closing
 from functools import wraps
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
@@ -17,14 +16,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet import _checks
 from discreet._types import Array, Vector
-from discreet.data import Labels, ParquetTable
+from discreet.data import Labels
 from discreet.data.frame import Frame, matrix_of, refuse_lazy
 from discreet.data.given_column import GivenColumn, column_of, family
 from discreet.data.labels import as_floats
 from discreet.data.matrix import columns_of, table_of
 from discreet.data.source import Source as StoredRows
-from discreet.data.stored.parquet import PREDICTED_AT_ONCE, is_stored
-from discreet.data.stored.table import Encoding, Wanted
+from discreet.data.stored import Encoding, Wanted, is_table, map_rows, open_table
 from discreet.errors import InputError, InputTypeError
 from discreet.estimators.stored_rows import Stored, are_stored
 from discreet.estimators.storing import Storable
@@ -220,10 +218,8 @@ class LinearEstimator(Storable):
         ``labels`` are the declared ones, None if labels are numbers.
         """
         features, encode, width, is_sparse = self._encoding(stored)
-        weight = None if stored.weight is None else Wanted(stored.weight)
-        target = Wanted(stored.target, labels)
-        return stored.table.source(
-            Encoding(features, encode, width, target, label, weight, is_sparse)
+        return stored.source(
+            Encoding(features, encode, width, label=label, labels=labels, is_sparse=is_sparse)
         )
 
     def _encoding(
@@ -251,14 +247,7 @@ class LinearEstimator(Storable):
         check_is_fitted(self, "coef_")
         if not hasattr(self, "feature_names_in_"):
             raise InputError("columns of files are found by name; this model knows no names.")
-        table = ParquetTable.open(X)
-        wanted = self._columns_read()
-        table.check(wanted)
-        with closing(table.frames(wanted, PREDICTED_AT_ONCE)) as frames:
-            margins = [self._frame_margins(frame) for frame in frames]
-        if not margins:
-            raise InputError("the files have no row.")
-        return np.concatenate(margins)
+        return np.asarray(map_rows(self._frame_margins, X, self._columns_read()))
 
     def _columns_read(self) -> tuple[Wanted, ...]:
         return tuple(Wanted(name) for name in self.feature_names_in_)
@@ -295,7 +284,7 @@ class LinearEstimator(Storable):
 
     def _margins(self, X: Any) -> Array:
         """Return the inner product of each row with each vector of coefficients."""
-        if is_stored(X):
+        if is_table(X):
             return self._stored_margins(X)
         check_is_fitted(self, "coef_")
         return np.asarray(self._rows(X) @ np.atleast_2d(self.coef_).T + self.intercept_)
@@ -336,7 +325,7 @@ class LinearEstimator(Storable):
                 raise InputTypeError(f"{type(self).__name__} takes arrays, neither files nor Dask.")
             if weights is not None and self.max_weight is None:
                 raise InputError("sample_weight needs a declared largest weight; pass max_weight.")
-            X, y, weights = Stored.open(X, y, target, weights), None, None
+            X, y, weights = open_table(X, y, target=target, weight=weights), None, None
         elif target is not None:
             raise InputError("target names a column of stored tables; pass y with arrays.")
         self._purpose = purpose

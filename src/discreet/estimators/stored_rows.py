@@ -1,28 +1,20 @@
-"""Tables that are somewhere else: in files, or with the workers of Dask."""
+"""Methods that speak of each row by itself, of tables in memory and of Dask's."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
 from functools import partial, wraps
 from typing import Any, TypeVar
 
 from sklearn.utils.validation import check_is_fitted
 
-from discreet import _checks
-from discreet.data import ParquetTable
-from discreet.data.stored.dask import DaskTable, is_dask, lazily
-from discreet.data.stored.parquet import is_stored
-from discreet.data.stored.table import StoredTable
-from discreet.data.stored.worker import LABELS
-from discreet.errors import InputError
+from discreet.data.stored import OpenedTable as Stored
+from discreet.data.stored import Wanted, map_rows
+from discreet.data.stored import is_table as are_stored
+from discreet.data.stored.dask import is_dask
 
-
-def are_stored(X: object) -> bool:
-    """Say whether rows are somewhere else: in files, or with the workers of Dask."""
-    return is_stored(X) or is_dask(X) or isinstance(X, StoredTable)
-
+__all__ = ["Stored", "are_stored", "by_partition"]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -36,58 +28,9 @@ def by_partition(method: Method) -> Method:
             return method(self, X)
         check_is_fitted(self, "coef_")
         names = getattr(self, "feature_names_in_", None)
-        if names is not None and hasattr(X, "columns"):
-            missing = [name for name in names if name not in list(X.columns)]
-            if missing:
-                raise InputError(f"the column {missing[0]!r}, which the model knows, is missing.")
-            X = X[names.tolist()]
         model = copy(self)
         model.ledger = None  # workers have no business with the books
-        return lazily(partial(method, model), X)
+        columns = None if names is None else [Wanted(name) for name in names.tolist()]
+        return map_rows(partial(method, model), X, columns)
 
     return speak  # type: ignore[return-value]
-
-
-@dataclass(frozen=True, eq=False)
-class Stored:
-    """A table that is somewhere else, and which of its columns are no features."""
-
-    table: StoredTable
-    target: str
-    weight: str | None
-
-    @classmethod
-    def open(cls, X: Any, y: Any, target: Any, weight: Any) -> Stored:
-        """Look at a table without its rows, and refuse what does not go with it."""
-        if target is not None:
-            _checks.instance(str, target=target)
-        if is_dask(X) or isinstance(X, DaskTable):
-            return cls._of_dask(X, y, target, weight)
-        if y is not None:
-            raise InputError("files bring their labels with them; leave y out, and pass target.")
-        if target is None:
-            raise InputError("which column holds the labels? Pass target with its name.")
-        if weight is not None:
-            _checks.instance(str, sample_weight=weight)
-        return cls(ParquetTable.open(X), target, weight)
-
-    @classmethod
-    def _of_dask(cls, X: Any, y: Any, target: str | None, weight: Any) -> Stored:
-        if (target is None) == (y is None):
-            raise InputError(
-                "where are the labels? Pass target with the name of a column of the Dask data "
-                "frame, or y with a Dask array or column."
-            )
-        is_name = isinstance(weight, str)
-        table = DaskTable.open(X, y, None if is_name else weight)
-        if table.names is None and (target is not None or is_name):
-            raise InputError("a Dask array has no names; pass y and sample_weight as arrays.")
-        return cls(table, LABELS if target is None else target, weight if is_name else None)
-
-    @property
-    def names(self) -> list[str] | None:
-        """The columns that can be features; None if they have no names."""
-        names = self.table.names
-        if names is None:
-            return None
-        return [name for name in names if name not in (self.target, self.weight)]

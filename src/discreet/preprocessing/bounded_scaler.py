@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from discreet import _checks
 from discreet._types import Array
+from discreet.data.arrow import arrow_codes, arrow_numbers
 from discreet.data.frame import (
     Coded,
     Frame,
@@ -24,10 +25,8 @@ from discreet.data.frame import (
     side_by_side,
 )
 from discreet.data.given_column import column_of, family
-from discreet.data.kinds import ANYTHING, TEXT, Kind, check_kind, kind_of
+from discreet.data.kinds import ANYTHING, TEXT, ColumnKind, check_kind, kind_of
 from discreet.data.matrix import cells_of
-from discreet.data.stored.parquet import arrow_cells
-from discreet.data.stored.table import Wanted
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import L2Ball
 from discreet.geometry.shapes import Csr, as_numbers
@@ -425,7 +424,9 @@ def _of_frame(X: Any, name: Any, declared: Column) -> Cells:
         text: Cells = column_of(column, "X").cells  # NumPy's of it would panic at what is no UTF-8
         return text
     held = column if is_arrow(X) else held_by_arrow(column)
-    return np.asarray(column) if held is None else arrow_cells(held, Wanted(str(name), labels))
+    if held is None:
+        return np.asarray(column)
+    return arrow_numbers(held) if labels is None else arrow_codes(held)
 
 
 def _of_array(array: NDArray[Any], place: int, declared: Column) -> Cells:
@@ -435,7 +436,7 @@ def _of_array(array: NDArray[Any], place: int, declared: Column) -> Cells:
     """
     kind = kind_of(array.dtype)
     if kind.holds == TEXT:
-        kind = Kind(ANYTHING, kind.words)
+        kind = ColumnKind(ANYTHING, kind.words)
     labels = declared.levels if isinstance(declared, Category) else None
     check_kind("X", place, labels, kind)
     return array[:, place]
