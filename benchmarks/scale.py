@@ -125,14 +125,14 @@ def stored(folder: Path, columns: int, name: str) -> dict[str, Any]:
 
     from discreet.data.stored.stream import FedStream
 
-    passes, later = [], FedStream.later
+    passes, lazy_pieces = [], FedStream.lazy_pieces
 
     def counted(self: Any, first: int = 0) -> Any:
         forget()
         passes.append(first)  # of a pass whose first pieces are read back from elsewhere, too
-        return later(self, first)
+        return lazy_pieces(self, first)
 
-    FedStream.later = counted  # type: ignore[method-assign]
+    FedStream.lazy_pieces = counted  # type: ignore[method-assign]
     rows = sum(parquet.read_metadata(file).num_rows for file in folder.glob("*.parquet"))
     model, target = model_of(name, columns, rows)
     where: Any = folder

@@ -14,11 +14,11 @@ import cloudpickle
 import numpy as np
 import pytest
 
-from discreet._prefetch import ahead
+from discreet._prefetch import prefetch
 from discreet._quiet import quiet
-from discreet._threads import in_order
+from discreet._threads import map_in_order
 from discreet.data import Bounds, Rows
-from discreet.data.stored.worker import quietly
+from discreet.data.stored.worker import run_quietly
 from discreet.gate import release
 from discreet.geometry import L2Ball
 from discreet.ledger import MemoryLedger, NoLedger, State
@@ -191,9 +191,9 @@ def test_threads_of_a_private_part_are_silent_too(capfd):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("error")
         with quiet():
-            assert list(ahead(map(warned, range(3)), depth=1)) == [1, 1, 1]
-            assert list(in_order(warned, range(3), threads=2)) == [1, 1, 1]
-        assert quietly(lambda: warned(0)) == 1
+            assert list(prefetch(map(warned, range(3)), depth=1)) == [1, 1, 1]
+            assert list(map_in_order(warned, range(3), threads=2)) == [1, 1, 1]
+        assert run_quietly(lambda: warned(0)) == 1
         opened = table.open(NoLedger().charge(Guarantee(Pure(1.0), AddRemoveOne())))
         total = opened.sum(lambda block: np.array([warned(block)]))
     assert total.tolist() == [20]

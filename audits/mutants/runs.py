@@ -67,7 +67,7 @@ def of_classes(plan: Any, bounds: Bounds, *, reuse: bool = False) -> Sampled:
         parts = []
         for number in range(plan.classes):
             own = RehearsalNoise(seeds[0 if reuse else number])
-            parts.append(plan.one.run_many(rows.relabelled(_against(number)), own, count))
+            parts.append(plan.one.run_many(rows.relabel(_against(number)), own, count))
         return np.concatenate(parts, axis=1)
 
     return Sampled(bounds, plan.guarantee.unit, released)

@@ -66,7 +66,7 @@ def exact_standardisation() -> Mutant:
     def exactly_framed(rows: OpenRows, noise: Noise, count: int) -> Array:
         frame = StandardFrame.of_gaussian(plan.moments.exact(rows), plan.moments, centred=True)
         second, bounds = plan.replan.within(frame.region, plan.second)
-        return frame.fold(second.run_many(rows.mapped(frame.apply, bounds), noise, count))
+        return frame.fold(second.run_many(rows.transform(frame.apply, bounds), noise, count))
 
     zeros, ones = np.zeros((60, 1)), np.ones(60)
     return Mutant(

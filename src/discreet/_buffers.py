@@ -1,4 +1,4 @@
-"""Large arrays that are used again as soon as nobody refers to them any more.
+"""Large arrays that are used again as soon as nobody refers to them any more: a buffer pool.
 
 A system that hands out fresh memory clears it first, which can take longer than what is done with
 it; and C libraries give large arrays back to the system whenever they are freed. While stored rows
@@ -44,17 +44,17 @@ def lies_by_columns(matrix: Array) -> bool:
     return between_rows == matrix.itemsize < between_columns
 
 
-class Shelf:
-    """Arrays to be used again, while it is open.
+class BufferPool:
+    """Arrays to be used again, as long as somebody asks to keep them.
 
     Examples
     --------
-    >>> shelf = Shelf()
-    >>> with shelf.opened():
-    ...     first = shelf.empty((256, 256)).base
+    >>> pool = BufferPool()
+    >>> with pool.keep():
+    ...     first = pool.empty((256, 256)).base
     ...     place = id(first)
     ...     del first
-    ...     id(shelf.empty((200, 300), order="F").base) == place
+    ...     id(pool.empty((200, 300), order="F").base) == place
     True
     """
 
@@ -64,10 +64,10 @@ class Shelf:
         self._lock = Lock()
 
     def __reduce__(self) -> str:
-        return "SHELF"  # that of another process, where what refers to it is sent
+        return "BUFFERS"  # that of another process, where what refers to it is sent
 
     @contextmanager
-    def opened(self) -> Iterator[None]:
+    def keep(self) -> Iterator[None]:
         """Keep arrays until the last user is gone."""
         with self._lock:
             self._users += 1
@@ -79,7 +79,7 @@ class Shelf:
                 if not self._users:
                     self._buffers.clear()
 
-    def like(self, matrix: Array) -> Array:
+    def empty_like(self, matrix: Array) -> Array:
         """Return an array of the same shape and layout."""
         return self.empty(matrix.shape, order="F" if lies_by_columns(matrix) else "C")
 
@@ -99,4 +99,4 @@ class Shelf:
             return fresh.reshape(shape, order=order)
 
 
-SHELF = Shelf()
+BUFFERS = BufferPool()

@@ -1,4 +1,4 @@
-"""The next pieces are read while this one is worked on."""
+"""The next pieces are read while this one is worked on: prefetch, in a thread of its own."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ PATIENCE = 0.05
 """How long, in seconds, a full queue is waited for before asking whether anyone still reads."""
 
 
-def ahead(items: Iterator[Item], depth: int) -> Generator[Item, None, None]:
-    """Yield the items, made by a thread that is never more than ``depth`` of them ahead.
+def prefetch(items: Iterator[Item], depth: int) -> Generator[Item, None, None]:
+    """Yield the items, which a thread makes beforehand, never more than ``depth`` of them.
 
     What the thread raises is raised here. It ends when the items do, or when nobody reads on.
 
     Examples
     --------
-    >>> list(ahead(iter("abc"), depth=2))
+    >>> list(prefetch(iter("abc"), depth=2))
     ['a', 'b', 'c']
     """
     line: Queue[tuple[bool, Item | BaseException | None]] = Queue(maxsize=depth)
@@ -47,7 +47,7 @@ def ahead(items: Iterator[Item], depth: int) -> Generator[Item, None, None]:
         except BaseException as error:
             offer(False, error)
 
-    thread = Thread(target=work, name="discreet-ahead", daemon=True)
+    thread = Thread(target=work, name="discreet-prefetch", daemon=True)
     thread.start()
     try:
         while True:

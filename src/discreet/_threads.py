@@ -1,4 +1,7 @@
-"""Several pieces are worked on at once, and answered for in order."""
+"""Several pieces are worked on at once, and answered for in order.
+
+A thread pool whose results keep the order of its items, and a limit on the threads of BLAS.
+"""
 
 from __future__ import annotations
 
@@ -11,33 +14,34 @@ from typing import Any, TypeVar
 
 from threadpoolctl import threadpool_limits
 
-from discreet._buffers import SHELF
+from discreet._buffers import BUFFERS
 from discreet._quiet import quiet
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
-MOST_WORKERS = 4
+MOST_THREADS = 4
 """More of them would wait for the one that decodes."""
 
 
-def workers() -> int:
+def thread_count() -> int:
     """Return how many threads work on stored rows.
 
     Examples
     --------
-    >>> 1 <= workers() <= MOST_WORKERS
+    >>> 1 <= thread_count() <= MOST_THREADS
     True
     """
     if hasattr(os, "sched_getaffinity"):  # what this process may use, where that is known
-        return min(len(os.sched_getaffinity(0)), MOST_WORKERS)
-    return min(os.cpu_count() or 1, MOST_WORKERS)
+        return min(len(os.sched_getaffinity(0)), MOST_THREADS)
+    return min(os.cpu_count() or 1, MOST_THREADS)
 
 
 class SingleProducts:
     """Leaves each product of matrices to one thread, until the last who asked for it is gone.
 
-    Threads would mostly wait for one another, and rounding would depend on how many there are.
+    A limit on the threads of BLAS, shared by all who ask for it: threads would mostly wait for one
+    another, and rounding would depend on how many there are.
 
     Examples
     --------
@@ -67,14 +71,14 @@ class SingleProducts:
 SINGLE_PRODUCTS = SingleProducts()
 
 
-def in_order(
+def map_in_order(
     work: Callable[[Item], Answer], items: Iterable[Item], threads: int
 ) -> Generator[Answer, None, None]:
-    """Yield what the work makes of each item, in their order, a few of them made ahead.
+    """Yield what the work makes of each item, in their order, a few of them made beforehand.
 
     Examples
     --------
-    >>> list(in_order(abs, [-3, 2, -1], threads=2))
+    >>> list(map_in_order(abs, [-3, 2, -1], threads=2))
     [3, 2, 1]
     """
 
@@ -83,7 +87,7 @@ def in_order(
             return work(item)
 
     waiting: deque[Future[Answer]] = deque()
-    with SINGLE_PRODUCTS, SHELF.opened(), ThreadPoolExecutor(threads) as pool:
+    with SINGLE_PRODUCTS, BUFFERS.keep(), ThreadPoolExecutor(threads) as pool:
         try:
             for item in items:
                 waiting.append(pool.submit(quietly, item))

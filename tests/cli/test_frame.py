@@ -33,7 +33,7 @@ def raising(error):
 )
 def test_whatever_happens_is_one_line_without_a_value(place, monkeypatch, error, code, said):
     before, paid = files_in(place), books(place)
-    monkeypatch.setattr(tables, "read", raising(error))
+    monkeypatch.setattr(tables, "read_csv", raising(error))
     result = run(place, FIT)
     assert (result.code, result.output) == (code, "")
     assert said in result.error

@@ -9,8 +9,8 @@ import threading
 import numpy as np
 import pytest
 
-from discreet._buffers import SMALLEST, Shelf
-from discreet._threads import in_order
+from discreet._buffers import SMALLEST, BufferPool
+from discreet._threads import map_in_order
 from discreet.data.block import DenseBlock
 from discreet.geometry import L2Ball
 from discreet.noise import Grid
@@ -93,19 +93,19 @@ def test_factors_do_not_depend_on_how_many_rows_are_outside(length):
 
 
 def test_an_array_that_is_still_seen_is_not_used_again():
-    shelf, shape = Shelf(), (SMALLEST, 1)
-    with shelf.opened():
-        kept = shelf.empty(shape)
+    pool, shape = BufferPool(), (SMALLEST, 1)
+    with pool.keep():
+        kept = pool.empty(shape)
         views = [kept[3:], kept.T, kept.reshape(-1)[::2]]
         del kept
         while views:
             seen = views.pop()
-            assert not np.shares_memory(seen, shelf.empty(shape))
-        place = shelf.empty(shape).ctypes.data
-        assert shelf.empty(shape).ctypes.data == place
-        held = shelf.empty(shape)
-    assert not np.shares_memory(held, shelf.empty(shape))
-    assert not shelf._buffers
+            assert not np.shares_memory(seen, pool.empty(shape))
+        place = pool.empty(shape).ctypes.data
+        assert pool.empty(shape).ctypes.data == place
+        held = pool.empty(shape)
+    assert not np.shares_memory(held, pool.empty(shape))
+    assert not pool._buffers
 
 
 ENDS_FIRST = """
@@ -160,7 +160,7 @@ def test_answers_come_in_order_and_a_failure_stops_the_rest():
             yield item
 
     before = set(threading.enumerate())
-    answers = in_order(work, items(), threads=3)
+    answers = map_in_order(work, items(), threads=3)
     assert [next(answers) for _ in range(50)] == [-item for item in range(50)]
     with pytest.raises(KeyboardInterrupt):
         next(answers)

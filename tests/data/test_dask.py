@@ -13,9 +13,9 @@ import pytest
 from data.test_parquet import BOUNDS, NAMES, WIDTH, exact, floats, in_memory, opened, table
 from discreet.data import Bounds, Interval, Rows, dask_rows
 from discreet.data.stored import partitions as engine
-from discreet.data.stored.dask import DaskTable, is_dask, lazily
-from discreet.data.stored.worker import Broken, merged
-from discreet.data.summation import Sums, summation_error
+from discreet.data.stored.dask import DaskTable, is_dask, map_lazily
+from discreet.data.stored.worker import Broken, merge_sums
+from discreet.data.summation import RunningSums, summation_error
 from discreet.errors import InputError, InputTypeError, PrivacyError, SourceChanged
 from discreet.geometry import L2Ball
 from discreet.noise import RehearsalNoise
@@ -72,9 +72,12 @@ def test_rows_can_be_thinned_sampled_split_mapped_and_relabelled():
     rows, plain = scattered(X, y, weights), in_memory(X, y, weights)
     inner = Bounds(L2Ball(1.0), WIDTH + 1, labels=BOUNDS.labels, max_weight=3.0, max_rows=10**5)
     pairs = [
-        (rows.thin(7), plain.thin(7)),
-        (rows.relabelled(np.square), plain.relabelled(np.square)),
-        (rows.mapped(lambda some: some / 3, inner), plain.mapped(lambda some: some / 3, inner)),
+        (rows.subsample(7), plain.subsample(7)),
+        (rows.relabel(np.square), plain.relabel(np.square)),
+        (
+            rows.transform(lambda some: some / 3, inner),
+            plain.transform(lambda some: some / 3, inner),
+        ),
     ]
     ones = Bounds(L2Ball(1.0), 1, labels=Interval(-9, 9), max_rows=10**5)
     pairs.append((rows.entries(1, np.abs, ones), plain.entries(1, np.abs, ones)))
@@ -268,7 +271,12 @@ class TestBadInput:
             (da.ma.masked_equal(da.ones((3, 2)), 0), None, InputTypeError, "a Dask data frame"),
             (dask.delayed(3), None, InputTypeError, "a Dask data frame"),
             (dask.bag.from_sequence([1]), None, InputTypeError, "a Dask data frame"),
-            (DaskTable.open(da.ones((3, 2))), da.ones(3), InputError, "leave y out"),
+            (
+                DaskTable.open(da.ones((3, 2))).beside(da.ones(3), None),
+                da.ones(3),
+                InputError,
+                "leave y out",
+            ),
             (dd.from_pandas(numbers(9).astype({"x1": "string"})), None, InputError, "'x1'"),
         ],
     )
@@ -302,22 +310,24 @@ def test_only_collections_of_dask_are_told_by_it():
 def test_totals_absorbed_stay_as_they_are():
     totals = []
     for value in (0.1, 0.2, 0.3):
-        sums = Sums()
+        sums = RunningSums()
         for _ in range(3):
             sums.add((np.array([value]), np.array([1])))
         totals.append(sums)
     for _ in range(2):  # a task that is repeated finds the same
-        whole = Sums()
+        whole = RunningSums()
         for sums in totals:
             whole.absorb(sums)
         assert whole.value()[0][0] == pytest.approx(1.8, abs=1e-15)
         assert whole.value()[1][0] == 9
-    assert isinstance(merged([totals[0], Broken("so")]), Broken)
+    assert isinstance(merge_sums([totals[0], Broken("so")]), Broken)
 
 
 def test_answers_about_rows_come_when_they_are_computed():
     frame = numbers(7)
-    said = lazily(lambda rows: rows.to_numpy().sum(axis=1), dd.from_pandas(frame, npartitions=3))
+    said = map_lazily(
+        lambda rows: rows.to_numpy().sum(axis=1), dd.from_pandas(frame, npartitions=3)
+    )
     assert said.compute().tolist() == frame.sum(axis=1).tolist()
-    two = lazily(lambda rows: rows[:, :2] * 2, da.from_array(frame.to_numpy(), chunks=(3, 1)))
+    two = map_lazily(lambda rows: rows[:, :2] * 2, da.from_array(frame.to_numpy(), chunks=(3, 1)))
     np.testing.assert_array_equal(two.compute(), 2 * frame.to_numpy()[:, :2])

@@ -15,12 +15,13 @@ import pytest
 from pyarrow import parquet
 from scipy import sparse
 
-from discreet._prefetch import ahead
+from discreet._prefetch import prefetch
 from discreet.data import Bounds, Interval, LabelSet, ParquetTable, Rows, parquet_rows
 from discreet.data.frame import Frame
+from discreet.data.stored import Wanted
 from discreet.data.stored import parquet as reading
 from discreet.data.stored import stream as streaming
-from discreet.data.stored.parquet import ParquetFeed, Wanted
+from discreet.data.stored.parquet import ParquetFeed
 from discreet.data.stored.stream import StreamSource
 from discreet.data.summation import summation_error
 from discreet.errors import InputError, PrivacyError, SourceChanged
@@ -132,17 +133,19 @@ def test_rows_can_be_thinned_sampled_split_mapped_relabelled_and_gathered(tmp_pa
         return -labels / 2
 
     ways = {
-        "thin": lambda rows: [rows.thin(8)],  # a multiple of what fits
-        "mapped": lambda rows: [rows.mapped(halved, inner)],
-        "relabelled": lambda rows: [rows.relabelled(shifted)],
-        "mapped and thinned": lambda rows: [rows.mapped(halved, inner).relabelled(shifted).thin(4)],
+        "thin": lambda rows: [rows.subsample(8)],  # a multiple of what fits
+        "mapped": lambda rows: [rows.transform(halved, inner)],
+        "relabelled": lambda rows: [rows.relabel(shifted)],
+        "mapped and thinned": lambda rows: [
+            rows.transform(halved, inner).relabel(shifted).subsample(4)
+        ],
         "samples": lambda rows: rows.samples(2**61, RehearsalNoise(1), 9),
         "large samples": lambda rows: rows.samples(2**63, RehearsalNoise(1), 3),
         "batches": lambda rows: rows.batches(
             RehearsalNoise(1).below(600, 60).astype(np.int64).reshape(6, 10)
         ),
         "split": lambda rows: rows.split(2, RehearsalNoise(1)),
-        "sample of mapped": lambda rows: rows.mapped(halved, inner).samples(
+        "sample of mapped": lambda rows: rows.transform(halved, inner).samples(
             2**61, RehearsalNoise(2), 4
         ),
     }
@@ -172,7 +175,7 @@ def test_a_sample_is_spread_over_all_rows_and_small_enough_to_be_held(tmp_path):
     X[:, 1:], y[:] = 0.0, 1.0
     folder = write(tmp_path / "data", X, y, weights, [13, 300], 37)
     for step, rows in ((1, 143), (2, 143), (7, 143), (8, 72), (100, 10)):
-        sample = opened(stored(folder, cached_bytes=0)).thin(step)
+        sample = opened(stored(folder, cached_bytes=0)).subsample(step)
         assert sample.count == rows
         assert not sample.is_streamed
         gaps = np.diff(sample.gather()[0][:, 0])
@@ -195,7 +198,7 @@ def test_few_pieces_are_in_memory_at_a_time(tmp_path, monkeypatch):
     X, y, weights = table(6400)
     folder = write(tmp_path / "data", X, y, weights, [], 1000)
     monkeypatch.setattr(reading, "BATCH_NUMBERS", 1)
-    monkeypatch.setattr(streaming, "workers", lambda: 2)
+    monkeypatch.setattr(streaming, "thread_count", lambda: 2)
     alive, most, lock = 0, 0, threading.Lock()
     slices = ParquetTable.batches
 
@@ -216,7 +219,7 @@ def test_few_pieces_are_in_memory_at_a_time(tmp_path, monkeypatch):
     monkeypatch.setattr(ParquetTable, "batches", counted)
     rows = opened(stored(folder, cached_bytes=0))
     assert rows.sum(seen) == 6400
-    assert most <= reading.AHEAD + 2 + 3  # being decoded, being cut up, and with two workers
+    assert most <= reading.PREFETCHED + 2 + 3  # being decoded, being cut up, and with two workers
 
 
 @pytest.mark.usefixtures("small_pieces")
@@ -241,7 +244,7 @@ def test_sparse_pieces_stay_sparse(tmp_path):
     feed = ParquetFeed(dense.table, encoding)
     rows = opened(StreamSource(feed, 0))
     plain = in_memory(X, y, None)
-    for way in (lambda r: r, lambda r: r.thin(4)):
+    for way in (lambda r: r, lambda r: r.subsample(4)):
         for a, b in zip(way(rows).sum(exact), way(plain).sum(exact), strict=True):
             np.testing.assert_array_equal(a, b)
     assert sparse.issparse(rows.gather()[0])
@@ -444,7 +447,7 @@ class TestFiles:
     def test_labels_and_weights_go_with_the_bounds(self, tmp_path):
         folder = write(tmp_path / "data", *table(20), [], 10)
         plain = Bounds(L2Ball(1.0), WIDTH)
-        with pytest.raises(InputError, match="target exactly if"):
+        with pytest.raises(InputError, match="labels exactly if"):
             Rows(parquet_rows(folder, NAMES, target="y"), bounds=plain)
         labelled = Bounds(L2Ball(1.0), WIDTH, labels=LabelSet([0, 1]))
         with pytest.raises(InputError, match="largest one"):
@@ -454,7 +457,7 @@ class TestFiles:
         with pytest.raises(InputError, match="3 columns"):
             Rows(parquet_rows(folder, NAMES[:2]), bounds=plain)
         with pytest.raises(PrivacyError, match="without labels"):
-            opened(parquet_rows(folder, NAMES), bounds=plain).relabelled(np.sign)
+            opened(parquet_rows(folder, NAMES), bounds=plain).relabel(np.sign)
 
 
 def test_reading_ahead_stops_with_its_reader():
@@ -466,7 +469,7 @@ def test_reading_ahead_stops_with_its_reader():
             yield number
 
     before = set(threading.enumerate())
-    reader = ahead(items(), 2)
+    reader = prefetch(items(), 2)
     assert next(reader) == 0
     reader.close()
     assert len(made) < 10

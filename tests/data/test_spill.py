@@ -81,7 +81,7 @@ def kernel(block):
 def passes(folder, number=4):
     """Return the sums of several passes over rows, and over rows made of them."""
     rows = opened(folder)
-    mapped = rows.mapped(halved, FRAME)
+    mapped = rows.transform(halved, FRAME)
     found = [of.sum(kernel) for of in (rows, mapped) for _ in range(number)]
     rows.close()
     return found
@@ -192,7 +192,7 @@ def descriptors():
 @pytest.mark.parametrize("end", ["closed", "forgotten", "interrupted"])
 def test_it_is_gone_afterwards(folder, small_pieces, end):
     rows = opened(folder)
-    mapped = rows.mapped(halved, FRAME)
+    mapped = rows.transform(halved, FRAME)
     mapped.sum(kernel)
     assert len(descriptors()) == 1
     if end == "closed":
@@ -221,7 +221,7 @@ def test_files_that_change_later_do_not_matter(folder, without):
 
 def test_what_cannot_be_read_back_ends_the_release(folder, monkeypatch):
     rows = opened(folder)
-    mapped = rows.mapped(halved, FRAME)
+    mapped = rows.transform(halved, FRAME)
     mapped.sum(kernel)
 
     def broken(*_):
@@ -259,7 +259,7 @@ def test_a_file_stays_open_until_the_last_thread_is_done(small_pieces):
 
 def test_what_is_damaged_on_the_disk_ends_the_release(folder):
     rows = opened(folder)
-    mapped = rows.mapped(halved, FRAME)
+    mapped = rows.transform(halved, FRAME)
     mapped.sum(kernel)
     (spill,) = rows._prepared.spills
     os.pwrite(spill._file.number, b"\x01", 4321)

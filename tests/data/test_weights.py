@@ -198,15 +198,15 @@ def is_aligned(rows):
 
 WAYS = {
     "as they are": lambda rows: [rows],
-    "thin": lambda rows: [rows.thin(7)],
+    "thin": lambda rows: [rows.subsample(7)],
     "sample": lambda rows: list(rows.samples(2**62, RehearsalNoise(2), 1)),
     "split": lambda rows: rows.split(3, RehearsalNoise(2)),
-    "relabelled": lambda rows: [rows.relabelled(lambda labels: -labels)],
-    "mapped": lambda rows: [rows.mapped(lambda X: X, bounds_for(1.0, Interval(-2, 2)))],
+    "relabelled": lambda rows: [rows.relabel(lambda labels: -labels)],
+    "mapped": lambda rows: [rows.transform(lambda X: X, bounds_for(1.0, Interval(-2, 2)))],
     "one after the other": lambda rows: (
-        rows.thin(2)
-        .relabelled(lambda labels: -labels)
-        .mapped(lambda X: X, bounds_for(1.0, Interval(-2, 2)))
+        rows.subsample(2)
+        .relabel(lambda labels: -labels)
+        .transform(lambda X: X, bounds_for(1.0, Interval(-2, 2)))
         .split(2, RehearsalNoise(3))
     ),
 }
@@ -224,7 +224,7 @@ def test_weights_stay_with_their_rows(engine, way, threads):
 @ENGINES
 def test_small_weights_that_nobody_passed_survive_a_map(engine):
     rows = open_rows(engine(np.full((4, 2), 0.5)), np.ones(4), bounds=bounds_for(0.1))
-    mapped = rows.thin(2).mapped(lambda X: 2 * X, bounds_for(0.1))
+    mapped = rows.subsample(2).transform(lambda X: 2 * X, bounds_for(0.1))
     np.testing.assert_array_equal(weights_in(mapped), [0.1, 0.1])
 
 

@@ -79,7 +79,7 @@ def test_a_cluster_gives_the_same_model(folder, frame):
 @rehearsal
 def test_a_worker_killed_in_passes_changes_nothing(workers, folder, frame, monkeypatch):
     plain = model(rehearsal=1).fit(frame[list(COLUMNS)], frame["readmitted"])
-    computed, passes = engine.computed, []
+    computed, passes = engine.compute_tasks, []
 
     def deadly(tasks):
         """Kill a worker while it computes."""
@@ -91,11 +91,11 @@ def test_a_worker_killed_in_passes_changes_nothing(workers, folder, frame, monke
         workers.start(2 - workers.count)
         timer = threading.Timer(0.05, workers.kill)
         timer.start()
-        answers = computed([engine.task(slow)(task) for task in tasks])
+        answers = computed([engine.make_task(slow)(task) for task in tasks])
         timer.join()
         return answers
 
-    monkeypatch.setattr(engine, "computed", deadly)
+    monkeypatch.setattr(engine, "compute_tasks", deadly)
     ours = model(rehearsal=1).fit(read(folder), target="readmitted")
     assert len(workers.killed) == min(KILLS, len(passes))
     np.testing.assert_allclose(ours.coef_, plain.coef_, rtol=1e-7, atol=1e-8)
@@ -109,7 +109,7 @@ def slow(answer):
 def test_a_private_fit_with_a_slow_and_a_killed_worker_is_charged_once(
     workers, folder, monkeypatch
 ):
-    computed, passes = engine.computed, []
+    computed, passes = engine.compute_tasks, []
 
     def disturbed(tasks):
         passes.append(len(tasks))
@@ -119,7 +119,7 @@ def test_a_private_fit_with_a_slow_and_a_killed_worker_is_charged_once(
             workers.kill()
         return computed(tasks)
 
-    monkeypatch.setattr(engine, "computed", disturbed)
+    monkeypatch.setattr(engine, "compute_tasks", disturbed)
     ledger = books()
     fit = model(ledger=ledger).fit(read(folder), target="readmitted")
     assert fit.release_.is_private
@@ -136,7 +136,7 @@ def _interruptible():
 
 @pytest.mark.usefixtures("_interruptible")
 def test_an_interruption_leaves_one_charge_and_the_cluster_at_rest(workers, folder, monkeypatch):
-    computed, passes = engine.computed, []
+    computed, passes = engine.compute_tasks, []
 
     def interrupted(tasks):
         passes.append(1)
@@ -146,7 +146,7 @@ def test_an_interruption_leaves_one_charge_and_the_cluster_at_rest(workers, fold
                 time.sleep(0.01)
         return computed(tasks)
 
-    monkeypatch.setattr(engine, "computed", interrupted)
+    monkeypatch.setattr(engine, "compute_tasks", interrupted)
     ledger = books()
     fitted = model(ledger=ledger)
     with pytest.raises(KeyboardInterrupt):
@@ -194,13 +194,13 @@ def test_the_command_line_uses_a_cluster(workers, folder, tmp_path, monkeypatch)
     for path in folder.iterdir():
         table = parquet.read_table(path, columns=["age", "ward", "readmitted"])
         parquet.write_table(table, tmp_path / "files" / path.name)
-    computed, passes = engine.computed, []
+    computed, passes = engine.compute_tasks, []
 
     def counted(tasks):
         passes.append(len(tasks))
         return computed(tasks)
 
-    monkeypatch.setattr(engine, "computed", counted)
+    monkeypatch.setattr(engine, "compute_tasks", counted)
     monkeypatch.setattr("discreet.cli.cluster.PATIENCE", WAIT)
     command = "fit schema.toml {} --no-ledger --epsilon 1 --out {} --cluster {}"
     done = run(tmp_path, command.format("files", "model", workers.address))

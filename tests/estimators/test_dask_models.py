@@ -50,13 +50,13 @@ def scattered(frame):
 @pytest.fixture(autouse=True)
 def as_if_sent(monkeypatch):
     """Pack every task as if it went to a worker: what refuses to be packed is noticed here."""
-    task = engine.task
+    task = engine.make_task
 
     def packed(function, **options):
         cloudpickle.dumps((function, options))
         return task(function, **options)
 
-    monkeypatch.setattr(engine, "task", packed)
+    monkeypatch.setattr(engine, "make_task", packed)
 
 
 def close(ours, theirs):
@@ -353,7 +353,7 @@ def test_whatever_else_fails_says_nothing(scattered, monkeypatch):
     def failing(*_, **__):
         raise ValueError("secret")
 
-    monkeypatch.setattr("discreet.data.stored.worker.summed", failing)
+    monkeypatch.setattr("discreet.data.stored.worker.sum_blocks", failing)
     model = LinearClassifier(columns=COLUMNS, classes=CLASSES, ledger=books())
     with pytest.raises(ReleaseFailed) as error:
         model.fit(scattered, target="readmitted")
@@ -369,8 +369,8 @@ class TestBadInput:
         def refuse(*_):
             raise AssertionError("a partition was computed")
 
-        monkeypatch.setattr(engine, "computed", refuse)
-        monkeypatch.setattr(engine, "_persisted", refuse)
+        monkeypatch.setattr(engine, "compute_tasks", refuse)
+        monkeypatch.setattr(engine, "_persist", refuse)
 
     def refused(self, model, *arguments, match, kind=InputError, **options):
         model.ledger = books()

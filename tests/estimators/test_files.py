@@ -193,7 +193,7 @@ def test_many_levels_are_read_as_sparse_rows(tmp_path):
 @pytest.mark.parametrize("name", ["classifier", "regressor"])
 def test_few_passes(folder, monkeypatch, name):
     monkeypatch.setattr("discreet.mechanisms.minimising.rows_objective.ROUGH_ROWS", 400)
-    source, later, passes = streaming.StreamSource, streaming.FedStream.later, []
+    source, later, passes = streaming.StreamSource, streaming.FedStream.lazy_pieces, []
     monkeypatch.setattr(reading, "StreamSource", lambda feed: source(feed, 0))
     monkeypatch.setattr(streaming, "HELD_BYTES", 2**16)
 
@@ -201,7 +201,7 @@ def test_few_passes(folder, monkeypatch, name):
         passes.append(first)
         return later(self, first)
 
-    monkeypatch.setattr(streaming.FedStream, "later", counted)
+    monkeypatch.setattr(streaming.FedStream, "lazy_pieces", counted)
     model, target = MODELS[name]
     model.fit(folder, target=target)
     assert 1 <= len(passes) <= 9
@@ -214,7 +214,7 @@ def books():
 @pytest.mark.parametrize("kind", ["touched", "truncated", "gone"])
 def test_a_file_that_changes_fails_the_fit_with_one_charge(folder, monkeypatch, kind):
     ledger = books()
-    encode, calls = ParquetFeed._encoded, []
+    encode, calls = ParquetFeed._encode, []
     source = streaming.StreamSource
     monkeypatch.setattr(reading, "StreamSource", lambda feed: source(feed, 0))
 
@@ -230,7 +230,7 @@ def test_a_file_that_changes_fails_the_fit_with_one_charge(folder, monkeypatch, 
                 path.unlink()
         return encode(self, frame)
 
-    monkeypatch.setattr(ParquetFeed, "_encoded", spoiling)
+    monkeypatch.setattr(ParquetFeed, "_encode", spoiling)
     model = LinearClassifier(columns=COLUMNS, classes=CLASSES, ledger=ledger)
     with pytest.raises(SourceChanged, match="nothing is released; a charge stands") as error:
         model.fit(folder, target="readmitted")
@@ -246,7 +246,7 @@ def test_whatever_else_fails_says_nothing(folder, monkeypatch):
     def failing(self, frame):
         raise ValueError("secret")
 
-    monkeypatch.setattr(ParquetFeed, "_encoded", failing)
+    monkeypatch.setattr(ParquetFeed, "_encode", failing)
     with pytest.raises(ReleaseFailed) as error:
         LinearClassifier(columns=COLUMNS, classes=CLASSES, ledger=ledger).fit(
             folder, target="readmitted"
@@ -271,7 +271,7 @@ class TestBadInput:
         def refuse(*_):
             raise AssertionError("a row was read")
 
-        monkeypatch.setattr(reading, "_batches", refuse)
+        monkeypatch.setattr(reading, "_decode_batches", refuse)
 
     def refused(self, model, *arguments, match, kind=InputError, **options):
         model.ledger = books()
@@ -356,14 +356,14 @@ def test_arrow_is_needed_for_files_only(monkeypatch, tmp_path):
 
 @rehearsal
 def test_batches_of_noisy_gradients_are_gathered_in_few_passes(tmp_path, frame, monkeypatch):
-    source, later, passes = streaming.StreamSource, streaming.FedStream.later, []
+    source, later, passes = streaming.StreamSource, streaming.FedStream.lazy_pieces, []
     monkeypatch.setattr(reading, "StreamSource", lambda feed: source(feed, 0))
 
     def counted(self, first=0):
         passes.append(first)
         return later(self, first)
 
-    monkeypatch.setattr(streaming.FedStream, "later", counted)
+    monkeypatch.setattr(streaming.FedStream, "lazy_pieces", counted)
     numbers = frame[["visits", "code", "weight", "ward_of_three"]].assign(
         ward_of_three=frame["ward_of_three"] > 0
     )
@@ -382,7 +382,7 @@ def test_an_interruption_leaves_one_charge_and_no_model(folder, monkeypatch):
     def interrupted(self, frame):
         raise KeyboardInterrupt("secret")
 
-    monkeypatch.setattr(ParquetFeed, "_encoded", interrupted)
+    monkeypatch.setattr(ParquetFeed, "_encode", interrupted)
     model = LinearClassifier(columns=COLUMNS, classes=CLASSES, ledger=ledger)
     with pytest.raises(KeyboardInterrupt) as error:
         model.fit(folder, target="readmitted")

@@ -95,7 +95,7 @@ def test_after_a_private_standardisation_all_classes_share_one_frame():
     noise = RehearsalNoise(2)
     plan._frame(opened, noise)
     second, bounds = plan.replan.within(frame.region, plan.second)
-    expected = frame.fold(second.run(opened.mapped(frame.apply, bounds), noise))
+    expected = frame.fold(second.run(opened.transform(frame.apply, bounds), noise))
     np.testing.assert_array_equal(released, expected)
     assert released.shape == (4, 4)
 
@@ -175,7 +175,7 @@ class Reused(OneVsRestPlan):
         seed = int(noise.gaussian(1, 30)[0]) % 2**30
 
         def one(number):
-            relabelled = rows.relabelled(lambda labels: np.where(labels == number, 1.0, -1.0))
+            relabelled = rows.relabel(lambda labels: np.where(labels == number, 1.0, -1.0))
             return self.one.run(relabelled, RehearsalNoise(seed))
 
         return np.array([one(number) for number in range(self.classes)])

@@ -219,7 +219,7 @@ def test_rows_in_the_frame_are_within_its_region_and_functions_of_themselves(bud
 
     def framed(kept):
         opened = open_rows(X[kept], y[kept], bounds=problem.bounds)
-        return opened.mapped(frame.apply, bounds).gather()
+        return opened.transform(frame.apply, bounds).gather()
 
     rows, labels = framed(np.arange(300))
     for order in (1, 2):

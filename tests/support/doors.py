@@ -36,7 +36,7 @@ from pyarrow import parquet
 from scipy import sparse
 
 from discreet import LinearClassifier
-from discreet.data.stored.partitions import Scattered
+from discreet.data.stored.partitions import PreparedPartitions
 from discreet.data.stored.worker import UNREAD
 from discreet.errors import RehearsalWarning
 from discreet.ledger import NoLedger
@@ -357,7 +357,7 @@ def _look(rows: Any, found: list[Row]) -> None:
     opened = rows.open(NoLedger().charge(Guarantee(Pure(1.0), rows.unit)))
     prepared = opened._prepared
     parts = [prepared]
-    if isinstance(prepared, Scattered):
+    if isinstance(prepared, PreparedPartitions):
         parts = [part.rows for part in dask.compute(*prepared.parts)]
     for part in parts:
         for make in part.blocks(64):
@@ -759,11 +759,7 @@ DOORS = (
     Door("plain numbers", _plain),
     Door("Parquet file", partial(_stored, how="file")),
     Door("Parquet folder", partial(_stored, how="folder")),
-    Door(
-        "command line, Parquet",
-        partial(_stored, how="command line"),
-        ("cannot be read as Parquet",),
-    ),
+    Door("command line, Parquet", partial(_stored, how="command line")),
     Door("command line, folder", partial(_stored, how="command line, folder")),
     Door("command line, CSV", _csv, MALFORMED),
     Door("Dask frame", _dask_frame, ("in a partition the column '.*' has another type",)),

@@ -64,12 +64,12 @@ class StagedCase(Case):
         second, bounds = plan.replan.within(self.frame.region, plan.second)
         return (
             first_stage(plan),
-            _learner(second, lambda rows: rows.mapped(self.frame.apply, bounds), self.unit),
+            _learner(second, lambda rows: rows.transform(self.frame.apply, bounds), self.unit),
         )
 
     def _against_the_rest(self, plan):
         def relabelled(number):
-            return lambda rows: rows.relabelled(lambda y: np.where(y == number, 1.0, -1.0))
+            return lambda rows: rows.relabel(lambda y: np.where(y == number, 1.0, -1.0))
 
         return tuple(
             _learner(plan.one, relabelled(number), self.unit) for number in range(plan.classes)

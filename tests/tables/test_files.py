@@ -10,12 +10,34 @@ import pytest
 from pyarrow import csv, parquet
 
 from discreet import tables
+from discreet.data.frame import Coded
 from discreet.errors import InputError
 from discreet.preprocessing import Category, Numeric
 from discreet.schema import Schema, Target, parse
+from discreet.tables.files import _columns_wanted
 from support.place import CANARIES, CANARY, SCHEMA, TABLE, columns, write_parquet
 
 PATIENTS = parse(SCHEMA)
+
+
+def read(path, schema, *, with_target=True):
+    """Return the cells of each declared column of a file, whichever way it is read."""
+    if tables.is_csv(path):
+        table = tables.read_csv(path, schema, with_target=with_target)
+        columns = {name: table.X[name] for name in table.X.columns}
+        found = columns if table.y is None else {**columns, schema.target.name: table.y}
+        return {name: spelt_out(column) for name, column in found.items()}
+    wanted = _columns_wanted(schema, with_target)
+    table = tables.open_parquet(path, schema, with_target=with_target, with_pages=True)
+    frames = list(table.frames(wanted, 3))
+    return {
+        column.name: np.concatenate([spelt_out(frame[column.name]) for frame in frames])
+        for column in wanted
+    }
+
+
+def spelt_out(column):
+    return column.expand() if isinstance(column, Coded) else column
 
 
 def one_column(column, cells, tmp_path, *, target=None):
@@ -23,7 +45,7 @@ def one_column(column, cells, tmp_path, *, target=None):
     schema = Schema({"x": column}, target or Target("y", "regression", range=(0, 1)))
     path = tmp_path / "one.csv"
     path.write_text("x,y\n" + "".join(f"{cell},0\n" for cell in cells))
-    return tables.read(path, schema, with_target=target is None).X["x"].tolist()
+    return read(path, schema, with_target=target is None)["x"].tolist()
 
 
 @pytest.mark.parametrize(
@@ -55,7 +77,7 @@ def test_the_same_cells_mean_the_same_in_csv_and_parquet(tmp_path, column, cells
     for number, stored in enumerate(kinds):
         parquet.write_table(stored, tmp_path / f"{number}.parquet")
     for name in ("a.csv", "0.parquet", "1.parquet"):
-        assert tables.read(tmp_path / name, schema).X["x"].tolist() == meant
+        assert read(tmp_path / name, schema)["x"].tolist() == meant
 
 
 @pytest.mark.parametrize(
@@ -77,17 +99,17 @@ def test_an_empty_text_is_no_category_that_was_measured(tmp_path):
 def test_csv_and_parquet_hold_the_same_rows(tmp_path):
     (tmp_path / "a.csv").write_text(TABLE)
     write_parquet(tmp_path / "a.parquet", columns())
-    first, second = (tables.read(tmp_path / name, PATIENTS) for name in ("a.csv", "a.parquet"))
+    first, second = (read(tmp_path / name, PATIENTS) for name in ("a.csv", "a.parquet"))
     for name in PATIENTS.columns:
-        np.testing.assert_array_equal(first.X[name], second.X[name])
-    np.testing.assert_array_equal(first.y, second.y)
-    assert first.y.tolist() == ["no", "yes", "yes", None, None, None]
+        np.testing.assert_array_equal(first[name], second[name])
+    np.testing.assert_array_equal(first["back"], second["back"])
+    assert first["back"].tolist() == ["no", "yes", "yes", None, None, None]
 
 
 def test_missing_numbers_are_nan_and_numbers_out_of_range_are_kept(tmp_path):
     cells = ["1", "", "NA", "nan", "-5e3", "1e999", " 7 "]
-    read = one_column(Numeric(0, 10), cells, tmp_path)
-    assert str(read) == "[1.0, nan, nan, nan, -5000.0, inf, 7.0]"
+    found = one_column(Numeric(0, 10), cells, tmp_path)
+    assert str(found) == "[1.0, nan, nan, nan, -5000.0, inf, 7.0]"
 
 
 @pytest.mark.parametrize(
@@ -103,9 +125,9 @@ def test_missing_numbers_are_nan_and_numbers_out_of_range_are_kept(tmp_path):
 def test_a_label_is_found_by_what_it_means_and_anything_else_is_missing(
     tmp_path, levels, cells, meant
 ):
-    read = one_column(Category(levels), cells, tmp_path)
-    assert read == meant
-    assert [type(cell) for cell in read] == [type(cell) for cell in meant]
+    found = one_column(Category(levels), cells, tmp_path)
+    assert found == meant
+    assert [type(cell) for cell in found] == [type(cell) for cell in meant]
 
 
 @pytest.mark.parametrize(
@@ -123,7 +145,7 @@ def test_a_label_is_found_by_what_it_means_and_anything_else_is_missing(
 def test_labels_in_parquet_may_have_any_type_that_can_mean_them(tmp_path, levels, cells, meant):
     schema = Schema({"x": Category(levels)}, Target("y", "regression", range=(0, 1)))
     write_parquet(tmp_path / "a.parquet", {"x": cells})
-    assert tables.read(tmp_path / "a.parquet", schema, with_target=False).X["x"].tolist() == meant
+    assert read(tmp_path / "a.parquet", schema, with_target=False)["x"].tolist() == meant
 
 
 @pytest.mark.parametrize(
@@ -142,9 +164,9 @@ def test_labels_in_parquet_may_have_any_type_that_can_mean_them(tmp_path, levels
 def test_numbers_in_parquet_may_have_any_type_of_number(tmp_path, cells):
     schema = Schema({"x": Numeric(0, 1)}, Target("y", "regression", range=(0, 1)))
     write_parquet(tmp_path / "a.parquet", {"x": cells})
-    read = tables.read(tmp_path / "a.parquet", schema, with_target=False).X["x"]
-    assert read.dtype == np.float64
-    np.testing.assert_array_equal(np.isnan(read), [cell is None for cell in cells.to_pylist()])
+    found = read(tmp_path / "a.parquet", schema, with_target=False)["x"]
+    assert found.dtype == np.float64
+    np.testing.assert_array_equal(np.isnan(found), [cell is None for cell in cells.to_pylist()])
 
 
 def test_one_odd_cell_leaves_all_others_as_they_were(tmp_path):
@@ -157,42 +179,42 @@ def test_quotes_newlines_and_byte_order_marks_are_read_as_they_are_meant(tmp_pat
     path.write_bytes(
         '\ufeff"id","age",stay,ward,back\r\n1,2,3,"sur\r\ngery","y""es"\r\n\r\n2,3,4,surgery,yes'.encode()
     )
-    table = tables.read(path, PATIENTS)
-    assert table.X["age"].tolist() == [2, 3]
-    assert table.X["ward"].tolist() == [None, "surgery"]
+    table = read(path, PATIENTS)
+    assert table["age"].tolist() == [2, 3]
+    assert table["ward"].tolist() == [None, "surgery"]
 
 
 def test_in_a_file_of_one_column_an_empty_line_is_a_missing_cell(tmp_path):
     schema = Schema({"x": Numeric(0, 1)}, Target("y", "regression", range=(0, 1)))
     (tmp_path / "a.csv").write_text("x\n1\n\n0\n")
-    read = tables.read(tmp_path / "a.csv", schema, with_target=False).X["x"]
-    assert str(read.tolist()) == "[1.0, nan, 0.0]"
+    found = read(tmp_path / "a.csv", schema, with_target=False)["x"]
+    assert str(found.tolist()) == "[1.0, nan, 0.0]"
 
 
 @pytest.mark.parametrize("end", ["", "\n"])
 def test_a_header_alone_is_a_table_of_no_rows(tmp_path, end):
     (tmp_path / "a.csv").write_text("id,age,stay,ward,back" + end)
-    table = tables.read(tmp_path / "a.csv", PATIENTS)
-    assert table.y.size == 0
-    assert table.X["age"].size == 0
+    table = read(tmp_path / "a.csv", PATIENTS)
+    assert table["back"].size == 0
+    assert table["age"].size == 0
 
 
 def test_columns_may_come_in_any_order_and_ignored_ones_may_be_missing(tmp_path):
     (tmp_path / "a.csv").write_text("back,ward,age,stay\nno,surgery,1,2\n")
-    table = tables.read(tmp_path / "a.csv", PATIENTS)
-    assert (table.X["age"].tolist(), table.X.columns) == ([1], ("age", "stay", "ward"))
+    table = read(tmp_path / "a.csv", PATIENTS)
+    assert (table["age"].tolist(), list(table)) == ([1], ["age", "stay", "ward", "back"])
 
 
 def test_printing_a_table_shows_no_cell(tmp_path):
     (tmp_path / "a.csv").write_text(TABLE)
-    shown = repr(tables.read(tmp_path / "a.csv", PATIENTS))
+    shown = repr(tables.read_csv(tmp_path / "a.csv", PATIENTS))
     assert not any(canary in shown for canary in CANARIES)
 
 
 def test_what_arrow_says_of_a_bad_cell_is_nowhere_in_the_error(tmp_path):
     (tmp_path / "a.csv").write_text(TABLE.replace("47", CANARY))
     with pytest.raises(InputError, match="'age' has a cell that is no number") as refused:
-        tables.read(tmp_path / "a.csv", PATIENTS)
+        read(tmp_path / "a.csv", PATIENTS)
     assert refused.value.__context__ is None
     assert CANARY not in str(refused.value)
 
@@ -213,6 +235,6 @@ def test_what_is_written_reads_back(tmp_path):
     )
     for name in ("a.csv", "a.parquet"):
         tables.write(tmp_path / name, cells)
-        read = tables.read(tmp_path / name, schema, with_target=False)
-        assert read.X["age"].tolist() == [1.5, 2]
-        assert read.X["ward"].tolist() == ["a", None]
+        found = read(tmp_path / name, schema, with_target=False)
+        assert found["age"].tolist() == [1.5, 2]
+        assert found["ward"].tolist() == ["a", None]

@@ -25,20 +25,20 @@ PATIENCE = 10
 """How many seconds a scheduler may take to answer."""
 
 
-def connected(address: str | None) -> Any:
+def connect(address: str | None) -> Any:
     """Compute with the workers of that scheduler while this context lasts; here if there is none.
 
     Examples
     --------
-    >>> with connected(None):
+    >>> with connect(None):
     ...     pass
     """
-    return nullcontext() if address is None else _connected(address)
+    return nullcontext() if address is None else _connect_to(address)
 
 
 @contextmanager
-def _connected(address: str) -> Iterator[None]:
-    client = _client(address)
+def _connect_to(address: str) -> Iterator[None]:
+    client = _find_client(address)
     if client is None:
         raise InputError(
             f"no Dask scheduler answers at {address}. Start one with `dask scheduler` and workers "
@@ -48,7 +48,7 @@ def _connected(address: str) -> Iterator[None]:
         yield
 
 
-def _client(address: str) -> Any:
+def _find_client(address: str) -> Any:
     try:
         distributed: Any = importlib.import_module("distributed")
     except ModuleNotFoundError:

@@ -10,7 +10,7 @@ import typer
 
 from discreet import _checks, tables
 from discreet.artifact import save
-from discreet.cli.cluster import Cluster, connected, frame_of
+from discreet.cli.cluster import Cluster, connect, frame_of
 from discreet.cli.failures import Unwritten
 from discreet.cli.model_folder import Model, about, store_schema
 from discreet.cli.new_files import NewFolder
@@ -90,8 +90,8 @@ def fit(
     tables.check(data, schema)
     if cluster is not None and not tables.are_files(data):
         raise InputError("--cluster is for a folder or pattern of Parquet files; got one file.")
-    with connected(cluster), NewFolder(out) as folder:
-        given = _given(schema, data, on_cluster=cluster is not None)
+    with connect(cluster), NewFolder(out) as folder:
+        given = _open_data(schema, data, on_cluster=cluster is not None)
         with Unhurried(model), working("Fitting"):
             model.fit(**given, purpose=purpose)
             del given
@@ -101,13 +101,18 @@ def fit(
     _tell(model, books, out, as_json)
 
 
-def _given(schema: Schema, data: Path, *, on_cluster: bool) -> dict[str, Any]:
-    """Return rows as ``fit`` takes them: a table, or where its files are."""
-    if tables.are_files(data):
-        X = frame_of(data) if on_cluster else tables.stored(data, schema)
-        return {"X": X, "target": schema.target.name}
+def _open_data(schema: Schema, data: Path, *, on_cluster: bool) -> dict[str, Any]:
+    """Return rows as ``fit`` takes them: those of a CSV file, or a table that is stored elsewhere.
+
+    Whatever is one file is parsed to its end here, while nothing is paid.
+    """
+    if on_cluster:
+        return {"X": frame_of(data), "target": schema.target.name}
     with working("Reading the table"):
-        table = tables.read(data, schema)
+        if not tables.is_csv(data):
+            stored = tables.open_parquet(data, schema, with_pages=True)
+            return {"X": stored, "target": schema.target.name}
+        table = tables.read_csv(data, schema)
     return {"X": table.X, "y": table.y}
 
 
@@ -199,10 +204,10 @@ def _keep(model: Model, schema: Schema, books: Ledger | None, folder: NewFolder,
     except BaseException as error:  # an impatient key too
         why = f" ({error})" if isinstance(error, DiscreetError) else ""
         problem = f"{out} cannot be written{why}; the release is paid for and kept"
-    raise Unwritten(f"{problem} {_rescued(model, schema)}")
+    raise Unwritten(f"{problem} {_rescue(model, schema)}")
 
 
-def _rescued(model: Model, schema: Schema) -> str:
+def _rescue(model: Model, schema: Schema) -> str:
     """Save a release somewhere else, and say where."""
     try:
         place = Path(tempfile.mkdtemp(prefix="discreet-rescued-")) / "model"

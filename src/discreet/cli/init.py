@@ -66,17 +66,17 @@ def init(
             raise InputError(f"{data}: there is no column {target!r} to be the target.")
         usable = {name: kind for name, kind in kinds.items() if kind in KINDS}
         found = tables.measure(data, usable, MOST_CATEGORIES) if measure else {}
-    schema = _proposed(data.stem, kinds, target, found)
+    schema = _propose(data.stem, kinds, target, found)
     notes = dict.fromkeys(found, "MEASURED: a leak")
     warnings = [LEAK] if measure else []
-    if tables.has_first_line(data):
+    if tables.is_csv(data):
         warnings.append(FIRST_LINE)
     preamble = "\n\n".join([*warnings, PREAMBLE])
     write_text(out, write(schema, preamble=preamble, notes=notes), force=force)
     for warning in warnings:
         note(warning.replace("this file", str(out)) if warning is FIRST_LINE else warning)
     result(
-        _told(out, schema, measure),
+        _tell(out, schema, measure),
         {
             "schema": str(out),
             "columns": {name: kinds[name] for name in schema.columns},
@@ -88,7 +88,7 @@ def init(
     )
 
 
-def _proposed(name: str, kinds: Mapping[str, str], target: str, found: Mapping[str, Any]) -> Schema:
+def _propose(name: str, kinds: Mapping[str, str], target: str, found: Mapping[str, Any]) -> Schema:
     columns: dict[str, Column | Undeclared] = {
         column: _column(kind, found.get(column))
         for column, kind in kinds.items()
@@ -120,7 +120,7 @@ def _target(name: str, kind: str, found: Any) -> Target:
     return Target(name, REGRESSION, range=found)
 
 
-def _told(out: Path, schema: Schema, measured: bool) -> str:
+def _tell(out: Path, schema: Schema, measured: bool) -> str:
     lines = [f"Wrote {out}: {len(schema.columns)} columns."]
     if schema.ignored:
         lines.append(f"Ignored, because no schema has their type: {', '.join(schema.ignored)}.")

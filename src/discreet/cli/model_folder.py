@@ -32,10 +32,10 @@ def about(schema: Schema) -> dict[str, str]:
 
 def about_stored(folder: Path) -> dict[str, str] | None:
     """Say what a stored model is about; None if it was stored without a schema."""
-    return about(opened(folder)[1]) if os.path.lexists(folder / SCHEMA) else None
+    return about(open_model(folder)[1]) if os.path.lexists(folder / SCHEMA) else None
 
 
-def opened(folder: Path) -> tuple[Model, Schema]:
+def open_model(folder: Path) -> tuple[Model, Schema]:
     """Return a fitted model and the schema of its rows."""
     model = load(folder)
     if (folder / SCHEMA).is_symlink():

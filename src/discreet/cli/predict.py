@@ -12,7 +12,7 @@ import numpy as np
 import typer
 
 from discreet import tables
-from discreet.cli.model_folder import opened
+from discreet.cli.model_folder import open_model
 from discreet.cli.new_files import check_new, new_file
 from discreet.cli.saying import AsJson, result, working
 from discreet.errors import InputError
@@ -46,14 +46,15 @@ def predict(
     if out is not None:
         check_suffix(out)
         check_new(out, force=force)
-    model, schema = opened(folder)
+    model, schema = open_model(folder)
     if proba and not isinstance(model, LinearClassifier):
         raise InputError("--proba is for classification; this model predicts numbers.")
     with working("Predicting"):
-        if tables.are_files(data):
-            rows: Any = tables.stored(data, schema, with_target=False)
+        rows: Any
+        if tables.is_csv(data):
+            rows = tables.read_csv(data, schema, with_target=False).X
         else:
-            rows = tables.read(data, schema, with_target=False).X
+            rows = tables.open_parquet(data, schema, with_target=False, with_pages=True)
         columns: dict[str, Any] = {PREDICTION: model.predict(rows)}
         if proba and isinstance(model, LinearClassifier):
             chances = model.predict_proba(rows)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from discreet._buffers import SHELF, lies_by_columns
+from discreet._buffers import BUFFERS, lies_by_columns
 from discreet._types import Array, Integers, Vector
 
 Rounding = Callable[[Array, "slice | Integers"], Integers]
@@ -135,31 +135,31 @@ class MatrixBlock(Block):
 
     @property
     @abstractmethod
-    def _transposed(self) -> Any:
+    def _transposed_matrix(self) -> Any:
         """The matrix with rows and columns exchanged, not copied."""
 
     @abstractmethod
-    def _dense(self) -> Array:
+    def _dense_matrix(self) -> Array:
         """Return the rows before clipping, as a dense array."""
 
     @abstractmethod
     def _inner(self, roots: Vector | None) -> Array:
         """Return the sum of outer products of rows times roots of weights, before clipping."""
 
-    def _scaled(self, weights: Array) -> Array:
+    def _scaled_weights(self, weights: Array) -> Array:
         return weights if self._scale is None else weights * self._scale
 
     def margins(self, coefficients: Vector) -> Vector:
         if self._intercept is None:
-            return self._scaled(self._matrix @ coefficients)
-        products = self._scaled(self._matrix @ coefficients[:-1])
+            return self._scaled_weights(self._matrix @ coefficients)
+        products = self._scaled_weights(self._matrix @ coefficients[:-1])
         products += self._intercept * coefficients[-1]
         return products
 
     def careful_margins(self, coefficients: Vector) -> Vector:
         if self._intercept is None:
-            return self._scaled(self._careful_product(coefficients))
-        products = self._scaled(self._careful_product(coefficients[:-1]))
+            return self._scaled_weights(self._careful_product(coefficients))
+        products = self._scaled_weights(self._careful_product(coefficients[:-1]))
         products += self._intercept * coefficients[-1]
         return products
 
@@ -177,20 +177,20 @@ class MatrixBlock(Block):
         """Multiply before clipping, few terms at a time."""
 
     def weighted_sum(self, weights: Vector) -> Vector:
-        total = np.asarray(self._transposed @ self._scaled(weights))
+        total = np.asarray(self._transposed_matrix @ self._scaled_weights(weights))
         if self._intercept is None:
             return total
         return np.append(total, self._intercept * weights.sum())
 
     def several_sums(self, weights: Array) -> Array:
-        total = np.asarray((self._transposed @ self._scaled(weights).T).T)
+        total = np.asarray((self._transposed_matrix @ self._scaled_weights(weights).T).T)
         if self._intercept is None:
             return total
         return np.column_stack([total, self._intercept * weights.sum(axis=1)])
 
     def small_sums(self, weights: Vector, size: int) -> Array:
         starts = np.arange(0, max(self.size, 1), size)
-        lines = self._small_products(self._scaled(weights), starts, size)
+        lines = self._small_products(self._scaled_weights(weights), starts, size)
         if self._intercept is None:
             return lines
         totals = [weights[start : start + size].sum() for start in starts]
@@ -203,21 +203,23 @@ class MatrixBlock(Block):
     def gram(self, weights: Vector | None) -> Array:
         if weights is not None:
             weights = np.maximum(weights, 0.0)  # rounding may have left less
-        inner = self._inner(self._scale if weights is None else self._scaled(np.sqrt(weights)))
+        inner = self._inner(
+            self._scale if weights is None else self._scaled_weights(np.sqrt(weights))
+        )
         if self._intercept is None:
             return inner
         if weights is None:
             weights = np.ones(self.size)
-        edge = self._intercept * (self._transposed @ self._scaled(weights))
+        edge = self._intercept * (self._transposed_matrix @ self._scaled_weights(weights))
         corner = self._intercept**2 * weights.sum()
         return np.block([[inner, edge[:, None]], [edge[None, :], np.array([[corner]])]])
 
     def rows(self) -> Array:
-        dense = self._dense()
+        dense = self._dense_matrix()
         width = dense.shape[1]
         by_columns = lies_by_columns(dense)
         shape = (self.size, width + (self._intercept is not None))
-        whole = SHELF.empty(shape, order="F" if by_columns else "C")
+        whole = BUFFERS.empty(shape, order="F" if by_columns else "C")
         if self._scale is None:
             whole[:, :width] = dense
         else:
@@ -227,7 +229,7 @@ class MatrixBlock(Block):
         return whole
 
 
-def _added(rounded: tuple[Any, ...]) -> tuple[Integers, ...]:
+def _sum_columns(rounded: tuple[Any, ...]) -> tuple[Integers, ...]:
     return tuple(units.sum(axis=0).astype(np.int64) for units in rounded)
 
 
@@ -240,20 +242,20 @@ class DenseBlock(MatrixBlock):
 
     def integer_sums(self, roundings: Roundings) -> tuple[Integers, ...]:
         width = self._matrix.shape[1]
-        sums = _added(roundings(self._clipped(), slice(0, width)))
+        sums = _sum_columns(roundings(self._clipped_rows(), slice(0, width)))
         if self._intercept is None:
             return sums
         constant = np.full((1, 1), self._intercept)
-        once = _added(roundings(constant, slice(width, width + 1)))
+        once = _sum_columns(roundings(constant, slice(width, width + 1)))
         return tuple(
             np.append(total, self.size * unit) for total, unit in zip(sums, once, strict=True)
         )
 
-    def _clipped(self) -> Array:
+    def _clipped_rows(self) -> Array:
         """Return the clipped rows, not to be overwritten."""
         if self._scale is None:
             return np.asarray(self._matrix)
-        clipped = SHELF.like(self._matrix)
+        clipped = BUFFERS.empty_like(self._matrix)
         np.multiply(self._matrix, self._scale[:, None], out=clipped)
         return clipped
 
@@ -281,16 +283,16 @@ class DenseBlock(MatrixBlock):
         return self._halves(coefficients, start, middle) + self._halves(coefficients, middle, stop)
 
     @property
-    def _transposed(self) -> Any:
+    def _transposed_matrix(self) -> Any:
         return self._matrix.T
 
-    def _dense(self) -> Array:
+    def _dense_matrix(self) -> Array:
         return np.asarray(self._matrix)
 
     def _inner(self, roots: Vector | None) -> Array:
         rows = self._matrix
         if roots is not None:
-            rows = np.multiply(roots[:, None], rows, out=SHELF.like(rows))
+            rows = np.multiply(roots[:, None], rows, out=BUFFERS.empty_like(rows))
         return np.asarray(rows.T @ rows)  # of one matrix with itself: half the work
 
 
@@ -325,7 +327,7 @@ class SparseBlock(MatrixBlock):
     def partial_sum(self, weights: Vector) -> Vector | SparseVector:
         csr = self._matrix
         places, which = np.unique(csr.indices, return_inverse=True)
-        terms = csr.data * np.repeat(self._scaled(weights), np.diff(csr.indptr))
+        terms = csr.data * np.repeat(self._scaled_weights(weights), np.diff(csr.indptr))
         values: Vector = np.bincount(which, weights=terms, minlength=places.size).astype(np.float64)
         width = csr.shape[1]
         if self._intercept is not None:
@@ -334,20 +336,20 @@ class SparseBlock(MatrixBlock):
         return SparseVector(places.astype(np.int64), values, width)
 
     @property
-    def _transposed(self) -> Any:
+    def _transposed_matrix(self) -> Any:
         csr = self._matrix
         csc = sparse.csc_array(csr.shape[::-1])
         csc.data, csc.indices, csc.indptr = csr.data, csr.indices, csr.indptr
         return csc
 
-    def _dense(self) -> Array:
+    def _dense_matrix(self) -> Array:
         return np.asarray(self._matrix.toarray())
 
     def _inner(self, roots: Vector | None) -> Array:
         weighted = self._matrix
         if roots is not None:
             weighted = weighted.multiply(np.square(roots)[:, None]).tocsr()
-        return np.asarray((self._transposed @ weighted).toarray())
+        return np.asarray((self._transposed_matrix @ weighted).toarray())
 
 
 def _segmented_sums(terms: Vector, starts: Integers) -> Vector:

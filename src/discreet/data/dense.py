@@ -20,7 +20,7 @@ from discreet.data.labels import (
     clean_weights,
 )
 from discreet.data.matrix import GivenMatrix
-from discreet.data.source import Prepared, Source, joined_vectors, some
+from discreet.data.source import Prepared, Source, join_vectors, pick
 from discreet.errors import InputError
 from discreet.questions.bounds import Bounds
 
@@ -71,9 +71,9 @@ class ArraySource(Source):
         for start in range(0, self.count, step):
             rows = slice(start, start + step)
             block = as_floats(matrix[rows])
-            spoilt[rows] |= _not_finite(block)
+            spoilt[rows] |= _find_not_finite(block)
             if shrinks:
-                sound = _replaced(block, spoilt[rows], bounds)
+                sound = _replace_spoilt(block, spoilt[rows], bounds)
                 scale[rows] = bounds.features.clip_rows(sound)[1]
                 spoilt[rows] |= scale[rows] < ABSURD
         scale[scale < ABSURD] = 1.0  # those rows are replaced, and the fixed point is inside
@@ -108,24 +108,24 @@ class PreparedArray(Prepared):
         rows = slice(start, stop)
         matrix = as_floats(self.matrix[rows])
         if self.spoilt is not None:
-            matrix = _replaced(matrix, self.spoilt[rows], self.bounds)
+            matrix = _replace_spoilt(matrix, self.spoilt[rows], self.bounds)
         if not self.shrinks:
             matrix, _ = self.bounds.features.clip_rows(matrix)
         return DenseBlock(
             matrix,
-            some(self.scale, rows),
-            some(self.labels, rows),
-            some(self.weights, rows),
+            pick(self.scale, rows),
+            pick(self.labels, rows),
+            pick(self.weights, rows),
             self.bounds.intercept,
         )
 
     def take(self, positions: Integers) -> PreparedArray:
         return replace(
             self,
-            matrix=_taken(self.matrix, positions),
-            labels=some(self.labels, positions),
-            weights=some(self.weights, positions),
-            scale=some(self.scale, positions),
+            matrix=_take_rows(self.matrix, positions),
+            labels=pick(self.labels, positions),
+            weights=pick(self.weights, positions),
+            scale=pick(self.scale, positions),
             spoilt=None if self.spoilt is None else self.spoilt[positions],
         )
 
@@ -134,30 +134,30 @@ class PreparedArray(Prepared):
         return PreparedArray(
             self.bounds,
             self.matrix[rows],
-            some(self.labels, rows),
-            some(self.weights, rows),
-            some(self.scale, rows),
+            pick(self.labels, rows),
+            pick(self.weights, rows),
+            pick(self.scale, rows),
             None if self.spoilt is None else self.spoilt[rows],
             self.shrinks,
         )
 
-    def relabelled(self, relabel: Callable[[Vector], Vector]) -> PreparedArray:
-        return replace(self, labels=None if self.labels is None else relabel(self.labels))
+    def relabel(self, change: Callable[[Vector], Vector]) -> PreparedArray:
+        return replace(self, labels=None if self.labels is None else change(self.labels))
 
-    def transformed(self, transform: Callable[[Any], Any]) -> Any:
+    def transform(self, change: Callable[[Any], Any]) -> Any:
         # A few rows at a time, so that there is never more than one copy of all.
         if self.count <= MOST_ROWS:
-            return transform(self.block(0, self.count).rows()) if self.count else None
+            return change(self.block(0, self.count).rows()) if self.count else None
         whole: Array | None = None
         for start in range(0, self.count, MOST_ROWS):
-            part = transform(self.block(start, start + MOST_ROWS).rows())
+            part = change(self.block(start, start + MOST_ROWS).rows())
             if whole is None:
                 whole = np.empty((self.count, part.shape[1]))
             whole[start : start + MOST_ROWS] = part
         return whole
 
     @classmethod
-    def joined(cls, parts: Sequence[PreparedArray]) -> PreparedArray:
+    def join(cls, parts: Sequence[PreparedArray]) -> PreparedArray:
         """Return the rows of all parts, which were clipped alike."""
         counts = [part.count for part in parts]
         spoilt = [np.zeros(p.count, np.bool_) if p.spoilt is None else p.spoilt for p in parts]
@@ -165,9 +165,9 @@ class PreparedArray(Prepared):
         return cls(
             parts[0].bounds,
             np.concatenate([part.matrix for part in parts]),
-            joined_vectors([part.labels for part in parts], counts, 0.0),
-            joined_vectors([part.weights for part in parts], counts, 1.0),
-            joined_vectors([part.scale for part in parts], counts, 1.0),
+            join_vectors([part.labels for part in parts], counts, 0.0),
+            join_vectors([part.weights for part in parts], counts, 1.0),
+            join_vectors([part.scale for part in parts], counts, 1.0),
             whole if whole.any() else None,
             parts[0].shrinks,
         )
@@ -194,14 +194,14 @@ def check_shape(shape: tuple[int, ...], bounds: Bounds) -> None:
         raise InputError(f"X must have {bounds.n_features} columns, as declared; got {width}.")
 
 
-def _taken(matrix: Any, positions: Integers) -> Any:
+def _take_rows(matrix: Any, positions: Integers) -> Any:
     """Return some rows, laid out as they are; faster than an index."""
     if lies_by_columns(matrix):
         return matrix.T.take(positions, axis=1).T
     return matrix.take(positions, axis=0)
 
 
-def _not_finite(block: Array) -> Booleans:
+def _find_not_finite(block: Array) -> Booleans:
     """Say which rows hold a NaN or an infinity."""
     with np.errstate(all="ignore"):
         suspect = ~np.isfinite(block @ np.ones(block.shape[1]))
@@ -211,7 +211,7 @@ def _not_finite(block: Array) -> Booleans:
     return found
 
 
-def _replaced(block: Array, spoilt: Booleans, bounds: Bounds) -> Array:
+def _replace_spoilt(block: Array, spoilt: Booleans, bounds: Bounds) -> Array:
     """Put a fixed point in the place of spoilt rows, in a copy if there are any."""
     if not spoilt.any():
         return block

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet._buffers import SHELF
+from discreet._buffers import BUFFERS
 from discreet._types import Array, Integers
 from discreet.errors import InputTypeError
 
-Cells = NDArray[Any]
+CellArray = NDArray[Any]
+"""Cells of one column: numbers, text, or anything in an array of objects."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Coded:
     """A column as places in a short list of distinct values, None among them for missing ones."""
 
-    distinct: Cells
+    distinct: CellArray
     places: Integers
+
+    def expand(self) -> CellArray:
+        """Return the value of each cell, in an array of objects."""
+        expanded: CellArray = self.distinct[self.places]
+        return expanded
 
 
 class Frame:
@@ -37,7 +43,7 @@ class Frame:
 
     __slots__ = ("_cells",)
 
-    def __init__(self, cells: Mapping[str, Cells | Coded]) -> None:
+    def __init__(self, cells: Mapping[str, CellArray | Coded]) -> None:
         self._cells = dict(cells)
 
     @property
@@ -47,6 +53,10 @@ class Frame:
 
     def __getitem__(self, name: str) -> Any:
         return self._cells[name]
+
+    def only(self, names: Iterable[str]) -> Frame:
+        """Return some of the columns, not copied."""
+        return Frame({name: self._cells[name] for name in names})
 
     def __repr__(self) -> str:
         return f"<a table of {len(self._cells)} columns>"
@@ -122,7 +132,7 @@ def column_by_column(parts: Sequence[Array]) -> Array:
     True
     """
     edges = np.cumsum([0, *(part.shape[1] for part in parts)]).tolist()
-    whole = SHELF.empty((parts[0].shape[0], edges[-1]), order="F")
+    whole = BUFFERS.empty((parts[0].shape[0], edges[-1]), order="F")
     for part, first, last in zip(parts, edges[:-1], edges[1:], strict=True):
         whole[:, first:last] = part
     return whole
@@ -138,7 +148,7 @@ def one_above_another(parts: Sequence[Array]) -> Array:
     """
     if len(parts) == 1:
         return np.asfortranarray(parts[0])
-    whole = SHELF.empty((sum(map(len, parts)), parts[0].shape[1]), order="F")
+    whole = BUFFERS.empty((sum(map(len, parts)), parts[0].shape[1]), order="F")
     return np.concatenate(parts, out=whole)
 
 
@@ -147,7 +157,7 @@ def matrix_of(frame: Any) -> Any:
     if not isinstance(frame, Frame):
         return frame
     cells = [frame[name] for name in frame.columns]
-    matrix = SHELF.empty((cells[0].size, len(cells)), order="F")
+    matrix = BUFFERS.empty((cells[0].size, len(cells)), order="F")
     for column, numbers in zip(matrix.T, cells, strict=True):
         column[:] = numbers
     return matrix

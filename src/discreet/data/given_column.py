@@ -16,6 +16,7 @@ import numpy as np
 
 from discreet._quiet import quiet
 from discreet._types import Booleans, Vector
+from discreet.data.arrow import arrow_text
 from discreet.data.cells import numbers_of, text_of
 from discreet.data.frame import Coded, held_by_arrow, is_held_by_arrow
 from discreet.data.kinds import (
@@ -198,7 +199,7 @@ def _of_pandas(values: Any, name: str) -> GivenColumn:
             ),
         )
     if kind == TEXT and is_held_by_arrow(dtype):
-        return _of_cells(kind, size, lambda: _read_text(_as_bytes_of_arrow(held_by_arrow(values))))
+        return _of_cells(kind, size, lambda: arrow_text(held_by_arrow(values)))
     return GivenColumn(kind, OBJECTS, size, lambda: (np.asarray(values, dtype=object), None))
 
 
@@ -242,7 +243,7 @@ def _of_polars(values: Any, name: str) -> GivenColumn:
             ),
         )
     if kind == TEXT:
-        return _of_cells(kind, size, lambda: _read_text(_as_bytes_of_polars(values)))
+        return _of_cells(kind, size, lambda: _read_polars_text(values))
     return _of_cells(kind, size, values.to_list)
 
 
@@ -260,7 +261,7 @@ def _of_arrow(values: Any, name: str) -> GivenColumn:
         dtype = np.dtype(values.type.to_pandas_dtype())
         return GivenColumn(kind, dtype, size, lambda: _read_arrow_numbers(values, dtype))
     if kind == TEXT:
-        return _of_cells(kind, size, lambda: _read_text(_as_bytes_of_arrow(values)))
+        return _of_cells(kind, size, lambda: arrow_text(values))
     return _of_cells(kind, size, values.to_pylist)
 
 
@@ -270,24 +271,13 @@ def _read_arrow_numbers(values: Any, dtype: np.dtype[Any]) -> Found:
     return _with_missing(np.asarray(filled), missing)
 
 
-def _as_bytes_of_polars(values: Any) -> list[bytes | None]:
+def _read_polars_text(values: Any) -> list[str | None]:
+    """Return text from its bytes: Polars does not check them, and panics later."""
     import polars
 
     text = values if values.dtype == polars.Binary else values.cast(polars.String)
-    return list(text.cast(polars.Binary).to_list())
-
-
-def _as_bytes_of_arrow(values: Any) -> list[bytes | None]:
-    import pyarrow
-
-    is_coded = pyarrow.types.is_dictionary(values.type)
-    text = values.cast(values.type.value_type) if is_coded else values
-    return list(text.cast(pyarrow.large_binary()).to_pylist())
-
-
-def _read_text(cells: list[bytes | None]) -> list[str | None]:
-    """Return text from its bytes: Arrow and Polars do not check them, and quote or panic later."""
-    return [None if cell is None else text_of(cell) for cell in cells]
+    held = text.cast(polars.Binary).to_list()
+    return [None if cell is None else text_of(cell) for cell in held]
 
 
 def _kind_held(dtype: Any, name: str) -> str:

@@ -44,7 +44,7 @@ NARROW: Mapping[str, type[np.floating[Any]]] = {
 
 
 @dataclass(frozen=True)
-class Kind:
+class ColumnKind:
     """What the type of a column can hold.
 
     Parameters
@@ -94,7 +94,12 @@ def shortest(number: float) -> float:
 
 
 def check_kind(
-    place: str, name: object, labels: Sequence[Any] | None, kind: Kind, *, is_spelt: bool = False
+    place: str,
+    name: object,
+    labels: Sequence[Any] | None,
+    kind: ColumnKind,
+    *,
+    is_spelt: bool = False,
 ) -> None:
     """Refuse a column whose type does not go with what is declared; reads no cell.
 
@@ -142,7 +147,7 @@ def check_kind(
         )
 
 
-def kind_of(dtype: Any) -> Kind:
+def kind_of(dtype: Any) -> ColumnKind:
     """Say what a column of this type can hold: one of NumPy, pandas, Polars or Arrow.
 
     Examples
@@ -158,14 +163,14 @@ def kind_of(dtype: Any) -> Kind:
     words = str(dtype)
     if is_categorical(dtype):
         is_known = dtype.categories is not None and UNKNOWN not in dtype.categories
-        return kind_of(dtype.categories.dtype) if is_known else Kind(ANYTHING, words)
+        return kind_of(dtype.categories.dtype) if is_known else ColumnKind(ANYTHING, words)
     if hasattr(dtype, "pyarrow_dtype"):
         return _kind_of_arrow(dtype.pyarrow_dtype)
     if dtype.kind in NUMERIC_KINDS:
-        return Kind(NUMBER, words, NARROW.get(f"{dtype.kind}{getattr(dtype, 'itemsize', 8)}"))
+        return ColumnKind(NUMBER, words, NARROW.get(f"{dtype.kind}{getattr(dtype, 'itemsize', 8)}"))
     if type(dtype).__name__ == "StringDtype" or dtype.kind in "UT":
-        return Kind(TEXT, words)
-    return Kind(ANYTHING if words == "object" else OTHER, words, is_bytes=dtype.kind == "S")
+        return ColumnKind(TEXT, words)
+    return ColumnKind(ANYTHING if words == "object" else OTHER, words, is_bytes=dtype.kind == "S")
 
 
 def is_categorical(dtype: Any) -> bool:
@@ -173,25 +178,25 @@ def is_categorical(dtype: Any) -> bool:
     return type(dtype).__name__ == "CategoricalDtype"
 
 
-def _kind_of_arrow(dtype: Any) -> Kind:
+def _kind_of_arrow(dtype: Any) -> ColumnKind:
     if hasattr(dtype, "value_type") and str(dtype).startswith("dictionary"):
         return _kind_of_arrow(dtype.value_type)
     words = str(dtype)
     if words == "null":
-        return Kind(ANYTHING, words)
+        return ColumnKind(ANYTHING, words)
     if words in ARROW_TEXT:
-        return Kind(TEXT, words)
+        return ColumnKind(TEXT, words)
     if re.split(r"\d|\(", words)[0] in ARROW_NUMBERS:
-        return Kind(NUMBER, words, NARROW.get(words))
-    return Kind(OTHER, words, is_bytes=words.partition("[")[0] in ARROW_BYTES)
+        return ColumnKind(NUMBER, words, NARROW.get(words))
+    return ColumnKind(OTHER, words, is_bytes=words.partition("[")[0] in ARROW_BYTES)
 
 
-def _kind_of_polars(dtype: Any) -> Kind:
+def _kind_of_polars(dtype: Any) -> ColumnKind:
     name = str(dtype).split("(")[0]  # what follows may list categories
     if name in ("Null", "Object"):
-        return Kind(ANYTHING, name)
+        return ColumnKind(ANYTHING, name)
     if name in POLARS_TEXT:
-        return Kind(TEXT, name)
+        return ColumnKind(TEXT, name)
     if name in POLARS_NUMBERS:
-        return Kind(NUMBER, name, NARROW.get(name))
-    return Kind(OTHER, name, is_bytes=name == "Binary")
+        return ColumnKind(NUMBER, name, NARROW.get(name))
+    return ColumnKind(OTHER, name, is_bytes=name == "Binary")

@@ -203,9 +203,9 @@ class OpenRows(_Secret):
         """
         return self._prepared.sum(kernel, block_rows or self._block_rows, self._threads)
 
-    def thin(self, step: int) -> OpenRows:
+    def subsample(self, step: int) -> OpenRows:
         """Return every ``step``-th row or fewer, for work whose result is checked on all rows."""
-        return self._like(self._prepared.thin(step))
+        return self._like(self._prepared.subsample(step))
 
     def samples(self, threshold: int, noise: Chance, times: int) -> Iterator[OpenRows]:
         """Yield fresh samples: each row with chance threshold / 2**64, independent of all others.
@@ -215,7 +215,7 @@ class OpenRows(_Secret):
         count = self.count
         at_once = max(1, LOTS_AT_ONCE // max(count, 1))
         if self.is_streamed:  # one pass gathers as many samples as can be held
-            held = self._prepared.at_once(self._block_rows)
+            held = self._prepared.gather_size(self._block_rows)
             at_once = max(at_once, int(held * 2.0**64 / max(count * threshold, 1)))
         for first in range(0, times, at_once):
             lots = min(at_once, times - first)
@@ -231,7 +231,7 @@ class OpenRows(_Secret):
     def _lots(self, places: Integers, ends: Integers) -> Iterator[OpenRows]:
         """Yield the rows at places from one end to the next; small lots are gathered together."""
         lot = start = 0
-        at_once = self._prepared.at_once(self._block_rows)
+        at_once = self._prepared.gather_size(self._block_rows)
         while lot < ends.size:
             fitting = int(np.searchsorted(ends, start + at_once, side="right"))
             last, first = max(fitting, lot + 1), start
@@ -263,37 +263,35 @@ class OpenRows(_Secret):
         """Return all clipped rows and labels as new arrays, sparse if they were."""
         return self._prepared.gather()
 
-    def relabelled(self, relabel: Callable[[Vector], Vector]) -> OpenRows:
-        """Return the same rows, with what ``relabel`` makes of each label alone."""
+    def relabel(self, change: Callable[[Vector], Vector]) -> OpenRows:
+        """Return the same rows, with what ``change`` makes of each label alone."""
         if not self._prepared.has_labels:
             raise PrivacyError("rows without labels were relabelled.")
-        return self._like(self._prepared.relabelled(relabel))
+        return self._like(self._prepared.relabel(change))
 
-    def entries(
-        self, column: int, transform: Callable[[Vector], Vector], bounds: Bounds
-    ) -> OpenRows:
-        """Return ones, labelled with what ``transform`` makes of each entry of a column alone."""
+    def entries(self, column: int, change: Callable[[Vector], Vector], bounds: Bounds) -> OpenRows:
+        """Return ones, labelled with what ``change`` makes of each entry of a column alone."""
 
         def remake(prepared: Prepared) -> Source:
             table, _ = prepared.gather()
             entries = table[:, [column]]
             values = np.asarray(entries.toarray() if hasattr(entries, "toarray") else entries)[:, 0]
-            return accept_rows(np.ones((values.size, 1)), transform(values), None, bounds)
+            return accept_rows(np.ones((values.size, 1)), change(values), None, bounds)
 
-        return OpenRows(*self._prepared.remade(remake, bounds), self._threads)
+        return OpenRows(*self._prepared.remake(remake, bounds), self._threads)
 
-    def mapped(self, transform: Callable[[Any], Any], bounds: Bounds) -> OpenRows:
-        """Return new rows: ``transform`` of the clipped rows, each by itself, then clipped again.
+    def transform(self, change: Callable[[Any], Any], bounds: Bounds) -> OpenRows:
+        """Return new rows: ``change`` of the clipped rows, each by itself, then clipped again.
 
-        ``transform`` gets rows as a new array, all or some, dense or sparse, the intercept's column
+        ``change`` gets rows as a new array, all or some, dense or sparse, the intercept's column
         last, and may overwrite it.
         """
 
         def remake(prepared: Prepared) -> Source:
-            rows = prepared.transformed(transform)
+            rows = prepared.transform(change)
             return accept_rows(rows, prepared.labels, prepared.weights, bounds)
 
-        return OpenRows(*self._prepared.remade(remake, bounds), self._threads)
+        return OpenRows(*self._prepared.remake(remake, bounds), self._threads)
 
     def _like(self, prepared: Prepared) -> OpenRows:
         return OpenRows(lambda: prepared, self._block_rows, self._threads)

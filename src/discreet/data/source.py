@@ -15,7 +15,7 @@ import numpy as np
 from discreet._quiet import quiet
 from discreet._types import Integers, Vector
 from discreet.data.block import Block
-from discreet.data.summation import Sums
+from discreet.data.summation import RunningSums
 from discreet.errors import SourceChanged
 from discreet.questions.bounds import Bounds
 
@@ -96,7 +96,7 @@ class Prepared(ABC):
 
     def sum(self, kernel: Kernel, size: int, threads: int = 1) -> Any:
         """Return the sum of what the kernel says of blocks of ``size`` rows, in their order."""
-        sums = Sums()
+        sums = RunningSums()
         with closing(self._answers(kernel, size, threads)) as answers:
             for answer in answers:
                 sums.add(answer)
@@ -109,7 +109,7 @@ class Prepared(ABC):
         waiting: deque[Future[Any]] = deque()
         with ThreadPoolExecutor(threads) as pool:
             for block in self.blocks(size):
-                waiting.append(pool.submit(_quietly, kernel, block))
+                waiting.append(pool.submit(_run_quietly, kernel, block))
                 if len(waiting) > BLOCKS_WAITING * threads:
                     yield waiting.popleft().result()
             while waiting:
@@ -119,11 +119,11 @@ class Prepared(ABC):
         """Give back what is kept outside of memory."""
         return
 
-    def at_once(self, block_rows: int) -> int:
-        """Return how many rows of small samples are copied together."""
+    def gather_size(self, block_rows: int) -> int:
+        """Return how many rows of small samples are gathered together."""
         return block_rows // GATHERED
 
-    def thin(self, step: int) -> Prepared:
+    def subsample(self, step: int) -> Prepared:
         """Return every ``step``-th row, or fewer where these are too many to hold."""
         return self.take(np.arange(0, self.count, step))
 
@@ -141,17 +141,17 @@ class Prepared(ABC):
         return self.labels is not None
 
     @abstractmethod
-    def relabelled(self, relabel: Callable[[Vector], Vector]) -> Prepared:
-        """Return the same rows, with what ``relabel`` makes of each label alone."""
+    def relabel(self, change: Callable[[Vector], Vector]) -> Prepared:
+        """Return the same rows, with what ``change`` makes of each label alone."""
 
-    def remade(self, remake: Remake, bounds: Bounds) -> tuple[Callable[[], Prepared], int]:
-        """Return how to prepare what ``remake`` makes of the rows, and how long its blocks are."""
-        source = remake(self)
+    def remake(self, change: Remake, bounds: Bounds) -> tuple[Callable[[], Prepared], int]:
+        """Return how to prepare what ``change`` makes of the rows, and how long its blocks are."""
+        source = change(self)
         return lambda: source.prepare(bounds), source.block_rows()
 
-    def transformed(self, transform: Callable[[Any], Any]) -> Any:
-        """Return what ``transform`` makes of the clipped rows, each by itself."""
-        return transform(self.gather()[0])
+    def transform(self, change: Callable[[Any], Any]) -> Any:
+        """Return what ``change`` makes of the clipped rows, each by itself."""
+        return change(self.gather()[0])
 
     @abstractmethod
     def gather(self) -> tuple[Any, Vector | None]:
@@ -165,17 +165,17 @@ def refuse_changed() -> NoReturn:
     )
 
 
-def _quietly(kernel: Kernel, make: Callable[[], Block]) -> Any:
+def _run_quietly(kernel: Kernel, make: Callable[[], Block]) -> Any:
     with quiet():  # which is that of each thread
         return kernel(make())
 
 
-def some(values: Vector | None, positions: Integers | slice) -> Vector | None:
+def pick(values: Vector | None, positions: Integers | slice) -> Vector | None:
     """Return part of an optional vector."""
     return None if values is None else np.asarray(values[positions])
 
 
-def joined_vectors(
+def join_vectors(
     parts: Sequence[Vector | None], counts: Sequence[int], otherwise: float
 ) -> Vector | None:
     """Return optional vectors end to end; ``otherwise`` stands for one that is missing."""

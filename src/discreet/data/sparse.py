@@ -20,7 +20,7 @@ from discreet.data.labels import (
     clean_labels,
     clean_weights,
 )
-from discreet.data.source import Prepared, Source, joined_vectors, some
+from discreet.data.source import Prepared, Source, join_vectors, pick
 from discreet.data.summation import largest_block
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import ConvexSet
@@ -64,19 +64,19 @@ class SparseSource(Source):
 
     def prepare(self, bounds: Bounds) -> PreparedSparse:
         labels, unknown = clean_labels(self.column, bounds)
-        matrix = _canonical(self.matrix)
+        matrix = _make_canonical(self.matrix)
         spoilt = np.zeros(self.count, dtype=np.bool_) if unknown is None else unknown
         if not _is_finite_in_sum(matrix.data):
             broken = np.flatnonzero(~np.isfinite(matrix.data))
             spoilt[np.searchsorted(matrix.indptr, broken, side="right") - 1] = True
         if spoilt.any():
             lost = np.repeat(spoilt, np.diff(matrix.indptr))
-            matrix = _with_numbers(matrix, np.where(lost, 0.0, matrix.data))
-        matrix, scale = _clipped(matrix, bounds.features)
+            matrix = _copy_with_numbers(matrix, np.where(lost, 0.0, matrix.data))
+        matrix, scale = _clip_blockwise(matrix, bounds.features)
         absurd = scale < ABSURD
         if absurd.any():
             lost = np.repeat(absurd, np.diff(matrix.indptr))
-            matrix = _with_numbers(matrix, np.where(lost, 0.0, matrix.data))
+            matrix = _copy_with_numbers(matrix, np.where(lost, 0.0, matrix.data))
             scale = np.where(absurd, 1.0, scale)
         return PreparedSparse(
             bounds=bounds,
@@ -105,9 +105,9 @@ class PreparedSparse(Prepared):
         rows = slice(start, min(stop, self.count))
         return SparseBlock(
             _row_range(self.matrix, rows.start, rows.stop),
-            some(self.scale, rows),
-            some(self.labels, rows),
-            some(self.weights, rows),
+            pick(self.scale, rows),
+            pick(self.labels, rows),
+            pick(self.weights, rows),
             self.bounds.intercept,
         )
 
@@ -115,9 +115,9 @@ class PreparedSparse(Prepared):
         return replace(
             self,
             matrix=self.matrix[positions],
-            labels=some(self.labels, positions),
-            weights=some(self.weights, positions),
-            scale=some(self.scale, positions),
+            labels=pick(self.labels, positions),
+            weights=pick(self.weights, positions),
+            scale=pick(self.scale, positions),
         )
 
     def part(self, start: int, stop: int) -> PreparedSparse:
@@ -125,24 +125,24 @@ class PreparedSparse(Prepared):
         return PreparedSparse(
             self.bounds,
             _row_range(self.matrix, start, stop),
-            some(self.labels, rows),
-            some(self.weights, rows),
-            some(self.scale, rows),
+            pick(self.labels, rows),
+            pick(self.weights, rows),
+            pick(self.scale, rows),
         )
 
-    def relabelled(self, relabel: Callable[[Vector], Vector]) -> PreparedSparse:
-        return replace(self, labels=None if self.labels is None else relabel(self.labels))
+    def relabel(self, change: Callable[[Vector], Vector]) -> PreparedSparse:
+        return replace(self, labels=None if self.labels is None else change(self.labels))
 
     @classmethod
-    def joined(cls, parts: Sequence[PreparedSparse]) -> PreparedSparse:
+    def join(cls, parts: Sequence[PreparedSparse]) -> PreparedSparse:
         """Return the rows of all parts, which were clipped alike."""
         counts = [part.count for part in parts]
         return cls(
             parts[0].bounds,
             sparse.csr_array(sparse.vstack([part.matrix for part in parts], format="csr")),
-            joined_vectors([part.labels for part in parts], counts, 0.0),
-            joined_vectors([part.weights for part in parts], counts, 1.0),
-            joined_vectors([part.scale for part in parts], counts, 1.0),
+            join_vectors([part.labels for part in parts], counts, 0.0),
+            join_vectors([part.weights for part in parts], counts, 1.0),
+            join_vectors([part.scale for part in parts], counts, 1.0),
         )
 
     def gather(self) -> tuple[Any, Vector | None]:
@@ -162,7 +162,7 @@ def check_origin(bounds: Bounds) -> None:
         )
 
 
-def _canonical(matrix: Any) -> Any:
+def _make_canonical(matrix: Any) -> Any:
     """Return a float64 CSR array with sorted indices and no entry stored in pieces.
 
     An entry stored in two pieces would have its norm understated. The flags that SciPy caches
@@ -184,14 +184,14 @@ def _is_finite_in_sum(numbers: Vector) -> bool:
         return bool(np.isfinite(numbers.sum()))
 
 
-def _with_numbers(matrix: Any, data: Vector) -> Any:
+def _copy_with_numbers(matrix: Any, data: Vector) -> Any:
     """Return the same pattern with other numbers."""
     fresh = sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
     fresh.has_canonical_format = True
     return fresh
 
 
-def _clipped(matrix: Any, features: ConvexSet) -> tuple[Any, Vector]:
+def _clip_blockwise(matrix: Any, features: ConvexSet) -> tuple[Any, Vector]:
     """Clip block by block if that changes no number, so that temporary arrays stay small."""
     if not features.shrinks_rows:
         return features.clip_sparse(matrix)

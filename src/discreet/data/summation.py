@@ -127,12 +127,12 @@ def total_of(first: Any) -> FloatTotal | IntegerTotal | SparseTotal:
     return IntegerTotal(values) if values.dtype.kind in "iub" else FloatTotal(values)
 
 
-class Sums:
+class RunningSums:
     """What a kernel says of block after block, added up: an array, or a tuple of arrays.
 
     Examples
     --------
-    >>> sums, more = Sums(), Sums()
+    >>> sums, more = RunningSums(), RunningSums()
     >>> sums.add((1, np.array([0.5])))
     >>> more.add((2, np.array([0.25])))
     >>> sums.absorb(more)
@@ -154,7 +154,7 @@ class Sums:
         for total, part in zip(self._totals, parts, strict=True):
             total.add(part if isinstance(part, (SparseVector, Terms)) else np.asarray(part))
 
-    def absorb(self, other: Sums) -> None:
+    def absorb(self, other: RunningSums) -> None:
         """Add all that another has added, as if its blocks came next; the other stays as it is."""
         if not self._totals:
             self._totals, self._is_tuple = deepcopy(other._totals), other._is_tuple

@@ -28,10 +28,9 @@ from discreet.data.given_column import GivenColumn, column_of, family
 from discreet.data.labels import accept_column
 from discreet.data.matrix import columns_of
 from discreet.data.source import Source
-from discreet.data.stored.table import Encoding, Wanted
+from discreet.data.stored import Encoding, is_table, open_table
 from discreet.errors import InputError, InputTypeError
 from discreet.estimators.features import FeatureMap
-from discreet.estimators.stored_rows import Stored, are_stored
 from discreet.estimators.storing import Storable
 from discreet.estimators.targets import LabelTarget, Target
 from discreet.estimators.task import Asked, Shape
@@ -116,7 +115,7 @@ class PrivateEstimator(Storable):
         if not isinstance(self.verbose, bool):
             _checks.whole(verbose=self.verbose, at_least=0)
         self._check()
-        if are_stored(X):
+        if is_table(X):
             table = self._open(X, y, weights, target)
         else:
             if target is not None:
@@ -179,19 +178,20 @@ class PrivateEstimator(Storable):
 
     def _open(self, X: Any, y: Any, weights: Any, target: Any) -> Table:
         """Open a table that is stored elsewhere; its rows are encoded piece by piece, later."""
-        stored = Stored.open(X, y, target, weights)
+        opened = open_table(
+            X, y, target=target, weight=weights, targets="one" if self._has_labels else "none"
+        )
         labels = self._target(None) if self._has_labels else None
-        columns = self.feature_map().find(self, stored)
+        columns = self.feature_map().find(self, opened)
         encoding = Encoding(
             columns.wanted,
             columns.encode,
             columns.width,
-            None if labels is None else Wanted(stored.target, labels.values),
-            None if labels is None else labels.read,
-            None if stored.weight is None else Wanted(stored.weight),
-            columns.is_sparse,
+            label=None if labels is None else labels.read,
+            labels=None if labels is None else labels.values,
+            is_sparse=columns.is_sparse,
         )
-        return Table(stored.table.source(encoding), labels)
+        return Table(opened.source(encoding), labels)
 
     def _most_rows(self, rows: Source, budget: Budget, unit: Unit) -> int:
         """Return the number of rows if it is no secret, and the bound on it otherwise."""

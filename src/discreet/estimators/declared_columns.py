@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from discreet._types import Array
-from discreet.data.stored.table import Wanted
+from discreet.data.stored import OpenedTable, Wanted
 from discreet.errors import InputError
 from discreet.estimators.features import Accepted, Columns, FeatureMap, name_columns
-from discreet.estimators.stored_rows import Stored
 from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
 from discreet.preprocessing import BoundedScaler, Category, Column
 from discreet.record import Fact, Origin
@@ -89,21 +88,21 @@ class DeclaredFeatures(FeatureMap):
         shape = (scaler.accept(X), scaler.n_features_out)
         return Accepted(shape, False, lambda: scaler.transform(X))
 
-    def find(self, model: Any, table: Stored) -> Columns:
+    def find(self, model: Any, table: OpenedTable) -> Columns:
         scaler = self.scaler
         columns, width = self.columns, scaler.n_features_out
         by_name = isinstance(self.declared, Mapping)
         names = list(self.declared) if isinstance(self.declared, Mapping) else table.names
         if by_name and table.names is None:
             raise InputError("columns are declared by name, and arrays have none; declare a list.")
-        found = table.table.width if names is None else len(names)
+        found = table.width if names is None else len(names)
         if found != len(columns):
             raise InputError(
                 f"the table must have {len(columns)} columns beside the target, one for each "
                 f"declared; got {found}. Declare a dict to choose columns by name."
             )
         if not by_name:
-            table.table.check_same_names()
+            table.check_same_names()
         name_columns(model, names, len(columns))
         # A stored entry of a sparse row takes half as much again as one of a dense row.
         is_sparse = not scaler.centre_categories and 3 * len(columns) < 2 * width

@@ -18,9 +18,8 @@ from discreet._types import Array
 from discreet.data.frame import Frame, matrix_of, refuse_lazy
 from discreet.data.labels import as_floats
 from discreet.data.matrix import GivenMatrix, accept_matrix, columns_of
-from discreet.data.stored.table import Wanted
+from discreet.data.stored import OpenedTable, Wanted
 from discreet.errors import InputError
-from discreet.estimators.stored_rows import Stored
 from discreet.geometry import ConvexSet
 from discreet.record import Fact, Origin
 
@@ -61,7 +60,7 @@ class FeatureMap(ABC):
         """Accept a table in memory for a fit; names of columns are kept in the model."""
 
     @abstractmethod
-    def find(self, model: Any, table: Stored) -> Columns:
+    def find(self, model: Any, table: OpenedTable) -> Columns:
         """Find the columns of a stored table for a fit; their names are kept in the model."""
 
     @abstractmethod
@@ -114,12 +113,12 @@ class PlainFeatures(FeatureMap):
         """Return entries counted from their origin."""
         return rows if self.origin == 0 else rows - self.origin
 
-    def find(self, model: Any, table: Stored) -> Columns:
+    def find(self, model: Any, table: OpenedTable) -> Columns:
         names = table.names
         if names is None:
-            name_columns(model, None, table.table.width)
-            return Columns(None, self._encode_stored, table.table.width, False)
-        table.table.check_same_names()
+            name_columns(model, None, table.width)
+            return Columns(None, self._encode_stored, table.width, False)
+        table.check_same_names()
         if not names:
             raise InputError("the table has no column but the target; there is nothing to fit.")
         name_columns(model, names, len(names))

@@ -17,6 +17,7 @@ from discreet.data.cells import is_row
 from discreet.data.encoded import EncodedSource
 from discreet.data.labels import as_floats
 from discreet.data.matrix import accept_matrix
+from discreet.data.stored import Encoding, open_table
 from discreet.errors import InputTypeError
 from discreet.estimators.base import PlainEstimator, Table, accept_target, check_lengths
 from discreet.estimators.features import FeatureMap, PlainFeatures, read_rows
@@ -152,6 +153,13 @@ class LowRankRegressor(RegressorMixin, PlainEstimator):  # type: ignore[misc]
 
         rows = EncodedSource((count, width + outputs), encode, is_sparse=features.is_sparse)
         return Table(rows, SeveralNumbers(outputs, targets.is_single, L2Ball(self.target_norm)))
+
+    def _open(self, X: Any, y: Any, weights: Any, target: Any) -> Table:
+        opened = open_table(X, y, target=target, targets="several")
+        columns = self.feature_map().find(self, opened)
+        rows = opened.source(Encoding(columns.wanted, columns.encode, columns.width))
+        count = rows.width - columns.width
+        return Table(rows, SeveralNumbers(count, opened.is_single, L2Ball(self.target_norm)))
 
     def _ask(self, shape: Shape, target: Target | None, budget: Budget, unit: Unit) -> Asked:
         target = self._several(target)

@@ -41,7 +41,7 @@ class OneVsRestPlan(Plan):
 
     def _against_rest(self, rows: OpenRows) -> Iterator[OpenRows]:
         for number in range(self.classes):
-            yield rows.relabelled(partial(_one_class, number))
+            yield rows.relabel(partial(_one_class, number))
 
 
 def _one_class(number: int, labels: Vector) -> Vector:

@@ -57,7 +57,7 @@ class PrivateStandardisationPlan(Plan):
     def run(self, rows: OpenRows, noise: Noise) -> Array:
         frame = self._frame(rows, noise)  # public: made of noisy sums alone
         plan, bounds = self.replan.within(frame.region, self.second)
-        coefficients = plan.run(rows.mapped(frame.apply, bounds), noise)
+        coefficients = plan.run(rows.transform(frame.apply, bounds), noise)
         return frame.fold(np.asarray(coefficients))
 
     def _frame(self, rows: OpenRows, noise: Noise) -> StandardFrame:

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from discreet import _checks
 from discreet._types import Array
+from discreet.data.arrow import arrow_codes, arrow_numbers
 from discreet.data.frame import (
     Coded,
     Frame,
@@ -24,10 +25,8 @@ from discreet.data.frame import (
     side_by_side,
 )
 from discreet.data.given_column import column_of, family
-from discreet.data.kinds import ANYTHING, TEXT, Kind, check_kind, kind_of
+from discreet.data.kinds import ANYTHING, TEXT, ColumnKind, check_kind, kind_of
 from discreet.data.matrix import cells_of
-from discreet.data.stored.parquet import arrow_cells
-from discreet.data.stored.table import Wanted
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import L2Ball
 from discreet.geometry.shapes import Csr, as_numbers
@@ -470,7 +469,7 @@ def _of_frame(X: Any, name: Any, declared: Column) -> Cells:
     held = column if is_arrow(X) else held_by_arrow(column)
     if held is None:
         return np.asarray(column)
-    return arrow_cells(held, Wanted(str(name), _labels_of(declared)))
+    return arrow_codes(held) if isinstance(declared, Category) else arrow_numbers(held)
 
 
 def _count_rows(X: Any, name: Any) -> int:
@@ -487,7 +486,7 @@ def _check_array(array: NDArray[Any], place: int, declared: Column) -> None:
     """
     kind = kind_of(array.dtype)
     if kind.holds == TEXT:
-        kind = Kind(ANYTHING, kind.words)
+        kind = ColumnKind(ANYTHING, kind.words)
     check_kind("X", place, _labels_of(declared), kind)
 
 

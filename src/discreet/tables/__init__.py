@@ -1,26 +1,29 @@
-"""CSV and Parquet files, read against a schema and written."""
+"""CSV and Parquet files, read against a schema and written.
+
+A CSV file is read whole. Parquet files, one or many, come through the door for stored tables
+(:mod:`discreet.data.stored`), a few rows at a time.
+"""
 
 from discreet.tables.files import (
+    RowsAndLabels,
     are_files,
     check,
     describe,
-    has_first_line,
+    is_csv,
     measure,
-    read,
-    stored,
+    open_parquet,
+    read_csv,
     write,
 )
-from discreet.tables.frame import Frame, Table
 
 __all__ = [
-    "Frame",
-    "Table",
+    "RowsAndLabels",
     "are_files",
     "check",
     "describe",
-    "has_first_line",
+    "is_csv",
     "measure",
-    "read",
-    "stored",
+    "open_parquet",
+    "read_csv",
     "write",
 ]

@@ -1,44 +1,52 @@
-"""CSV and Parquet files that are read whole; beside ``data.parquet`` all that knows Arrow.
+"""Files against a schema: CSV files, which are read whole, and Parquet files, which are streamed.
 
-What Arrow says of a broken file may quote its cells, so it is never passed on: a refusal names the
-file, or the column, and nothing that was read.
+Parquet comes through the door for stored tables, one file like many: what is added here is the
+schema's, which columns there must be and which declared label a cell means.
 """
 
 from __future__ import annotations
 
 import glob
 import math
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyarrow import csv, parquet
 
-from discreet._types import Vector
 from discreet.data import ParquetTable, kinds
-from discreet.data.kinds import check_kind, kind_of, shortest
+from discreet.data.arrow import arrow_codes, arrow_numbers
+from discreet.data.frame import CellArray, Coded, Frame
+from discreet.data.kinds import kind_of
+from discreet.data.stored import Wanted
+from discreet.data.stored.files import SUFFIXES as PARQUET
+from discreet.data.stored.files import check_ordinary
 from discreet.errors import InputError
 from discreet.preprocessing import Category
 from discreet.schema import CLASSIFICATION, Schema
-from discreet.schema.schema import CATEGORY, NUMBER, Label
+from discreet.schema.schema import CATEGORY, NUMBER
+from discreet.tables.csv_columns import guess_types, parse_columns
 from discreet.tables.csv_header import check_columns, csv_header
-from discreet.tables.csv_records import LONGEST_LINE, check_records
-from discreet.tables.frame import Cells, Frame, Table
-from discreet.tables.spelling import Labels
+from discreet.tables.spelling import DeclaredLabels
 
-CSV, PARQUET = (".csv",), (".parquet", ".pq")
+CSV = (".csv",)
 
-PARSED_AT_ONCE = LONGEST_LINE + 2**10
-"""How much of a CSV file is parsed at a time: a record, and more than any end of a line."""
+MEASURED_AT_ONCE = 2**16
+"""Rows of Parquet files that are measured together."""
 
-Read = TypeVar("Read")
 
-Wanted = Mapping[str, Labels | None]
-"""The columns to read: with labels, or numbers."""
+@dataclass(frozen=True, eq=False, repr=False)
+class RowsAndLabels:
+    """Rows, and a label for each where labels were asked for."""
+
+    X: Frame
+    y: CellArray | Coded | None
+
+    def __repr__(self) -> str:
+        return f"<rows of {self.X!r}>"
 
 
 def check(path: Path | str, schema: Schema, *, with_target: bool = True) -> None:
@@ -53,41 +61,41 @@ def check(path: Path | str, schema: Schema, *, with_target: bool = True) -> None
     with_target
         Whether the target must be there; otherwise it may be.
     """
-    if are_files(path):
-        stored(path, schema, with_target=with_target)
-        return
-    path = _file(path)
-    if path.suffix.lower() in CSV:
+    if is_csv(path):
+        path = _check_file(path)
         check_columns(path, csv_header(path), schema, with_target=with_target)
-        return
-    types = _parquet_types(path)
-    check_columns(path, types.names, schema, with_target=with_target)
-    for name, labels in _wanted(schema, with_target).items():
-        _check_type(path, name, types.field(name).type, labels)
+    else:
+        open_parquet(path, schema, with_target=with_target)
 
 
-def stored(path: Path | str, schema: Schema, *, with_target: bool = True) -> ParquetTable:
-    """Return a folder or pattern of Parquet files, whose cells mean what those of one file would.
+def open_parquet(
+    path: Path | str, schema: Schema, *, with_target: bool = True, with_pages: bool = False
+) -> ParquetTable:
+    """Open Parquet files, one or many, whose cells mean what those of a CSV file would.
 
     Parameters
     ----------
     path, schema, with_target
         As for :func:`check`, which this does: no row is read.
+    with_pages
+        Whether all pages are decoded once, so that a single file that is broken is refused here, as
+        a CSV file would be. Of folders and patterns only the footers are read.
     """
-    table = ParquetTable.open(path)
-    wanted = _wanted(schema, with_target)
+    is_single = not are_files(path)
+    table = ParquetTable.open(_check_file(path) if is_single else path)
+    wanted = _columns_wanted(schema, with_target)
     for file in table.files:
-        names = [*file.types, *file.folders]
-        check_columns(file.path, names, schema, with_target=with_target)
-        for name, labels in wanted.items():
-            if name in file.types:
-                _check_type(file.path, name, file.types[name], labels)
-    meanings = {name: labels.meant for name, labels in wanted.items() if labels is not None}
-    return table.meaning(meanings)
+        check_columns(file.path, file.names, schema, with_target=with_target)
+    table.check(wanted)
+    if with_pages and is_single:
+        table.check_pages(wanted)
+    return table.with_meanings(
+        {column.name: column.meaning for column in wanted if column.meaning is not None}
+    )
 
 
-def read(path: Path | str, schema: Schema, *, with_target: bool = True) -> Table:
-    """Read the declared columns of a file, whole; values outside their declaration are kept.
+def read_csv(path: Path | str, schema: Schema, *, with_target: bool = True) -> RowsAndLabels:
+    """Read the declared columns of a CSV file, whole; values outside their declaration are kept.
 
     A missing cell is NaN among numbers, None among categories and classes.
 
@@ -96,17 +104,12 @@ def read(path: Path | str, schema: Schema, *, with_target: bool = True) -> Table
     path, schema, with_target
         As for :func:`check`, which is done first.
     """
-    path = _file(path)
-    check(path, schema, with_target=with_target)
-    wanted = _wanted(schema, with_target)
-    table = _read_csv(path, wanted) if path.suffix.lower() in CSV else _read_parquet(path, wanted)
-    cells = {}
-    for name, labels in wanted.items():
-        column = table.column(name)
-        table = table.drop_columns([name])  # freed as soon as it is converted
-        cells[name] = _numbers(column) if labels is None else _labelled(column, labels)
+    path = _check_file(path)
+    check_columns(path, csv_header(path), schema, with_target=with_target)
+    wanted = _columns_wanted(schema, with_target)
+    cells = _read_csv_cells(path, wanted)
     y = cells.pop(schema.target.name) if with_target else None
-    return Table(Frame(cells), y)
+    return RowsAndLabels(Frame(cells), y)
 
 
 def describe(path: Path | str) -> dict[str, str]:
@@ -114,25 +117,23 @@ def describe(path: Path | str) -> dict[str, str]:
 
     Of a Parquet file only the metadata is read, of a CSV file the first few megabytes, for types.
     """
-    path = _file(path)
-    if path.suffix.lower() in PARQUET:
-        types = _parquet_types(path)
-    else:
+    path = _check_file(path)
+    if is_csv(path):
         names = csv_header(path)
         if any(not name.strip() or _spells_number(name) for name in names):
             raise InputError(
                 f"{path}: the first line seems to be a record, because a name is empty or a number."
                 " Put a line of column names before it."
             )
-        types = _safely(path, names, lambda: _first_block(path).schema)
-    if len(set(types.names)) != len(types.names):
+        types = guess_types(path, names)
+        found = {field.name: field.type for field in types}
+        comes_twice = len(found) < len(types.names)
+    else:
+        (file,) = ParquetTable.open(path).files
+        found, comes_twice = dict(file.types), bool(file.twice)
+    if comes_twice:
         raise InputError(f"{path}: column names must differ; one comes twice.")
-    return {field.name: _kind(field.type) for field in types}
-
-
-def has_first_line(path: Path | str) -> bool:
-    """Say whether names of columns come from the first line of a text, which may be a record."""
-    return Path(path).suffix.lower() in CSV
+    return {name: _kind_in_schema(dtype) for name, dtype in found.items()}
 
 
 def measure(path: Path | str, kinds: Mapping[str, str], most: int) -> dict[str, Any]:
@@ -140,27 +141,29 @@ def measure(path: Path | str, kinds: Mapping[str, str], most: int) -> dict[str, 
 
     **Nothing of this is private.** A column with nothing to measure, or more labels, is left out.
     """
-    path = _file(path)
-    wanted = {name: Labels([]) if kind == CATEGORY else None for name, kind in kinds.items()}
-    table = _read_csv(path, wanted) if path.suffix.lower() in CSV else _read_parquet(path, wanted)
-    found: dict[str, Any] = {}
-    for name, kind in kinds.items():
-        column = table.column(name)
-        if kind == NUMBER:
-            numbers = _numbers(column)
-            numbers = numbers[np.isfinite(numbers)]
-            if numbers.size and numbers.min() < numbers.max():
-                found[name] = (float(numbers.min()), float(numbers.max()))
-            continue
-        labels = [
-            label for label in _encoded(column).dictionary.to_pylist() if label not in (None, "")
-        ]
-        if 2 <= len(labels) <= most:
-            found[name] = tuple(sorted(labels))
-    return found
+    path = _check_file(path)
+    wanted = [Wanted(name, () if kind == CATEGORY else None) for name, kind in kinds.items()]
+    ranges = {column.name: (math.inf, -math.inf) for column in wanted if column.is_number}
+    labels: dict[str, set[Any]] = {c.name: set() for c in wanted if not c.is_number}
+    for frame in _frames_of(path, wanted):
+        for name, (low, high) in ranges.items():
+            numbers = frame[name][np.isfinite(frame[name])]
+            ranges[name] = (
+                float(np.min(numbers, initial=low)),
+                float(np.max(numbers, initial=high)),
+            )
+        for name, seen in labels.items():
+            if len(seen) <= most:
+                seen.update(frame[name].distinct)
+    found: dict[str, Any] = {name: ends for name, ends in ranges.items() if ends[0] < ends[1]}
+    for name, seen in labels.items():
+        listed = seen - {None, ""}
+        if 2 <= len(listed) <= most:
+            found[name] = tuple(sorted(listed))
+    return {name: found[name] for name in kinds if name in found}
 
 
-def write(path: Path, columns: Mapping[str, Cells]) -> None:
+def write(path: Path, columns: Mapping[str, CellArray]) -> None:
     """Write columns to a CSV or Parquet file, as its suffix says."""
     table = pa.table({name: pa.array(cells) for name, cells in columns.items()})
     if path.suffix.lower() in PARQUET:
@@ -179,6 +182,17 @@ def check_suffix(path: Path | str) -> None:
         )
 
 
+def is_csv(path: Path | str) -> bool:
+    """Say whether this is a text, whose first line says the names of columns, or may be a record.
+
+    Examples
+    --------
+    >>> is_csv("patients.CSV"), is_csv("patients.parquet")
+    (True, False)
+    """
+    return Path(path).suffix.lower() in CSV and not are_files(path)
+
+
 def are_files(path: Path | str) -> bool:
     """Say whether this is a folder or a pattern, which may stand for many files.
 
@@ -190,166 +204,61 @@ def are_files(path: Path | str) -> bool:
     return Path(path).is_dir() or (not Path(path).exists() and glob.has_magic(str(path)))
 
 
-def _file(path: Path | str) -> Path:
+def _check_file(path: Path | str) -> Path:
+    """Return the path of one file, refusing what is none or of another kind."""
     path = Path(path)
     if path.is_dir():
         raise InputError(f"{path}: this is a folder; expected one CSV or Parquet file.")
     check_suffix(path)
-    if path.exists() and not path.is_file():
-        raise InputError(f"{path}: this is no ordinary file; copy the table to one.")
+    check_ordinary(path)
     with path.open("rb"):  # what the operating system refuses, it refuses here
         return path
 
 
-def _wanted(schema: Schema, with_target: bool) -> dict[str, Labels | None]:
-    wanted: dict[str, Labels | None] = {
-        name: Labels(column.levels) if isinstance(column, Category) else None
+def _columns_wanted(schema: Schema, with_target: bool) -> list[Wanted]:
+    """Return what is read: numbers, or cells that mean one of the declared labels."""
+    wanted = [
+        _wanted(name, column.levels if isinstance(column, Category) else None)
         for name, column in schema.declared().items()
-    }
+    ]
     if with_target:
         target = schema.target
         is_class = target.task == CLASSIFICATION
-        wanted[target.name] = Labels(target.classes) if is_class else None
+        wanted.append(_wanted(target.name, target.classes if is_class else None))
     return wanted
 
 
-def _read_csv(path: Path, wanted: Wanted) -> Any:
-    names = csv_header(path)
-    check_records(path)
-    text = pa.dictionary(pa.int32(), pa.string())
-    types = {name: pa.float64() if labels is None else text for name, labels in wanted.items()}
-    if _is_header_alone(path):
-        return pa.table({name: pa.array([], kind) for name, kind in types.items()})
-    options = csv.ConvertOptions(column_types=types, include_columns=list(types))
-    return _safely(
-        path,
-        names,
-        lambda: csv.read_csv(
-            path,
-            read_options=csv.ReadOptions(block_size=PARSED_AT_ONCE),
-            parse_options=_parsing(names),
-            convert_options=options,
-        ),
-    )
+def _wanted(name: str, labels: Sequence[Any] | None) -> Wanted:
+    if labels is None:
+        return Wanted(name)
+    return Wanted(name, tuple(labels), DeclaredLabels(labels).find)
 
 
-def _parsing(names: list[str]) -> Any:
-    # In a file of one column an empty line is a missing cell.
-    return csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(names) > 1)
+def _frames_of(path: Path, wanted: Sequence[Wanted]) -> Iterable[Frame]:
+    if is_csv(path):
+        return [Frame(_read_csv_cells(path, wanted))]
+    table = ParquetTable.open(path)
+    table.check_pages(wanted)
+    return table.frames(wanted, MEASURED_AT_ONCE)
 
 
-def _first_block(path: Path) -> Any:
-    check_records(path)
-    if _is_header_alone(path):
-        return pa.table({name: pa.array([], pa.null()) for name in csv_header(path)})
-    with csv.open_csv(
-        path,
-        read_options=csv.ReadOptions(block_size=PARSED_AT_ONCE),
-        parse_options=_parsing(csv_header(path)),
-    ) as reader:
-        return pa.table(reader.read_next_batch().slice(0, 0))
-
-
-def _is_header_alone(path: Path) -> bool:
-    """Say whether there is one line, which no newline ends; Arrow takes such a file for empty."""
-    with path.open("rb") as file:
-        start = file.read(LONGEST_LINE)
-    return b"\n" not in start and b"\r" not in start and len(start) < LONGEST_LINE
-
-
-def _parquet_types(path: Path) -> Any:
-    return _safely(path, [], lambda: parquet.read_schema(path))
-
-
-def _read_parquet(path: Path, wanted: Wanted) -> Any:
-    def load() -> Any:
-        table = parquet.ParquetFile(path, page_checksum_verification=True).read(list(wanted))
-        table.validate(full=True)
-        return table
-
-    return _safely(path, [], load)
-
-
-def _safely(path: Path, names: list[str], load: Callable[[], Read]) -> Read:
-    """Load something with Arrow; a failure is told without what was read."""
-    try:
-        return load()
-    except (pa.ArrowException, OSError, UnicodeError) as error:
-        problem = _problem(path, names, str(error))
-    raise InputError(f"{path}: {problem}")
-
-
-def _problem(path: Path, names: list[str], said: str) -> str:
-    """Return our own words for what Arrow said."""
-    if path.suffix.lower() in PARQUET:
-        return "this cannot be read as Parquet. Is the file complete, and is it Parquet?"
-    place = re.match(r"In CSV column #(\d+)", said)
-    column = ""
-    if place and int(place.group(1)) < len(names):
-        column = repr(names[int(place.group(1))])
-    if "UTF8" in said:
-        return f"the column {column} is not UTF-8 text. Save the file again as UTF-8."
-    if column:
-        return (
-            f"the column {column} has a cell that is no number. Leave cells empty where a number "
-            "is missing, or declare the column as a category."
+def _read_csv_cells(path: Path, wanted: Sequence[Wanted]) -> dict[str, CellArray | Coded]:
+    table = parse_columns(path, {column.name: column.is_number for column in wanted})
+    cells: dict[str, CellArray | Coded] = {}
+    for column in wanted:
+        name, array = column.name, table.column(column.name)
+        table = table.drop_columns([name])  # freed as soon as it is converted
+        cells[name] = (
+            arrow_numbers(array) if column.is_number else arrow_codes(array, column.meaning)
         )
-    if re.search(r"Expected \d+ columns", said):
-        return "some line has more or fewer cells than the first. Is the file complete?"
-    return "this cannot be read as CSV. Is the file complete, and are its cells split by commas?"
-
-
-def _check_type(path: Path, name: str, kind: Any, labels: Labels | None) -> None:
-    listed = None if labels is None else labels.listed
-    check_kind(str(path), name, listed, kind_of(kind), is_spelt=True)
-
-
-def _kind(kind: Any) -> str:
-    found = kind_of(kind)
-    if found.words == "bool" or found.holds == kinds.TEXT:
-        return CATEGORY
-    return found.words if found.holds == kinds.OTHER else NUMBER
-
-
-def _numbers(column: Any) -> Vector:
-    floats = pc.cast(_plain(column), pa.float64(), safe=False)  # whole numbers may be rounded
-    numbers: Vector = floats.combine_chunks().to_numpy(zero_copy_only=False)
-    return numbers
-
-
-def _plain(column: Any) -> Any:
-    """Return a column without a dictionary and without decimals."""
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if pa.types.is_decimal(column.type):
-        # By way of text, which is rounded correctly; the direct way can be off by one digit.
-        column = pc.cast(pc.cast(column, pa.string()), pa.float64())
-    return column
-
-
-def _labelled(column: Any, labels: Labels) -> Cells:
-    """Return for each cell the declared label that it means, or None."""
-    encoded = _encoded(column)
-    values = encoded.dictionary.to_pylist()
-    if pa.types.is_float32(encoded.dictionary.type):
-        values = [None if value is None else shortest(value) for value in values]
-    meant: Iterable[Label | None] = map(labels.meant, values)
-    known = np.array([*meant, None], dtype=object)
-    places = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    cells: Cells = known[places.astype(np.int64)]
     return cells
 
 
-def _encoded(column: Any) -> Any:
-    kind = column.type
-    if pa.types.is_decimal(kind.value_type if pa.types.is_dictionary(kind) else kind):
-        column = _plain(column)
-    if pa.types.is_null(column.type):
-        column = column.cast(pa.string())
-    if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
-    whole = column.unify_dictionaries().combine_chunks()
-    return pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole
+def _kind_in_schema(dtype: Any) -> str:
+    kind = kind_of(dtype)
+    if kind.words == "bool" or kind.holds == kinds.TEXT:
+        return CATEGORY
+    return kind.words if kind.holds == kinds.OTHER else NUMBER
 
 
 def _spells_number(name: str) -> bool:

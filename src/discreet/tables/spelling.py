@@ -8,7 +8,7 @@ from discreet.data.kinds import TRUTHS
 from discreet.schema.schema import Label
 
 
-class Labels:
+class DeclaredLabels:
     """Declared labels, and how cells spell them.
 
     Text is compared as it is. Numbers are compared as numbers, so that 1, "1" and "1.0" mean the
@@ -16,10 +16,12 @@ class Labels:
 
     Examples
     --------
-    >>> Labels([False, True]).meant("TRUE"), Labels(["1", "2"]).meant("1"), Labels([1, 2]).meant(7)
-    (True, '1', None)
-    >>> Labels([0, 1]).meant("true"), Labels([0, 1]).meant(True)
+    >>> DeclaredLabels([False, True]).find("TRUE"), DeclaredLabels(["1", "2"]).find("1")
+    (True, '1')
+    >>> DeclaredLabels([0, 1]).find("true"), DeclaredLabels([0, 1]).find(True)
     (1, 1)
+    >>> DeclaredLabels([1, 2]).find(7) is None
+    True
     """
 
     def __init__(self, labels: Sequence[Label]) -> None:
@@ -27,7 +29,7 @@ class Labels:
         self._text = {label for label in labels if isinstance(label, str)}
         self._numbers = {float(label): label for label in labels if not isinstance(label, str)}
 
-    def meant(self, cell: object) -> Label | None:
+    def find(self, cell: object) -> Label | None:
         """Return the label that a cell means, None if it means none."""
         if isinstance(cell, str):
             if cell in self._text:

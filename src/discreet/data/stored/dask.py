@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -14,8 +14,16 @@ from discreet.data.frame import matrix_of
 from discreet.data.kinds import ANYTHING, OTHER, kind_of
 from discreet.data.source import Source
 from discreet.data.stored import worker
-from discreet.data.stored.partitions import Scattered, computed, task
-from discreet.data.stored.table import Encoding, StoredTable, Wanted, check_apart
+from discreet.data.stored.partitions import PreparedPartitions, compute_tasks, make_task
+from discreet.data.stored.table import (
+    Encoding,
+    OpenedTable,
+    StoredTable,
+    TargetCount,
+    Wanted,
+    check_beside,
+    names_of_targets,
+)
 from discreet.data.stored.worker import LABELS, WEIGHTS, Reading
 from discreet.errors import InputError, InputTypeError, SourceChanged
 from discreet.questions.bounds import Bounds
@@ -44,24 +52,70 @@ class DaskTable(StoredTable):
     """
 
     rows: Any
-    labels: Any
-    weights: Any
+    labels: Any = None
+    weights: Any = None
 
     @classmethod
-    def open(cls, X: Any, y: Any = None, weights: Any = None) -> DaskTable:
-        """Take collections by their types and partitions."""
-        if isinstance(X, DaskTable):
-            if y is not None or weights is not None:
-                raise InputError("a DaskTable brings its labels and weights with it; leave y out.")
+    def owns(cls, X: object) -> bool:
+        return is_dask(X) or isinstance(X, DaskTable)
+
+    @classmethod
+    def open(cls, X: Any) -> Self:
+        """Take a collection by its types and partitions."""
+        if isinstance(X, cls):
             return X
         if not _is_collection(X) or X.ndim != 2:
             raise InputTypeError(
                 "X must be a Dask data frame, or a Dask array with two axes; got "
                 f"{type(X).__name__}."
             )
-        if not _is_frame(X):
-            X = _whole_rows(X)
-        return cls(X, _beside("y", y, X), _beside("sample_weight", weights, X))
+        return cls(X if _is_frame(X) else _rechunk_rows(X))
+
+    def beside(self, y: Any, weights: Any, *, are_several: bool = False) -> DaskTable:
+        """Return the table with labels and weights that came beside it.
+
+        Parameters
+        ----------
+        y, weights
+            Dask arrays or columns, partitioned like the rows; None for none.
+        are_several
+            Whether ``y`` may be several columns.
+        """
+        if y is None and weights is None:
+            return self
+        if self.labels is not None or self.weights is not None:
+            raise InputError("a DaskTable brings its labels and weights with it; leave y out.")
+        return replace(
+            self,
+            labels=_align("y", y, self.rows, most_axes=2 if are_several else 1),
+            weights=_align("sample_weight", weights, self.rows),
+        )
+
+    def with_targets(self, y: Any, target: Any, weight: Any, count: TargetCount) -> OpenedTable:
+        names = names_of_targets(target, count)
+        is_named = isinstance(weight, str)
+        y = None if count == "none" else y
+        if count != "none" and bool(names) == (y is not None or self.labels is not None):
+            raise InputError(
+                "where are the labels? Pass target with the name of a column of the Dask data "
+                "frame, or y with a Dask array or column."
+            )
+        table = self.beside(y, None if is_named else weight, are_several=count == "several")
+        if table.names is None and (names or is_named):
+            raise InputError("a Dask array has no names; pass y and sample_weight as arrays.")
+        is_single = isinstance(target, str) if names else getattr(table.labels, "ndim", 1) == 1
+        return OpenedTable(
+            table, names or table.names_beside, weight if is_named else None, is_single=is_single
+        )
+
+    @property
+    def names_beside(self) -> tuple[str, ...]:
+        """What the labels that came beside the rows are called."""
+        if self.labels is None:
+            return ()
+        if self.labels.ndim == 1:
+            return (LABELS,)
+        return tuple(f"{LABELS}, {place}" for place in range(self.labels.shape[1]))
 
     @property
     def names(self) -> list[str] | None:
@@ -78,46 +132,56 @@ class DaskTable(StoredTable):
         return  # whether partitions keep to the type of the whole is seen when they are computed
 
     def source(self, encoding: Encoding) -> DaskSource:
-        if encoding.target is not None and self.labels is not None:
-            _check_kind("y", encoding.target, self.labels.dtype)
+        for column in (*encoding.beside, *([encoding.target] if encoding.target else ())):
+            for dtype in _types_of(self.labels):
+                _check_kind("y", column, dtype)
         if self.weights is not None:
             encoding = replace(encoding, weight=Wanted(WEIGHTS))
             _check_kind("sample_weight", Wanted(WEIGHTS), self.weights.dtype)
         if self.names is not None:
-            return self._of_frame(encoding)
+            return self._source_of_frame(encoding)
         for column in encoding.features or (Wanted("X"),):
             _check_kind("X", column, self.rows.dtype)
         given = [self.rows, self.labels, self.weights]
-        parts = [_delayed(one, self.rows.npartitions) for one in given]
+        parts = [_delay(one, self.rows.npartitions) for one in given]
         reading = Reading(encoding, is_frame=False)
         return DaskSource(tuple(zip(*parts, strict=True)), reading, _lengths(self.rows))
 
-    def _of_frame(self, encoding: Encoding) -> DaskSource:
+    def _source_of_frame(self, encoding: Encoding) -> DaskSource:
         """Return rows with labels and weights as columns of one frame, which Dask then optimises.
 
         It may make one partition of several, and would do so differently with two frames.
         """
-        features = encoding.features or ()
         if self.labels is not None and encoding.target is not None:
             encoding = replace(encoding, target=replace(encoding.target, name=LABELS))
-        check_apart(features, encoding.target, encoding.weight)
-        beside = {LABELS: self.labels, WEIGHTS: self.weights}
-        beside = {name: column for name, column in beside.items() if column is not None}
+        encoding.check_apart()
+        beside = dict(zip(self.names_beside, _columns_of(self.labels), strict=True))
+        if self.weights is not None:
+            beside[WEIGHTS] = self.weights
         inside = [column for column in encoding.wanted if column.name not in beside]
         for column in inside:
             self._check(column)
-        rows = _only([column.name for column in inside], self.rows)
+        rows = _pick_columns([column.name for column in inside], self.rows)
         if beside:
             meta = rows._meta.assign(**{name: one._meta for name, one in beside.items()})
             rows = rows.map_partitions(
-                partial(worker.with_columns, list(beside)),
+                partial(worker.add_columns, list(beside)),
                 *beside.values(),
                 meta=meta,
                 align_dataframes=False,
                 enforce_metadata=False,  # Dask would raise on a worker, and quote rows
             )
-        parts = tuple((part, None, None) for part in _delayed(rows, 0))
+        parts = tuple((part, None, None) for part in _delay(rows, 0))
         return DaskSource(parts, Reading(encoding, is_frame=True))
+
+    def map_rows(self, answer: Callable[[Any], Any], columns: Sequence[Wanted] | None) -> Any:
+        """Return what ``answer`` says of the rows of each partition, when that is computed."""
+        if self.names is None or columns is None:
+            return map_lazily(answer, self.rows)
+        missing = [column.name for column in columns if column.name not in self.names]
+        if missing:
+            raise InputError(f"the column {missing[0]!r}, which the model knows, is missing.")
+        return map_lazily(answer, self.rows[[column.name for column in columns]])
 
     def _check(self, column: Wanted) -> None:
         """Refuse a column that is missing, or whose type does not go with what is declared."""
@@ -159,14 +223,14 @@ class DaskSource(Source):
     @property
     def width(self) -> int:
         """The number of columns."""
-        return self.reading.encoding.width
+        return self.reading.encoding.total_width
 
     def _count(self) -> int:
         if self.lengths is not None:
             return sum(self.lengths)
         if not self._counted:
-            tasks = [task(worker.length)(rows) for rows, _, _ in self.partitions]
-            self._counted.append(sum(computed(tasks)))
+            tasks = [make_task(worker.count_rows)(rows) for rows, _, _ in self.partitions]
+            self._counted.append(sum(compute_tasks(tasks)))
         return self._counted[0]
 
     def check(self, bounds: Bounds) -> None:
@@ -175,12 +239,12 @@ class DaskSource(Source):
             raise InputError(f"X must have {bounds.n_features} columns, as declared; got {width}.")
         if self.lengths is not None and self.count == 0:
             raise InputError(NO_ROWS)
-        if (bounds.labels is not None) != (encoding.target is not None):
-            raise InputError("Dask rows need labels exactly if the bounds declare them.")
-        if encoding.weight is not None and bounds.max_weight is None:
-            raise InputError("weights need a declared largest one; pass max_weight.")
-        if encoding.is_sparse and not bounds.features.contains(np.zeros(width), tolerance=0.0):
-            raise InputError("sparse rows need a set that contains the origin; use a ball.")
+        check_beside(
+            bounds,
+            has_labels=encoding.target is not None,
+            has_weights=encoding.weight is not None,
+            is_sparse=encoding.is_sparse,
+        )
 
     def check_held(self, bounds: Bounds) -> None:
         raise InputError(
@@ -191,14 +255,15 @@ class DaskSource(Source):
     def block_rows(self) -> int:
         return rows_of_width(self.width)
 
-    def prepare(self, bounds: Bounds) -> Scattered:
-        prepared = task(worker.prepared, reading=self.reading, bounds=bounds)
-        scattered = Scattered.kept([prepared(*given) for given in self.partitions], bounds)
-        if scattered.count == 0:
+    def prepare(self, bounds: Bounds) -> PreparedPartitions:
+        prepare = make_task(worker.prepare_part, reading=self.reading, bounds=bounds)
+        parts = [prepare(*given) for given in self.partitions]
+        prepared = PreparedPartitions.compute(parts, bounds)
+        if prepared.count == 0:
             raise SourceChanged(NO_ROWS)
-        if (self.knows_count or self._counted) and scattered.count != self.count:
+        if (self.knows_count or self._counted) and prepared.count != self.count:
             raise SourceChanged("the number of rows changed while they were read.")
-        return scattered
+        return prepared
 
 
 def dask_rows(X: Any, y: Any = None, *, weights: Any = None) -> DaskSource:
@@ -220,27 +285,27 @@ def dask_rows(X: Any, y: Any = None, *, weights: Any = None) -> DaskSource:
     >>> Rows(dask_rows(rows), bounds=Bounds(L2Ball(1.0), n_features=2))
     <sealed rows: 2 features, unit 'add_remove'>
     """
-    table = DaskTable.open(X, y, weights)
+    table = DaskTable.open(X).beside(y, weights)
     features = None if table.names is None else tuple(Wanted(name) for name in table.names)
     target = None if y is None else Wanted("y")
     label = None if y is None else np.asarray
     return table.source(Encoding(features, matrix_of, table.width, target, label))
 
 
-def lazily(answer: Callable[[Any], Any], X: Any) -> Any:
+def map_lazily(answer: Callable[[Any], Any], X: Any) -> Any:
     """Return what ``answer`` says of the rows of each partition, when that is computed.
 
     Examples
     --------
     >>> import dask.array
     >>> rows = dask.array.ones((3, 2), chunks=(2, 2))
-    >>> lazily(lambda rows: rows.sum(axis=1), rows).compute()
+    >>> map_lazily(lambda rows: rows.sum(axis=1), rows).compute()
     array([2., 2., 2.])
     """
     if _is_frame(X):
-        indexed = partial(_indexed, answer)
+        indexed = partial(_answer_with_index, answer)
         return X.map_partitions(indexed, meta=indexed(X._meta_nonempty).iloc[:0])
-    X = _whole_rows(X)
+    X = _rechunk_rows(X)
     example = answer(np.zeros((1, X.shape[1]), dtype=X.dtype))
     if example.ndim == 1:
         return X.map_blocks(answer, dtype=example.dtype, drop_axis=1, meta=example[:0])
@@ -248,7 +313,7 @@ def lazily(answer: Callable[[Any], Any], X: Any) -> Any:
     return X.map_blocks(answer, dtype=example.dtype, chunks=chunks, meta=example[:0])
 
 
-def _indexed(answer: Callable[[Any], Any], rows: Any) -> Any:
+def _answer_with_index(answer: Callable[[Any], Any], rows: Any) -> Any:
     """Return an answer about a data frame as a column or frame with the same index."""
     import pandas
 
@@ -257,7 +322,7 @@ def _indexed(answer: Callable[[Any], Any], rows: Any) -> Any:
     return make(said, index=rows.index)
 
 
-def _only(names: list[str], frame: Any) -> Any:
+def _pick_columns(names: list[str], frame: Any) -> Any:
     """Return some columns of a data frame; from files, the others are not even read.
 
     Where Dask would have to pick columns out of a partition, a missing one would make it raise on
@@ -267,7 +332,7 @@ def _only(names: list[str], frame: Any) -> Any:
     nodes = chosen.optimize(fuse=False).expr.walk()
     if not any(type(node).__name__ == "Projection" for node in nodes):
         return chosen
-    pick = partial(worker.only, names)
+    pick = partial(worker.pick_columns, names)
     return frame.map_partitions(pick, meta=chosen._meta, enforce_metadata=False)
 
 
@@ -282,20 +347,22 @@ def _is_frame(X: Any) -> bool:
     return hasattr(X, "dtypes") and hasattr(X, "columns")
 
 
-def _whole_rows(X: Any) -> Any:
+def _rechunk_rows(X: Any, name: str = "X") -> Any:
     """Return an array whose partitions are not cut across columns."""
     if not isinstance(X.shape[1], (int, np.integer)):
-        raise InputError("X must have a known number of columns; call compute_chunk_sizes on it.")
+        raise InputError(
+            f"{name} must have a known number of columns; call compute_chunk_sizes on it."
+        )
     return X if X.numblocks[1] == 1 else X.rechunk({1: -1})
 
 
-def _beside(name: str, column: Any, X: Any) -> Any:
+def _align(name: str, column: Any, X: Any, most_axes: int = 1) -> Any:
     """Return labels or weights, refusing those that are not partitioned like the rows."""
     if column is None:
         return None
     expected = "column of a data frame" if _is_frame(X) else "array"
     is_like = _is_collection(column) and hasattr(column, "chunks") != _is_frame(X)
-    if not is_like or getattr(column, "ndim", 0) != 1:
+    if not is_like or not 1 <= getattr(column, "ndim", 0) <= most_axes:
         raise InputTypeError(
             f"{name} must be a Dask {expected} with one entry for each row of X; got "
             f"{type(column).__name__}."
@@ -304,13 +371,30 @@ def _beside(name: str, column: Any, X: Any) -> Any:
     if known is not None and own is not None and known != own:
         if sum(known) != sum(own):
             raise InputError(f"{name} must have one entry for each row of X.")
-        column = column.rechunk((known,))
+        column = column.rechunk({0: known})
+    if not _is_frame(X) and column.ndim == 2:
+        column = _rechunk_rows(column, name)
+    if _is_frame(column) and len(set(column.columns)) < len(column.columns):
+        raise InputError(f"{name} must have columns of different names; some name comes twice.")
     if column.npartitions != X.npartitions:
         raise InputError(
             f"{name} must have as many partitions as X, {X.npartitions}; got "
             f"{column.npartitions}. Repartition one of them."
         )
     return column
+
+
+def _columns_of(labels: Any) -> list[Any]:
+    """Return the columns of labels that came beside a frame."""
+    if labels is None:
+        return []
+    return [labels] if labels.ndim == 1 else [labels[name] for name in labels.columns]
+
+
+def _types_of(labels: Any) -> list[Any]:
+    if labels is None:
+        return []
+    return [labels.dtype] if hasattr(labels, "dtype") else list(labels.dtypes)
 
 
 def _lengths(X: Any) -> tuple[int, ...] | None:
@@ -321,7 +405,7 @@ def _lengths(X: Any) -> tuple[int, ...] | None:
     return None if any(length != length for length in lengths) else tuple(map(int, lengths))
 
 
-def _delayed(X: Any, partitions: int) -> list[Any]:
+def _delay(X: Any, partitions: int) -> list[Any]:
     """Return what Dask will compute for each partition, None for each of a table without any.
 
     Dask converts text of what it was made of in memory already here, and raises, with the cell, on
@@ -334,7 +418,7 @@ def _delayed(X: Any, partitions: int) -> list[Any]:
     except OSError:  # a file that is not there, or the caller's time-out: neither is a cell's
         raise
     except Exception:
-        return [task(worker.unread)() for _ in range(X.npartitions)]
+        return [make_task(worker.fail_to_read)() for _ in range(X.npartitions)]
 
 
 def _check_kind(place: str, column: Wanted, dtype: Any) -> None:

@@ -1,43 +1,45 @@
-"""Parquet files as rows; the only place of this layer that knows Arrow.
+"""Parquet files as rows: a table of one file or many, and the feed that streams it.
 
-A table is one file, a folder of files, or all files that a pattern matches, in the order of their
-names. Folders called ``name=value`` add a column. Footers are read when the table is opened; rows
-only in passes, a few at a time. What Arrow says of a broken file may quote its cells, so it is not
-passed on.
+Footers are read when the table is opened; rows only in passes, a few at a time. What Arrow says of
+a broken file may quote its cells, so it is not passed on.
 """
 
 from __future__ import annotations
 
-import glob
-import hashlib
-import json
 import os
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from pathlib import Path
-from typing import Any, NoReturn, TypeVar
-from urllib.parse import unquote
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from scipy import sparse
 
-from discreet._prefetch import ahead
-from discreet._types import Integers, Vector
-from discreet.data.cells import text_of
-from discreet.data.frame import Cells, Coded, Frame, matrix_of, one_above_another
-from discreet.data.kinds import TEXT, kind_of, shortest
-from discreet.data.stored.stream import CACHED_BYTES, Feed, Piece, StreamSource
-from discreet.data.stored.table import Encoding, StoredTable, Wanted, check_apart
-from discreet.errors import InputError, InputTypeError, SourceChanged
+from discreet._prefetch import prefetch
+from discreet._types import Vector
+from discreet.data.arrow import (
+    Meaning,
+    arrow_codes,
+    arrow_numbers,
+    import_arrow,
+    is_plain_text,
+    list_meanings,
+)
+from discreet.data.frame import CellArray, Coded, Frame, matrix_of, one_above_another
+from discreet.data.stored.files import (
+    ParquetFile,
+    check_distinct,
+    find_files,
+    open_file,
+    refuse_broken,
+    stop_at,
+)
+from discreet.data.stored.stream import CACHED_BYTES, Feed, StreamSource
+from discreet.data.stored.table import Encoding, Piece, StoredTable, Wanted
+from discreet.errors import InputError, SourceChanged
 
-SUFFIXES = (".parquet", ".pq")
-MAGIC = b"PAR1"
-LONGEST_FOOTER = 2**28
-MISSING = "__HIVE_DEFAULT_PARTITION__"
-
-AHEAD = 1
+PREFETCHED = 1
 """How many batches are decoded before they are asked for."""
 
 BATCH_NUMBERS = 2**21
@@ -49,38 +51,6 @@ BUFFER = 2**16
 PREDICTED_AT_ONCE = 2**16
 
 Result = TypeVar("Result")
-
-
-def is_stored(X: object) -> bool:
-    """Say whether rows are given by where they are stored.
-
-    Examples
-    --------
-    >>> is_stored("patients/*.parquet"), is_stored([[1.0]])
-    (True, False)
-    """
-    return isinstance(X, (str, os.PathLike, ParquetTable))
-
-
-@dataclass(frozen=True)
-class _Mark:
-    """What tells a file from a later one under the same name."""
-
-    size: int
-    changed: int
-    footer: str
-
-
-@dataclass(frozen=True, repr=False)
-class _File:
-    path: Path
-    mark: _Mark
-    place: tuple[int, int]  # on the disk, whatever its name
-    rows: int
-    types: Mapping[str, Any]  # Arrow's type of each column
-    twice: frozenset[str]
-    folders: Mapping[str, str | None]  # columns that the names of folders add
-    index: frozenset[str]  # columns that pandas added
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,34 +68,38 @@ class ParquetTable(StoredTable):
     """
 
     where: str
-    files: tuple[_File, ...]
-    meanings: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    files: tuple[ParquetFile, ...]
+    meanings: Mapping[str, Meaning] = field(default_factory=dict)
 
     @classmethod
-    def open(cls, where: str | os.PathLike[str]) -> ParquetTable:
+    def owns(cls, X: object) -> bool:
+        return isinstance(X, (str, os.PathLike, ParquetTable))
+
+    @classmethod
+    def open(cls, X: Any) -> Self:
         """Find the files and read their footers.
 
         Parameters
         ----------
-        where
+        X
             A file, a folder (with all its folders), or a pattern such as ``"2024/*.parquet"``.
         """
-        if isinstance(where, ParquetTable):
-            return where
-        _arrow()
-        paths, root = _found(where)
-        files = tuple(_opened(path, root) for path in paths)
-        _check_apart(files)
-        return cls(str(where), files)
+        if isinstance(X, cls):
+            return X
+        import_arrow()
+        paths, root = find_files(X)
+        files = tuple(open_file(path, root) for path in paths)
+        check_distinct(files)
+        return cls(str(X), files)
 
-    def meaning(self, meanings: Mapping[str, Callable[[Any], Any]]) -> ParquetTable:
+    def with_meanings(self, meanings: Mapping[str, Meaning]) -> ParquetTable:
         """Return the same table, with what the cells of some columns mean."""
         return replace(self, meanings=meanings)
 
-    def _meant(self, column: Wanted | None) -> Any:
-        if column is None or column.name not in self.meanings:
+    def _add_meaning(self, column: Wanted) -> Wanted:
+        if column.name not in self.meanings:
             return column
-        return replace(column, meant=self.meanings[column.name])
+        return replace(column, meaning=self.meanings[column.name])
 
     @property
     def count(self) -> int:
@@ -151,7 +125,7 @@ class ParquetTable(StoredTable):
         """Refuse files without a wanted column, or with one of another type; reads no row."""
         for file in self.files:
             for column in wanted:
-                _check_column(file, self._meant(column))
+                file.check_column(self._add_meaning(column))
 
     def check_same_names(self) -> None:
         """Refuse files that have other columns than the first."""
@@ -165,43 +139,63 @@ class ParquetTable(StoredTable):
     def check_unchanged(self) -> None:
         """Raise if a file is no longer what it was when it was opened."""
         for file in self.files:
-            if not _is_unchanged(file):
+            if not file.is_unchanged():
                 raise InputError(
                     f"{file.path}: this file has changed since it was checked. Wait until nobody "
                     "writes to it, and start again."
                 )
 
+    def check_pages(self, wanted: Sequence[Wanted]) -> None:
+        """Decode all pages of some columns and keep nothing; refuse a file that cannot be decoded.
+
+        Whether a file is well-formed is public; what its cells hold decides nothing.
+        """
+        for file in self.files:
+            if not _can_be_decoded(file, wanted):
+                refuse_broken(file.path)
+
     def source(self, encoding: Encoding) -> StreamSource:
-        features = encoding.features or ()
-        check_apart(features, encoding.target, encoding.weight)
-        for column in (encoding.target, encoding.weight):
-            if column is not None and any(column.name in file.folders for file in self.files):
+        encoding.check_apart()
+        for column in encoding.not_features:
+            if any(column.name in file.folders for file in self.files):
                 raise InputError(
                     f"the column {column.name!r} comes from the names of folders; the target and "
                     "the weight must be in the files."
                 )
-        meant = replace(
-            encoding,
-            features=tuple(map(self._meant, features)),
-            target=self._meant(encoding.target),
+        target = encoding.target
+        feed = ParquetFeed(
+            self,
+            replace(
+                encoding,
+                features=tuple(map(self._add_meaning, encoding.features or ())),
+                target=None if target is None else self._add_meaning(target),
+            ),
         )
-        feed = ParquetFeed(self, meant)
         feed.check()
         return StreamSource(feed)
 
+    def map_rows(self, answer: Callable[[Any], Any], columns: Sequence[Wanted] | None) -> Any:
+        """Return what ``answer`` says of each row; files are read a few rows at a time."""
+        if columns is None:
+            raise InputError("columns of files are found by name; this model knows no names.")
+        self.check(columns)
+        with closing(self.frames(columns, PREDICTED_AT_ONCE)) as frames:
+            answers = [answer(frame) for frame in frames]
+        return np.concatenate(answers) if answers else answer(_empty_frame(columns))
+
     def frames(self, wanted: Sequence[Wanted], rows: int) -> Generator[Frame, None, None]:
         """Yield all rows in order, at most so many at a time, never of two files."""
-        wanted = [self._meant(column) for column in wanted]
+        wanted = [self._add_meaning(column) for column in wanted]
         for file, batch in self.batches(wanted, rows):
-            yield _frame(file, batch, wanted)
+            yield _read_frame(file, batch, wanted)
 
     def batches(
         self, wanted: Sequence[Wanted], rows: int, skipped: int = 0
-    ) -> Generator[tuple[_File, Any], None, None]:
+    ) -> Generator[tuple[ParquetFile, Any], None, None]:
         """Yield all rows but the first few as Arrow decodes them; files without others are left."""
         for file in self.files:
             if skipped < file.rows or not skipped:
-                for batch in _batches_of(file, wanted, rows, skipped):
+                for batch in _decode_file(file, wanted, rows, skipped):
                     yield file, batch
             skipped = max(0, skipped - file.rows)
 
@@ -223,7 +217,7 @@ class ParquetFeed(Feed):
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.table.count, self.encoding.width
+        return self.table.count, self.encoding.total_width
 
     @property
     def has_labels(self) -> bool:
@@ -253,35 +247,28 @@ class ParquetFeed(Feed):
     def later(
         self, rows: int, first: int = 0
     ) -> Generator[tuple[int, Callable[[], Piece]], None, None]:
-        waiting: list[tuple[_File, Any]] = []
+        waiting: list[tuple[ParquetFile, Any]] = []
         room = rows
         together = rows * max(1, BATCH_NUMBERS // (rows * len(self._wanted)))
         decoded = self.table.batches(self._wanted, together, first * rows)
-        with closing(ahead(decoded, AHEAD)) as batches:
+        with closing(prefetch(decoded, PREFETCHED)) as batches:
             for file, batch in batches:
                 start, size = 0, batch.num_rows
                 while size - start >= room:
                     waiting.append((file, batch.slice(start, room)))
-                    yield rows, partial(self._together, waiting)
+                    yield rows, partial(self._make_piece, waiting)
                     start, waiting, room = start + room, [], rows
                 if start < size:
                     waiting.append((file, batch.slice(start)))
                     room -= size - start
         if waiting:
-            yield rows - room, partial(self._together, waiting)
+            yield rows - room, partial(self._make_piece, waiting)
 
-    def _together(self, parts: Sequence[tuple[_File, Any]]) -> Piece:
-        return _joined([self._encoded(_frame(*part, self._wanted)) for part in parts])
+    def _make_piece(self, parts: Sequence[tuple[ParquetFile, Any]]) -> Piece:
+        return _join_pieces([self._encode(_read_frame(*part, self._wanted)) for part in parts])
 
-    def _encoded(self, frame: Frame) -> Piece:
-        encoding = self.encoding
-        features = Frame({one.name: frame[one.name] for one in encoding.features or ()})
-        labels = weights = None
-        if encoding.target is not None and encoding.label is not None:
-            labels = encoding.label(frame[encoding.target.name])
-        if encoding.weight is not None:
-            weights = frame[encoding.weight.name]
-        return Piece(encoding.encode(features), labels, weights)
+    def _encode(self, frame: Frame) -> Piece:
+        return self.encoding.piece_of(frame)
 
 
 def parquet_rows(
@@ -326,7 +313,7 @@ def parquet_rows(
         matrix_of,
         len(features),
         None if target is None else Wanted(target),
-        None if target is None else _as_they_are,
+        None if target is None else _keep_labels,
         None if weight is None else Wanted(weight),
     )
     table.check(encoding.wanted)
@@ -334,206 +321,34 @@ def parquet_rows(
     return StreamSource(feed, cached_bytes)
 
 
-def _as_they_are(labels: Vector) -> Vector:
+def _keep_labels(labels: Vector) -> Vector:
     return labels
 
 
-def _arrow() -> Any:
-    """Import Arrow when it is first needed."""
-    try:
-        import pyarrow
-        import pyarrow.compute
-        import pyarrow.parquet
-    except ModuleNotFoundError:
-        pyarrow = None
-    if pyarrow is None:
-        raise InputError(
-            "Parquet files need the package pyarrow; install it with pip install "
-            "'discreet[parquet]'."
-        )
-    return pyarrow
-
-
-def _found(where: object) -> tuple[list[Path], Path]:
-    """Return the files in order, and the folder from which on names of folders count."""
-    if not isinstance(where, (str, os.PathLike)):
-        raise InputTypeError(f"expected a path; got {type(where).__name__}.")
-    text = os.fsdecode(where)
-    if "://" in text:
-        raise InputError(f"{text}: only local files can be read; mount or copy them.")
-    path = Path(text)
-    if path.is_dir():
-        paths, root = _within(path), path
-    elif path.exists():
-        if not path.is_file():
-            raise InputError(f"{path}: this is no ordinary file; copy the table to one.")
-        paths, root = [path], path.parent
-    elif glob.has_magic(text):
-        matches = [Path(match) for match in glob.glob(text, recursive=True)]
-        paths = [file for match in matches if match.is_dir() for file in _within(match)]
-        paths += [match for match in matches if match.is_file()]
-        root = Path(*_before_magic(path.parts))
-    else:
-        raise InputError(
-            f"{text}: there is no such file or folder. A pattern such as *.parquet "
-            "may stand for several files."
-        )
-    if not paths:
-        raise InputError(
-            f"{text}: there is no Parquet file here; names must end with .parquet or .pq."
-        )
-    return sorted(set(paths), key=lambda file: file.as_posix()), root
-
-
-def _before_magic(parts: Sequence[str]) -> list[str]:
-    first = next((place for place, part in enumerate(parts) if glob.has_magic(part)), len(parts))
-    return list(parts[:first])
-
-
-def _within(folder: Path) -> list[Path]:
-    """Return the Parquet files of a folder and its folders, without those called _ or . first."""
-    return [
-        path
-        for path in folder.rglob("*")
-        if path.suffix.lower() in SUFFIXES
-        and path.is_file()
-        and not any(part.startswith(("_", ".")) for part in path.relative_to(folder).parts)
-    ]
-
-
-def _opened(path: Path, root: Path) -> _File:
-    arrow = _arrow()
-    try:
-        mark, status = _mark(path), path.stat()
-        metadata = arrow.parquet.read_metadata(path)
-        schema = metadata.schema.to_arrow_schema()
-        rows = int(metadata.num_rows)
-    except (arrow.ArrowException, OSError, ValueError):
-        mark = None
-    if mark is None:
-        raise InputError(
-            f"{path}: this cannot be read as Parquet. Is the file complete, and is it Parquet?"
-        )
-    names = list(schema.names)
-    return _File(
-        path,
-        mark,
-        (status.st_dev, status.st_ino),
-        rows,
-        {name: schema.field(place).type for place, name in enumerate(names)},
-        frozenset(name for name in names if names.count(name) > 1)
-        if len(set(names)) < len(names)
-        else frozenset(),
-        _folders(path, root),
-        _index(schema),
-    )
-
-
-def _index(schema: Any) -> frozenset[str]:
-    """Return the columns in which pandas stored its index."""
-    try:
-        said = json.loads((schema.metadata or {})[b"pandas"])["index_columns"]
-    except (KeyError, TypeError, ValueError):
-        return frozenset()
-    return frozenset(name for name in said if isinstance(name, str))
-
-
-def _check_apart(files: Sequence[_File]) -> None:
-    """Refuse a file that comes under two names: its rows would count twice."""
-    first: dict[tuple[int, int], _File] = {}
-    for file in files:
-        other = first.setdefault(file.place, file)
-        if other is not file:
-            raise InputError(
-                f"{file.path} and {other.path} are one file, whose rows would count twice; leave "
-                "one of the two names out."
-            )
-
-
-def _folders(path: Path, root: Path) -> dict[str, str | None]:
-    """Return the columns that folders between the root and the file add."""
-    try:
-        parts = path.relative_to(root).parts[:-1]
-    except ValueError:
-        parts = path.parts[:-1]
-    pairs = [part.split("=", 1) for part in parts if "=" in part]
-    values = {unquote(name): unquote(value) for name, value in pairs}
-    return {name: None if value == MISSING else value for name, value in values.items()}
-
-
-def _mark(path: Path) -> _Mark:
-    """Return the mark of a file, refusing what has no footer."""
-    with path.open("rb") as file:
-        status = os.fstat(file.fileno())
-        file.seek(-8, os.SEEK_END)
-        tail = file.read(8)
-        length = int.from_bytes(tail[:4], "little")
-        if tail[4:] != MAGIC or not 0 < length <= min(status.st_size - 8, LONGEST_FOOTER):
-            raise ValueError("no footer")
-        file.seek(-8 - length, os.SEEK_END)
-        footer = hashlib.sha256(file.read(length)).hexdigest()
-    return _Mark(status.st_size, status.st_mtime_ns, footer)
-
-
-def _is_unchanged(file: _File) -> bool:
-    try:
-        return _mark(file.path) == file.mark
-    except (OSError, ValueError):
-        return False
-
-
-def _check_column(file: _File, column: Wanted) -> None:
-    name, path = column.name, file.path
-    inside, outside = name in file.types, name in file.folders
-    if not inside and not outside:
-        raise InputError(f"{path}: the column {name!r}, which is declared, is missing.")
-    if name in file.twice or (inside and outside):
-        raise InputError(f"{path}: the column {name!r} comes twice; names must differ.")
-    if outside:
-        return
-    column.check(str(path), kind_of(file.types[name]))
-
-
-def _is_text(kind: Any) -> bool:
-    return not hasattr(kind, "index_type") and kind_of(kind).holds == TEXT
-
-
-def _changed(path: Path) -> NoReturn:
-    raise SourceChanged(
-        f"{path}: this file changed or broke while its rows were read, so nothing is released; a "
-        "charge stands. Try again when nobody writes to it."
-    )
-
-
-def _batches_of(
-    file: _File, wanted: Sequence[Wanted], rows: int, skipped: int
+def _decode_file(
+    file: ParquetFile, wanted: Sequence[Wanted], rows: int, skipped: int
 ) -> Generator[Any, None, None]:
     """Yield the rows of one file; raise if it is not the file that was checked, to its end."""
-    arrow = _arrow()
-    if not _is_unchanged(file):
-        _changed(file.path)
+    if not file.is_unchanged():
+        stop_at(file.path)
     seen = skipped
-    with closing(_batches(arrow, file, wanted, rows, skipped)) as batches:
+    with closing(_decode_batches(file, wanted, rows, skipped)) as batches:
         for batch in batches:
             seen += batch.num_rows
             yield batch
-    if seen != file.rows or not _is_unchanged(file):
-        _changed(file.path)
+    if seen != file.rows or not file.is_unchanged():
+        stop_at(file.path)
 
 
-def _frame(file: _File, batch: Any, wanted: Sequence[Wanted]) -> Frame:
-    arrow = _arrow()
-    return Frame({column.name: _cells(arrow, file, batch, column) for column in wanted})
-
-
-def _batches(
-    arrow: Any, file: _File, wanted: Sequence[Wanted], rows: int, skipped: int
+def _decode_batches(
+    file: ParquetFile, wanted: Sequence[Wanted], rows: int, skipped: int
 ) -> Generator[Any, None, None]:
+    arrow = import_arrow()
     inside = [column for column in wanted if column.name in file.types]
     text = [
         column.name
         for column in inside
-        if not column.is_number and _is_text(file.types[column.name])
+        if not column.is_number and is_plain_text(file.types[column.name])
     ]
     errors = (arrow.ArrowException, OSError, ValueError)
     opened = _or_none(
@@ -547,17 +362,17 @@ def _batches(
         ),
     )
     if opened is None:
-        _changed(file.path)
+        stop_at(file.path)
     with opened:
-        names = [column.name for column in inside] or _counting(file)
-        groups, skipped = _remaining(opened.metadata, skipped)
+        names = [column.name for column in inside] or _column_to_count_by(file)
+        groups, skipped = _remaining_groups(opened.metadata, skipped)
         batches = opened.iter_batches(
             batch_size=rows, row_groups=groups, columns=names, use_threads=True
         )
         while True:
             batch: Any = _or_none(errors, lambda: next(batches, False))
             if batch is None:
-                _changed(file.path)
+                stop_at(file.path)
             if batch is False:
                 break
             if skipped < batch.num_rows:
@@ -566,7 +381,7 @@ def _batches(
     arrow.default_memory_pool().release_unused()  # what a thread leaves behind would add up
 
 
-def _remaining(metadata: Any, skipped: int) -> tuple[list[int], int]:
+def _remaining_groups(metadata: Any, skipped: int) -> tuple[list[int], int]:
     """Return the row groups that are not wholly skipped, and how many rows of them still are."""
     groups = list(range(metadata.num_row_groups))
     while groups and (rows := metadata.row_group(groups[0]).num_rows) <= skipped:
@@ -575,7 +390,17 @@ def _remaining(metadata: Any, skipped: int) -> tuple[list[int], int]:
     return groups, skipped
 
 
-def _counting(file: _File) -> list[str]:
+def _can_be_decoded(file: ParquetFile, wanted: Sequence[Wanted]) -> bool:
+    rows = max(1, BATCH_NUMBERS // max(1, len(wanted)))
+    try:
+        for _ in _decode_file(file, wanted, rows, 0):
+            pass
+    except SourceChanged:
+        return False
+    return True
+
+
+def _column_to_count_by(file: ParquetFile) -> list[str]:
     """Return a column to count rows by, where no wanted one is in the file itself."""
     return list(file.types)[:1]
 
@@ -587,18 +412,25 @@ def _or_none(errors: tuple[type[Exception], ...], make: Callable[[], Result]) ->
         return None
 
 
-def _cells(arrow: Any, file: _File, batch: Any, column: Wanted) -> Cells | Coded:
+def _read_frame(file: ParquetFile, batch: Any, wanted: Sequence[Wanted]) -> Frame:
+    return Frame({column.name: _read_cells(file, batch, column) for column in wanted})
+
+
+def _read_cells(file: ParquetFile, batch: Any, column: Wanted) -> CellArray | Coded:
     if column.name not in file.types:
-        value = file.folders[column.name]
-        if column.is_number:
-            return np.full(batch.num_rows, _spelt(value))
-        places = np.zeros(batch.num_rows, dtype=np.int64)
-        return Coded(_read(column, [value]), places)
+        return _repeat_value(file.folders[column.name], batch.num_rows, column)
     array = batch.column(column.name)
-    return _numbers(arrow, array) if column.is_number else _coded(arrow, array, column)
+    return arrow_numbers(array) if column.is_number else arrow_codes(array, column.meaning)
 
 
-def _spelt(value: str | None) -> float:
+def _repeat_value(value: str | None, count: int, column: Wanted) -> CellArray | Coded:
+    """Return what a folder's name says, for each row of a file in it."""
+    if column.is_number:
+        return np.full(count, _number_spelt(value))
+    return Coded(list_meanings([value], column.meaning), np.zeros(count, dtype=np.int64))
+
+
+def _number_spelt(value: str | None) -> float:
     """Return the number that a folder's name spells, NaN if none."""
     try:
         return np.nan if value is None else float(value)
@@ -606,79 +438,12 @@ def _spelt(value: str | None) -> float:
         return np.nan
 
 
-def arrow_cells(column: Any, wanted: Wanted) -> Cells | Coded:
-    """Return the cells of a column of an Arrow table, chunk by chunk as those of a file."""
-    if wanted.is_number:
-        arrow = _arrow()
-        numbers = [_numbers(arrow, chunk) for chunk in _chunks(column)]
-        return np.concatenate([np.empty(0), *numbers])
-    return arrow_codes(column, wanted)
+def _empty_frame(wanted: Sequence[Wanted]) -> Frame:
+    """Return columns without a row."""
+    return Frame({column.name: _repeat_value(None, 0, column) for column in wanted})
 
 
-def arrow_codes(column: Any, wanted: Wanted) -> Coded:
-    """Return the cells of a column of an Arrow table as places in a list of distinct values."""
-    arrow = _arrow()
-    distinct, places, start = [np.empty(1, dtype=object)], [np.empty(0, dtype=np.int64)], 1
-    for chunk in _chunks(column):
-        coded = _coded(arrow, chunk, wanted)
-        distinct.append(coded.distinct)
-        places.append(coded.places + start)
-        start += coded.distinct.size
-    return Coded(np.concatenate(distinct), np.concatenate(places))
-
-
-def _chunks(column: Any) -> list[Any]:
-    return list(column.chunks) if hasattr(column, "chunks") else [column]
-
-
-def _numbers(arrow: Any, array: Any) -> Cells:
-    if arrow.types.is_dictionary(array.type):
-        array = array.cast(array.type.value_type)
-    if not arrow.types.is_float64(array.type):
-        array = _as_floats(arrow, array)
-    numbers: Cells = array.to_numpy(zero_copy_only=False)
-    return numbers
-
-
-def _as_floats(arrow: Any, array: Any) -> Any:
-    if arrow.types.is_decimal(array.type):
-        array = arrow.compute.cast(array, arrow.string())  # the direct way can be off by one digit
-    return arrow.compute.cast(array, arrow.float64(), safe=False)
-
-
-def _coded(arrow: Any, array: Any, column: Wanted) -> Coded:
-    """Return places in the list of distinct values; every value has one, whatever its bytes."""
-    types = arrow.types
-    if types.is_null(array.type):
-        return Coded(_read(column, []), np.zeros(len(array), dtype=np.int64))
-    if types.is_decimal(array.type):
-        array = _as_floats(arrow, array)
-    if not types.is_dictionary(array.type):
-        array = array.dictionary_encode()
-    values = array.dictionary
-    if types.is_decimal(values.type):
-        values = _as_floats(arrow, values)
-    listed: list[Any]
-    if _is_text(values.type):
-        held = values.cast(arrow.large_binary()).to_pylist()
-        listed = [None if value is None else text_of(value) for value in held]
-    else:
-        listed = values.to_pylist()
-    if types.is_float32(values.type):
-        listed = [None if value is None else shortest(value) for value in listed]
-    indices = array.indices.fill_null(len(listed)) if array.indices.null_count else array.indices
-    places: Integers = indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    return Coded(_read(column, listed), places)
-
-
-def _read(column: Wanted, listed: Sequence[Any]) -> Cells:
-    """Return distinct values as what they mean, and None after them for missing ones."""
-    distinct = np.empty(len(listed) + 1, dtype=object)
-    distinct[: len(listed)] = listed if column.meant is None else list(map(column.meant, listed))
-    return distinct
-
-
-def _joined(parts: Sequence[Piece]) -> Piece:
+def _join_pieces(parts: Sequence[Piece]) -> Piece:
     """Return parts as one piece, laid out alike however many there are."""
     matrices = [part.matrix for part in parts]
     labels = [part.labels for part in parts if part.labels is not None]

@@ -32,7 +32,7 @@ Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Scattered(Prepared):
+class PreparedPartitions(Prepared):
     """Clipped rows in partitions, each with a worker; only sums of them come here.
 
     Parameters
@@ -55,15 +55,15 @@ class Scattered(Prepared):
     marks: tuple[int, ...]
 
     @classmethod
-    def kept(cls, parts: Sequence[Any], bounds: Bounds) -> Scattered:
+    def compute(cls, parts: Sequence[Any], bounds: Bounds) -> PreparedPartitions:
         """Compute partitions, and keep them: workers as they can, this process if they are few."""
         is_cluster = _is_cluster()
         if is_cluster:
-            parts = _persisted(parts)
-        facts = computed([task(worker.facts)(part) for part in parts])
+            parts = _persist(parts)
+        facts = compute_tasks([make_task(worker.facts_of)(part) for part in parts])
         lengths = np.array([length for length, _ in facts], dtype=np.int64)
         if not is_cluster and _is_little(lengths.sum(), bounds):
-            parts = _persisted(parts)
+            parts = _persist(parts)
         return cls(tuple(parts), bounds, lengths, tuple(mark for _, mark in facts))
 
     @property
@@ -74,34 +74,36 @@ class Scattered(Prepared):
     def has_labels(self) -> bool:
         return self.bounds.labels is not None
 
-    def _each(self, function: Callable[..., Any], **options: Any) -> list[Any]:
+    def _make_tasks(self, function: Callable[..., Any], **options: Any) -> list[Any]:
         """Return a task for each partition, which is refused if it is not what it was."""
         return [
-            task(worker.checked, mark=mark, work=partial(function, **options))(part)
+            make_task(worker.work_on, mark=mark, work=partial(function, **options))(part)
             for part, mark in zip(self.parts, self.marks, strict=True)
         ]
 
     def sum(self, kernel: Kernel, size: int, threads: int = 1) -> Any:
-        tasks = self._each(worker.summed, kernel=kernel, size=size)
+        tasks = self._make_tasks(worker.sum_blocks, kernel=kernel, size=size)
         while len(tasks) > MERGED:
             starts = range(0, len(tasks), MERGED)
-            tasks = [task(worker.merged)(tasks[start : start + MERGED]) for start in starts]
-        total = worker.merged(computed(tasks))
-        return _sound(total).value()
+            tasks = [
+                make_task(worker.merge_sums)(tasks[start : start + MERGED]) for start in starts
+            ]
+        total = worker.merge_sums(compute_tasks(tasks))
+        return _check_sound(total).value()
 
     def block(self, start: int, stop: int) -> Block:
-        _stay()
+        _refuse_to_move()
 
     def gather(self) -> tuple[Any, Vector | None]:
-        _stay()
+        _refuse_to_move()
 
     def blocks(self, size: int) -> NoReturn:
-        _stay()
+        _refuse_to_move()
 
-    def at_once(self, block_rows: int) -> int:
+    def gather_size(self, block_rows: int) -> int:
         return 0  # nothing is gained by gathering samples together
 
-    def take(self, positions: Integers) -> Scattered:
+    def take(self, positions: Integers) -> PreparedPartitions:
         """Return some rows, in the order of the partitions; those without one are left out."""
         ends = np.cumsum(self.lengths)
         ordered = np.sort(positions)
@@ -109,11 +111,11 @@ class Scattered(Prepared):
         chosen = np.flatnonzero(np.diff(cuts)) if positions.size else np.arange(1)
         starts = ends - self.lengths
         parts = [
-            task(
-                worker.checked,
+            make_task(
+                worker.work_on,
                 mark=self.marks[number],
                 work=partial(
-                    worker.taken, positions=ordered[slice(*cuts[number : number + 2])] - first
+                    worker.take_rows, positions=ordered[slice(*cuts[number : number + 2])] - first
                 ),
             )(self.parts[number])
             for number, first in zip(chosen.tolist(), starts[chosen].tolist(), strict=True)
@@ -125,41 +127,41 @@ class Scattered(Prepared):
             marks=tuple(self.marks[number] for number in chosen.tolist()),
         )
 
-    def part(self, start: int, stop: int) -> Scattered:
+    def part(self, start: int, stop: int) -> PreparedPartitions:
         if start == 0 and stop >= self.count:
             return self
         return self.take(np.arange(start, min(stop, self.count)))
 
-    def thin(self, step: int) -> Scattered:
+    def subsample(self, step: int) -> PreparedPartitions:
         if not _is_cluster():
             step = max(step, -(-self.count * self.bounds.n_features * 8 // HELD_BYTES))
         few = self.take(np.arange(0, self.count, step))
-        return replace(few, parts=_persisted(few.parts))
+        return replace(few, parts=_persist(few.parts))
 
-    def relabelled(self, relabel: Callable[[Vector], Vector]) -> Scattered:
-        return replace(self, parts=tuple(self._each(worker.relabelled, relabel=relabel)))
+    def relabel(self, change: Callable[[Vector], Vector]) -> PreparedPartitions:
+        return replace(self, parts=tuple(self._make_tasks(worker.relabel_rows, change=change)))
 
-    def remade(self, remake: Remake, bounds: Bounds) -> tuple[Callable[[], Prepared], int]:
-        parts = self._each(worker.remade, remake=remake, bounds=bounds)
+    def remake(self, change: Remake, bounds: Bounds) -> tuple[Callable[[], Prepared], int]:
+        parts = self._make_tasks(worker.remake_rows, change=change, bounds=bounds)
         if _is_cluster() or _is_little(self.count, bounds):
-            parts = list(_persisted(parts))
+            parts = list(_persist(parts))
         made = replace(self, parts=tuple(parts), bounds=bounds)
         return lambda: made, rows_of_width(bounds.n_features)
 
 
-def task(function: Callable[..., Any], **options: Any) -> Any:
+def make_task(function: Callable[..., Any], **options: Any) -> Any:
     """Return a task that Dask names at random, and not by what it is given."""
-    return _dask().delayed(partial(function, **options), pure=False)
+    return _import_dask().delayed(partial(function, **options), pure=False)
 
 
-def _persisted(parts: Sequence[Any]) -> tuple[Any, ...]:
-    return tuple(_dask().persist(*parts))
+def _persist(parts: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(_import_dask().persist(*parts))
 
 
-def computed(tasks: Sequence[Any]) -> list[Any]:
+def compute_tasks(tasks: Sequence[Any]) -> list[Any]:
     """Return what tasks answer; what Dask says of a failure may quote rows, and is dropped."""
     try:
-        answers = list(_dask().compute(*tasks))
+        answers = list(_import_dask().compute(*tasks))
     except Exception:
         answers = None
     if answers is None:
@@ -167,10 +169,10 @@ def computed(tasks: Sequence[Any]) -> list[Any]:
             "Dask could not compute a partition: the rows cannot be read, or too many workers were "
             "lost. Nothing is released, the charge stands."
         )
-    return [_sound(answer) for answer in answers]
+    return [_check_sound(answer) for answer in answers]
 
 
-def _sound(answer: Answer | Broken) -> Answer:
+def _check_sound(answer: Answer | Broken) -> Answer:
     if isinstance(answer, Broken):
         if not answer.why:
             raise PrivacyError("the private part stopped on a worker.")
@@ -178,7 +180,7 @@ def _sound(answer: Answer | Broken) -> Answer:
     return answer
 
 
-def _dask() -> Any:
+def _import_dask() -> Any:
     import dask
 
     return dask
@@ -186,7 +188,7 @@ def _dask() -> Any:
 
 def _is_cluster() -> bool:
     """Say whether Dask computes with workers that keep results, and spill them if need be."""
-    get = _dask().base.get_scheduler()
+    get = _import_dask().base.get_scheduler()
     owner = getattr(get, "__self__", None)
     return type(owner).__module__.partition(".")[0] == "distributed"
 
@@ -196,5 +198,5 @@ def _is_little(count: int, bounds: Bounds) -> bool:
     return int(count) * bounds.n_features * 8 <= CACHED_BYTES
 
 
-def _stay() -> NoReturn:
+def _refuse_to_move() -> NoReturn:
     raise PrivacyError("rows of Dask stay with its workers; sum them.")

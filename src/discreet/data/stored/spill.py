@@ -23,7 +23,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from discreet._buffers import SHELF
+from discreet._buffers import BUFFERS
 from discreet.data.dense import PreparedArray
 from discreet.data.source import Prepared
 from discreet.errors import PrivacyError, SourceChanged
@@ -63,10 +63,10 @@ class _Descriptor:
 
     def __init__(self, number: int) -> None:
         self.number = number
-        weakref.finalize(self, _closed, number)
+        weakref.finalize(self, _close_descriptor, number)
 
 
-def _closed(number: int) -> None:
+def _close_descriptor(number: int) -> None:
     with suppress(OSError):  # it is temporary: what cannot be kept need not be
         os.close(number)
 
@@ -141,7 +141,7 @@ class Spill:
         with self._lock:
             offset, self._end = self._end, self._end + size
         start = time.perf_counter()
-        if not _has_room(file, size) or not _written(file.number, arrays, offset):
+        if not _has_room(file, size) or not _write_all(file.number, arrays, offset):
             self._is_stopped = True
             return
         nothing: dict[str, Any] = dict.fromkeys(VECTORS)
@@ -159,7 +159,7 @@ class Spill:
         file, slot = self._file, self._slots.get(place)
         if file is None or slot is None:
             raise PrivacyError("a temporary file was read after it was closed.")
-        matrix = SHELF.empty(slot.shape, order="F" if slot.by_columns else "C")
+        matrix = BUFFERS.empty(slot.shape, order="F" if slot.by_columns else "C")
         vectors: dict[str, Any] = {
             name: np.empty(slot.shape[0], dtype=np.bool_ if name == "spoilt" else np.float64)
             for name in slot.parts
@@ -221,7 +221,7 @@ def _is_memory(folder: str) -> bool:
     return max(holding, key=lambda mount: len(mount[0]), default=["", ""])[1] in ("tmpfs", "ramfs")
 
 
-def _written(file: int, arrays: Sequence[Any], offset: int) -> bool:
+def _write_all(file: int, arrays: Sequence[Any], offset: int) -> bool:
     try:
         return bool(os.pwritev(file, arrays, offset) == sum(array.nbytes for array in arrays))
     except OSError:

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from discreet._threads import in_order, workers
+from discreet._threads import map_in_order, thread_count
 from discreet._types import Integers, Vector
 from discreet.data.arrays import accept_rows
 from discreet.data.block import Block
@@ -26,6 +26,7 @@ from discreet.data.dense import PreparedArray, check_shape, rows_of_width
 from discreet.data.source import Kernel, Prepared, Remake, Source
 from discreet.data.sparse import PreparedSparse
 from discreet.data.stored.spill import Spill
+from discreet.data.stored.table import Piece, check_beside
 from discreet.errors import InputError, PrivacyError, SourceChanged
 from discreet.questions.bounds import Bounds
 
@@ -37,15 +38,6 @@ CACHED_BYTES = 2**28
 
 HELD_BYTES = 2**26
 """How much a sample of the rows may take."""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Piece:
-    """Some rows as they came, encoded but not clipped."""
-
-    matrix: Any
-    labels: Vector | None
-    weights: Vector | None
 
 
 class Feed(ABC):
@@ -79,13 +71,13 @@ class Feed(ABC):
     def pieces(self, rows: int) -> Iterator[Piece]:
         """Yield all rows in order, so many at a time; raise ``SourceChanged`` if they changed."""
 
-    def later(
+    def lazy_pieces(
         self, rows: int, first: int = 0
     ) -> Generator[tuple[int, Callable[[], Piece]], None, None]:
         """Yield the sizes of all pieces but the first few, and how to make each in any thread."""
         with closing(self.pieces(rows)) as pieces:  # type: ignore[type-var]
             for piece in islice(pieces, first, None):
-                yield piece.matrix.shape[0], partial(_itself, piece)
+                yield piece.matrix.shape[0], partial(_identity, piece)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -110,15 +102,14 @@ class StreamSource(Source):
 
     def check(self, bounds: Bounds) -> None:
         check_shape(self.shape, bounds)
-        if (bounds.labels is not None) != self.feed.has_labels:
-            raise InputError("stored rows need a target exactly if the bounds declare labels.")
-        if self.feed.has_weights and bounds.max_weight is None:
-            raise InputError("weights need a declared largest one; pass max_weight.")
-        if self.feed.is_sparse and not bounds.features.contains(
-            np.zeros(bounds.n_features), tolerance=0.0
-        ):
-            raise InputError("sparse rows need a set that contains the origin; use a ball.")
-        self.feed.check()
+        feed = self.feed
+        check_beside(
+            bounds,
+            has_labels=feed.has_labels,
+            has_weights=feed.has_weights,
+            is_sparse=feed.is_sparse,
+        )
+        feed.check()
 
     def check_held(self, bounds: Bounds) -> None:
         check_held(bounds)
@@ -142,7 +133,7 @@ class PreparedStream(Prepared):
         return False
 
     @abstractmethod
-    def later(self, first: int = 0) -> Iterator[Callable[[], Prepared]]:
+    def lazy_pieces(self, first: int = 0) -> Iterator[Callable[[], Prepared]]:
         """Yield how to make each piece but the first few, once and soon, in any thread; a pass."""
 
     @property
@@ -157,15 +148,15 @@ class PreparedStream(Prepared):
 
     def pieces(self) -> Iterator[Prepared]:
         """Yield all rows in order; a pass."""
-        with closing(self.later()) as later:  # type: ignore[type-var]
-            yield from in_order(_made, later, workers())
+        with closing(self.lazy_pieces()) as makers:  # type: ignore[type-var]
+            yield from map_in_order(_make, makers, thread_count())
 
     def _answers(self, kernel: Kernel, size: int, threads: int) -> Generator[Any, None, None]:
         def work(make: Callable[[], Prepared]) -> list[Any]:
             return [kernel(block()) for block in make().blocks(size)]
 
-        with closing(self.later()) as later:  # type: ignore[type-var]
-            for answers in in_order(work, later, max(threads, workers())):
+        with closing(self.lazy_pieces()) as makers:  # type: ignore[type-var]
+            for answers in map_in_order(work, makers, max(threads, thread_count())):
                 yield from answers
 
     @property
@@ -183,45 +174,45 @@ class PreparedStream(Prepared):
     def part(self, start: int, stop: int) -> Prepared:
         return self.take(np.arange(start, min(stop, self.count)))
 
-    def at_once(self, block_rows: int) -> int:
+    def gather_size(self, block_rows: int) -> int:
         return max(1, HELD_BYTES // (8 * self.bounds.n_features))
 
     def take(self, positions: Integers) -> Prepared:
         """Return some rows: held if they are few, otherwise selected anew in every pass."""
-        if positions.size <= self.at_once(1):
-            return self._held(positions)
+        if positions.size <= self.gather_size(1):
+            return self._hold(positions)
         if (np.diff(positions) > 0).all():
             return SelectedStream(self, positions)
         raise PrivacyError("so many rows can only be taken in order.")
 
-    def _held(self, positions: Integers) -> Prepared:
+    def _hold(self, positions: Integers) -> Prepared:
         order = np.argsort(positions, kind="stable")
-        found = [piece for piece in _selected(self, positions[order]) if piece.count]
+        found = [piece for piece in _select(self, positions[order]) if piece.count]
         if not found:
-            return self._none()
-        held = joined(found)
+            return self._no_rows()
+        held = join_prepared(found)
         if (np.diff(positions) > 0).all():
             return held
         back = np.empty_like(order)
         back[order] = np.arange(order.size)
         return held.take(back)
 
-    def _none(self) -> Prepared:
+    def _no_rows(self) -> Prepared:
         """Return no rows, of the same kind."""
         with closing(self.pieces()) as pieces:  # type: ignore[type-var]
             for piece in pieces:
                 return piece.take(np.arange(0))
         raise PrivacyError("there are no rows.")
 
-    def thin(self, step: int) -> Prepared:
-        held = self.at_once(1)
-        return self._held(np.arange(0, self.count, max(step, -(-self.count // held))))
+    def subsample(self, step: int) -> Prepared:
+        held = self.gather_size(1)
+        return self._hold(np.arange(0, self.count, max(step, -(-self.count // held))))
 
-    def relabelled(self, relabel: Callable[[Vector], Vector]) -> Prepared:
-        return RemadeStream(self, lambda piece: piece.relabelled(relabel), self.bounds)
+    def relabel(self, change: Callable[[Vector], Vector]) -> Prepared:
+        return RemadeStream(self, lambda piece: piece.relabel(change), self.bounds)
 
-    def remade(self, remake: Remake, bounds: Bounds) -> tuple[Callable[[], Prepared], int]:
-        stream = RemadeStream(self, lambda piece: remake(piece).prepare(bounds), bounds)
+    def remake(self, change: Remake, bounds: Bounds) -> tuple[Callable[[], Prepared], int]:
+        stream = RemadeStream(self, lambda piece: change(piece).prepare(bounds), bounds)
         # Rows are remade for a second stage, of many passes; single columns for a few.
         spilt = SpiltStream(stream, waits=int(bounds.n_features == 1))
         return lambda: spilt, rows_of_width(bounds.n_features)
@@ -229,11 +220,11 @@ class PreparedStream(Prepared):
     def gather(self) -> tuple[Any, Vector | None]:
         check_held(self.bounds)
         pieces = [piece for piece in _all_of(self) if piece.count]
-        return joined(pieces).gather() if pieces else self._none().gather()
+        return join_prepared(pieces).gather() if pieces else self._no_rows().gather()
 
 
 @dataclass(eq=False, repr=False)
-class _Pass:
+class _PassRecord:
     """What a pass over a feed leaves behind, by the first row of each piece."""
 
     kept: dict[int, Prepared] = field(default_factory=dict)
@@ -250,7 +241,7 @@ class FedStream(PreparedStream):
     cached_bytes: int
     _kept: list[Prepared] | None = field(default=None, init=False)
     _sample: Prepared | None = field(default=None, init=False)
-    _pass: _Pass | None = field(default=None, init=False)
+    _pass: _PassRecord | None = field(default=None, init=False)
     _spills: list[Spill] = field(default_factory=list, init=False)
 
     @property
@@ -261,27 +252,27 @@ class FedStream(PreparedStream):
     def count(self) -> int:
         return self.feed.shape[0]
 
-    def later(self, first: int = 0) -> Iterator[Callable[[], Prepared]]:
+    def lazy_pieces(self, first: int = 0) -> Iterator[Callable[[], Prepared]]:
         self._settle()
         if self._kept is not None:
-            yield from (partial(_itself, piece) for piece in self._kept[first:])
+            yield from (partial(_identity, piece) for piece in self._kept[first:])
             return
-        found = _Pass()
+        found = _PassRecord()
         if first == 0:
             self._pass = found
         seen = min(first * self._piece_rows, self.count)
         if seen == self.count:
             return
-        with closing(self.feed.later(self._piece_rows, first)) as fed:
+        with closing(self.feed.lazy_pieces(self._piece_rows, first)) as fed:
             for size, make in fed:
                 found.pieces += 1
-                yield partial(self._prepared, make, seen, found)
+                yield partial(self._prepare, make, seen, found)
                 seen += size
         if seen != self.count:
             raise SourceChanged("the number of stored rows changed while they were read.")
         found.is_whole = True
 
-    def _prepared(self, make: Callable[[], Piece], start: int, found: _Pass) -> Prepared:
+    def _prepare(self, make: Callable[[], Piece], start: int, found: _PassRecord) -> Prepared:
         raw = make()
         piece = accept_rows(raw.matrix, raw.labels, raw.weights, self.bounds).prepare(self.bounds)
         if self._fits:
@@ -302,7 +293,7 @@ class FedStream(PreparedStream):
         if self._fits:
             self._kept = kept
         else:
-            self._sample = joined(kept)
+            self._sample = join_prepared(kept)
 
     @property
     def is_held(self) -> bool:
@@ -314,22 +305,22 @@ class FedStream(PreparedStream):
 
     @property
     def _sample_step(self) -> int:
-        return -(-self.count // self.at_once(1))
+        return -(-self.count // self.gather_size(1))
 
     @property
     def _piece_rows(self) -> int:
         rows = rows_of_width(self.bounds.n_features)
         return rows * max(1, PIECE_NUMBERS // (rows * self.bounds.n_features))
 
-    def thin(self, step: int) -> Prepared:
+    def subsample(self, step: int) -> Prepared:
         self._settle()
         if self._kept is None and self._sample is None:
             for _ in self.pieces():
                 pass
             self._settle()
         if self._sample is None:
-            return super().thin(step)
-        return self._sample.thin(-(-step // self._sample_step))
+            return super().subsample(step)
+        return self._sample.subsample(-(-step // self._sample_step))
 
 
 class DerivedStream(PreparedStream):
@@ -355,19 +346,19 @@ class RemadeStream(DerivedStream):
     """Rows made of others, each of its own row alone."""
 
     before: PreparedStream
-    remake: Callable[[Prepared], Prepared]
+    change: Callable[[Prepared], Prepared]
     bounds: Bounds
 
-    def later(self, first: int = 0) -> Iterator[Callable[[], Prepared]]:
-        with closing(self.before.later(first)) as later:  # type: ignore[type-var]
-            for make in later:
-                yield partial(self._remade, make)
+    def lazy_pieces(self, first: int = 0) -> Iterator[Callable[[], Prepared]]:
+        with closing(self.before.lazy_pieces(first)) as makers:  # type: ignore[type-var]
+            for make in makers:
+                yield partial(self._make_and_change, make)
 
-    def _remade(self, make: Callable[[], Prepared]) -> Prepared:
-        return self.remake(make())
+    def _make_and_change(self, make: Callable[[], Prepared]) -> Prepared:
+        return self.change(make())
 
-    def thin(self, step: int) -> Prepared:
-        return self.remake(self.before.thin(step))
+    def subsample(self, step: int) -> Prepared:
+        return self.change(self.before.subsample(step))
 
 
 @dataclass(eq=False, repr=False)
@@ -390,21 +381,21 @@ class SpiltStream(DerivedStream):
     def bounds(self) -> Bounds:  # type: ignore[override]
         return self.before.bounds
 
-    def later(self, first: int = 0) -> Iterator[Callable[[], Prepared]]:
-        spill = self._opened()
+    def lazy_pieces(self, first: int = 0) -> Iterator[Callable[[], Prepared]]:
+        spill = self._open_spill()
         if spill is None:
-            with closing(self.before.later(first)) as later:  # type: ignore[type-var]
-                yield from later
+            with closing(self.before.lazy_pieces(first)) as makers:  # type: ignore[type-var]
+                yield from makers
             return
         reach = spill.reach
         for place in range(first, reach):
             yield partial(spill.read, place)
         first = max(first, reach)
-        with closing(self.before.later(first)) as later:  # type: ignore[type-var]
-            for place, make in enumerate(later, start=first):
-                yield partial(_written, make, spill, place)
+        with closing(self.before.lazy_pieces(first)) as makers:  # type: ignore[type-var]
+            for place, make in enumerate(makers, start=first):
+                yield partial(_make_and_write, make, spill, place)
 
-    def _opened(self) -> Spill | None:
+    def _open_spill(self) -> Spill | None:
         if self.is_held:
             return None
         if self.waits:
@@ -418,14 +409,14 @@ class SpiltStream(DerivedStream):
             self._spill.begin()
         return self._spill
 
-    def remade(self, remake: Remake, bounds: Bounds) -> tuple[Callable[[], Prepared], int]:
-        return self.before.remade(remake, bounds)  # which is spilt itself
+    def remake(self, change: Remake, bounds: Bounds) -> tuple[Callable[[], Prepared], int]:
+        return self.before.remake(change, bounds)  # which is spilt itself
 
-    def thin(self, step: int) -> Prepared:
-        return self.before.thin(step)
+    def subsample(self, step: int) -> Prepared:
+        return self.before.subsample(step)
 
 
-def _written(make: Callable[[], Prepared], spill: Spill, place: int) -> Prepared:
+def _make_and_write(make: Callable[[], Prepared], spill: Spill, place: int) -> Prepared:
     piece = make()
     spill.write(place, piece)
     return piece
@@ -446,10 +437,10 @@ class SelectedStream(DerivedStream):
     def count(self) -> int:
         return self.positions.size
 
-    def later(self, first: int = 0) -> Iterator[Callable[[], Prepared]]:
-        found = (piece for piece in _selected(self.before, self.positions) if piece.count)
+    def lazy_pieces(self, first: int = 0) -> Iterator[Callable[[], Prepared]]:
+        found = (piece for piece in _select(self.before, self.positions) if piece.count)
         for piece in islice(found, first, None):
-            yield partial(_itself, piece)
+            yield partial(_identity, piece)
 
 
 def check_held(bounds: Bounds) -> None:
@@ -462,25 +453,25 @@ def check_held(bounds: Bounds) -> None:
         )
 
 
-def joined(pieces: Sequence[Prepared]) -> Prepared:
+def join_prepared(pieces: Sequence[Prepared]) -> Prepared:
     """Return the rows of all pieces together."""
     arrays = [piece for piece in pieces if isinstance(piece, PreparedArray)]
     if len(arrays) == len(pieces):
-        return PreparedArray.joined(arrays)
+        return PreparedArray.join(arrays)
     sparse = [piece for piece in pieces if isinstance(piece, PreparedSparse)]
     if len(sparse) == len(pieces):
-        return PreparedSparse.joined(sparse)
+        return PreparedSparse.join(sparse)
     raise PrivacyError("pieces of one table must all be dense, or all sparse.")
 
 
 Thing = TypeVar("Thing")
 
 
-def _itself(thing: Thing) -> Thing:
+def _identity(thing: Thing) -> Thing:
     return thing
 
 
-def _made(make: Callable[[], Thing]) -> Thing:
+def _make(make: Callable[[], Thing]) -> Thing:
     return make()
 
 
@@ -489,7 +480,7 @@ def _all_of(stream: PreparedStream) -> Iterator[Prepared]:
         yield from pieces
 
 
-def _selected(stream: PreparedStream, positions: Integers) -> Iterator[Prepared]:
+def _select(stream: PreparedStream, positions: Integers) -> Iterator[Prepared]:
     """Yield the rows at positions, which do not fall."""
     start = 0
     for piece in _all_of(stream):

@@ -1,16 +1,28 @@
-"""What tables that are stored elsewhere have in common: columns that are found by name."""
+"""What tables that are stored elsewhere have in common: columns that are found by name.
+
+A source of tables is a class derived from :class:`StoredTable`, and a line in the list of
+``sources.py``.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
 
+from scipy import sparse
+
+from discreet import _checks
 from discreet._types import Vector
-from discreet.data.kinds import Kind, check_kind
+from discreet.data.arrow import Meaning
+from discreet.data.frame import Frame, column_by_column, matrix_of
+from discreet.data.kinds import ColumnKind, check_kind
+from discreet.data.labels import check_weighted
 from discreet.data.source import Source
+from discreet.data.sparse import check_origin
 from discreet.errors import InputError
+from discreet.questions.bounds import Bounds
 
 
 @dataclass(frozen=True)
@@ -19,7 +31,7 @@ class Wanted:
 
     name: str
     labels: tuple[Any, ...] | None = None
-    meant: Callable[[Any], Any] | None = None
+    meaning: Meaning | None = None
     """Which declared value a cell means, by itself; cells are compared as they are without it."""
 
     @property
@@ -27,7 +39,7 @@ class Wanted:
         """Whether it is read as numbers."""
         return self.labels is None
 
-    def check(self, place: str, kind: Kind) -> None:
+    def check(self, place: str, kind: ColumnKind) -> None:
         """Refuse a column whose type does not go with what is declared.
 
         Parameters
@@ -37,12 +49,24 @@ class Wanted:
         kind
             What its type can hold.
         """
-        check_kind(place, self.name, self.labels, kind, is_spelt=self.meant is not None)
+        check_kind(place, self.name, self.labels, kind, is_spelt=self.meaning is not None)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Piece:
+    """Some rows as they came, encoded but not clipped."""
+
+    matrix: Any
+    labels: Vector | None
+    weights: Vector | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Encoding:
     """How some rows of a table become a matrix, labels and weights, each row by itself.
+
+    An estimator says what it does with features and labels; which columns the targets and the
+    weight are, :meth:`OpenedTable.source` adds.
 
     Parameters
     ----------
@@ -58,6 +82,10 @@ class Encoding:
         The column of weights; None for none.
     is_sparse
         Whether the matrix is sparse.
+    labels
+        The declared labels; None if labels are numbers.
+    beside
+        Targets that are no labels but columns of numbers, after those of the features.
     """
 
     features: tuple[Wanted, ...] | None
@@ -67,16 +95,88 @@ class Encoding:
     label: Callable[[Any], Vector] | None = None
     weight: Wanted | None = None
     is_sparse: bool = False
+    labels: tuple[Any, ...] | None = None
+    beside: tuple[Wanted, ...] = ()
 
     @property
     def wanted(self) -> list[Wanted]:
         """All columns that are read."""
         extra = [column for column in (self.target, self.weight) if column is not None]
-        return [*(self.features or ()), *extra]
+        return [*(self.features or ()), *self.beside, *extra]
+
+    @property
+    def not_features(self) -> list[Wanted]:
+        """The columns that are read beside the features."""
+        return self.wanted[len(self.features or ()) :]
+
+    @property
+    def total_width(self) -> int:
+        """How many columns the matrix has with the targets beside it."""
+        return self.width + len(self.beside)
+
+    def check_apart(self) -> None:
+        """Refuse a target or weight that is a feature as well."""
+        names = {feature.name for feature in self.features or ()}
+        for column in self.not_features:
+            if column.name in names:
+                raise InputError(
+                    f"the column {column.name!r} is declared as a feature, so it cannot be the "
+                    "target or the weight as well."
+                )
+
+    def piece_of(self, frame: Frame) -> Piece:
+        """Return rows whose columns, features or not, are in one frame."""
+        return self.piece(
+            frame.only(column.name for column in self.features or ()),
+            matrix_of(frame.only(column.name for column in self.beside)) if self.beside else None,
+            None if self.target is None else frame[self.target.name],
+            None if self.weight is None else frame[self.weight.name],
+        )
+
+    def piece(self, rows: Any, targets: Any, labels: Any, weights: Any) -> Piece:
+        """Return rows of features, with what comes beside them."""
+        matrix = self.encode(rows)
+        if targets is not None:
+            matrix = _side_by_side(matrix, targets)
+        found = None if labels is None or self.label is None else self.label(labels)
+        return Piece(matrix, found, weights)
+
+
+def _side_by_side(matrix: Any, targets: Any) -> Any:
+    """Return features and targets in one matrix, sparse if the features are."""
+    if not sparse.issparse(matrix):
+        return column_by_column([matrix, targets])
+    parts: list[Any] = [matrix, sparse.csr_array(targets)]
+    return sparse.hstack(parts, format="csr")
+
+
+TargetCount = Literal["none", "one", "several"]
+"""How many targets an estimator asks a table for."""
+
+
+def check_beside(bounds: Bounds, *, has_labels: bool, has_weights: bool, is_sparse: bool) -> None:
+    """Refuse stored rows whose labels, weights or layout do not go with the bounds."""
+    if (bounds.labels is not None) != has_labels:
+        raise InputError(
+            "stored rows need labels exactly if the bounds declare them; pass target, or y."
+        )
+    check_weighted(has_weights, bounds)
+    if is_sparse:
+        check_origin(bounds)
 
 
 class StoredTable(ABC):
     """A table whose rows are read only after they are paid for."""
+
+    @classmethod
+    @abstractmethod
+    def owns(cls, X: object) -> bool:
+        """Say whether this is such a table, or says where one is; imports nothing for it."""
+
+    @classmethod
+    @abstractmethod
+    def open(cls, X: Any) -> Self:
+        """Look at a table without its rows; one that is open already is returned as it is."""
 
     @property
     @abstractmethod
@@ -96,12 +196,113 @@ class StoredTable(ABC):
     def source(self, encoding: Encoding) -> Source:
         """Return the rows, after every check that needs none of them."""
 
+    @abstractmethod
+    def map_rows(self, answer: Callable[[Any], Any], columns: Sequence[Wanted] | None) -> Any:
+        """Return what ``answer`` says of each row by itself, in their order.
 
-def check_apart(features: Sequence[Wanted], target: Wanted | None, weight: Wanted | None) -> None:
-    """Refuse a target or weight that is a feature as well."""
-    for column in (target, weight):
-        if column is not None and any(column.name == feature.name for feature in features):
-            raise InputError(
-                f"the column {column.name!r} is declared as a feature, so it cannot be the target "
-                "or the weight as well."
-            )
+        Parameters
+        ----------
+        answer
+            Takes some rows, and returns an array with a line for each.
+        columns
+            The columns that it is to be given; None for all of an array.
+        """
+
+    def with_targets(self, y: Any, target: Any, weight: Any, count: TargetCount) -> OpenedTable:
+        """Choose the columns of targets and weights, refusing what does not go with the table.
+
+        Parameters
+        ----------
+        y
+            Labels that came beside the table; refused where all columns are found by name, and not
+            looked at where none are asked for.
+        target, weight
+            Names of columns.
+        count
+            How many targets are asked for.
+        """
+        if y is not None and count != "none":
+            raise InputError("files bring their labels with them; leave y out, and pass target.")
+        targets = names_of_targets(target, count)
+        if not targets and count != "none":
+            raise InputError("which column holds the labels? Pass target with its name.")
+        if weight is not None:
+            _checks.instance(str, sample_weight=weight)
+        return OpenedTable(self, targets, weight, is_single=isinstance(target, str))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OpenedTable:
+    """A stored table, and which of its columns are no features.
+
+    Parameters
+    ----------
+    table
+        The table.
+    targets
+        The columns of targets: one, several, or none.
+    weight
+        The column of weights; None for none, or for weights that came beside the table.
+    is_single
+        Whether the target is one column, and not a list of columns, be it of one.
+    """
+
+    table: StoredTable
+    targets: tuple[str, ...] = ()
+    weight: str | None = None
+    is_single: bool = True
+
+    @property
+    def names(self) -> list[str] | None:
+        """The columns that can be features; None if they have no names."""
+        names = self.table.names
+        if names is None:
+            return None
+        return [name for name in names if name not in (*self.targets, self.weight)]
+
+    @property
+    def width(self) -> int:
+        """How many columns can be features."""
+        names = self.names
+        return self.table.width if names is None else len(names)
+
+    def check_same_names(self) -> None:
+        """Refuse parts that are known to have other columns than the first."""
+        self.table.check_same_names()
+
+    def source(self, encoding: Encoding) -> Source:
+        """Return the rows, after every check that needs none of them.
+
+        What ``encoding.label`` makes of the target are the labels of the rows. Without it, targets
+        are columns of numbers after those of the features.
+        """
+        weight = None if self.weight is None else Wanted(self.weight)
+        if encoding.label is None:
+            beside = tuple(Wanted(name) for name in self.targets)
+            return self.table.source(replace(encoding, weight=weight, beside=beside))
+        (name,) = self.targets
+        target = Wanted(name, encoding.labels)
+        return self.table.source(replace(encoding, weight=weight, target=target))
+
+
+def names_of_targets(target: Any, count: TargetCount) -> tuple[str, ...]:
+    """Return the names of targets, as many as may be asked for.
+
+    Examples
+    --------
+    >>> names_of_targets("ill", "one"), names_of_targets(["ill", "cost"], "several")
+    (('ill',), ('ill', 'cost'))
+    """
+    if target is None:
+        return ()
+    if count == "none":
+        raise InputError("nothing is predicted here; leave target out.")
+    if count == "one" or isinstance(target, str) or not isinstance(target, Iterable):
+        _checks.instance(str, target=target)
+        return (target,)
+    names = tuple(target)
+    for name in names:
+        _checks.instance(str, target=name)
+    if len(set(names)) < len(names):
+        raise InputError("targets must all be different; one comes twice.")
+    return names

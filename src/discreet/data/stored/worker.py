@@ -14,18 +14,17 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy import sparse
 
-from discreet._buffers import SHELF
+from discreet._buffers import BUFFERS
 from discreet._quiet import quiet
 from discreet._types import Integers, Vector
 from discreet.data.arrays import accept_rows
+from discreet.data.arrow import arrow_codes
 from discreet.data.cells import label_of, number_of, numbers_of, spelt_of
 from discreet.data.frame import Coded, Frame, held_by_arrow
 from discreet.data.kinds import NUMBER, OTHER, TEXT, is_categorical, kind_of, shortest
 from discreet.data.source import Kernel, Prepared, Remake
-from discreet.data.stored.parquet import arrow_codes
-from discreet.data.stored.stream import Piece
-from discreet.data.stored.table import Encoding, Wanted
-from discreet.data.summation import Sums
+from discreet.data.stored.table import Encoding, Piece, Wanted
+from discreet.data.summation import RunningSums
 from discreet.questions.bounds import Bounds
 
 LABELS, WEIGHTS = "the labels y", "the weights"
@@ -61,43 +60,45 @@ class Reading:
 
     def piece(self, rows: Any, labels: Any, weights: Any) -> Piece | Broken:
         """Return the rows of a partition; labels and weights are among the columns of a frame."""
-        encoding = self.encoding
         if self.is_frame:
-            cells = self._cells(rows)
-            if isinstance(cells, Broken):
-                return cells
-            rows = Frame({one.name: cells[one.name] for one in encoding.features or ()})
-            labels = None if encoding.target is None else cells[encoding.target.name]
-            weights = None if encoding.weight is None else cells[encoding.weight.name]
+            frame = self._read_frame(rows)
+            if isinstance(frame, Broken):
+                return frame
+            piece = self.encoding.piece_of(frame)
         else:
-            rows = _table(rows)
-            if encoding.target is not None:
-                labels = _column(labels, encoding.target)
-            if encoding.weight is not None:
-                weights = _column(weights, encoding.weight)
-        matrix = encoding.encode(rows)
-        found = None if labels is None or encoding.label is None else encoding.label(labels)
-        lengths = {len(one) for one in (found, weights) if one is not None}
-        if matrix.ndim != 2 or matrix.shape[1] != encoding.width:
+            if any(one is not None and len(one) != len(rows) for one in (labels, weights)):
+                return UNEQUAL
+            piece = self._read_arrays(rows, labels, weights)
+        matrix = piece.matrix
+        if matrix.ndim != 2 or matrix.shape[1] != self.encoding.total_width:
             return Broken("a partition has another number of columns than the whole.")
-        if lengths - {matrix.shape[0]}:
-            return UNEQUAL
-        return Piece(matrix, found, weights)
+        return piece
 
-    def _cells(self, rows: Any) -> dict[str, Any] | Broken:
+    def _read_arrays(self, rows: Any, labels: Any, weights: Any) -> Piece:
+        encoding, targets = self.encoding, None
+        if encoding.beside:
+            targets, labels = _read_table(labels.reshape(len(labels), -1)), None
+        if encoding.target is not None:
+            labels = _read_column(labels, encoding.target)
+        if encoding.weight is not None:
+            weights = _read_column(weights, encoding.weight)
+        return encoding.piece(_read_table(rows), targets, labels, weights)
+
+    def _read_frame(self, rows: Any) -> Frame | Broken:
         names = list(rows.columns)
         for column in self.encoding.wanted:
             name = column.name
-            if names.count(name) != 1 and name in (LABELS, WEIGHTS):
+            if names.count(name) != 1 and name.startswith((LABELS, WEIGHTS)):
                 return UNEQUAL
             if names.count(name) != 1:
                 return Broken(f"a partition does not have the column {name!r}, or has it twice.")
             if kind_of(rows.dtypes.iloc[names.index(name)]).holds == OTHER:
                 return Broken(f"in a partition the column {name!r} has another type.")
-        return {column.name: _column(rows[column.name], column) for column in self.encoding.wanted}
+        wanted = self.encoding.wanted
+        return Frame({column.name: _read_column(rows[column.name], column) for column in wanted})
 
 
-def _column(cells: Any, column: Wanted) -> Any:
+def _read_column(cells: Any, column: Wanted) -> Any:
     """Return cells as what is declared of their column, whatever type their partition has.
 
     A loader may give a partition another type because of one cell, so a cell is read alike in
@@ -106,34 +107,34 @@ def _column(cells: Any, column: Wanted) -> Any:
     """
     labels, kind = column.labels, kind_of(cells.dtype)
     if labels is None:
-        return _numbers(cells)
+        return _read_numbers(cells)
     if all(isinstance(label, str) for label in labels):
-        return _coded(cells, _text)
+        return _read_codes(cells, _text)
     if any(isinstance(label, str) for label in labels):
-        return _coded(cells, _label)
+        return _read_codes(cells, _label)
     if kind.narrow is np.float32:
-        return _coded(cells, _shortest)
-    return _numbers(cells) if kind.holds == NUMBER else _coded(cells, _spelt)
+        return _read_codes(cells, _shortest_number)
+    return _read_numbers(cells) if kind.holds == NUMBER else _read_codes(cells, _number_spelt)
 
 
-def _numbers(cells: Any) -> Vector:
+def _read_numbers(cells: Any) -> Vector:
     if (
         kind_of(cells.dtype).holds != NUMBER
         or is_categorical(cells.dtype)
         or cells.dtype.kind == "O"
     ):
-        coded = _coded(cells, number_of)
+        coded = _read_codes(cells, number_of)
         return np.asarray(coded.distinct, dtype=np.float64)[coded.places]
     if isinstance(cells, np.ndarray):
         return np.asarray(cells, dtype=np.float64)
     return np.asarray(cells.to_numpy(dtype=np.float64, na_value=np.nan))
 
 
-def _coded(cells: Any, read: Callable[[Any], Any]) -> Coded:
+def _read_codes(cells: Any, read: Callable[[Any], Any]) -> Coded:
     """Return cells as places in a list of what their distinct values are read as."""
     held = held_by_arrow(cells)
     if held is not None:
-        coded = arrow_codes(held, Wanted("", ()))
+        coded = arrow_codes(held)
         listed, places = coded.distinct.tolist(), coded.places
     elif is_categorical(cells.dtype):
         listed, places = cells.cat.categories.tolist(), cells.cat.codes.to_numpy()
@@ -159,13 +160,13 @@ def _text(cell: Any) -> str | None:
     return str(int(number)) if number == int(number) else repr(number)
 
 
-def _spelt(cell: Any) -> float | None:
+def _number_spelt(cell: Any) -> float | None:
     """Return a cell as the number or truth value that it spells, by itself; None if neither."""
     number = spelt_of(cell)
     return None if np.isnan(number) else number
 
 
-def _shortest(cell: Any) -> float | None:
+def _shortest_number(cell: Any) -> float | None:
     """Return a cell of single precision as the number that it is taken for, None if missing."""
     number = number_of(cell)
     return None if np.isnan(number) else shortest(number)
@@ -180,19 +181,19 @@ def _label(cell: Any) -> Any:
     return None if np.isnan(number) else number
 
 
-def _table(rows: Any) -> Any:
+def _read_table(rows: Any) -> Any:
     """Return an array of numbers, as it is if it is one."""
     if kind_of(rows.dtype).holds == NUMBER:
         return rows
     return numbers_of(rows.ravel().tolist()).reshape(rows.shape)
 
 
-def only(names: Sequence[str], rows: Any) -> Any:
+def pick_columns(names: Sequence[str], rows: Any) -> Any:
     """Return some columns of a data frame, as far as it has them."""
     return rows[[name for name in names if name in rows.columns]]
 
 
-def with_columns(names: Sequence[str], rows: Any, *columns: Any) -> Any:
+def add_columns(names: Sequence[str], rows: Any, *columns: Any) -> Any:
     """Return a data frame with more columns, by place; without them if their lengths differ."""
     if any(len(column) != len(rows) for column in columns):
         return rows
@@ -208,21 +209,26 @@ class Part:
     mark: int
 
 
-def unread() -> Broken:
+def fail_to_read() -> Broken:
+    """Answer for a partition that Dask could not convert."""
     return UNREAD
 
 
-def length(rows: Any) -> int | Broken:
-    return rows if isinstance(rows, Broken) else quietly(lambda: len(rows))
+def count_rows(rows: Any) -> int | Broken:
+    """Return how many rows a partition has."""
+    return rows if isinstance(rows, Broken) else run_quietly(lambda: len(rows))
 
 
-def facts(part: Part | Broken) -> tuple[int, int] | Broken:
+def facts_of(part: Part | Broken) -> tuple[int, int] | Broken:
+    """Return how many rows a partition has, and its mark."""
     return part if isinstance(part, Broken) else (part.rows.count, part.mark)
 
 
-def prepared(
+def prepare_part(
     rows: Any, labels: Any, weights: Any, *, reading: Reading, bounds: Bounds
 ) -> Part | Broken:
+    """Read, encode and clip the rows of a partition."""
+
     def prepare() -> Part | Broken:
         if isinstance(rows, Broken):
             return rows
@@ -232,12 +238,12 @@ def prepared(
         if not piece.matrix.shape[0]:
             return Part(_no_rows(piece, bounds), 0)
         source = accept_rows(piece.matrix, piece.labels, piece.weights, bounds)
-        return Part(source.prepare(bounds), _mark(piece))
+        return Part(source.prepare(bounds), _mark_of(piece))
 
-    return quietly(prepare)
+    return run_quietly(prepare)
 
 
-def _mark(piece: Piece) -> int:
+def _mark_of(piece: Piece) -> int:
     """Return a number that is another one, almost surely, for other rows."""
     matrix, is_sparse = piece.matrix, sparse.issparse(piece.matrix)
     arrays = [matrix.data, matrix.indices, matrix.indptr] if is_sparse else [matrix]
@@ -260,58 +266,62 @@ def _no_rows(like: Piece, bounds: Bounds) -> Prepared:
     return one.prepare(bounds).take(np.arange(0))
 
 
-def checked(part: Part | Broken, *, mark: int, work: Callable[[Part], Any]) -> Any:
+def work_on(part: Part | Broken, *, mark: int, work: Callable[[Part], Any]) -> Any:
     """Do something with a partition, unless it was computed again and became another."""
     if isinstance(part, Broken):
         return part
     if part.mark != mark:
         return Broken("a partition that was computed again has become another.")
-    return quietly(lambda: work(part))
+    return run_quietly(lambda: work(part))
 
 
-def summed(part: Part, *, kernel: Kernel, size: int) -> Sums:
-    sums = Sums()
+def sum_blocks(part: Part, *, kernel: Kernel, size: int) -> RunningSums:
+    """Add up what a kernel says of the blocks of a partition."""
+    sums = RunningSums()
     for block in part.rows.blocks(size):
         sums.add(kernel(block()))
     return sums
 
 
-def merged(sums: Sequence[Sums | Broken]) -> Sums | Broken:
+def merge_sums(sums: Sequence[RunningSums | Broken]) -> RunningSums | Broken:
     """Add totals to one another, in order."""
 
-    def merge() -> Sums | Broken:
-        total = Sums()
+    def merge() -> RunningSums | Broken:
+        total = RunningSums()
         for one in sums:
             if isinstance(one, Broken):
                 return one
             total.absorb(one)
         return total
 
-    return quietly(merge)
+    return run_quietly(merge)
 
 
-def taken(part: Part, *, positions: Integers) -> Part:
+def take_rows(part: Part, *, positions: Integers) -> Part:
+    """Return some rows of a partition."""
     return replace(part, rows=part.rows.take(positions))
 
 
-def relabelled(part: Part, *, relabel: Callable[[Vector], Vector]) -> Part:
-    return replace(part, rows=part.rows.relabelled(relabel))
+def relabel_rows(part: Part, *, change: Callable[[Vector], Vector]) -> Part:
+    """Return the rows of a partition with other labels."""
+    return replace(part, rows=part.rows.relabel(change))
 
 
-def remade(part: Part, *, remake: Remake, bounds: Bounds) -> Part:
+def remake_rows(part: Part, *, change: Remake, bounds: Bounds) -> Part:
+    """Return rows made of those of a partition, each of its own row alone."""
     if not part.rows.count:
         like = Piece(np.zeros((0, 1)), part.rows.labels, part.rows.weights)
         return replace(part, rows=_no_rows(like, bounds))
-    return replace(part, rows=remake(part.rows).prepare(bounds))
+    return replace(part, rows=change(part.rows).prepare(bounds))
 
 
 Answer = TypeVar("Answer")
 
 
-def quietly(work: Callable[[], Answer]) -> Answer | Broken:
+def run_quietly(work: Callable[[], Answer]) -> Answer | Broken:
     """Do the work; whatever it raises could quote rows in the log of a worker."""
     try:
-        with quiet(), SHELF.opened():
+        with quiet(), BUFFERS.keep():
             return work()
     except Exception:
         return Broken()

@@ -207,7 +207,7 @@ class RowsObjective:
         step = count // wanted
         if step < 2 or self._weight != 1.0:
             return None
-        thin = self._rows.thin(step)
+        thin = self._rows.subsample(step)
         return RowsObjective(self._problem, thin, self._linear, weight=count / thin.count)
 
 

@@ -107,7 +107,7 @@ class ExactSums(ABC):
 
     def prepare(self, rows: OpenRows) -> OpenRows:
         """Return the rows divided by a power of two and cut to the grid, the intercept a column."""
-        return rows.mapped(self._cut, self.bounds)
+        return rows.transform(self._cut, self.bounds)
 
     def _cut(self, rows: Any) -> Any:
         if sparse.issparse(rows):

@@ -1,0 +1,106 @@
+"""The door for tables that live elsewhere, and the list of what may come through it.
+
+``fit``, ``predict`` and the command line open every stored table here. A new source (a database, a
+stream of Arrow batches) is a class derived from :class:`StoredTable`, in a file of its own, and a
+line in :data:`SOURCES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from discreet.data.stored.dask import DaskTable
+from discreet.data.stored.parquet import ParquetTable
+from discreet.data.stored.table import OpenedTable, StoredTable, TargetCount, Wanted
+from discreet.errors import InputTypeError
+
+SOURCES: tuple[type[StoredTable], ...] = (ParquetTable, DaskTable)
+"""Every kind of table that is stored elsewhere; the first that says a table is its own opens it."""
+
+
+def is_table(X: object) -> bool:
+    """Say whether rows live elsewhere: in files, with the workers of Dask, or in another source.
+
+    Examples
+    --------
+    >>> is_table("patients/*.parquet"), is_table([[1.0]])
+    (True, False)
+    """
+    return isinstance(X, StoredTable) or any(source.owns(X) for source in SOURCES)
+
+
+def open_table(
+    X: Any,
+    y: Any = None,
+    *,
+    target: str | Sequence[str] | None = None,
+    weight: Any = None,
+    targets: TargetCount = "one",
+) -> OpenedTable:
+    """Look at a stored table without its rows, and refuse what does not go with it.
+
+    Parameters
+    ----------
+    X
+        A Parquet file, a folder, a pattern; a Dask data frame or array; or a table that is open
+        already.
+    y
+        Labels that come beside the table, where its source can take them: a Dask array or column,
+        of several columns where several targets are asked for.
+    target
+        The column of labels, or a list of columns where several targets are asked for.
+    weight
+        The column of weights; or weights that come beside the table.
+    targets
+        How many targets are asked for: ``"none"``, ``"one"`` or ``"several"``.
+
+    Examples
+    --------
+    >>> import tempfile, pyarrow
+    >>> from pyarrow import parquet
+    >>> folder = tempfile.mkdtemp()
+    >>> parquet.write_table(pyarrow.table({"age": [47.0], "ill": [1]}), folder + "/a.parquet")
+    >>> table = open_table(folder, target="ill")
+    >>> table.names, table.width
+    (['age'], 1)
+    """
+    return _look_at(X).with_targets(y, target, weight, targets)
+
+
+def map_rows(answer: Callable[[Any], Any], X: Any, columns: Sequence[Wanted] | None = None) -> Any:
+    """Return what a function of each row by itself says of the rows of a stored table, in order.
+
+    Files are read a few rows at a time, each time as a :class:`discreet.data.frame.Frame`; rows of
+    Dask are answered for where they are, when the result is computed.
+
+    Parameters
+    ----------
+    answer
+        Takes some rows, and returns an array with a line for each.
+    X
+        What :func:`open_table` takes.
+    columns
+        The columns that it is to be given, found by name; None for all of an array.
+
+    Examples
+    --------
+    >>> import tempfile, pyarrow
+    >>> from pyarrow import parquet
+    >>> folder = tempfile.mkdtemp()
+    >>> parquet.write_table(pyarrow.table({"age": [47.0, 71.0]}), folder + "/a.parquet")
+    >>> map_rows(lambda frame: frame["age"] > 50, folder, [Wanted("age")])
+    array([False,  True])
+    """
+    return _look_at(X).map_rows(answer, columns)
+
+
+def _look_at(X: Any) -> StoredTable:
+    if isinstance(X, StoredTable):
+        return X
+    for source in SOURCES:
+        if source.owns(X):
+            return source.open(X)
+    raise InputTypeError(
+        f"X must be the path of Parquet files, or a Dask collection; got {type(X).__name__}."
+    )
