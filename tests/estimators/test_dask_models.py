@@ -22,7 +22,6 @@ from discreet.linear_model import (
     LogisticRegression,
     PoissonRegressor,
     Ridge,
-    SimplexRegression,
 )
 from discreet.mechanisms import AdaptiveRidge, NoisyGradient, OutputPerturbation
 from discreet.preprocessing import Category, Numeric
@@ -437,10 +436,6 @@ class TestBadInput:
         self.refused(
             model, dd.from_pandas(cut), target="readmitted", match="'age' must hold numbers"
         )
-
-    def test_an_estimator_for_arrays(self):
-        kind = InputTypeError
-        self.refused(SimplexRegression(), da.ones((3, 2)), match="neither files nor", kind=kind)
 
 
 def test_predictions_need_the_columns_of_the_fit(scattered):

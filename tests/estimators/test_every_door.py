@@ -19,7 +19,7 @@ from discreet import Budget, MemoryLedger
 from discreet.errors import BudgetExceeded, InputError
 from discreet.estimators.base import WeightedEstimator
 from discreet.linear_model import LowRankRegressor
-from discreet.location import Location, Median, Quantile, Threshold
+from discreet.location import Median, Quantile, Threshold
 from support.estimators import ALL, WEIGHTS, X, labels_for, learnt, make, rehearsal
 
 NAMES = ["a", "b", "c"]
@@ -87,7 +87,7 @@ DOORS = {
     "Dask frame": with_dask,
     "Dask arrays": in_dask_arrays,
 }
-HOLD_ROWS = (Median, Quantile, Location, Threshold)
+HOLD_ROWS = (Median, Quantile, Threshold)
 """Their mechanism sorts or counts all rows in one memory."""
 
 

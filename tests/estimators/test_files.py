@@ -13,7 +13,7 @@ from pyarrow import parquet
 from discreet.data.stored import parquet as reading
 from discreet.data.stored import stream as streaming
 from discreet.data.stored.parquet import ParquetFeed
-from discreet.errors import InputError, InputTypeError, ReleaseFailed, SourceChanged
+from discreet.errors import InputError, ReleaseFailed, SourceChanged
 from discreet.ledger import MemoryLedger
 from discreet.linear_model import (
     HuberRegressor,
@@ -21,7 +21,6 @@ from discreet.linear_model import (
     LinearRegressor,
     LogisticRegression,
     Ridge,
-    SimplexRegression,
 )
 from discreet.mechanisms import NoisyGradient
 from discreet.preprocessing import Category, Numeric
@@ -337,15 +336,6 @@ class TestBadInput:
     def test_text_among_plain_numbers(self, folder):
         model = LogisticRegression(classes=CLASSES)
         self.refused(model, folder, target="readmitted", match="must hold numbers")
-
-    def test_an_estimator_for_arrays(self, folder):
-        self.refused(
-            SimplexRegression(),
-            folder,
-            target="cost",
-            match="neither files nor Dask",
-            kind=InputTypeError,
-        )
 
 
 def test_arrow_is_needed_for_files_only(monkeypatch, tmp_path):
