@@ -105,9 +105,8 @@ class DaskTable(StoredTable):
         if table.names is None and (names or is_named):
             raise InputError("a Dask array has no names; pass y and sample_weight as arrays.")
         is_single = isinstance(target, str) if names else getattr(table.labels, "ndim", 1) == 1
-        return OpenedTable(
-            table, names or table.names_beside, weight if is_named else None, is_single=is_single
-        )
+        targets = () if count == "none" else names or table.names_beside
+        return OpenedTable(table, targets, weight if is_named else None, is_single=is_single)
 
     @property
     def names_beside(self) -> tuple[str, ...]:
