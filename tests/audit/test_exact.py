@@ -294,7 +294,7 @@ def test_laws_of_different_kinds_are_refused(first, second):
         lambda: FiniteLaw([0.5, 0.4]),
         lambda: FiniteLaw([1.5, -0.5]),
         lambda: FiniteLaw([]),
-        lambda: FiniteLaw([0.5, 0.5]).beside(FiniteLaw([1.0])),
+        lambda: FiniteLaw([0.5, 0.5]).attach(FiniteLaw([1.0])),
         lambda: permute_and_flip([0.0, math.inf], 1.0),
         lambda: exponential_selection([0.0], 0.0),
         lambda: MovedNoise(math.nan, 1.0),

@@ -272,7 +272,7 @@ class TestBadInput:
             (dask.delayed(3), None, InputTypeError, "a Dask data frame"),
             (dask.bag.from_sequence([1]), None, InputTypeError, "a Dask data frame"),
             (
-                DaskTable.open(da.ones((3, 2))).beside(da.ones(3), None),
+                DaskTable.open(da.ones((3, 2))).attach(da.ones(3), None),
                 da.ones(3),
                 InputError,
                 "leave y out",

@@ -232,6 +232,21 @@ def test_threads_change_nothing(tmp_path):
 
 
 @pytest.mark.usefixtures("small_pieces")
+def test_pieces_are_encoded_by_the_threads_that_sum_them(tmp_path, monkeypatch):
+    folder = write(tmp_path / "data", *table(900), [100], 50)
+    encode, threads = ParquetFeed._encode, []
+
+    def noted(self, frame):
+        threads.append(threading.current_thread().name)
+        return encode(self, frame)
+
+    monkeypatch.setattr(ParquetFeed, "_encode", noted)
+    opened(stored(folder, cached_bytes=0)).sum(floats)
+    assert threads
+    assert all(name.startswith("ThreadPoolExecutor") for name in threads)
+
+
+@pytest.mark.usefixtures("small_pieces")
 def test_sparse_pieces_stay_sparse(tmp_path):
     X, y, weights = table(300)
     folder = write(tmp_path / "data", X, y, weights, [50], 50)

@@ -34,7 +34,7 @@ def number_of(cell: object) -> float:
     """
     if type(cell) is float:
         return cell
-    plain: Any = cell if type(cell) is str else _plain(_alone(cell))
+    plain: Any = cell if type(cell) is str else _plain_value(_only_cell(cell))
     if plain is None:
         return math.nan
     try:
@@ -73,10 +73,10 @@ def label_of(cell: object) -> Any:
     """
     if type(cell) is str:
         return cell
-    alone = _alone(cell)
+    alone = _only_cell(cell)
     if issubclass(type(alone), bytes):
         return text_of(alone)  # type: ignore[arg-type]
-    plain = _plain(alone)
+    plain = _plain_value(alone)
     if type(plain) is Decimal:
         plain = number_of(plain)
     return plain if plain == plain else None
@@ -126,7 +126,7 @@ def is_row(cell: Any) -> bool:
     return issubclass(kind, np.ndarray) and np.ndarray.view(cell, np.ndarray).size > 1
 
 
-def _plain(cell: Any) -> Any:
+def _plain_value(cell: Any) -> Any:
     """Return text or a real number of Python's or NumPy's own types, None for anything else.
 
     Of classes derived from theirs, what the base class holds: no method of a cell is called.
@@ -140,7 +140,7 @@ def _plain(cell: Any) -> Any:
     if issubclass(kind, np.generic) and kind.__module__ == "numpy":
         is_number = issubclass(kind, NUMPY_NUMBERS) and not issubclass(kind, np.timedelta64)
         return cell if is_number else None
-    return _foreign(cell, kind) if issubclass(kind, (Real, Decimal)) else None
+    return _read_foreign(cell, kind) if issubclass(kind, (Real, Decimal)) else None
 
 
 HELD: tuple[tuple[type, Callable[[Any], Any]], ...] = (
@@ -153,7 +153,7 @@ HELD: tuple[tuple[type, Callable[[Any], Any]], ...] = (
 NUMPY_NUMBERS = (np.integer, np.floating, np.bool_)
 
 
-def _foreign(cell: Any, kind: type) -> Any:
+def _read_foreign(cell: Any, kind: type) -> Any:
     """Return a number of a foreign type, exactly if that says that it is whole or a fraction."""
     # Its methods are the caller's code: they may raise and warn of anything, and quote the cell, so
     # every Exception is caught. What is none, an interrupt or an exit, ends the fit as it should.
@@ -169,7 +169,7 @@ def _foreign(cell: Any, kind: type) -> Any:
     return None
 
 
-def _alone(cell: Any) -> object:
+def _only_cell(cell: Any) -> object:
     """Return what is alone in a list or an array, None for several; anything else as it is."""
     kind = type(cell)
     for base in (list, tuple):

@@ -63,7 +63,7 @@ class GivenColumn:
         return self.size
 
     @cached_property
-    def _found(self) -> Found:
+    def _read_cells(self) -> Found:
         with quiet():
             cells, missing = self.read()
         if len(cells.places if isinstance(cells, Coded) else cells) != self.size:
@@ -73,12 +73,12 @@ class GivenColumn:
     @property
     def cells(self) -> Any:
         """Numbers or text in an array of their type, other cells in one of objects, or coded."""
-        return self._found[0]
+        return self._read_cells[0]
 
     @property
     def missing(self) -> Booleans | None:
         """Which numbers are none, where their type cannot say so itself."""
-        return self._found[1]
+        return self._read_cells[1]
 
     def numbers(self) -> Vector:
         """Return each cell as a number, NaN if it is none."""
@@ -91,7 +91,7 @@ class GivenColumn:
             numbers: Vector = cells.astype(np.float64, copy=False)
         return numbers if self.missing is None else np.where(self.missing, np.nan, numbers)
 
-    def stored(self) -> Any:
+    def stored_numbers(self) -> Any:
         """Return numbers in the type they have, and read cell by cell if they have none."""
         cells = self.cells
         is_coded = isinstance(cells, Coded)

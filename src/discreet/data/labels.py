@@ -47,7 +47,7 @@ def clean_weights(column: GivenColumn | None, count: int, bounds: Bounds) -> Vec
     largest = float(bounds.largest_weight)
     if column is None:
         return None if largest >= 1 else np.full(count, largest)
-    return np.clip(np.nan_to_num(as_floats(column.stored()), nan=0.0), 0.0, largest)
+    return np.clip(np.nan_to_num(as_floats(column.stored_numbers()), nan=0.0), 0.0, largest)
 
 
 def as_floats(values: Any) -> Array:
@@ -74,4 +74,4 @@ def clean_labels(
     """Return labels within the declaration, and the records to replace as a whole."""
     if bounds.labels is None or column is None:
         return None, None
-    return bounds.labels.clean(as_floats(column.stored()))
+    return bounds.labels.clean(as_floats(column.stored_numbers()))

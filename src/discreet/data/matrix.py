@@ -225,7 +225,7 @@ def _of_rows(rows: Sequence[Any], name: str) -> _ListedRows:
     listed = [_row(row, name) for row in rows]
     width = len(listed[0]) if listed else 0
     if any(len(row) != width for row in listed):
-        raise _ragged(name)
+        raise _ragged_table(name)
     return _ListedRows(listed, width)
 
 
@@ -241,7 +241,7 @@ def _row(row: Any, name: str) -> Any:
         return _cells_of_foreign(row, name)
     cells: Any = convert(row, name) if hasattr(row, "__array__") else np.empty(())
     if cells.ndim != 1:
-        raise _ragged(name)
+        raise _ragged_table(name)
     return [None] * cells.size if cells.dtype.kind in "mM" else np.asarray(cells)
 
 
@@ -250,10 +250,10 @@ def _cells_of_foreign(row: Sequence[Any], name: str) -> list[Any]:
         return list(row)
     except Exception:  # whatever a foreign row raises could quote its contents
         pass
-    raise _ragged(name)
+    raise _ragged_table(name)
 
 
-def _ragged(name: str) -> InputError:
+def _ragged_table(name: str) -> InputError:
     return InputError(f"{name} must be a table with two axes: rows of the same length.")
 
 

@@ -1,4 +1,4 @@
-"""Sums of blocks: exact for integers, in two floats for the rest.
+"""Sums of blocks: exact for integers, in two floats for the rest (compensated summation).
 
 Within a block of m rows any order of summation errs by at most (m - 1) 2**-53 of the sum of
 magnitudes; blocks are added with a running correction whose own error is of second order. So

@@ -8,6 +8,7 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
+from discreet.data.stored.table import check_found
 from discreet.errors import InputError
 from discreet.schema import Schema
 
@@ -45,9 +46,8 @@ def check_columns(path: Path, names: Sequence[str], schema: Schema, *, with_targ
     missing = [name for name in wanted if name not in names]
     if missing:
         raise InputError(f"{path}: {_missing(missing)}{f' {_hint(names)}' if is_text else ''}")
-    twice = [name for name in wanted if names.count(name) > 1]
-    if twice:
-        raise InputError(f"{path}: the column {twice[0]!r} comes twice; names must differ.")
+    for name in wanted:
+        check_found(str(path), name, names.count(name))
     known = {*wanted, *schema.ignored, schema.target.name}
     extra = [place for place, name in enumerate(names) if name not in known]
     if extra:

@@ -218,17 +218,17 @@ def _check_file(path: Path | str) -> Path:
 def _columns_wanted(schema: Schema, with_target: bool) -> list[Wanted]:
     """Return what is read: numbers, or cells that mean one of the declared labels."""
     wanted = [
-        _wanted(name, column.levels if isinstance(column, Category) else None)
+        _want(name, column.levels if isinstance(column, Category) else None)
         for name, column in schema.declared().items()
     ]
     if with_target:
         target = schema.target
         is_class = target.task == CLASSIFICATION
-        wanted.append(_wanted(target.name, target.classes if is_class else None))
+        wanted.append(_want(target.name, target.classes if is_class else None))
     return wanted
 
 
-def _wanted(name: str, labels: Sequence[Any] | None) -> Wanted:
+def _want(name: str, labels: Sequence[Any] | None) -> Wanted:
     if labels is None:
         return Wanted(name)
     return Wanted(name, tuple(labels), DeclaredLabels(labels).find)

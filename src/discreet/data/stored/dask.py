@@ -22,6 +22,7 @@ from discreet.data.stored.table import (
     TargetCount,
     Wanted,
     check_beside,
+    check_found,
     names_of_targets,
 )
 from discreet.data.stored.worker import LABELS, WEIGHTS, Reading
@@ -71,7 +72,7 @@ class DaskTable(StoredTable):
             )
         return cls(X if _is_frame(X) else _rechunk_rows(X))
 
-    def beside(self, y: Any, weights: Any, *, are_several: bool = False) -> DaskTable:
+    def attach(self, y: Any, weights: Any, *, are_several: bool = False) -> DaskTable:
         """Return the table with labels and weights that came beside it.
 
         Parameters
@@ -100,13 +101,12 @@ class DaskTable(StoredTable):
                 "where are the labels? Pass target with the name of a column of the Dask data "
                 "frame, or y with a Dask array or column."
             )
-        table = self.beside(y, None if is_named else weight, are_several=count == "several")
+        table = self.attach(y, None if is_named else weight, are_several=count == "several")
         if table.names is None and (names or is_named):
             raise InputError("a Dask array has no names; pass y and sample_weight as arrays.")
         is_single = isinstance(target, str) if names else getattr(table.labels, "ndim", 1) == 1
-        return OpenedTable(
-            table, names or table.names_beside, weight if is_named else None, is_single=is_single
-        )
+        targets = () if count == "none" else names or table.names_beside
+        return OpenedTable(table, targets, weight if is_named else None, is_single=is_single)
 
     @property
     def names_beside(self) -> tuple[str, ...]:
@@ -186,9 +186,7 @@ class DaskTable(StoredTable):
     def _check(self, column: Wanted) -> None:
         """Refuse a column that is missing, or whose type does not go with what is declared."""
         found = [place for place, name in enumerate(self.rows.columns) if name == column.name]
-        if len(found) != 1:
-            what = "comes twice; names must differ" if found else "which is declared, is missing"
-            raise InputError(f"the Dask data frame: the column {column.name!r}, {what}.")
+        check_found("the Dask data frame", column.name, len(found))
         _check_kind("the Dask data frame", column, self.rows.dtypes.iloc[found[0]])
 
 
@@ -285,7 +283,7 @@ def dask_rows(X: Any, y: Any = None, *, weights: Any = None) -> DaskSource:
     >>> Rows(dask_rows(rows), bounds=Bounds(L2Ball(1.0), n_features=2))
     <sealed rows: 2 features, unit 'add_remove'>
     """
-    table = DaskTable.open(X).beside(y, weights)
+    table = DaskTable.open(X).attach(y, weights)
     features = None if table.names is None else tuple(Wanted(name) for name in table.names)
     target = None if y is None else Wanted("y")
     label = None if y is None else np.asarray

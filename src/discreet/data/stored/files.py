@@ -20,7 +20,7 @@ from urllib.parse import unquote
 
 from discreet.data.arrow import import_arrow
 from discreet.data.kinds import kind_of
-from discreet.data.stored.table import Wanted
+from discreet.data.stored.table import Wanted, check_found
 from discreet.errors import InputError, InputTypeError, SourceChanged
 
 SUFFIXES = (".parquet", ".pq")
@@ -76,14 +76,11 @@ class ParquetFile:
 
     def check_column(self, column: Wanted) -> None:
         """Refuse a column that is missing, comes twice, or is of another type than declared."""
-        name, path = column.name, self.path
-        inside, outside = name in self.types, name in self.folders
-        if not inside and not outside:
-            raise InputError(f"{path}: the column {name!r}, which is declared, is missing.")
-        if name in self.twice or (inside and outside):
-            raise InputError(f"{path}: the column {name!r} comes twice; names must differ.")
-        if inside:
-            column.check(str(path), kind_of(self.types[name]))
+        name, place = column.name, str(self.path)
+        times = (name in self.types) + (name in self.twice) + (name in self.folders)
+        check_found(place, name, times)
+        if name in self.types:
+            column.check(place, kind_of(self.types[name]))
 
     def is_unchanged(self) -> bool:
         """Say whether the file is still what it was when it was opened."""

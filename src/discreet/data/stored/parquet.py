@@ -240,11 +240,11 @@ class ParquetFeed(Feed):
         self.table.check_unchanged()
 
     def pieces(self, rows: int) -> Iterator[Piece]:
-        with closing(self.later(rows)) as later:
-            for _, make in later:
+        with closing(self.lazy_pieces(rows)) as makers:
+            for _, make in makers:
                 yield make()
 
-    def later(
+    def lazy_pieces(
         self, rows: int, first: int = 0
     ) -> Generator[tuple[int, Callable[[], Piece]], None, None]:
         waiting: list[tuple[ParquetFile, Any]] = []

@@ -1,9 +1,10 @@
 """Clipped rows in partitions that stay where they are; only their sums come here.
 
-What comes back is, for each pass, one total of the blocks of a few neighbouring partitions; beside
-it their numbers of rows, once. Totals are added in the order of the partitions, whichever came
-first, so that a pass which was repeated because a worker was lost brings the same numbers. Noise
-is drawn here, after the last pass, and not by workers.
+The driver's side of a computation with Dask. What comes back is, for each pass, one total of the
+blocks of a few neighbouring partitions; beside it their numbers of rows, once. Totals are added in
+the order of the partitions, whichever came first, so that a pass which was repeated because a
+worker was lost brings the same numbers. Noise is drawn here, after the last pass, and not by
+workers.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Rows as they were made for one pass, in a temporary file, so that others need not make them.
 
-The file has no name from the beginning (or loses it at once, where the system knows no other way),
-so that nothing is left of it when the process ends, however it ends; only its owner can open it. It
-lies in the folder that ``TMPDIR`` names. ``DISCREET_SPILL=no`` does without.
+Spilling to disk: a cache of prepared pieces that do not fit into memory. The file has no name from
+the beginning (or loses it at once, where the system knows no other way), so that nothing is left of
+it when the process ends, however it ends; only its owner can open it. It lies in the folder that
+``TMPDIR`` names. ``DISCREET_SPILL=no`` does without.
 
 Nothing depends on it but time: a piece that is not in the file is made again, and what is read back
 is, bit for bit, what was made. So writing stops without a word when the disk is full, or slow.

@@ -1,4 +1,4 @@
-"""Rows too many to hold: read again in every pass, a piece at a time.
+"""Rows too many to hold: read again in every pass, a piece at a time (out-of-core streaming).
 
 A feed hands out the same pieces in the same order in every pass, each but the last of the same
 number of rows, wherever files or their parts begin. Blocks never cross a piece, so that sums are

@@ -142,6 +142,24 @@ class Encoding:
         return Piece(matrix, found, weights)
 
 
+def check_found(place: str, name: str, times: int) -> None:
+    """Refuse a declared column that a table does not have, or has more than once.
+
+    Parameters
+    ----------
+    place
+        Where it was looked for.
+    name
+        What it is called.
+    times
+        How often it was found there.
+    """
+    if not times:
+        raise InputError(f"{place}: the column {name!r}, which is declared, is missing.")
+    if times > 1:
+        raise InputError(f"{place}: the column {name!r} comes twice; names must differ.")
+
+
 def _side_by_side(matrix: Any, targets: Any) -> Any:
     """Return features and targets in one matrix, sparse if the features are."""
     if not sparse.issparse(matrix):

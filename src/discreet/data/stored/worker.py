@@ -1,4 +1,4 @@
-"""What is done with one partition of a table, where it is.
+"""What is done with one partition of a table, where it is: the tasks that Dask's workers run.
 
 Nothing here raises: what an engine writes about a failed task, in the logs of workers, would quote
 its arguments. A task that fails answers with :class:`Broken`, which says nothing of any row.
