@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from discreet.data.stored import OpenedTable as Stored
 from discreet.data.stored import Wanted, map_rows
 from discreet.data.stored import is_table as are_stored
-from discreet.data.stored.dask import is_dask
+from discreet.data.stored.dask import DaskTable
 
 __all__ = ["Stored", "are_stored", "by_partition"]
 
@@ -24,7 +24,7 @@ def by_partition(method: Method) -> Method:
 
     @wraps(method)
     def speak(self: Any, X: Any) -> Any:
-        if not is_dask(X):
+        if not DaskTable.owns(X):
             return method(self, X)
         check_is_fitted(self, "coef_")
         names = getattr(self, "feature_names_in_", None)
