@@ -10,7 +10,7 @@ import pytest
 from pyarrow import parquet
 
 from discreet.ledger import Ledger
-from support.place import run
+from support.place import columns, run, write_parquet
 
 COMMAND = ["fit", "schema.toml", "many", "--ledger", "patients.db", "--out", "model"]
 
@@ -62,6 +62,45 @@ def test_an_empty_folder(place):
     result = run(place, COMMAND)
     assert result.code == 2
     assert "no Parquet file here" in result.error
+
+
+@pytest.mark.parametrize("command", ["fit", "predict", "init --measure"])
+def test_one_parquet_file_is_read_a_few_rows_at_a_time_too(place, monkeypatch, command):
+    def fail(*_, **__):
+        raise AssertionError("a file was read whole")
+
+    monkeypatch.setattr(parquet.ParquetFile, "read", fail)
+    monkeypatch.setattr(parquet, "read_table", fail)
+    arguments = {
+        "fit": "fit schema.toml data.parquet --ledger patients.db --out model",
+        "predict": "predict fitted data.parquet",
+        "init --measure": "init data.parquet --measure --target back --out new.toml",
+    }
+    done = run(place, arguments[command])
+    assert done.code == 0, done.error
+
+
+def test_text_that_is_no_utf8_is_no_reason_to_refuse_a_parquet_file(place):
+    cells = columns()
+    raw = [(ward or "").encode() for ward in cells["ward"].to_pylist()]
+    cells["ward"] = pa.array([b"\xff\xfe", *raw[1:]], pa.binary()).view(pa.string())
+    write_parquet(place / "data.parquet", cells)
+    done = run(place, "fit schema.toml data.parquet --ledger patients.db --out model")
+    assert done.code == 0, done.error
+    assert run(place, "predict model data.parquet").output.count("\n") == 1 + len(raw)
+
+
+def test_a_damaged_file_is_refused_before_the_charge_and_a_damaged_folder_after_it(place):
+    whole = bytearray((place / "data.parquet").read_bytes())
+    whole[int(0.3 * len(whole))] ^= 0x55
+    (place / "many").mkdir()
+    for name in ("data.parquet", "many/1.parquet"):
+        (place / name).write_bytes(bytes(whole))
+    alone = run(place, [word.replace("many", "data.parquet") for word in COMMAND])
+    assert (alone.code, "cannot be read as Parquet" in alone.error) == (2, True)
+    assert not Ledger(place / "patients.db").history()
+    assert "nothing is released; a charge stands" in run(place, COMMAND).error
+    assert len(Ledger(place / "patients.db").history()) == 1
 
 
 SINGLE = """

@@ -242,8 +242,8 @@ def places_in_a_partition(cells, classes):
 
 
 def places_by_the_command_line(cells, classes):
-    meant = [DeclaredLabels(classes).meant(cell) for cell in cells]
-    return [NO if label is None else classes.index(label) for label in meant]
+    labels = [DeclaredLabels(classes).find(cell) for cell in cells]
+    return [NO if label is None else classes.index(label) for label in labels]
 
 
 @pytest.mark.parametrize(("cells", "classes", "listed", "scattered", "commanded"), AT_EACH_DOOR)

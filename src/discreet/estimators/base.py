@@ -156,7 +156,7 @@ class PrivateEstimator(Storable):
 
         def encode() -> tuple[Any, Any, Any]:
             read = None if target is None else target.read(labels)
-            return accepted.encode(), read, None if counts is None else counts.stored()
+            return accepted.encode(), read, None if counts is None else counts.stored_numbers()
 
         rows = EncodedSource(
             (count, width),

@@ -88,7 +88,7 @@ class Reading:
         names = list(rows.columns)
         for column in self.encoding.wanted:
             name = column.name
-            if names.count(name) != 1 and name.startswith((LABELS, WEIGHTS)):
+            if names.count(name) != 1 and str(name).startswith((LABELS, WEIGHTS)):
                 return UNEQUAL
             if names.count(name) != 1:
                 return Broken(f"a partition does not have the column {name!r}, or has it twice.")
