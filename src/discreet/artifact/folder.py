@@ -20,7 +20,7 @@ from discreet.artifact.codec import decode, decode_array, encode, encode_array
 from discreet.artifact.models import KINDS, NOT_STORED, Kind, kind_of, learnt_by
 from discreet.errors import DiscreetError, InputError
 from discreet.estimators.storing import STORED_WITHOUT
-from discreet.ledger.in_memory import LostLedger
+from discreet.ledger.memory import LostLedger
 from discreet.linear_model import LowRankRegressor
 from discreet.record import Release
 

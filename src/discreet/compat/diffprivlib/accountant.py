@@ -14,7 +14,7 @@ from discreet.compat.diffprivlib.spent import Spent
 from discreet.errors import InputError, InputTypeError, PrivacyError
 from discreet.ledger import AbstractLedger
 from discreet.ledger.decimal_amounts import split
-from discreet.ledger.in_memory import ELSEWHERE
+from discreet.ledger.memory import ELSEWHERE
 from discreet.privacy import Unit, unit_named
 
 SHOWN = 5

@@ -21,7 +21,7 @@ from discreet.ledger import AbstractLedger, Receipt, State
 from discreet.ledger.abstract import Entry
 from discreet.ledger.decimal_amounts import EXACT, Amounts, amount, amounts, total, within
 from discreet.ledger.filters import RENYI_SHARE, RenyiFilter, quoted
-from discreet.ledger.in_memory import InMemory
+from discreet.ledger.memory import InMemory
 from discreet.privacy import Approximate, Budget, Guarantee, NoPrivacy, Profile, Pure, Unit
 
 HAIR = 1e-9
