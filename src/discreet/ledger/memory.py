@@ -58,7 +58,7 @@ class InMemory(AbstractLedger):
         return f"memory:{self._name}"
 
     @contextmanager
-    def _turn(self) -> Iterator[None]:
+    def _take_turn(self) -> Iterator[None]:
         """Let one caller at a time decide and write, and refuse who interrupts it in its thread.
 
         A signal handler runs in the midst of the main thread. To let it in would decide two charges
@@ -98,7 +98,7 @@ class InMemory(AbstractLedger):
 
     def _move(self, receipt: Receipt, before: State, after: State) -> None:
         self._check_process()
-        with self._turn():
+        with self._take_turn():
             self._exchange(receipt, before, after)
 
     def _exchange(self, receipt: Receipt, before: State, after: State) -> None:
@@ -132,10 +132,10 @@ class InMemory(AbstractLedger):
         return 0.0 if total is None else total.epsilon(delta)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _find, (self._name,)
+        return _find_alive, (self._name,)
 
 
-def _find(name: str) -> AbstractLedger:
+def _find_alive(name: str) -> AbstractLedger:
     """Return the ledger of that name; one that refuses everything if it is not in this process."""
     return _alive.get(name) or LostLedger()
 
@@ -169,22 +169,22 @@ class MemoryLedger(InMemory):
     def __init__(self, budget: Budget, unit: str | Unit = "add_remove") -> None:
         self._account = Account(budget, unit)
         self.budget, self.unit = self._account.budget, self._account.unit
-        self._balance = self._account.nothing()
+        self._balance = self._account.empty_balance()
         super().__init__()
 
     def charge(self, guarantee: Guarantee, *, purpose: str = "") -> Receipt:
         self._account.check(guarantee)
         self._check_process()
         costs = self._account.costs(guarantee)
-        with self._turn():
+        with self._take_turn():
             self._balance = self._account.pay(self._balance, guarantee, costs)
             return self._write(guarantee, purpose, State.RESERVED)
 
     def refund(self, receipt: Receipt) -> None:
         self._check_process()
-        with self._turn():
+        with self._take_turn():
             self._exchange(receipt, State.RESERVED, State.REFUNDED)
-            balance = self._account.nothing()  # afresh: infinite costs cannot be subtracted
+            balance = self._account.empty_balance()  # afresh: infinite costs cannot be subtracted
             for guarantee in self.standing():
                 balance = self._account.add(balance, self._account.costs(guarantee), None)
             self._balance = balance

@@ -19,8 +19,8 @@ from discreet.compat.diffprivlib.complaints import BudgetError
 from discreet.errors import RehearsalRefused, UnitMismatch
 from discreet.ledger import AbstractLedger, Receipt, State
 from discreet.ledger.abstract import Entry
-from discreet.ledger.decimal_amounts import EXACT, Amounts, amount, amounts, total, within
-from discreet.ledger.filters import RENYI_SHARE, RenyiFilter, quoted
+from discreet.ledger.decimal_amounts import EXACT, Amounts, add_up, amount, amounts, is_within
+from discreet.ledger.filters import RENYI_SHARE, RenyiFilter, quoted_pair
 from discreet.ledger.memory import InMemory
 from discreet.privacy import Approximate, Budget, Guarantee, NoPrivacy, Profile, Pure, Unit
 
@@ -85,7 +85,7 @@ class Books(InMemory):
                 f"{guarantee.unit.name!r}. Give both the same unit=."
             )
         self._check_process()
-        with self._turn():
+        with self._take_turn():
             if not self.admits(spend):
                 left = self.remaining(min(spend.delta, 1 - 1e-9))
                 raise BudgetError(
@@ -105,7 +105,7 @@ class Books(InMemory):
         """Say whether these would be booked as well, with another slack if one is given."""
         slack = self.slack if slack is None else slack
         everything = [*self.spends(), *requests]
-        if within(_exact_sums(everything), self._ceiling(slack)):
+        if is_within(_exact_sums(everything), self._ceiling(slack)):
             return True
         return 0 < self.epsilon < math.inf and self._admits_with_slack(everything, slack)
 
@@ -115,7 +115,7 @@ class Books(InMemory):
             return False
         rule = _rule(self.epsilon, share)
         costs = [_cost(rule, spend.guarantee) for spend in everything]
-        return rule.admits(total(costs, start=amounts(0.0, 0.0)))
+        return rule.admits(add_up(costs, start=amounts(0.0, 0.0)))
 
     def quoted(self) -> list[tuple[float, float]]:
         """Return the epsilon and the delta that each of them was booked at."""
@@ -209,12 +209,12 @@ def _cost(rule: RenyiFilter, guarantee: Guarantee) -> Amounts:
 
 
 def _as_it_is(guarantee: Guarantee) -> Spend:
-    return Spend(guarantee, *quoted(guarantee))
+    return Spend(guarantee, *quoted_pair(guarantee))
 
 
 def _exact_sums(spends: list[Spend]) -> Amounts:
     booked = (amounts(spend.epsilon, spend.delta) for spend in spends)
-    return total(booked, start=amounts(0.0, 0.0))
+    return add_up(booked, start=amounts(0.0, 0.0))
 
 
 def sums_of(spends: list[Spend]) -> tuple[float, float]:

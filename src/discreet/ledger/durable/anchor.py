@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Self
 
 from discreet.errors import InputError, InputTypeError
-from discreet.ledger.durable.chain import parsed
+from discreet.ledger.durable.hash_chain import parse_or_none
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Anchor:
     @classmethod
     def from_text(cls, text: str) -> Self:
         """Read a line back; anything else is refused."""
-        document = parsed(text)
+        document = parse_or_none(text)
         kinds = {"dataset": str, "key": str, "lines": int, "digest": str, "time": str}
         is_one = isinstance(document, dict) and set(document) == {f.name for f in fields(cls)}
         if not is_one or not all(type(document[name]) is kind for name, kind in kinds.items()):

@@ -44,7 +44,7 @@ class Line:
     @property
     def document(self) -> Json:
         """What is written in the line."""
-        document = parsed(self.text)
+        document = parse_or_none(self.text)
         if not isinstance(document, dict):
             raise LedgerError(f"line {self.number} of the history cannot be read; run verify.")
         return document
@@ -65,12 +65,12 @@ def next_line(number: int, charge: int, what: str, before: str, facts: Mapping[s
     return Line(number, charge, what, text, digest_of(before, text))
 
 
-def parsed(text: object) -> Any:
+def parse_or_none(text: object) -> Any:
     """Return what a JSON text says; None if it is none.
 
     Examples
     --------
-    >>> parsed('{"a": 1}'), parsed("{")
+    >>> parse_or_none('{"a": 1}'), parse_or_none("{")
     ({'a': 1}, None)
     """
     try:
