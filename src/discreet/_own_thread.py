@@ -142,7 +142,7 @@ class _Job(Generic[Answer]):
         return self._answers[0] if self._answers else None
 
 
-def apart(work: Callable[[Stoppable], Answer]) -> Answer | None:
+def run_in_own_thread(work: Callable[[Stoppable], Answer]) -> Answer | None:
     """Return what the work returns, None if it raises; it runs in a thread of its own.
 
     Whatever interrupts this call stops the work in its stoppable part, waits for its end, and goes
@@ -150,7 +150,7 @@ def apart(work: Callable[[Stoppable], Answer]) -> Answer | None:
 
     Examples
     --------
-    >>> apart(lambda stoppable: 6 * 7)
+    >>> run_in_own_thread(lambda stoppable: 6 * 7)
     42
     """
     return _Job(work).answer()

@@ -120,7 +120,7 @@ def _model(
     rehearse: int | None,
 ) -> Model:
     """Return the model to fit, from what is said on the command line or in the schema."""
-    columns = schema.declared()
+    columns = schema.declared_columns()
     epsilon = schema.epsilon if epsilon is None else epsilon
     delta = schema.delta if delta is None else delta
     if epsilon is None:

@@ -107,7 +107,7 @@ def plan(
 def _facts(
     schema: Schema, delta: float | None, signal: float | None, majority: float | None
 ) -> PublicFacts:
-    columns, target = schema.declared(), schema.target
+    columns, target = schema.declared_columns(), schema.target
     delta = schema.delta if delta is None else delta
     return PublicFacts(
         columns,

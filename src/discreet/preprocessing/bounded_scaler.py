@@ -115,7 +115,7 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: object = None) -> Self:
         """Check the shape and the column names of X; read no value."""
-        self._declared()
+        self._declared_columns()
         names = _frame_names(X)
         self._check_shape(X, names)
         self.n_features_in_ = len(self.columns)
@@ -128,7 +128,7 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def transform(self, X: Any) -> Array | Csr:
         """Return the features of each row."""
-        declared = self._declared()
+        declared = self._declared_columns()
         names = _frame_names(X)
         self._check_shape(X, names)
         cells = self._cells(X, names)
@@ -136,8 +136,8 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             blocks = [column.encode_sparse(c) for column, c in zip(declared, cells, strict=True)]
             return sparse.csr_array(sparse.hstack(blocks, format="csr"))
         if isinstance(X, Frame):
-            return _stored(declared, cells, centred=self.centre_categories)
-        return _encoded(declared, cells, centred=self.centre_categories)
+            return _encode_stored(declared, cells, centred=self.centre_categories)
+        return _encode(declared, cells, centred=self.centre_categories)
 
     def plain(self, X: Any) -> Array:
         """Return the features in the user's own units, for coefficients that :meth:`fold` made.
@@ -152,7 +152,7 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         array([[100.,   0.,   1.],
                [ 50.,   0.,   0.]])
         """
-        declared = self._declared()
+        declared = self._declared_columns()
         names = _frame_names(X)
         self._check_shape(X, names)
         cells = self._cells(X, names)
@@ -160,7 +160,7 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def get_feature_names_out(self, input_features: Iterable[str] | None = None) -> NDArray[Any]:
         """Name the features: a numeric column keeps its name, a level is ``column_level``."""
-        declared = self._declared()
+        declared = self._declared_columns()
         names = self._column_names(None if input_features is None else list(input_features))
         listed = [column.names(name) for column, name in zip(declared, names, strict=True)]
         return np.array(list(chain.from_iterable(listed)), dtype=object)
@@ -168,14 +168,14 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def n_features_out(self) -> int:
         """How many features a row has, without any intercept."""
-        return sum(column.width for column in self._declared())
+        return sum(column.width for column in self._declared_columns())
 
     def row_norm(self, order: float = 2) -> float:
         """Bound the norm of every encoded row, without any intercept; order 1, 2 or infinity.
 
         Rounded up by enough that the norm is within the bound as floating point computes it, too.
         """
-        declared = self._declared()
+        declared = self._declared_columns()
         if order == math.inf:
             return 1.0
         if order not in (1, 2):
@@ -236,7 +236,7 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         >>> coef.tolist(), float(intercept)
         ([0.04, -1.5, 1.5], -1.5)
         """
-        declared = self._declared()
+        declared = self._declared_columns()
         encoded = as_numbers("coef", coef)
         width = self.n_features_out
         if encoded.ndim == 0 or encoded.shape[-1] != width:
@@ -267,7 +267,7 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def _declared(self) -> tuple[Column, ...]:
+    def _declared_columns(self) -> tuple[Column, ...]:
         """Return the declared columns in order, refusing parameters that make no encoding."""
         _checks.instance(bool, centre_categories=self.centre_categories)
         _checks.instance(bool, sparse_output=self.sparse_output)
@@ -320,12 +320,14 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _cells(self, X: Any, names: list[Any] | None) -> list[Cells]:
         """Return the values of each declared column, refusing types no declaration speaks of."""
-        declared = self._declared()
+        declared = self._declared_columns()
         if names is None:
             array = _array(X)
-            return [_of_array(array, place, column) for place, column in enumerate(declared)]
+            return [_cells_of_array(array, place, column) for place, column in enumerate(declared)]
         wanted = self.columns if isinstance(self.columns, Mapping) else names
-        return [_of_frame(X, name, column) for name, column in zip(wanted, declared, strict=True)]
+        return [
+            _cells_of_frame(X, name, column) for name, column in zip(wanted, declared, strict=True)
+        ]
 
     def _column_names(self, given: list[str] | None) -> list[str]:
         """Return a name for each column, from the declaration, the caller or the last fit."""
@@ -342,19 +344,19 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return given
 
 
-def _encoded(columns: Sequence[Column], cells: Sequence[Cells], *, centred: bool) -> Array:
+def _encode(columns: Sequence[Column], cells: Sequence[Cells], *, centred: bool) -> Array:
     """Encode columns; those of plain numbers that stand together, together."""
-    parts = _parts(columns, cells, encode_numbers, centred=centred)
+    parts = _encode_parts(columns, cells, encode_numbers, centred=centred)
     return parts[0] if len(parts) == 1 else side_by_side(parts)
 
 
-def _stored(columns: Sequence[Column], cells: Sequence[Cells], *, centred: bool) -> Array:
+def _encode_stored(columns: Sequence[Column], cells: Sequence[Cells], *, centred: bool) -> Array:
     """Encode columns of a stored table: the same numbers, laid out by columns."""
-    parts = _parts(columns, cells, encode_stored_numbers, centred=centred)
+    parts = _encode_parts(columns, cells, encode_stored_numbers, centred=centred)
     return parts[0] if len(parts) == 1 else column_by_column(parts)
 
 
-def _parts(
+def _encode_parts(
     columns: Sequence[Column],
     cells: Sequence[Cells],
     encode: Callable[[Sequence[Numeric], Sequence[NDArray[Any]]], Array],
@@ -409,7 +411,7 @@ def _array(X: Any) -> Any:
     return cells_of(X)
 
 
-def _of_frame(X: Any, name: Any, declared: Column) -> Cells:
+def _cells_of_frame(X: Any, name: Any, declared: Column) -> Cells:
     """Return one column of a data frame, refused if its type cannot hold what is declared."""
     column = X[name]
     if isinstance(column, Coded):
@@ -419,7 +421,7 @@ def _of_frame(X: Any, name: Any, declared: Column) -> Cells:
         raise InputError(f"X: the column {name!r} must have one axis; got {column.ndim}.")
     dtype = column.type if is_arrow(X) else getattr(column, "dtype", None)
     if dtype is None:
-        return _objects(column)
+        return _object_cells(column)
     check_kind("X", name, labels, kind_of(dtype))
     if family(column) == "polars" and kind_of(dtype).holds == TEXT:
         text: Cells = column_of(column, "X").cells  # NumPy's of it would panic at what is no UTF-8
@@ -428,7 +430,7 @@ def _of_frame(X: Any, name: Any, declared: Column) -> Cells:
     return np.asarray(column) if held is None else arrow_cells(held, Wanted(str(name), labels))
 
 
-def _of_array(array: NDArray[Any], place: int, declared: Column) -> Cells:
+def _cells_of_array(array: NDArray[Any], place: int, declared: Column) -> Cells:
     """Return one column of an array, refused if the array's type cannot hold what is declared.
 
     An array has one type for all its columns, so text may stand for whatever it spells.
@@ -441,7 +443,7 @@ def _of_array(array: NDArray[Any], place: int, declared: Column) -> Cells:
     return array[:, place]
 
 
-def _objects(column: Any) -> Cells:
+def _object_cells(column: Any) -> Cells:
     """Return cells without a type of their own, so that none decides how others are read."""
     listed = list(column)
     cells = np.empty(len(listed), dtype=object)

@@ -204,7 +204,7 @@ def _file(path: Path | str) -> Path:
 def _wanted(schema: Schema, with_target: bool) -> dict[str, Labels | None]:
     wanted: dict[str, Labels | None] = {
         name: Labels(column.levels) if isinstance(column, Category) else None
-        for name, column in schema.declared().items()
+        for name, column in schema.declared_columns().items()
     }
     if with_target:
         target = schema.target
