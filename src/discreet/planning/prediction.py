@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from discreet._types import Json
-from discreet.planning.prediction_plot import save
+from discreet.planning.prediction_plot import save_plot
 from discreet.planning.public_facts import PublicFacts
 
 FORMAT = 1
@@ -141,4 +141,4 @@ class Prediction:
 
     def plot(self, path: Path | str) -> None:
         """Draw scores against epsilon; needs matplotlib (extra ``plot``)."""
-        save(self, Path(path))
+        save_plot(self, Path(path))

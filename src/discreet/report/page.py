@@ -45,7 +45,7 @@ class Items:
 
 
 @dataclass(frozen=True)
-class Table:
+class TableBlock:
     """Rows of cells under a header; the first cell of a row names it."""
 
     caption: str
@@ -61,14 +61,14 @@ class Quotation:
 
 
 @dataclass(frozen=True)
-class Curve:
+class CurveBlock:
     """The picture of a trade-off, and the same in words."""
 
     tradeoff: Tradeoff
     words: str
 
 
-Block: TypeAlias = Paragraph | Alarm | Headline | Items | Table | Quotation | Curve
+Block: TypeAlias = Paragraph | Alarm | Headline | Items | TableBlock | Quotation | CurveBlock
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def page_of(document: Json) -> Page:
 def _opening(document: Json) -> list[Block]:
     blocks: list[Block] = []
     if not document["status"]["is_private"]:
-        blocks.append(Alarm(_why_nothing(document)))
+        blocks.append(Alarm(_reason_for_alarm(document)))
     if document["about"]["description"]:
         blocks.append(Paragraph(document["about"]["description"]))
     if document["status"]["is_private"]:
@@ -124,7 +124,7 @@ def _opening(document: Json) -> list[Block]:
     return blocks
 
 
-def _why_nothing(document: Json) -> str:
+def _reason_for_alarm(document: Json) -> str:
     if document["status"]["is_rehearsal"]:
         return (
             "NOTHING IS PRIVATE. This is a rehearsal: its noise can be repeated and taken away. "
@@ -192,7 +192,7 @@ def _attacker(document: Json) -> Section:
         )
         for one in belief["beliefs"]
     )
-    blocks.append(Table("Beliefs about one record", ("before", "at least", "at most"), rows))
+    blocks.append(TableBlock("Beliefs about one record", ("before", "at least", "at most"), rows))
     blocks.append(
         Paragraph(
             "Whoever must guess which of two equally likely neighbours this result is from is "
@@ -206,7 +206,7 @@ def _attacker(document: Json) -> Section:
         for alarms, share in zip(SHOWN_ALARMS, misses, strict=True)
     )
     blocks.append(
-        Curve(
+        CurveBlock(
             curve,
             "Best attacks on one record. An attack that tells two neighbouring data sets apart "
             "with some share of false alarms misses at least the share that the curve shows. "
@@ -236,7 +236,7 @@ def _attacker(document: Json) -> Section:
         )
     )
     header = ("records", "epsilon", "delta", "best guess")
-    blocks.append(Table("Groups of records", header, groups))
+    blocks.append(TableBlock("Groups of records", header, groups))
     return Section("What an attacker could still learn", tuple(blocks))
 
 
@@ -288,16 +288,16 @@ def _budget(document: Json) -> Section:
         delta, total = up(account["delta"]), account["budget"]
         whole, left = "", "any epsilon"
         if total is not None:
-            epsilon, most = _shown(total["epsilon"]), _shown(total["delta"])
+            epsilon, most = _format_number(total["epsilon"]), _format_number(total["delta"])
             whole = f", of a budget of epsilon {epsilon} at delta {most}"
         if account["remaining"] is not None:
-            left = f"epsilon {_down(account['remaining'])}"
+            left = f"epsilon {_round_down(account['remaining'])}"
         spent = "no bound" if account["spent"] is None else f"epsilon {up(account['spent'])}"
         blocks.append(
             Paragraph(
                 f"When this card was written, {left} at delta {delta} was left for further "
                 f"releases{whole}. All releases so far together come to {spent} at delta {delta}"
-                f"{_spent_in_all(account)}."
+                f"{_total_in_words(account)}."
             )
         )
     else:
@@ -307,7 +307,7 @@ def _budget(document: Json) -> Section:
         rows.append(("digest of the entry", ledger["digest"]))
     if account is not None:
         rows += [("charged", account["charged"]), ("state", account["state"])]
-    blocks.append(Table("Ledger entry", ("what", "value"), tuple(rows)))
+    blocks.append(TableBlock("Ledger entry", ("what", "value"), tuple(rows)))
     return Section(title, tuple(blocks))
 
 
@@ -322,12 +322,12 @@ def _facts(document: Json) -> Section:
                 "Values outside of what is declared are brought inside before anything else; the "
                 "declarations are kept by the code, not by the data."
             ),
-            Table("Declared facts", ("about", "fact", "who says so"), rows),
+            TableBlock("Declared facts", ("about", "fact", "who says so"), rows),
         ),
     )
 
 
-def _spent_in_all(account: Json) -> str:
+def _total_in_words(account: Json) -> str:
     """Say what was spent at the delta of the whole budget, if that is another."""
     total, spent = account["budget"], account["spent_in_all"]
     if total is None or spent is None or total["delta"] == account["delta"]:
@@ -344,25 +344,25 @@ def _making(document: Json) -> Section:
         ("source of noise", document["noise"]["source"] or "not recorded"),
         (
             "distance of the computed from the ideal law, counted above",
-            _shown(certificate["distance"]),
+            _format_number(certificate["distance"]),
         ),
-        ("chance added to delta", _shown(certificate["failure"])),
+        ("chance added to delta", _format_number(certificate["failure"])),
     ]
-    rows += [(one["what"], _shown(one["value"])) for one in certificate["tolerances"]]
+    rows += [(one["what"], _format_number(one["value"])) for one in certificate["tolerances"]]
     return Section(
         "How it was made",
         (
-            Table("Mechanism and certificate", ("what", "value"), tuple(rows)),
+            TableBlock("Mechanism and certificate", ("what", "value"), tuple(rows)),
             Paragraph(
                 f"What is proved, from {mechanism['note']} "
                 f"(SHA-256 {mechanism['note_digest'][:16]}…):"
             ),
-            Quotation(_unwrapped(mechanism["statement"])),
+            Quotation(_unwrap(mechanism["statement"])),
         ),
     )
 
 
-def _unwrapped(text: str) -> str:
+def _unwrap(text: str) -> str:
     """Return text with the lines of each paragraph joined; lists, tables and formulas stay."""
     lines: list[str] = []
     for line in text.split("\n"):
@@ -386,7 +386,7 @@ def _numbers(document: Json) -> Section:
     )
     if not rows:
         return Section("All numbers", (Paragraph("There are none: nothing is promised."),))
-    table = Table("Epsilon at several deltas", ("delta", "epsilon"), rows)
+    table = TableBlock("Epsilon at several deltas", ("delta", "epsilon"), rows)
     return Section("All numbers", (told, table))
 
 
@@ -395,7 +395,7 @@ def _versions(document: Json) -> Section:
     return Section(
         "Versions",
         (
-            Table("Software that made the release", ("software", "version"), rows),
+            TableBlock("Software that made the release", ("software", "version"), rows),
             Paragraph(f"Card written {document['written']}."),
         ),
     )
@@ -415,7 +415,7 @@ def _percent(share: float, way: str) -> str:
     return f"{exact.quantize(Decimal('0.1'), way):f}".removesuffix(".0") + "\u00a0%"
 
 
-def _down(value: float) -> str:
+def _round_down(value: float) -> str:
     """Write a number with three digits, rounded down."""
     if value == 0:
         return "0"
@@ -424,5 +424,5 @@ def _down(value: float) -> str:
     return f"{float(exact.quantize(unit, ROUND_FLOOR)):g}"
 
 
-def _shown(value: float) -> str:
+def _format_number(value: float) -> str:
     return f"{value:.3g}" if math.isfinite(value) else str(value)

@@ -55,7 +55,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Table:
+class BoundsTable:
     """The bounds that apply to a setting: those with constants first, uppers from the smallest.
 
     Examples
@@ -107,7 +107,7 @@ class Table:
         return json.dumps(document, allow_nan=False)
 
 
-def bounds_for(setting: Setting) -> Table:
+def bounds_for(setting: Setting) -> BoundsTable:
     """Return every bound that applies.
 
     Examples
@@ -119,7 +119,7 @@ def bounds_for(setting: Setting) -> Table:
     _checks.instance(Setting, setting=setting)
     found = [Estimate.of(bound, setting) for bound in CATALOGUE.values() if bound.applies(setting)]
     found.sort(key=lambda one: (one.is_rate_only, one.kind == "lower", _order(one)))
-    return Table(setting, tuple(found))
+    return BoundsTable(setting, tuple(found))
 
 
 def best_upper(setting: Setting, *, mechanisms: tuple[str, ...] | None = None) -> Estimate:
@@ -142,12 +142,12 @@ def best_upper(setting: Setting, *, mechanisms: tuple[str, ...] | None = None) -
     return min(found, key=_total)
 
 
-def lower(setting: Setting) -> Estimate:
+def best_lower(setting: Setting) -> Estimate:
     """Return the largest lower bound with a constant.
 
     Examples
     --------
-    >>> found = lower(Setting(n=1000, p=1, epsilon=1.0))
+    >>> found = best_lower(Setting(n=1000, p=1, epsilon=1.0))
     >>> found.name, round(found.total, 3)
     ('two points', 0.269)
     """
@@ -160,7 +160,7 @@ def lower(setting: Setting) -> Estimate:
     return max(found, key=_total)
 
 
-def _with_constants(table: Table, kind: str) -> list[Estimate]:
+def _with_constants(table: BoundsTable, kind: str) -> list[Estimate]:
     return [found for found in table if found.kind == kind and not found.is_rate_only]
 
 
