@@ -11,10 +11,10 @@ import typer
 from discreet import _checks, tables
 from discreet.artifact import save
 from discreet.cli.cluster import Cluster, connected, frame_of
+from discreet.cli.console import AsJson, print_note, print_result, show_status
 from discreet.cli.failures import Unwritten
 from discreet.cli.model_folder import Model, about, store_schema
 from discreet.cli.new_files import NewFolder
-from discreet.cli.saying import AsJson, note, result, working
 from discreet.cli.signals import Unhurried
 from discreet.errors import DiscreetError, InputError, UnitMismatch
 from discreet.estimators.task import MECHANISMS
@@ -92,12 +92,12 @@ def fit(
         raise InputError("--cluster is for a folder or pattern of Parquet files; got one file.")
     with connected(cluster), NewFolder(out) as folder:
         given = _given(schema, data, on_cluster=cluster is not None)
-        with Unhurried(model), working("Fitting"):
+        with Unhurried(model), show_status("Fitting"):
             model.fit(**given, purpose=purpose)
             del given
             _keep(model, schema, books, folder, out)
     if not model.release_.is_private:
-        note("This was a rehearsal: the noise can be repeated, so the model is NOT PRIVATE.")
+        print_note("This was a rehearsal: the noise can be repeated, so the model is NOT PRIVATE.")
     _tell(model, books, out, as_json)
 
 
@@ -106,7 +106,7 @@ def _given(schema: Schema, data: Path, *, on_cluster: bool) -> dict[str, Any]:
     if tables.are_files(data):
         X = frame_of(data) if on_cluster else tables.stored(data, schema)
         return {"X": X, "target": schema.target.name}
-    with working("Reading the table"):
+    with show_status("Reading the table"):
         table = tables.read(data, schema)
     return {"X": table.X, "y": table.y}
 
@@ -225,7 +225,7 @@ def _tell(model: Model, books: Ledger | None, out: Path, as_json: bool) -> None:
             f"{books.budget.epsilon:g} is left at delta = {delta:g}."
         )
     private = guarantee.is_private
-    result(
+    print_result(
         "\n".join(lines),
         {
             "model": str(out),
