@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
-from discreet.compat.diffprivlib.complaints import BudgetError
+from discreet.compat.diffprivlib.exceptions import BudgetError
 
 if TYPE_CHECKING:
     from discreet.compat.diffprivlib.accountant import BudgetAccountant
@@ -26,13 +26,13 @@ class _Block:
         self.payer: BudgetAccountant | None = owner
 
 
-class Default:
+class DefaultAccountant:
     """The accountant of the block around a fit, or the one that was set for all.
 
     Examples
     --------
     >>> from discreet.compat.diffprivlib import BudgetAccountant
-    >>> default, accountant = Default(), BudgetAccountant(1, 0)
+    >>> default, accountant = DefaultAccountant(), BudgetAccountant(1, 0)
     >>> default.enter(accountant)
     >>> default.payer() is accountant
     True
