@@ -14,7 +14,7 @@ from discreet.cli import console
 from discreet.cli.console import AsJson, print_note, print_result
 from discreet.cli.new_files import check_new
 from discreet.ledger import DataSet, Entry, Ledger, read_anchors
-from discreet.ledger.durable.anchor import append
+from discreet.ledger.durable.anchor import append_anchors
 from discreet.privacy import Budget
 
 PATH = typer.Argument(help="A ledger file, or postgresql://user@host/name.", metavar="LEDGER")
@@ -254,7 +254,7 @@ def anchor(
     books = [Ledger(where, name) for name in names] or [Ledger(where, dataset)]
     found = [each.anchor() for each in books]
     if to is not None:
-        append(found, to)
+        append_anchors(found, to)
     document = {"anchors": [asdict(each) for each in found], "file": to and str(to)}
     print_result("\n".join(each.to_text() for each in found), document, as_json=as_json)
 

@@ -218,9 +218,9 @@ class Account:
                 low = middle
             else:
                 high = middle
-        return self._in_few_digits(low, balance, delta, part)
+        return self._shorten_digits(low, balance, delta, part)
 
-    def _in_few_digits(
+    def _shorten_digits(
         self, epsilon: float, balance: Balance, delta: float, part: str | None
     ) -> float:
         """Return the number nearby that is meant, 0.9 after 0.1 of 1, if it would be admitted."""

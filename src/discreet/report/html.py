@@ -68,7 +68,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 def as_html(page: Page) -> str:
     """Return one HTML page: no script, and nothing fetched from anywhere."""
     title = escape_html(page.title)
-    body = "\n".join([*map(_block, page.opening), *map(_section, page.sections)])
+    body = "\n".join([*map(_render_block, page.opening), *map(_render_section, page.sections)])
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
@@ -79,12 +79,12 @@ def as_html(page: Page) -> str:
     )
 
 
-def _section(section: Section) -> str:
-    blocks = "\n".join(map(_block, section.blocks))
+def _render_section(section: Section) -> str:
+    blocks = "\n".join(map(_render_block, section.blocks))
     return f"<section>\n<h2>{escape_html(section.title)}</h2>\n{blocks}\n</section>"
 
 
-def _block(block: Block) -> str:
+def _render_block(block: Block) -> str:
     match block:
         case Alarm(text):
             return f'<p class="alarm" role="alert">{escape_html(text)}</p>'
@@ -102,7 +102,7 @@ def _block(block: Block) -> str:
             )
             return f"<ul>{''.join(listed)}</ul>"
         case TableBlock():
-            return _table(block)
+            return _render_table(block)
         case Quotation(text):
             return f"<pre>{escape_html(text)}</pre>"
         case CurveBlock(tradeoff, words):
@@ -110,7 +110,7 @@ def _block(block: Block) -> str:
             return f"<figure>{shown}<figcaption>{escape_html(words)}</figcaption></figure>"
 
 
-def _table(table: TableBlock) -> str:
+def _render_table(table: TableBlock) -> str:
     head = "".join(f'<th scope="col">{escape_html(cell)}</th>' for cell in table.header)
     rows = "".join(
         f'<tr><th scope="row">{escape_html(row[0])}</th>'

@@ -20,31 +20,31 @@ from discreet.report.page import (
 
 def as_markdown(page: Page) -> str:
     """Return the page as a text that any reader of Markdown shows alike."""
-    parts = [f"# {escape_markdown(page.title)}", *map(_block, page.opening)]
+    parts = [f"# {escape_markdown(page.title)}", *map(_render_block, page.opening)]
     for section in page.sections:
-        parts += [f"## {escape_markdown(section.title)}", *map(_block, section.blocks)]
+        parts += [f"## {escape_markdown(section.title)}", *map(_render_block, section.blocks)]
     return "\n\n".join(parts) + "\n"
 
 
-def _block(block: Block) -> str:
+def _render_block(block: Block) -> str:
     match block:
         case Alarm(text):
             return f"# ⚠ {escape_markdown(text)}"
         case Paragraph(text):
             return escape_markdown(text)
         case Headline(numbers):
-            return _table(TableBlock("", ("number", "what it is"), numbers))
+            return _render_table(TableBlock("", ("number", "what it is"), numbers))
         case Items(items):
             return "\n".join(f"* **{escape_markdown(a)}** {escape_markdown(b)}" for a, b in items)
         case TableBlock():
-            return _table(block)
+            return _render_table(block)
         case Quotation(text):
             return _fence(text)
         case CurveBlock(_, words):
             return escape_markdown(words)
 
 
-def _table(table: TableBlock) -> str:
+def _render_table(table: TableBlock) -> str:
     lines = [table.header, ("---",) * len(table.header), *table.rows]
     cells = [lines[0], *lines[2:]]
     written = [" | ".join(map(escape_markdown, row)) for row in cells]

@@ -92,15 +92,19 @@ def page_of(document: Json) -> Page:
     """Return what the card says to people."""
     about, purpose = document["about"], document["mechanism"]["purpose"]
     name = about["title"] or purpose or document["mechanism"]["name"]
-    sections = [_protection(document)]
+    sections = [_protection_section(document)]
     if document["status"]["is_private"]:
-        sections.append(_attacker(document))
-    sections += [_not_protected(document), _budget(document), _facts(document)]
-    sections += [_making(document), _numbers(document), _versions(document)]
-    return Page(f"Privacy card: {name}", tuple(_opening(document)), tuple(sections))
+        sections.append(_attacker_section(document))
+    sections += [
+        _unprotected_section(document),
+        _budget_section(document),
+        _facts_section(document),
+    ]
+    sections += [_making_section(document), _numbers_section(document), _versions_section(document)]
+    return Page(f"Privacy card: {name}", tuple(_opening_blocks(document)), tuple(sections))
 
 
-def _opening(document: Json) -> list[Block]:
+def _opening_blocks(document: Json) -> list[Block]:
     blocks: list[Block] = []
     if not document["status"]["is_private"]:
         blocks.append(Alarm(_reason_for_alarm(document)))
@@ -143,7 +147,7 @@ ONE_ROW = (
 )
 
 
-def _protection(document: Json) -> Section:
+def _protection_section(document: Json) -> Section:
     protection, about = document["protection"], document["about"]
     blocks: list[Block] = [Paragraph(protection["sentence"])]
     if document["status"]["is_private"]:
@@ -161,7 +165,7 @@ def _protection(document: Json) -> Section:
     return Section("What is protected", tuple(blocks))
 
 
-def _attacker(document: Json) -> Section:
+def _attacker_section(document: Json) -> Section:
     numbers = document["numbers"]
     belief, curve = numbers["belief"], curve_of(numbers)
     even = next((one for one in belief["beliefs"] if one["before"] == 0.5), None)
@@ -240,7 +244,7 @@ def _attacker(document: Json) -> Section:
     return Section("What an attacker could still learn", tuple(blocks))
 
 
-def _not_protected(document: Json) -> Section:
+def _unprotected_section(document: Json) -> Section:
     if not document["status"]["is_private"]:
         everything = "Everything: whatever is in the records may show in the result."
         return Section("What is not protected", (Paragraph(everything),))
@@ -270,7 +274,7 @@ def _not_protected(document: Json) -> Section:
     return Section("What is not protected", (Items(tuple(items)),))
 
 
-def _budget(document: Json) -> Section:
+def _budget_section(document: Json) -> Section:
     ledger = document["ledger"]
     title = "How much of the budget is left"
     if ledger is None:
@@ -311,7 +315,7 @@ def _budget(document: Json) -> Section:
     return Section(title, tuple(blocks))
 
 
-def _facts(document: Json) -> Section:
+def _facts_section(document: Json) -> Section:
     rows = tuple((fact["what"], fact["words"], fact["source"]) for fact in document["facts"])
     if not rows:
         return Section("What was declared, and by whom", (Paragraph("Not recorded."),))
@@ -335,7 +339,7 @@ def _total_in_words(account: Json) -> str:
     return f", and to epsilon {up(spent)} at delta {up(total['delta'])}"
 
 
-def _making(document: Json) -> Section:
+def _making_section(document: Json) -> Section:
     mechanism, certificate = document["mechanism"], document["certificate"]
     rows = [
         ("mechanism", mechanism["name"]),
@@ -374,7 +378,7 @@ def _unwrap(text: str) -> str:
     return "\n".join(lines)
 
 
-def _numbers(document: Json) -> Section:
+def _numbers_section(document: Json) -> Section:
     profile = document["guarantee"]["profile"]["kind"]
     rows = tuple(
         (up(entry["delta"]), "no bound" if entry["epsilon"] is None else up(entry["epsilon"]))
@@ -390,7 +394,7 @@ def _numbers(document: Json) -> Section:
     return Section("All numbers", (told, table))
 
 
-def _versions(document: Json) -> Section:
+def _versions_section(document: Json) -> Section:
     rows = tuple((name, version) for name, version in document["versions"].items())
     return Section(
         "Versions",

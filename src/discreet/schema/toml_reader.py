@@ -133,7 +133,7 @@ def _schema(document: dict[str, Any], source: str) -> Schema:
         ("epsilon", privacy, _number),
         ("delta", privacy, _number),
         ("mechanism", model, _text),
-        ("max_rows", model, _whole),
+        ("max_rows", model, _whole_number),
     ):
         if name in where:
             options[name] = check(where[name], f"{_owner(name)} {name}")
@@ -238,7 +238,7 @@ def _number(value: Any, where: str) -> float:
     return float(value)
 
 
-def _whole(value: Any, where: str) -> int:
+def _whole_number(value: Any, where: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise InputError(f"{where} must be a whole number; got {_shorten(value)}.")
     return value

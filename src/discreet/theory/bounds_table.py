@@ -78,8 +78,8 @@ class BoundsTable:
 
     def sentence(self) -> str:
         """Say what can be reached, and what cannot be beaten."""
-        upper = min(_with_constants(self, "upper"), key=_total, default=None)
-        lower = max(_with_constants(self, "lower"), key=_total, default=None)
+        upper = min(_estimates_with_constants(self, "upper"), key=_total, default=None)
+        lower = max(_estimates_with_constants(self, "lower"), key=_total, default=None)
         said = []
         if upper is not None:
             said.append(f"A mechanism has excess at most {_words(upper)}.")
@@ -131,7 +131,7 @@ def best_upper(setting: Setting, *, mechanisms: tuple[str, ...] | None = None) -
     >>> best_upper(smooth, mechanisms=("output_perturbation",)).total
     200.0
     """
-    found = _with_constants(bounds_for(setting), "upper")
+    found = _estimates_with_constants(bounds_for(setting), "upper")
     if mechanisms is not None:
         found = [one for one in found if one.mechanism in mechanisms]
     if not found:
@@ -151,7 +151,7 @@ def best_lower(setting: Setting) -> Estimate:
     >>> found.name, round(found.total, 3)
     ('two points', 0.269)
     """
-    found = _with_constants(bounds_for(setting), "lower")
+    found = _estimates_with_constants(bounds_for(setting), "lower")
     if not found:
         raise InputError(
             "no lower bound with a constant applies; it needs losses that may be linear, and a "
@@ -160,7 +160,7 @@ def best_lower(setting: Setting) -> Estimate:
     return max(found, key=_total)
 
 
-def _with_constants(table: BoundsTable, kind: str) -> list[Estimate]:
+def _estimates_with_constants(table: BoundsTable, kind: str) -> list[Estimate]:
     return [found for found in table if found.kind == kind and not found.is_rate_only]
 
 

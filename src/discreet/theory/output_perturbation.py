@@ -83,7 +83,7 @@ def minimise_over_ridge(u: float, v: float, start: float, reach: float) -> tuple
     return s, u / s + v / s**2 + (s - start) * reach**2 / 2
 
 
-def _bound(
+def _make_bound(
     words: str,
     theorem: str,
     law: Literal["radial", "gaussian"],
@@ -119,7 +119,7 @@ _SPACE = (needs.WHOLE_SPACE, needs.SMOOTH)
 _MARGINS = (needs.WHOLE_SPACE, needs.MARGINS)
 
 OUTPUT_PERTURBATION = (
-    _bound(
+    _make_bound(
         "on a set",
         "BST14 section I-A, Localization",
         "radial",
@@ -127,7 +127,7 @@ OUTPUT_PERTURBATION = (
         "(nG + Lam D) p a G/(s eps)",
         _SET,
     ),
-    _bound(
+    _make_bound(
         "on a set",
         "BST14 section I-A, Localization",
         "gaussian",
@@ -135,7 +135,7 @@ OUTPUT_PERTURBATION = (
         "(nG + Lam D) sqrt(p) a G/(s mu)",
         _SET,
     ),
-    _bound(
+    _make_bound(
         "smooth",
         "CM08 Lemma 3",
         "radial",
@@ -143,7 +143,7 @@ OUTPUT_PERTURBATION = (
         "(n beta + Lam)/2 p(p+1) (a G/(s eps))^2",
         _SPACE,
     ),
-    _bound(
+    _make_bound(
         "smooth",
         "CM08 Lemma 3",
         "gaussian",
@@ -151,7 +151,7 @@ OUTPUT_PERTURBATION = (
         "(n beta + Lam)/2 p (a G/(s mu))^2",
         _SPACE,
     ),
-    _bound(
+    _make_bound(
         "of margins",
         "Output perturbation in docs/theory.md",
         "radial",
@@ -159,7 +159,7 @@ OUTPUT_PERTURBATION = (
         "nG h a G/(s eps) + Lam/2 p(p+1) (a G/(s eps))^2",
         _MARGINS,
     ),
-    _bound(
+    _make_bound(
         "of margins",
         "JT14 Theorem 1",
         "gaussian",

@@ -12,7 +12,7 @@ from discreet.theory.bound import Bound
 from discreet.theory.setting import Setting
 
 
-def _value(setting: Setting) -> float:
+def _excess_of_zero(setting: Setting) -> float:
     distance = setting.reach
     return distance * (setting.n * setting.lipschitz - setting.ridge * distance / 2)
 
@@ -23,6 +23,6 @@ ZERO = Bound(
     kind="upper",
     privacy="pure",
     formula="t (n G - Lam t/2), t = min(B, nG/Lam)",
-    evaluate=_value,
+    evaluate=_excess_of_zero,
     needs=(needs.REACH,),
 )

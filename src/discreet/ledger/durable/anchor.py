@@ -68,7 +68,7 @@ def read_anchors(where: str | Path) -> tuple[Anchor, ...]:
     return found
 
 
-def append(anchors: Iterable[Anchor], path: Path) -> None:
+def append_anchors(anchors: Iterable[Anchor], path: Path) -> None:
     """Add anchors to a file, each on a line of its own, on disk when this returns."""
     lines = "".join(anchor.to_text() + "\n" for anchor in anchors)
     try:
