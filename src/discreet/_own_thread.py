@@ -1,9 +1,10 @@
 """Work in a thread of its own, so that whatever interrupts the caller finds nothing of it.
 
-A handler of a signal runs between any two steps of the main thread, sees the frame it came upon,
-and may raise there; so may others, again and again, also in the clause that clears up after the
-first. An exception keeps every frame that it went through, with all variables, and the exception
-that was being handled. No clause is short enough to keep these apart; another thread does.
+Isolation of frames and tracebacks from signal handlers, ``KeyboardInterrupt`` among them. A handler
+of a signal runs between any two steps of the main thread, sees the frame it came upon, and may
+raise there; so may others, again and again, also in the clause that clears up after the first. An
+exception keeps every frame that it went through, with all variables, and the exception that was
+being handled. No clause is short enough to keep these apart; another thread does.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The gate: the one function that opens rows."""
+"""The gate: the one function that opens rows.
+
+The trust boundary: plan, charge the ledger, run the mechanism, return the release.
+"""
 
 from __future__ import annotations
 

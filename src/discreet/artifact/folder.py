@@ -1,4 +1,7 @@
-"""A fitted model in a folder: one JSON document and one file of arrays; no pickle."""
+"""A fitted model in a folder: one JSON document and one file of arrays; no pickle.
+
+Serialisation: SHA-256 digests against damage, an atomic rename against half a folder.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Arrays of numbers in one file, read without trust."""
+"""Arrays of numbers in one file, read without trust.
+
+The ``.npz`` format, a zip archive of ``.npy`` members, never compressed and never unpickled.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Where every failure of a command becomes one line and an exit code."""
+"""Where every failure of a command becomes one line and an exit code.
+
+Handling of exceptions: none of them reaches the terminal as a traceback.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 r"""A budget and what stands against it, in every part of the data.
 
-A data set may be declared to consist of **disjoint parts**: every record belongs to exactly one,
-by a rule that is public and does not look at other records. A release is charged to one part, if
-it reads that part alone, or to the whole.
+Privacy accounting without storage: privacy filters for adaptive composition, and parallel
+composition over disjoint parts. A data set may be declared to consist of **disjoint parts**: every
+record belongs to exactly one, by a rule that is public and does not look at other records. A
+release is charged to one part, if it reads that part alone, or to the whole.
 
 Adding or removing one record changes one part, k say. Given what was released before, the releases
 from other parts have the same law on both data sets, so they cost nothing, however they were

@@ -1,9 +1,9 @@
 r"""When to stop: rules that stay valid though each request is chosen after seeing earlier answers.
 
-Composition theorems for parameters fixed in advance do not bound an analyst who looks at one
-release before deciding how much to spend on the next. These filters do. Each charges every
-request a list of costs and admits it while every sum, of decimals as written and without rounding,
-stays within its limit:
+Privacy filters for fully adaptive composition. Composition theorems for parameters fixed in advance
+do not bound an analyst who looks at one release before deciding how much to spend on the next.
+These filters do. Each charges every request a list of costs and admits it while every sum, of
+decimals as written and without rounding, stays within its limit:
 
 * **basic**: the epsilons and the deltas as quoted (Rogers, Roth, Ullman, Vadhan 2016);
 * **Renyi**: the Renyi divergence at one order fixed when the ledger is opened (Feldman, Zrnic
@@ -76,7 +76,10 @@ FEW_ORDERS = ORDERS[::8]
 
 @dataclass(frozen=True)
 class Filter(ABC):
-    """One rule for one budget; costs add up, limits are fixed."""
+    """One rule for one budget; costs add up, limits are fixed.
+
+    A privacy filter: requests may be chosen adaptively, and stop being admitted at the limit.
+    """
 
     budget: Budget
 
@@ -154,6 +157,8 @@ def failure_by_distance(profile: Profile) -> float:
 class BasicFilter(Filter):
     """The sums of the quoted epsilons and deltas.
 
+    Basic composition.
+
     Examples
     --------
     >>> from discreet.ledger.decimal_amounts import add
@@ -175,7 +180,10 @@ class BasicFilter(Filter):
 
 @dataclass(frozen=True)
 class RenyiFilter(Filter):
-    """The Renyi divergence at the order that suits Gaussian-like requests best."""
+    """The Renyi divergence at the order that suits Gaussian-like requests best.
+
+    Composition of Renyi differential privacy, at one order.
+    """
 
     @cached_property
     def _order_and_room(self) -> tuple[float, float]:
@@ -205,7 +213,10 @@ class RenyiFilter(Filter):
 
 @dataclass(frozen=True)
 class GaussianFilter(Filter):
-    """The squares of mu, for requests that are Gaussian and nothing else."""
+    """The squares of mu, for requests that are Gaussian and nothing else.
+
+    Composition of Gaussian differential privacy.
+    """
 
     def cost(self, guarantee: Guarantee) -> Amounts:
         ideal = guarantee.profile.ideal

@@ -43,7 +43,10 @@ _alive: WeakValueDictionary[str, InMemory] = WeakValueDictionary()
 
 
 class InMemory(AbstractLedger):
-    """Keeps entries and receipts; what may be charged is for a subclass to decide."""
+    """Keeps entries and receipts; what may be charged is for a subclass to decide.
+
+    The state machine of charges, behind a lock.
+    """
 
     def __init__(self) -> None:
         self._entries: list[Entry] = []

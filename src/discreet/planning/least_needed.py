@@ -1,4 +1,7 @@
-"""Which epsilon, or how many rows, for a wanted score."""
+"""Which epsilon, or how many rows, for a wanted score.
+
+The required budget or sample size, by bisection.
+"""
 
 from __future__ import annotations
 

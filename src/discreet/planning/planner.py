@@ -1,4 +1,7 @@
-"""Predictions and searches over one set of made-up worlds."""
+"""Predictions and searches over one set of made-up worlds.
+
+Monte-Carlo prediction of utility, on synthetic data.
+"""
 
 from __future__ import annotations
 

@@ -52,6 +52,8 @@ class Cell:
 class Ceiling:
     """A theorem: the mean loss over the fitted rows exceeds the least one by so much.
 
+    A bound on excess risk.
+
     At most, for an upper bound: some mechanism does no worse on any data. At least, for a lower
     one: on some data every private mechanism does no better. Coefficients lie in a ball of
     ``radius``, the norm of the planted ones.

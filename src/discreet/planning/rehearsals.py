@@ -1,4 +1,7 @@
-"""Models rehearsed on made-up tables."""
+"""Models rehearsed on made-up tables.
+
+Monte-Carlo fits with repeatable noise; smaller tables stand in for large ones.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What theorems say about the same problem, of ``discreet.theory``."""
+"""What theorems say about the same problem, of ``discreet.theory``.
+
+Upper and lower bounds on excess risk.
+"""
 
 from __future__ import annotations
 

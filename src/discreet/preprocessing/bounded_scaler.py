@@ -1,4 +1,7 @@
-"""A scikit-learn transformer whose every constant is declared."""
+"""A scikit-learn transformer whose every constant is declared.
+
+Clipping, scaling to [-1, 1] and one-hot encoding.
+"""
 
 from __future__ import annotations
 
@@ -53,8 +56,9 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     r"""Encodes columns by their declared ranges and levels; nothing is learnt from the data.
 
     A :class:`Numeric` column becomes one feature in [-1, 1], a :class:`Category` of K levels
-    becomes K features. Each row is encoded by itself, values outside the declaration included,
-    and no row exceeds :meth:`row_norm`. The map is a public constant, so using it costs no budget.
+    becomes K features, one-hot. Each row is encoded by itself, values outside the declaration
+    included, and no row exceeds :meth:`row_norm`. The map is a public constant, so using it costs
+    no budget.
 
     Parameters
     ----------

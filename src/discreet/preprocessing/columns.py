@@ -1,4 +1,7 @@
-"""What is declared about one column, and how its values become bounded features."""
+"""What is declared about one column, and how its values become bounded features.
+
+Clipping and scaling of numbers, one-hot encoding of categories.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Text of strangers, made harmless for Markdown and HTML."""
+"""Text of strangers, made harmless for Markdown and HTML.
+
+Escaping of untrusted text.
+"""
 
 from __future__ import annotations
 

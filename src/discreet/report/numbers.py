@@ -1,5 +1,7 @@
 r"""The numbers of a card: all follow from the profile, and are checked against it when read back.
 
+Epsilon at several deltas, posterior beliefs, group privacy and the trade-off function.
+
 *Belief.* If the loss :math:`L = \ln(P/Q)` of a release exceeds :math:`l`, a profile at any smaller
 epsilon has counted at least :math:`1 - e^{\epsilon - l}` of that chance, so
 :math:`P(L > l) \le \delta(\epsilon)/(1 - e^{\epsilon - l})`. Otherwise prior odds grow by a factor

@@ -1,4 +1,7 @@
-"""What a card tells people, as blocks that can be written in Markdown or HTML."""
+"""What a card tells people, as blocks that can be written in Markdown or HTML.
+
+The document model of the privacy card: paragraphs, tables, a figure.
+"""
 
 from __future__ import annotations
 

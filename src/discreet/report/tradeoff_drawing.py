@@ -1,4 +1,7 @@
-"""The trade-off curve as a drawing inside of a page."""
+"""The trade-off curve as a drawing inside of a page.
+
+The trade-off function, as SVG.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""What a schema says."""
+"""What a schema says.
+
+Columns with ranges or levels, the target, the unit of privacy, a budget: the declaration that fits
+and files are read against.
+"""
 
 from __future__ import annotations
 

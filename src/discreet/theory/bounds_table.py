@@ -1,4 +1,7 @@
-"""All bounds for a setting, and the best of them."""
+"""All bounds for a setting, and the best of them.
+
+Upper and lower bounds on excess risk, sorted.
+"""
 
 from __future__ import annotations
 

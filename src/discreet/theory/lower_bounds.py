@@ -1,9 +1,9 @@
 r"""What no private mechanism can do, with constants.
 
-Rows are unit vectors v or zero. A row's loss is :math:`\Delta\|w\|^2/2 - g\langle v, w\rangle` on
-the ball of radius D/2, with :math:`g = G - \Delta D/2`, so that it is G-Lipschitz. With k rows
-equal to v and all others zero, and m the curvature of the sum, the minimiser is tv,
-:math:`t = \min(gk/m, D/2)`, and
+Lower bounds on excess risk: two points (Le Cam's method) and a packing. Rows are unit vectors v or
+zero. A row's loss is :math:`\Delta\|w\|^2/2 - g\langle v, w\rangle` on the ball of radius D/2, with
+:math:`g = G - \Delta D/2`, so that it is G-Lipschitz. With k rows equal to v and all others zero,
+and m the curvature of the sum, the minimiser is tv, :math:`t = \min(gk/m, D/2)`, and
 
 .. math:: F(w) - F(tv) \ge \frac{gk}{2t} \|w - tv\|^2 \quad\text{on the ball.}
 

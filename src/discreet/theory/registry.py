@@ -1,4 +1,7 @@
-"""Every bound, by name."""
+"""Every bound, by name.
+
+The catalogue of theorems, and its table in Markdown.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 r"""What zero achieves: no data, no noise.
 
-With :math:`t = \min(\text{reach}, nG/\Lambda)`, convexity gives :math:`F(0) - F(w) \le nG\|w\| -
-\Lambda\|w\|^2/2`, which is largest at norm t. "Every theta has excess at most n" is the case of
-diameter one and no ridge.
+The trivial upper bound: the zero vector, whatever the rows are. With :math:`t = \min(\text{reach},
+nG/\Lambda)`, convexity gives :math:`F(0) - F(w) \le nG\|w\| - \Lambda\|w\|^2/2`, which is largest
+at norm t. "Every theta has excess at most n" is the case of diameter one and no ridge.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The true profile of a pair of laws, and its largest loss."""
+"""The true profile of a pair of laws, and its largest loss.
+
+Hockey-stick divergence in both orders, and the largest log-likelihood ratio of a cell.
+"""
 
 from __future__ import annotations
 

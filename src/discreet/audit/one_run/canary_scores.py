@@ -1,4 +1,7 @@
-"""Scores of canaries: the larger, the more likely planted; and how many guesses they get right."""
+"""Scores of canaries: the larger, the more likely planted; and how many guesses they get right.
+
+Membership inference: a margin or a residual is the test statistic.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Plant canaries at random, fit once, then guess which were planted."""
+"""Plant canaries at random, fit once, then guess which were planted.
+
+The audit of Steinke, Nasr and Jagielski (2023), against a whole privacy profile.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""How likely so many correct guesses are under (epsilon, delta), and what they refute."""
+"""How likely so many correct guesses are under (epsilon, delta), and what they refute.
+
+P-values: binomial tails of randomised response, with a correction for delta.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The rows that a fit sees: the base, and what the coins plant."""
+"""The rows that a fit sees: the base, and what the coins plant.
+
+A coin decides about membership: in or out (add/remove), or one of two rows (replace).
+"""
 
 from __future__ import annotations
 

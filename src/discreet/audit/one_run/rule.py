@@ -1,4 +1,7 @@
-"""What correct guesses are worth, decided before the fit."""
+"""What correct guesses are worth, decided before the fit.
+
+Significance level, certified epsilon and statistical power.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,10 @@ LARGEST_SHARE = 1e6
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """What correct guesses are worth; all of it is public and fixed before the fit."""
+    """What correct guesses are worth; all of it is public and fixed before the fit.
+
+    A test of the claimed profile at a significance level.
+    """
 
     canaries: int
     delta: float

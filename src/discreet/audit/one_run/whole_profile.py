@@ -40,7 +40,10 @@ ROUNDING = 1e-12
 
 
 class DualProposal(NamedTuple):
-    """What epsilons weigh, and a test function for each of them (epsilons x guesses)."""
+    """What epsilons weigh, and a test function for each of them (epsilons x guesses).
+
+    Variables of the dual linear programme.
+    """
 
     weights: Vector
     tests: Array

@@ -1,4 +1,7 @@
-"""Scores that estimate both densities and compare them."""
+"""Scores that estimate both densities and compare them.
+
+Density ratios: a histogram, quadratic discriminant analysis, logistic regression.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 r"""What counts of an event prove about a privacy guarantee (proof: ``docs/audit_method.md``).
 
-Let an event have chance p on one data set and q on the other. A profile delta(.), which holds in
-both orders, allows only
+Hypothesis tests of a trade-off function by binomial counts, and Clopper-Pearson intervals. Let an
+event have chance p on one data set and q on the other. A profile delta(.), which holds in both
+orders, allows only
 
 .. math:: p \le h(q) = \min_\epsilon \min\{ e^\epsilon q + \delta(\epsilon),
           1 - e^{-\epsilon} (1 - q - \delta(\epsilon)) \},

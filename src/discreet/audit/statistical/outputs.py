@@ -1,4 +1,7 @@
-"""Released objects of any kind, as rows of numbers."""
+"""Released objects of any kind, as rows of numbers.
+
+Flattening, and checks that outputs can be compared.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Two data sets that differ in one record."""
+"""Two data sets that differ in one record.
+
+Neighbours, compared as multisets of records.
+"""
 
 from __future__ import annotations
 

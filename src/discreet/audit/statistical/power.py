@@ -1,4 +1,7 @@
-"""How much an audit could have found."""
+"""How much an audit could have found.
+
+Statistical power, and the largest epsilon that so many trials can certify.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,10 @@ _STEPS = 11
 
 @dataclass(frozen=True)
 class Reach:
-    """What ``trials`` tested runs on each data set can certify, at ``level`` for each event."""
+    """What ``trials`` tested runs on each data set can certify, at ``level`` for each event.
+
+    Power analysis of the binomial tests.
+    """
 
     trials: int
     level: float

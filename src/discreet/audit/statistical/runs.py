@@ -1,4 +1,7 @@
-"""Many runs of what is audited, reproducible and in parallel."""
+"""Many runs of what is audited, reproducible and in parallel.
+
+Monte-Carlo trials with seeds of their own, spread over processes by joblib.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Attack anything that can be run, and certify what the attack proves."""
+"""Attack anything that can be run, and certify what the attack proves.
+
+A black-box audit: outputs are split; one part teaches test statistics, one chooses thresholds, one
+is tested.
+"""
 
 from __future__ import annotations
 

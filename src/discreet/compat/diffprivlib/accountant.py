@@ -1,4 +1,7 @@
-"""diffprivlib's accountant, with books that stay true when requests depend on earlier answers."""
+"""diffprivlib's accountant, with books that stay true when requests depend on earlier answers.
+
+Basic composition, or with a slack a Renyi filter: both hold for adaptive requests.
+"""
 
 from __future__ import annotations
 

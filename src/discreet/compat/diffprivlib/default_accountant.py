@@ -1,8 +1,8 @@
 """Which accountant pays where none is named.
 
-A ``with`` block pays for fits of its own thread or task. A thread without a block may be one that
-somebody's block started, so it is paid by the only accountant whose block is open anywhere, and
-refused if there are several: never by none.
+Nested blocks, by a context variable. A ``with`` block pays for fits of its own thread or task. A
+thread without a block may be one that somebody's block started, so it is paid by the only
+accountant whose block is open anywhere, and refused if there are several: never by none.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""A ledger that outlives its process, and that many processes share."""
+"""A ledger that outlives its process, and that many processes share.
+
+Check and charge are one transaction on an append-only, hash-chained history of events.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +84,10 @@ sql_tables.MIGRATIONS[1] = seal_books
 
 @dataclass(frozen=True)
 class Change:
-    """A line to be added, and the summary after it."""
+    """A line to be added, and the summary after it.
+
+    One event of the hash chain, with the snapshot that is sealed by it.
+    """
 
     line: Line
     charges: int

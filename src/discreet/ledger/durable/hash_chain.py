@@ -1,8 +1,8 @@
 """Lines of a history that cannot be changed without notice.
 
-The digest of a line covers its text and the digest of the line before it, so the last digest
-stands for the whole history. Whoever keeps it elsewhere, on a privacy card say, notices any later
-change, even one that rewrites everything.
+A hash chain of events, by SHA-256. The digest of a line covers its text and the digest of the line
+before it, so the last digest stands for the whole history. Whoever keeps it elsewhere, on a privacy
+card say, notices any later change, even one that rewrites everything.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ BEGINNING = "discreet ledger 1"
 
 @dataclass(frozen=True)
 class Line:
-    """One event: what happened to which charge (0 for the data set itself)."""
+    """One event: what happened to which charge (0 for the data set itself).
+
+    An entry of the hash chain.
+    """
 
     number: int
     charge: int

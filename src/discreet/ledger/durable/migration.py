@@ -1,4 +1,7 @@
-"""How books of an older format are brought up to date."""
+"""How books of an older format are brought up to date.
+
+Migration from format 1, by replay.
+"""
 
 from __future__ import annotations
 

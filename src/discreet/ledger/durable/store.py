@@ -1,8 +1,10 @@
 """Where a durable ledger is kept: an SQLite file or a PostgreSQL server.
 
-A transaction here is exclusive for one data set from its first statement to its last: SQLite
-takes the file's one write lock, PostgreSQL queues by an advisory lock and then takes the lock on
-the data set's line. So transactions wait for one another in one order only, and cannot deadlock.
+Connections, locking and durability: SQLite with its write-ahead log, PostgreSQL with commits that
+are flushed in groups. A transaction here is exclusive for one data set from its first statement to
+its last: SQLite takes the file's one write lock, PostgreSQL queues by an advisory lock and then
+takes the lock on the data set's line. So transactions wait for one another in one order only, and
+cannot deadlock.
 
 Locks are let go before the disk has answered, so that many wait for one flush together, and nobody
 is told of a commit before it is on disk. On SQLite that is a checkpoint: the log is flushed, what

@@ -1,11 +1,12 @@
 """The summary of a data set that charges are decided on, bound into its history.
 
-A charge does not read the whole history; it believes a summary of it: what was declared, the
-number of charges and the balance. Each line of the history carries the digest of the summary as it
-was after that line, and whoever reads the summary compares it with the last line. To change the
-summary alone, or the last line alone, makes the books unusable; to change both so that they agree
-again leaves a history that ``verify`` finds wrong, unless all of it is rewritten, which shows
-against an anchor (:mod:`discreet.ledger.durable.anchor`).
+A snapshot of the balance, sealed by a digest in the hash chain. A charge does not read the whole
+history; it believes a summary of it: what was declared, the number of charges and the balance. Each
+line of the history carries the digest of the summary as it was after that line, and whoever reads
+the summary compares it with the last line. To change the summary alone, or the last line alone,
+makes the books unusable; to change both so that they agree again leaves a history that ``verify``
+finds wrong, unless all of it is rewritten, which shows against an anchor
+(:mod:`discreet.ledger.durable.anchor`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Going through the books again, line by line."""
+"""Going through the books again, line by line.
+
+Replay of the events: hash chain, states and balance are worked out afresh, and compared with the
+summary, with anchors and with the high-water mark.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Laws of released values that are known exactly, and what pairs of them give to cells."""
+"""Laws of released values that are known exactly, and what pairs of them give to cells.
+
+Output distributions: finite ones, of one number by distribution functions, of two by densities.
+"""
 
 from discreet.audit.exact.laws.base import CellMasses, OutputLaw
 from discreet.audit.exact.laws.finite import FiniteLaw, exponential_selection, permute_and_flip

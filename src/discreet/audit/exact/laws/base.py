@@ -39,6 +39,8 @@ class CellMasses:
 class OutputLaw(ABC):
     """The law of a released value.
 
+    The output distribution of a mechanism on one data set.
+
     Examples
     --------
     >>> from discreet.audit.exact.laws import FiniteLaw, MovedNoise

@@ -1,4 +1,7 @@
-"""Laws on finitely many outcomes, and those of two selections."""
+"""Laws on finitely many outcomes, and those of two selections.
+
+The two are the exponential mechanism and permute-and-flip.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Noise of scale one, as a law on the line and on the plane."""
+"""Noise of scale one, as a law on the line and on the plane.
+
+Gaussian, Laplace and radial noise: distribution function and density.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ from discreet.mechanisms.minimising.linear_term import (
 
 
 class StandardNoise(ABC):
-    """Symmetric noise of scale one."""
+    """Symmetric noise of scale one.
+
+    Its distribution function on the line, and its density on the plane.
+    """
 
     reach: float  # beyond it, on the line, masses do not matter
     planar_reach: float  # the same on the plane, where cells are dearer

@@ -1,4 +1,7 @@
-"""Searches for worst pairs of neighbours."""
+"""Searches for worst pairs of neighbours.
+
+Random starts and the method of Nelder and Mead, over parameters of neighbouring data sets.
+"""
 
 from discreet.audit.exact.search.neighbours import ProblemPairs, problem_pairs
 from discreet.audit.exact.search.worst_pair import MakePair, SearchResult, search
