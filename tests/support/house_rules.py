@@ -105,6 +105,16 @@ def hidden_modules() -> list[str]:
     return found
 
 
+def namesakes() -> list[str]:
+    """Return functions with the name of their own module, but for commands."""
+    return [
+        f"{path.relative_to(SOURCE)}: {node.name}"
+        for room, path in modules()
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.FunctionDef) and node.name == path.stem and room != "cli"
+    ]
+
+
 def is_participle(name: str) -> bool:
     """Say whether a function is named by a participle that no noun follows.
 
