@@ -36,7 +36,7 @@ from discreet.noise import RehearsalNoise
 from discreet.penalties import Indicator
 from discreet.privacy import Budget, Guarantee, NoPrivacy, ReplaceOne, gaussian_multiplier
 from discreet.questions.problem import Problem
-from discreet.theory import Setting, lower
+from discreet.theory import Setting, best_lower
 
 DELTA = 1e-9
 PULLS = (0.5, 1.0, 2.0)
@@ -117,7 +117,7 @@ class Cell:
     @property
     def least(self) -> float:
         """Return what no mechanism can do better than on all instances: proved, with constants."""
-        return lower(self.setting).total
+        return best_lower(self.setting).total
 
 
 def corners(cell: Cell, pull: int) -> tuple[np.ndarray, np.ndarray]:

@@ -12,7 +12,7 @@ from discreet.audit import AuditResult
 from discreet.audit.catalogue import NAMES
 from discreet.cli import main
 from discreet.cli.app import app
-from discreet.cli.codes import FILES, REFUSED, WRONG_INPUT
+from discreet.cli.console import FILES, REFUSED, WRONG_INPUT
 
 QUICK = ["audit", "laplace_sum", "--trials", "2000", "--seed", "3"]
 

@@ -11,8 +11,8 @@ import pytest
 
 import discreet.demo
 from discreet._progress import Progress
-from discreet.demo.accuracy_curve import Curve, Spread, spread
-from discreet.demo.terminal import strip, title
+from discreet.demo.accuracy_curve import AccuracyCurve, Spread, spread
+from discreet.demo.terminal import draw_strip, print_title
 
 SMALL = {"patients": 1000, "epsilons": (0.1, 0.3), "repeats": 2}
 
@@ -44,7 +44,7 @@ def no_matplotlib(monkeypatch):
 
 @pytest.fixture
 def curve():
-    return Curve((0.1, 1.0), ((0.6, 0.7, 0.8), (0.74, 0.75, 0.76)), 0.76, 0.6, 1000, 1e-6)
+    return AccuracyCurve((0.1, 1.0), ((0.6, 0.7, 0.8), (0.74, 0.75, 0.76)), 0.76, 0.6, 1000, 1e-6)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
@@ -125,13 +125,13 @@ def test_four_fits_out_of_five_lie_in_the_band():
 
 def test_a_strip_shows_band_middle_and_marks_at_their_places(monkeypatch):
     monkeypatch.setattr(sys, "stdout", Terminal("ascii"))
-    drawn = strip(Spread(0.1, 0.2, 0.4), start=0.0, stop=2.9, marks=(0.0, 2.9))
+    drawn = draw_strip(Spread(0.1, 0.2, 0.4), start=0.0, stop=2.9, marks=(0.0, 2.9))
     assert drawn == ":=O==" + " " * 24 + ":"
 
 
 def test_a_strip_stays_within_its_width(monkeypatch):
     monkeypatch.setattr(sys, "stdout", Terminal("ascii"))
-    drawn = strip(Spread(-5.0, 0.5, 5.0), start=0.0, stop=1.0, marks=())
+    drawn = draw_strip(Spread(-5.0, 0.5, 5.0), start=0.0, stop=1.0, marks=())
     assert len(drawn) == 30
     assert set(drawn) == {"=", "O"}
 
@@ -140,8 +140,8 @@ def test_a_strip_stays_within_its_width(monkeypatch):
 def test_nothing_is_printed_that_the_terminal_cannot_show(monkeypatch, encoding):
     terminal = Terminal(encoding)
     monkeypatch.setattr(sys, "stdout", terminal)
-    title("A heading")
+    print_title("A heading")
     with Progress(1, "fits") as progress:
         progress.step()
-        progress.line(strip(Spread(0.1, 0.2, 0.3), start=0.0, stop=1.0, marks=(0.5,)))
+        progress.line(draw_strip(Spread(0.1, 0.2, 0.3), start=0.0, stop=1.0, marks=(0.5,)))
     assert "A heading" in terminal.text

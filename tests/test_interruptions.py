@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import discreet._own_thread
-from discreet._own_thread import NoThread, Stoppable, Stopped, apart
+from discreet._own_thread import NoThread, Stoppable, Stopped, run_in_own_thread
 from discreet.data import Bounds, Rows
 from discreet.errors import EntropyError, LedgerError, ReleaseFailed
 from discreet.gate import release
@@ -372,7 +372,7 @@ def test_work_is_stopped_once_and_not_after_its_end():
             pass
         return steps
 
-    assert apart(work) == ["stopped"]
+    assert run_in_own_thread(work) == ["stopped"]
 
 
 def test_work_that_was_stopped_before_it_began_does_not_begin():

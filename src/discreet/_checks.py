@@ -1,7 +1,7 @@
 """One wording for each kind of mistake in an argument.
 
-Every check takes keyword arguments, so that the message can name what was wrong:
-``_checks.positive(radius=-1)`` says "radius must be a positive number; got -1.".
+Validation of arguments. Every check takes keyword arguments, so that the message can name what was
+wrong: ``_checks.positive(radius=-1)`` says "radius must be a positive number; got -1.".
 """
 
 from __future__ import annotations

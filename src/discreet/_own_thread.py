@@ -1,9 +1,10 @@
 """Work in a thread of its own, so that whatever interrupts the caller finds nothing of it.
 
-A handler of a signal runs between any two steps of the main thread, sees the frame it came upon,
-and may raise there; so may others, again and again, also in the clause that clears up after the
-first. An exception keeps every frame that it went through, with all variables, and the exception
-that was being handled. No clause is short enough to keep these apart; another thread does.
+Isolation of frames and tracebacks from signal handlers, ``KeyboardInterrupt`` among them. A handler
+of a signal runs between any two steps of the main thread, sees the frame it came upon, and may
+raise there; so may others, again and again, also in the clause that clears up after the first. An
+exception keeps every frame that it went through, with all variables, and the exception that was
+being handled. No clause is short enough to keep these apart; another thread does.
 """
 
 from __future__ import annotations
@@ -142,7 +143,7 @@ class _Job(Generic[Answer]):
         return self._answers[0] if self._answers else None
 
 
-def apart(work: Callable[[Stoppable], Answer]) -> Answer | None:
+def run_in_own_thread(work: Callable[[Stoppable], Answer]) -> Answer | None:
     """Return what the work returns, None if it raises; it runs in a thread of its own.
 
     Whatever interrupts this call stops the work in its stoppable part, waits for its end, and goes
@@ -150,7 +151,7 @@ def apart(work: Callable[[Stoppable], Answer]) -> Answer | None:
 
     Examples
     --------
-    >>> apart(lambda stoppable: 6 * 7)
+    >>> run_in_own_thread(lambda stoppable: 6 * 7)
     42
     """
     return _Job(work).answer()

@@ -37,7 +37,7 @@ class _Hushed(list[Any]):
         self.true = true
 
 
-def _passed_on(name: str) -> Callable[..., Any]:
+def _delegate(name: str) -> Callable[..., Any]:
     def method(self: _Hushed, *arguments: Any) -> Any:
         return getattr(self.true, name)(*arguments)
 
@@ -49,7 +49,7 @@ for _name in (
     *("__eq__", "__repr__", "append", "clear", "copy", "extend", "index", "insert", "pop"),
     "remove",
 ):
-    setattr(_Hushed, _name, _passed_on(_name))
+    setattr(_Hushed, _name, _delegate(_name))
 
 
 class _Warnings(ModuleType):
@@ -101,13 +101,13 @@ def quiet() -> Iterator[None]:
         _here.depth, _here.hushed = 0, []
     _here.depth += 1
     try:
-        with np.errstate(all="ignore"), _of_this_context():
+        with np.errstate(all="ignore"), _ignore_in_context():
             yield
     finally:
         _here.depth -= 1
 
 
-def _of_this_context() -> contextlib.AbstractContextManager[Any]:
+def _ignore_in_context() -> contextlib.AbstractContextManager[Any]:
     """Return filters of the context, where Python (from 3.14 on) is told to keep such."""
     if not getattr(sys.flags, "context_aware_warnings", False):
         return contextlib.nullcontext()

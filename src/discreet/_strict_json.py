@@ -26,7 +26,10 @@ def parse(text: object, what: str) -> Json:
         raise InputTypeError(f"{what} must be a JSON text; got {type(text).__name__}.")
     try:
         document = json.loads(
-            text, object_pairs_hook=_once, parse_constant=_refused, parse_float=_finite
+            text,
+            object_pairs_hook=_refuse_repeats,
+            parse_constant=_refuse_constant,
+            parse_float=_parse_finite,
         )
     except (ValueError, RecursionError):
         document = None
@@ -65,18 +68,18 @@ def dump(document: Json, *, indent: int | None = None) -> str:
     return json.dumps(document, allow_nan=False, indent=indent)
 
 
-def _once(pairs: list[tuple[str, Any]]) -> Json:
+def _refuse_repeats(pairs: list[tuple[str, Any]]) -> Json:
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("a field comes twice")
     return found
 
 
-def _refused(constant: str) -> float:
+def _refuse_constant(constant: str) -> float:
     raise ValueError(f"{constant} is no number")
 
 
-def _finite(text: str) -> float:
+def _parse_finite(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
         raise ValueError("a number is too large")

@@ -31,7 +31,7 @@ HOSPITAL: Mapping[str, Column] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class HospitalTable:
     """Rows of numbers and text, a label for each, and what is declared about the columns."""
 
     columns: Mapping[str, Column]
@@ -39,7 +39,7 @@ class Table:
     y: NDArray[np.bool_]
 
 
-def hospital(patients: int = 20_000, seed: int = 0) -> Table:
+def hospital(patients: int = 20_000, seed: int = 0) -> HospitalTable:
     """Return made-up patients; the label is whether one was back in hospital within 90 days.
 
     The chance of coming back is logistic in the columns. A few measurements are missing and a few
@@ -92,4 +92,4 @@ def hospital(patients: int = 20_000, seed: int = 0) -> Table:
     X = np.empty((patients, len(cells)), dtype=object)
     for place, column in enumerate(cells):
         X[:, place] = column
-    return Table(HOSPITAL, X, came_back)
+    return HospitalTable(HOSPITAL, X, came_back)

@@ -1,4 +1,7 @@
-"""The gate: the one function that opens rows."""
+"""The gate: the one function that opens rows.
+
+The trust boundary: plan, charge the ledger, run the mechanism, return the release.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from discreet import _checks
-from discreet._own_thread import NoThread, Stoppable, apart
+from discreet._own_thread import NoThread, Stoppable, run_in_own_thread
 from discreet._quiet import quiet
 from discreet.data import OpenRows, Rows
 from discreet.errors import (
@@ -103,7 +106,7 @@ def release(
     if plan.holds_rows:
         rows.check_held()
     noise.check()  # fails closed before anything is paid
-    guarantee = _true_of(plan.guarantee, noise)
+    guarantee = _guarantee_under(plan.guarantee, noise)
     purpose = purpose or mechanism.name
     # All that is said beside the value, but for the receipt, is settled here.
     said = Release(
@@ -170,12 +173,12 @@ def rehearse(
         raise InputError("the question and the rows declare different bounds; declare them once.")
     plan = mechanism.plan(question, budget, rows.unit)
     noise = RehearsalNoise(seed)
-    receipt = NoLedger().charge(_true_of(plan.guarantee, noise), purpose="rehearsal")
+    receipt = NoLedger().charge(_guarantee_under(plan.guarantee, noise), purpose="rehearsal")
     with contextlib.closing(rows.open(receipt)) as opened:
         return plan.run_many(opened, noise, draws)
 
 
-def _true_of(guarantee: Guarantee, noise: Noise) -> Guarantee:
+def _guarantee_under(guarantee: Guarantee, noise: Noise) -> Guarantee:
     """Return the guarantee that holds with this noise: none at all if it is a rehearsal."""
     if noise.is_private:
         return guarantee
@@ -204,9 +207,9 @@ def _run(plan: Plan, rows: Rows, receipt: Receipt, noise: Noise) -> Any:
     before noise among them.
     """
     if not noise.is_private:
-        return _rehearse(plan, _opened(rows, receipt), receipt, noise)
+        return _rehearse(plan, _open_or_refund(rows, receipt), receipt, noise)
     try:
-        outcome = apart(partial(_private, plan, rows, receipt, noise))
+        outcome = run_in_own_thread(partial(_run_private_part, plan, rows, receipt, noise))
     except NoThread:
         receipt.issuer.refund(receipt)
         raise
@@ -222,21 +225,21 @@ def _run(plan: Plan, rows: Rows, receipt: Receipt, noise: Noise) -> Any:
     return outcome.value
 
 
-def _private(
+def _run_private_part(
     plan: Plan, rows: Rows, receipt: Receipt, noise: Noise, stoppable: Stoppable
 ) -> _Outcome:
     """Open the rows, run the plan on them, and write down how it ended."""
     try:
-        opened = _opened(rows, receipt)
+        opened = _open_or_refund(rows, receipt)
     except DiscreetError as error:
-        return _Outcome(stopped=_afresh(error))
+        return _Outcome(stopped=_without_frames(error))
     value: Any = None
     stopped: BaseException | None = None
     try:
         with stoppable, quiet():
             value = plan.run(opened, noise)
     except (EntropyError, SourceChanged) as error:
-        stopped = _afresh(error)  # says nothing about the rows
+        stopped = _without_frames(error)  # says nothing about the rows
     except (KeyboardInterrupt, SystemExit) as error:
         stopped = type(error)()
     except BaseException:
@@ -251,12 +254,12 @@ def _private(
     return _Outcome(value, stopped, unrecorded)
 
 
-def _afresh(error: BaseException) -> BaseException:
+def _without_frames(error: BaseException) -> BaseException:
     """Return the same error without the frames that it went through."""
     return type(error)(*error.args)
 
 
-def _opened(rows: Rows, receipt: Receipt) -> OpenRows:
+def _open_or_refund(rows: Rows, receipt: Receipt) -> OpenRows:
     """Open rows; if they are no longer what was checked, give back what was paid."""
     try:
         return rows.open(receipt)

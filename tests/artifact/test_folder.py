@@ -18,10 +18,10 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from discreet.artifact import load, save
-from discreet.artifact.arrays import written
 from discreet.artifact.codec import decode, decode_array, encode, encode_array
 from discreet.artifact.folder import ARRAYS, DOCUMENT, _digest
 from discreet.artifact.models import KINDS
+from discreet.artifact.npz_file import to_bytes
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import Box, L1Ball, L1L2Ball, L2Ball, NuclearBall, Product, Simplex
 from discreet.ledger import MemoryLedger
@@ -293,7 +293,7 @@ def array_file(name="coef_.npy", array=None, compression=zipfile.ZIP_STORED, **o
     member = io.BytesIO()
     coef = fitted("logistic").coef_ if array is None else array
     np.lib.format.write_array(member, coef, **options)
-    file = io.BytesIO(written({"intercept_": fitted("logistic").intercept_}))
+    file = io.BytesIO(to_bytes({"intercept_": fitted("logistic").intercept_}))
     with zipfile.ZipFile(file, "a", compression) as archive:
         archive.writestr(name, member.getvalue())
     return file.getvalue()
@@ -310,7 +310,7 @@ ARRAY_FILES = {
     "another name": lambda: array_file(name="../coef_.npy"),
     "an absolute name": lambda: array_file(name="/etc/coef_.npy"),
     "compressed": lambda: array_file(compression=zipfile.ZIP_DEFLATED),
-    "one too few": lambda: written({"coef_": fitted("logistic").coef_}),
+    "one too few": lambda: to_bytes({"coef_": fitted("logistic").coef_}),
     "no archive": lambda: b"PK\x03\x04 nothing",
     "empty": lambda: b"",
     "too long": lambda: array_file(array=np.zeros((1, 3000))),
@@ -422,7 +422,7 @@ def test_the_header_of_an_array_asks_for_nothing(shape, tmp_path):
     member = io.BytesIO()
     header = {"descr": "<f8", "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(member, header)
-    file = io.BytesIO(written({"intercept_": fitted("logistic").intercept_}))
+    file = io.BytesIO(to_bytes({"intercept_": fitted("logistic").intercept_}))
     with zipfile.ZipFile(file, "a") as archive:
         archive.writestr("coef_.npy", member.getvalue() + bytes(24))
     document = stored(folder)

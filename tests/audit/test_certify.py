@@ -11,10 +11,10 @@ from scipy.stats import binom
 from discreet.audit import Evidence
 from discreet.audit.statistical.certify import (
     Claim,
-    allowed_by_epsilon,
-    allowed_by_mu,
     chance_at_least,
     chance_at_most,
+    limit_by_epsilon,
+    limit_by_mu,
     p_value,
 )
 from discreet.privacy import Approximate, Gaussian, Laplace, Pure, ZeroConcentrated
@@ -22,12 +22,12 @@ from discreet.privacy import Approximate, Gaussian, Laplace, Pure, ZeroConcentra
 CHANCES = np.unique(np.concatenate([np.linspace(0.002, 0.998, 250), np.geomspace(1e-4, 0.5, 60)]))
 
 PROMISES = {
-    "nothing may show": allowed_by_epsilon(0.0, 0.0),
-    "epsilon 1/2": allowed_by_epsilon(0.5, 0.0),
-    "epsilon 1": allowed_by_epsilon(1.0, 0.0),
-    "epsilon 2, delta 1/20": allowed_by_epsilon(2.0, 0.05),
-    "mu 1/2": allowed_by_mu(0.5),
-    "mu 1": allowed_by_mu(1.0),
+    "nothing may show": limit_by_epsilon(0.0, 0.0),
+    "epsilon 1/2": limit_by_epsilon(0.5, 0.0),
+    "epsilon 1": limit_by_epsilon(1.0, 0.0),
+    "epsilon 2, delta 1/20": limit_by_epsilon(2.0, 0.05),
+    "mu 1/2": limit_by_mu(0.5),
+    "mu 1": limit_by_mu(1.0),
     "laplace": Claim.of(Laplace(1.0)).allows(),
     "gaussian": Claim.of(Gaussian(0.5)).allows(),
 }
@@ -115,7 +115,7 @@ def test_clopper_pearson_is_right_for_every_count():
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 3.0])
 def test_the_profile_of_a_pure_claim_allows_what_its_epsilon_allows(epsilon):
     by_claim = Claim.of(Pure(epsilon), near=epsilon).allows()(CHANCES)
-    by_epsilon = np.clip(allowed_by_epsilon(epsilon, 0.0)(CHANCES), 0, 1)
+    by_epsilon = np.clip(limit_by_epsilon(epsilon, 0.0)(CHANCES), 0, 1)
     np.testing.assert_allclose(by_claim, by_epsilon, rtol=1e-8)
 
 
@@ -123,7 +123,7 @@ def test_the_profile_of_a_pure_claim_allows_what_its_epsilon_allows(epsilon):
 def test_the_profile_of_a_gaussian_allows_what_its_mu_allows_and_hardly_more(mu):
     near = Gaussian(mu).epsilon(1e-6)
     by_claim = Claim.of(Gaussian(mu), near=near).allows()(CHANCES)
-    by_mu = allowed_by_mu(mu)(CHANCES)
+    by_mu = limit_by_mu(mu)(CHANCES)
     assert (by_claim >= by_mu * (1 - 1e-12)).all()
     assert (by_claim <= by_mu * 1.003).all()
 
@@ -133,15 +133,15 @@ def test_a_claim_allows_no_more_than_its_epsilon_at_its_delta(profile):
     """Therefore a lower bound above the claimed epsilon never goes with a claim not refuted."""
     epsilon = profile.epsilon(1e-3)
     by_claim = Claim.of(profile, near=epsilon).allows()(CHANCES)
-    assert (by_claim <= allowed_by_epsilon(epsilon, 1e-3)(CHANCES) * (1 + 1e-8)).all()
+    assert (by_claim <= limit_by_epsilon(epsilon, 1e-3)(CHANCES) * (1 + 1e-8)).all()
 
 
 def test_the_lower_bounds_are_the_last_values_that_are_refuted():
     seen = Evidence("", hits=700, misses=200, trials=1000, level=1e-3)
     epsilon, mu = seen.epsilon(0.01), seen.mu
     for factor, is_refuted in [(0.9999, True), (1.0001, False)]:
-        by_epsilon = p_value(700, 200, 1000, allowed_by_epsilon(factor * epsilon, 0.01))
-        by_mu = p_value(700, 200, 1000, allowed_by_mu(factor * mu))
+        by_epsilon = p_value(700, 200, 1000, limit_by_epsilon(factor * epsilon, 0.01))
+        by_mu = p_value(700, 200, 1000, limit_by_mu(factor * mu))
         assert (by_epsilon <= 1e-3) == (by_mu <= 1e-3) == is_refuted
 
 

@@ -149,7 +149,7 @@ def test_a_planar_minimiser_of_rows_along_an_axis_is_a_scalar_one(term):
 def test_a_planar_law_sums_to_one_though_the_rows_pull_aslant():
     records = [Record((0.6, 0.8), 1.0, 30.0), Record((0.8, -0.6), -1.0, 5.0)]
     law = PlanarMinimiser(problem_of(Logistic(), 0.3, 2), RadialTerm(1.0), records, cells=300)
-    cells = law.beside(law)
+    cells = law.cell_masses(law)
     assert cells.first.sum() == pytest.approx(1, abs=0.01)
 
 
@@ -294,7 +294,7 @@ def test_laws_of_different_kinds_are_refused(first, second):
         lambda: FiniteLaw([0.5, 0.4]),
         lambda: FiniteLaw([1.5, -0.5]),
         lambda: FiniteLaw([]),
-        lambda: FiniteLaw([0.5, 0.5]).attach(FiniteLaw([1.0])),
+        lambda: FiniteLaw([0.5, 0.5]).cell_masses(FiniteLaw([1.0])),
         lambda: permute_and_flip([0.0, math.inf], 1.0),
         lambda: exponential_selection([0.0], 0.0),
         lambda: MovedNoise(math.nan, 1.0),

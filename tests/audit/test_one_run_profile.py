@@ -14,13 +14,13 @@ from discreet.audit.one_run import audit_in_one_run, one_run_p_value, orthogonal
 from discreet.audit.one_run import whole_profile as profile
 from discreet.audit.one_run.rule import Rule
 from discreet.audit.one_run.whole_profile import (
-    Proposal,
-    best_point,
-    certificate,
+    DualProposal,
+    best_point_p_value,
+    certified_p_value,
     claim_of,
     profile_p_value,
-    proposed,
-    scaled,
+    propose,
+    scale_claim,
 )
 from discreet.audit.statistical.certify import Claim
 from discreet.estimators import base
@@ -102,21 +102,21 @@ def test_no_law_of_right_guesses_exceeds_the_p_value_and_one_attains_it(canaries
 def test_a_bad_proposal_makes_a_weak_bound_not_a_wrong_one():
     canaries, guesses, correct, claim = 3, 3, 3, PROFILES[0]
     best = EveryMechanism(canaries, guesses).largest_chance(correct, points_of(claim))
-    good = proposed(correct, guesses, canaries, claim)
+    good = propose(correct, guesses, canaries, claim)
     draws = RehearsalNoise(5).below(2**20, 200 * 16).reshape(200, 16) / 2**20 - 0.25
     stated = []
     for draw in draws:
         for share in (0.01, 0.1, 1.0):
             weights = good.weights + share * draw[:4]
             tests = good.tests + share * draw[4:].reshape(4, 3)
-            proposal = Proposal(weights, tests)
-            stated.append(certificate(correct, guesses, canaries, claim, proposal))
+            proposal = DualProposal(weights, tests)
+            stated.append(certified_p_value(correct, guesses, canaries, claim, proposal))
     assert min(stated) >= best * ABOVE
     assert min(stated) < 1.2 * best  # some are nearly as good
     for broken in (math.nan, math.inf, -math.inf):
-        proposal = Proposal(np.full(4, broken), np.full((4, 3), broken))
+        proposal = DualProposal(np.full(4, broken), np.full((4, 3), broken))
         with np.errstate(invalid="ignore"):
-            assert certificate(correct, guesses, canaries, claim, proposal) == 1
+            assert certified_p_value(correct, guesses, canaries, claim, proposal) == 1
 
 
 def stated_by_the_proof(correct, guesses, canaries, claim, proposal):
@@ -147,9 +147,9 @@ def test_the_certificate_is_the_bound_of_the_proof_for_every_proposal(claim):
     places = set()
     for number, draw in enumerate(draws):
         correct = 1 + number % guesses
-        proposal = Proposal(0.15 * draw[:, 0], 0.2 * draw[:, 1:] * np.arange(6) / 5 - 0.02)
+        proposal = DualProposal(0.15 * draw[:, 0], 0.2 * draw[:, 1:] * np.arange(6) / 5 - 0.02)
         exact = stated_by_the_proof(correct, guesses, 9, claim, proposal)
-        stated = certificate(correct, guesses, 9, claim, proposal)
+        stated = certified_p_value(correct, guesses, 9, claim, proposal)
         if exact >= 1:
             assert stated == 1
         else:
@@ -160,16 +160,18 @@ def test_the_certificate_is_the_bound_of_the_proof_for_every_proposal(claim):
 
 def test_a_solver_that_gives_up_leaves_the_best_point(monkeypatch):
     claim = PROFILES[0]
-    assert profile_p_value(20, 20, 40, claim) < best_point(20, 20, 40, claim)
-    monkeypatch.setattr(profile, "proposed", lambda *arguments: None)
-    assert profile_p_value(20, 20, 40, claim) == best_point(20, 20, 40, claim)
+    assert profile_p_value(20, 20, 40, claim) < best_point_p_value(20, 20, 40, claim)
+    monkeypatch.setattr(profile, "propose", lambda *arguments: None)
+    assert profile_p_value(20, 20, 40, claim) == best_point_p_value(20, 20, 40, claim)
 
 
 def test_the_p_value_falls_with_correct_guesses_and_rises_with_the_share():
     claim = claim_of(Guarantee(Gaussian(0.25), AddRemoveOne(), quoted_delta=1e-6), LEVEL)
     by_correct = [profile_p_value(v, 100, 300, claim) for v in range(0, 101, 5)]
     assert all(after <= before + 1e-9 for before, after in itertools.pairwise(by_correct))
-    by_share = [profile_p_value(80, 100, 300, scaled(claim, s)) for s in (0, 0.3, 1, 1.1, 3, 500)]
+    by_share = [
+        profile_p_value(80, 100, 300, scale_claim(claim, s)) for s in (0, 0.3, 1, 1.1, 3, 500)
+    ]
     assert all(after >= before - 1e-9 for before, after in itertools.pairwise(by_share))
     assert by_share[-1] == 1
 
@@ -200,9 +202,9 @@ def test_the_share_is_where_the_p_value_meets_the_level():
     rule = Rule(300, 1e-6, LEVEL, claim_of(guarantee, LEVEL))
     for correct in (70, 80, 95):
         share = rule.share(correct, 100)
-        assert profile_p_value(correct, 100, 300, scaled(rule.claim, share)) <= LEVEL
-        assert profile_p_value(correct, 100, 300, scaled(rule.claim, 1.01 * share)) > LEVEL
-        assert rule.refuted(correct, 100) == (share >= 1)
+        assert profile_p_value(correct, 100, 300, scale_claim(rule.claim, share)) <= LEVEL
+        assert profile_p_value(correct, 100, 300, scale_claim(rule.claim, 1.01 * share)) > LEVEL
+        assert rule.refutes(correct, 100) == (share >= 1)
     assert rule.share(50, 100) == 0
     assert rule.share(70, 100) < 1 < rule.share(95, 100)
 
@@ -210,19 +212,19 @@ def test_the_share_is_where_the_p_value_meets_the_level():
 def test_of_a_pure_claim_the_share_is_the_certified_epsilon():
     rule = Rule(300, 0.0, LEVEL, claim_of(Guarantee(Pure(1.5), AddRemoveOne()), LEVEL))
     for correct in (75, 90, 100):
-        share, epsilon = rule.share(correct, 100), rule.certified(correct, 100)
+        share, epsilon = rule.share(correct, 100), rule.certify(correct, 100)
         assert epsilon / 1.5 * 0.99 <= share <= epsilon / 1.5
 
 
 def test_the_power_counts_from_the_least_number_that_refutes():
     guarantee = Guarantee(Gaussian(0.25), AddRemoveOne(), quoted_delta=1e-6)
     rule = Rule(300, 1e-6, LEVEL, claim_of(guarantee, LEVEL))
-    flagged = [v for v in range(60, 101) if rule.refuted(v, 100)]
+    flagged = [v for v in range(60, 101) if rule.refutes(v, 100)]
     assert flagged == list(range(flagged[0], 101))
     single = [v for v in range(60, 101)
               if one_run_p_value(v, 100, 300, guarantee.epsilon(), 1e-6) <= LEVEL]  # fmt: skip
     assert flagged[0] < single[0]
-    assert rule.enough(100) == flagged[0]
+    assert rule.fewest_correct(100) == flagged[0]
 
 
 def test_a_large_quoted_delta_does_not_blind_the_audit():

@@ -42,7 +42,7 @@ def exact_power(reach, hit, miss, claim):
 def test_power_is_the_chance_by_enumeration_to_refute_half_the_laplace_noise(trials):
     promise, reach = Guarantee(Pure(1.0), UNIT), Reach(trials, 0.01)
     claim = Claim.of(promise.profile, near=1.0, far=2.0)
-    hit, miss = reach._most_telling((np.array([0.5]), np.array([0.5 * math.exp(-2)])), claim)
+    hit, miss = reach._best_event((np.array([0.5]), np.array([0.5 * math.exp(-2)])), claim)
     best = reach.power(promise, claim)
     assert 0.02 < best < 0.98
     assert best >= exact_power(reach, hit, miss, claim) - 0.05

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.audit import Pair
-from discreet.audit.statistical.runs import Estimator, Function, Vectorised, as_run, outputs
+from discreet.audit.statistical.runs import Estimator, Function, Vectorised, as_run, collect_outputs
 from discreet.errors import AuditError
 
 PAIR = Pair(np.zeros((1, 1)), np.zeros((2, 1)), "add_remove")
@@ -44,7 +44,7 @@ class Model:
 
 
 def run_both(run, *, trials=50, seed=1, n_jobs=1):
-    return outputs(as_run(run), PAIR, trials, seed=seed, n_jobs=n_jobs, verbose=0)
+    return collect_outputs(as_run(run), PAIR, trials, seed=seed, n_jobs=n_jobs, verbose=0)
 
 
 @pytest.mark.parametrize("run", [seed_of, Seeds()])
@@ -90,7 +90,7 @@ def test_an_estimator_is_copied_and_fitted_with_another_seed_each_time(name):
 
 def test_an_estimator_is_fitted_to_the_parts_of_a_tuple():
     pair = Pair((np.zeros((3, 1)), np.ones(3)), (np.zeros((2, 1)), np.ones(2)), "add_remove")
-    first, _ = outputs(as_run(Model()), pair, 20, seed=1, n_jobs=1, verbose=0)
+    first, _ = collect_outputs(as_run(Model()), pair, 20, seed=1, n_jobs=1, verbose=0)
     np.testing.assert_array_equal(first[0, 1:], [3, 3])
 
 

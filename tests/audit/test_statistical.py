@@ -17,7 +17,7 @@ from sklearn.linear_model import Ridge
 from discreet.audit import Pair, audit
 from discreet.audit.scores import Direction
 from discreet.audit.scores.base import Score
-from discreet.audit.statistical.runs import as_run, outputs
+from discreet.audit.statistical.runs import as_run, collect_outputs
 from discreet.errors import AuditError, DiscreetError, InputError, InputTypeError, UnitMismatch
 from discreet.linear_model import LogisticRegression
 from discreet.noise import (
@@ -257,7 +257,7 @@ def test_events_are_learned_and_chosen_on_the_first_half_and_tested_on_the_secon
             return score
 
     spy, run, trials = Spy(), laplace_count(2.0), 800
-    first, second = outputs(as_run(run), PAIR, trials, seed=1, n_jobs=1, verbose=0)
+    first, second = collect_outputs(as_run(run), PAIR, trials, seed=1, n_jobs=1, verbose=0)
     audit(run, PAIR, PURE, trials=trials, seed=1, scores=[spy])
     np.testing.assert_array_equal(np.concatenate(spy.seen[0:4:2]), first[:400])
     np.testing.assert_array_equal(np.concatenate(spy.seen[1:4:2]), second[:400])

@@ -8,8 +8,8 @@ import json
 import pytest
 
 from discreet import tables
-from discreet.cli import codes
-from discreet.cli.failures import one_line
+from discreet.cli import console
+from discreet.cli.console import one_line
 from support.malformed import COMMANDS, FIT
 from support.place import CANARY, books, files_in, run
 
@@ -24,11 +24,15 @@ def raising(error):
 @pytest.mark.parametrize(
     ("error", "code", "said"),
     [
-        (RuntimeError(CANARY), codes.BUG, "this is a bug of Discreet (RuntimeError in test_frame"),
-        (KeyError(CANARY), codes.BUG, "this is a bug of Discreet (KeyError in test_frame"),
-        (MemoryError(CANARY), codes.FILES, "not enough memory"),
-        (OSError(CANARY), codes.FILES, "a file cannot be read or written"),
-        (KeyboardInterrupt(), codes.INTERRUPTED, "interrupted"),
+        (
+            RuntimeError(CANARY),
+            console.BUG,
+            "this is a bug of Discreet (RuntimeError in test_frame",
+        ),
+        (KeyError(CANARY), console.BUG, "this is a bug of Discreet (KeyError in test_frame"),
+        (MemoryError(CANARY), console.FILES, "not enough memory"),
+        (OSError(CANARY), console.FILES, "a file cannot be read or written"),
+        (KeyboardInterrupt(), console.INTERRUPTED, "interrupted"),
     ],
 )
 def test_whatever_happens_is_one_line_without_a_value(place, monkeypatch, error, code, said):
@@ -73,7 +77,7 @@ def test_without_arguments_the_whole_chain_is_shown(tmp_path):
 
 def test_a_group_without_a_command_shows_its_help(tmp_path):
     result = run(tmp_path, ["ledger"])
-    assert (result.code, result.error) == (codes.WRONG_INPUT, "")
+    assert (result.code, result.error) == (console.WRONG_INPUT, "")
     assert result.output.count("Usage: discreet ledger") == 1
 
 

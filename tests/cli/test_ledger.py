@@ -7,7 +7,7 @@ import json
 import pytest
 
 from discreet.ledger import Ledger, State
-from discreet.ledger.durable import last_seen
+from discreet.ledger.durable import high_water_mark
 from discreet.ledger.durable.sql_tables import DATASETS
 from discreet.ledger.durable.store import Store
 from discreet.privacy import AddRemoveOne, Budget, Guarantee, Pure
@@ -82,7 +82,7 @@ def test_verifying_tells_sound_books_from_others(tmp_path, books):
     missing = run(tmp_path, f"ledger verify patients.db --known {'0' * 64}")
     assert missing.code == 1
     assert "digest that was kept" in missing.error
-    with Store(tmp_path / "patients.db").writing() as connection:
+    with Store(tmp_path / "patients.db").write_transaction() as connection:
         connection.execute(DATASETS.update().values(charges=1))
     damaged = run(tmp_path, "ledger verify patients.db")
     assert damaged.code == 1
@@ -100,7 +100,7 @@ def test_anchors_show_whether_the_books_went_back(tmp_path, books, monkeypatch):
     one = "verify patients.db --dataset patients --anchor anchors.jsonl"
     assert answer(tmp_path, one)["is_sound"]
     (tmp_path / "older.db").write_bytes(older)
-    monkeypatch.setattr(last_seen, "_marks", {})  # nobody here has seen more of it
+    monkeypatch.setattr(high_water_mark, "_marks", {})  # nobody here has seen more of it
     assert run(tmp_path, "ledger verify older.db").code == 0
     for which in ("", "--dataset patients "):
         gone = run(tmp_path, f"ledger verify older.db {which}--anchor anchors.jsonl")

@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from discreet.cli.app import app
-from discreet.cli.codes import DONE, WRONG_INPUT
-from discreet.cli.plan import _show, _wrapped
+from discreet.cli.console import DONE, WRONG_INPUT
+from discreet.cli.plan import _show, _wrap
 from discreet.planning import Cell, Prediction, PublicFacts
 from discreet.preprocessing import Numeric
 
@@ -71,9 +71,7 @@ def test_a_cost_of_nothing_is_shown_without_a_sign(capsys):
 
 def test_long_lines_are_broken_between_words():
     text = "Theorems are:\n  some mechanism exceeds the least\n\nend"
-    assert _wrapped(text, 20) == (
-        "Theorems are:\n  some mechanism\n    exceeds the\n    least\n\nend"
-    )
+    assert _wrap(text, 20) == ("Theorems are:\n  some mechanism\n    exceeds the\n    least\n\nend")
 
 
 def test_json_is_all_that_is_printed(schema):

@@ -273,7 +273,7 @@ def test_copies_clones_and_pickles_are_the_same_books():
 
 def test_in_another_process_nothing_can_be_spent(monkeypatch):
     stored = pickle.dumps(BudgetAccountant(epsilon=1, delta=0))
-    monkeypatch.setattr("discreet.ledger.in_memory._alive", {})
+    monkeypatch.setattr("discreet.ledger.memory._alive", {})
     accountant = pickle.loads(stored)
     assert repr(accountant) == "BudgetAccountant(elsewhere)"
     with pytest.raises(PrivacyError, match="another process"):

@@ -9,14 +9,14 @@ import pytest
 
 from discreet.errors import BudgetExceeded
 from discreet.ledger import MemoryLedger
-from discreet.ledger.decimal_amounts import amounts, plus, total
+from discreet.ledger.decimal_amounts import add, add_up, amounts
 from discreet.ledger.filters import (
     BasicFilter,
     GaussianFilter,
     RenyiFilter,
     failure_by_distance,
     filters_for,
-    quoted,
+    quoted_pair,
 )
 from discreet.privacy import (
     AddRemoveOne,
@@ -47,7 +47,7 @@ def randomised_response_tree(budget, choose, depth):
     def walk(history, totals, p, q):
         epsilon = choose(history)
         costs = [rule.cost(guarantee(Pure(epsilon))) for rule in rules]
-        after = [plus(spent, cost) for spent, cost in zip(totals, costs, strict=True)]
+        after = [add(spent, cost) for spent, cost in zip(totals, costs, strict=True)]
         admitted = any(rule.admits(spent) for rule, spent in zip(rules, after, strict=True))
         if len(history) == depth or not admitted:
             leaves.append((p, q))
@@ -114,7 +114,7 @@ def test_a_budget_admits_at_least_the_quoted_epsilons_that_it_holds(epsilon):
     # Computed releases are 2**-79 from ideal; e**100 times that is more than any delta.
     mu = 1 / gaussian_multiplier(Budget(epsilon / 50, 1e-9), distance=2.0**-79)
     request = guarantee(WithinDistance(Gaussian(mu), 2.0**-79))
-    assert quoted(request)[0] <= epsilon / 50
+    assert quoted_pair(request)[0] <= epsilon / 50
     ledger = MemoryLedger(Budget(epsilon, 1e-6))
     ledger.charge(request)
     assert 49 / 50 * epsilon <= ledger.remaining(1e-9) <= 49 / 50 * epsilon + 1e-9
@@ -176,7 +176,7 @@ def test_the_renyi_filter_books_the_chance_that_a_curve_fails():
     cost = rule.cost(guarantee(Approximate(0.01, 1e-8)))
     assert cost[1] == amounts(1e-8)[0]
     assert rule.admits(cost)
-    assert not rule.admits(total([cost] * 100, start=amounts(0.0, 0.0)))
+    assert not rule.admits(add_up([cost] * 100, start=amounts(0.0, 0.0)))
 
 
 def test_the_basic_filter_quotes_at_the_stated_delta():
@@ -189,11 +189,11 @@ def test_the_basic_filter_quotes_at_the_stated_delta():
 
 def test_the_basic_filter_pays_for_the_distance_in_what_it_quotes():
     rough = WithinDistance(Pure(0.5), 1e-8)
-    epsilon, delta = quoted(guarantee(rough, delta=1e-7))
+    epsilon, delta = quoted_pair(guarantee(rough, delta=1e-7))
     assert epsilon == 0.5
     assert (1 + math.exp(0.5)) * 1e-8 <= delta <= 1.001 * (1 + math.exp(0.5)) * 1e-8
     gaussian = WithinDistance(Gaussian(0.1), 1e-8)
-    epsilon, delta = quoted(guarantee(gaussian, delta=1e-7))
+    epsilon, delta = quoted_pair(guarantee(gaussian, delta=1e-7))
     assert epsilon > Gaussian(0.1).epsilon(1e-7)
     assert gaussian.delta(epsilon) <= delta == 1e-7
 
@@ -205,12 +205,12 @@ def test_sums_of_quoted_numbers_fill_a_budget_exactly_and_not_a_hair_more(epsilo
     # As decimals: 0.1 ten times is 1, though the floats that come nearest add up to less.
     rule = BasicFilter(Budget(float(f"{epsilon * times:.12g}"), 1e-6))
     cost = rule.cost(guarantee(Approximate(epsilon, 1e-9)))
-    full = total([cost] * times, start=amounts(0.0, 0.0))
+    full = add_up([cost] * times, start=amounts(0.0, 0.0))
     assert rule.admits(full)
     hair = 9e-10 if epsilon != 1 / 3 else 2e-16  # three times what 1/3 is written as is below 1
     for more in ((hair, 0.0), (hair + 1e-300, 0.0), (0.0, 5.1e-7 - times * 1e-9)):
-        assert not rule.admits(plus(full, amounts(*more)))
-    assert rule.admits(plus(full, amounts(1e-300, 0.0))) == (epsilon == 1 / 3)
+        assert not rule.admits(add(full, amounts(*more)))
+    assert rule.admits(add(full, amounts(1e-300, 0.0))) == (epsilon == 1 / 3)
 
 
 @pytest.mark.parametrize("asked", [0.1, 1 / 3, 0.7, 2.0, 17.3])
@@ -220,6 +220,6 @@ def test_what_is_quoted_of_a_calibrated_release_is_not_above_what_was_asked(aske
         mu = 1 / gaussian_multiplier(Budget(asked, delta), distance=distance)
         ideal = Gaussian(mu)
         profile = WithinDistance(ideal, distance) if distance else ideal
-        epsilon, at = quoted(guarantee(profile, delta=delta))
+        epsilon, at = quoted_pair(guarantee(profile, delta=delta))
         assert asked * (1 - 1e-9) <= epsilon <= asked
         assert profile.delta(epsilon) <= at == delta

@@ -6,7 +6,7 @@ import pytest
 
 from discreet.errors import BudgetExceeded, LedgerError
 from discreet.ledger import Ledger
-from discreet.ledger.durable import last_seen
+from discreet.ledger.durable import high_water_mark
 from discreet.ledger.durable.sql_tables import DATASETS
 from discreet.ledger.durable.store import Store
 from discreet.privacy import AddRemoveOne, Budget, Guarantee, Pure
@@ -43,7 +43,7 @@ def test_who_is_alone_writes_at_once_and_who_is_not_waits(place, exchanges, monk
         ledger.charge(pure(2.0**-5))
     assert exchanges == ["queue", "queue", "alone", "alone"]
     with monkeypatch.context() as another_process:
-        another_process.setattr(last_seen, "_marks", {})
+        another_process.setattr(high_water_mark, "_marks", {})
         Ledger(place).charge(pure(2.0**-5))
     del exchanges[:]
     ledger.charge(pure(2.0**-5))
@@ -72,7 +72,7 @@ def test_who_is_alone_notices_a_changed_summary(place, exchanges, what):
     for _ in range(3):
         ledger.charge(pure(0.25))
     assert exchanges[-1] == "alone"
-    with Store(place).writing() as connection:
+    with Store(place).write_transaction() as connection:
         column = DATASETS.c[what]
         connection.execute(DATASETS.update().values({what: column + " "}))
     with pytest.raises(LedgerError, match=r"not what their history says|exchanged"):

@@ -13,7 +13,7 @@ import pytest
 
 from discreet.errors import BudgetExceeded, DiscreetError, InputError, LedgerError
 from discreet.ledger import Anchor, Ledger, read_anchors
-from discreet.ledger.durable import last_seen
+from discreet.ledger.durable import high_water_mark
 from discreet.privacy import AddRemoveOne, Budget, Guarantee, Pure
 
 ENDINGS = ("", "-wal", "-shm")
@@ -31,7 +31,7 @@ def path(tmp_path):
 @pytest.fixture
 def forget(monkeypatch):
     """Return what makes this process as good as new: it has seen no line of any history."""
-    return lambda: monkeypatch.setattr(last_seen, "_marks", {})
+    return lambda: monkeypatch.setattr(high_water_mark, "_marks", {})
 
 
 def beside(path, ending):

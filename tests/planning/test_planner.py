@@ -11,7 +11,7 @@ import pytest
 
 from discreet.ledger import MemoryLedger
 from discreet.planning import Answer, Cell, Planner, Prediction, PublicFacts
-from discreet.planning.least_needed import least
+from discreet.planning.least_needed import find_least
 from discreet.planning.planner import MOST_EPSILON
 from discreet.planning.rehearsals import LARGEST_EPSILON, Rehearsals
 from discreet.preprocessing import Category, Numeric
@@ -116,11 +116,11 @@ def test_a_smaller_table_stands_in_for_a_large_one(monkeypatch):
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_noise_that_stands_in_is_never_smaller(delta):
     rehearsals = Rehearsals(PublicFacts(COLUMNS, classes=[0, 1], delta=delta), 1, 0)
-    assert rehearsals._stand_in(1.0, rehearsals.most) == pytest.approx(1.0, rel=0.01)
-    assert 1.0 < rehearsals._stand_in(1.0, 2 * rehearsals.most) < 2.2
-    assert rehearsals._stand_in(1.0, 10**12) == LARGEST_EPSILON
-    assert rehearsals._stand_in(40.0, 10**12) == 40.0
-    assert math.isinf(rehearsals._stand_in(math.inf, 10**12))
+    assert rehearsals._stand_in_epsilon(1.0, rehearsals.most) == pytest.approx(1.0, rel=0.01)
+    assert 1.0 < rehearsals._stand_in_epsilon(1.0, 2 * rehearsals.most) < 2.2
+    assert rehearsals._stand_in_epsilon(1.0, 10**12) == LARGEST_EPSILON
+    assert rehearsals._stand_in_epsilon(40.0, 10**12) == 40.0
+    assert math.isinf(rehearsals._stand_in_epsilon(math.inf, 10**12))
 
 
 def test_theorems_are_marked_and_fall_with_rows(prediction):
@@ -176,13 +176,13 @@ def test_an_answer_at_the_edge_says_that_less_was_not_tried(planner):
 
 @pytest.mark.parametrize("wanted", [0.02, 0.337, 5.0])
 def test_searches_end_close_above_the_least(wanted):
-    found = least(lambda value: value, wanted, 0.01, 10.0, whole=False)
+    found = find_least(lambda value: value, wanted, 0.01, 10.0, whole=False)
     assert wanted <= found <= 1.16 * wanted
 
 
 def test_whole_answers_are_whole_and_end_where_numbers_lie_side_by_side():
-    assert least(lambda value: value, 51.0, 50, 10**6, whole=True) in range(51, 60)
-    assert least(lambda value: 1.0, 0.5, 50, 10**6, whole=True) == 50
+    assert find_least(lambda value: value, 51.0, 50, 10**6, whole=True) in range(51, 60)
+    assert find_least(lambda value: 1.0, 0.5, 50, 10**6, whole=True) == 50
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.planning import PublicFacts
-from discreet.planning.world import World
+from discreet.planning.synthetic_world import World
 from discreet.preprocessing import Category, Numeric
 
 COLUMNS = {"age": Numeric(18, 100), "ward": Category(["a", "b", "c"]), "sodium": Numeric(120, 150)}

@@ -25,7 +25,7 @@ from discreet.privacy import AddRemoveOne, Guarantee, Pure
 from discreet.questions import RowCount
 from discreet.record import Fact, Origin, Release
 from discreet.report import Card, card, theorem_of
-from discreet.report.escape import in_markdown
+from discreet.report.escape import escape_markdown
 from discreet.report.json_schema import card_schema, validate
 
 ROOT = Path(__file__).parents[2]
@@ -274,7 +274,7 @@ def test_a_quotation_cannot_close_its_fence():
 
 @pytest.mark.parametrize("start", ["# a", "- a", "+ a", "1. a", "=", "---", "> a", "12) b"])
 def test_no_line_starts_a_block(start):
-    assert re.match(r"\\|\d+\\|&gt;", in_markdown(start))
+    assert re.match(r"\\|\d+\\|&gt;", escape_markdown(start))
 
 
 def test_the_validator_agrees_with_jsonschema(plain):

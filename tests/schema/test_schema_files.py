@@ -92,7 +92,7 @@ def test_what_is_left_open_is_refused_when_it_is_needed_and_not_before():
     schema = parse(SCHEMA.replace("[18, 100]", "[]"))
     assert schema.columns["age"] == Undeclared("number")
     with pytest.raises(InputError, match=r"range of 'age' is not yet declared.*from knowledge"):
-        schema.declared()
+        schema.declared_columns()
 
 
 @pytest.mark.parametrize(

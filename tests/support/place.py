@@ -16,7 +16,7 @@ from typer.main import get_command
 
 from discreet.cli.app import app
 from discreet.ledger import Ledger
-from discreet.ledger.durable import last_seen
+from discreet.ledger.durable import high_water_mark
 from discreet.privacy import Budget
 
 CANARY = "quetzal7351"
@@ -143,7 +143,7 @@ def run(folder: Path, arguments: str | list[str]) -> Outcome:
 
 def copied(model: Path, to: Path) -> Path:
     """Return a copy of a place; this process has not seen what became of other copies."""
-    last_seen._marks.clear()
+    high_water_mark._marks.clear()
     return Path(shutil.copytree(model, to, dirs_exist_ok=True))
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from discreet.theory import CATALOGUE, markdown
+from discreet.theory import CATALOGUE, catalogue_in_markdown
 
 PAGE = (Path(__file__).parents[2] / "docs" / "theory.md").read_text()
 
 
 def test_the_table_of_the_page_is_that_of_the_code():
-    assert markdown() in PAGE
+    assert catalogue_in_markdown() in PAGE
 
 
 def test_every_theorem_of_our_own_is_proved_on_the_page():

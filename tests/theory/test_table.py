@@ -9,7 +9,7 @@ import pytest
 
 from discreet.errors import InputError, InputTypeError
 from discreet.mechanisms import REGISTRY
-from discreet.theory import CATALOGUE, Setting, best_upper, bounds_for, lower
+from discreet.theory import CATALOGUE, Setting, best_lower, best_upper, bounds_for
 
 SETTING = Setting(n=2000, p=10, epsilon=1.0, delta=1e-6, smoothness=0.25, form="generalised_linear")
 
@@ -37,7 +37,7 @@ def test_sum_and_mean_differ_by_the_number_of_rows():
 
 def test_the_best_of_each_side():
     constants = [found for found in bounds_for(SETTING) if not found.is_rate_only]
-    best, least = best_upper(SETTING), lower(SETTING)
+    best, least = best_upper(SETTING), best_lower(SETTING)
     assert best.total == min(found.total for found in constants if found.kind == "upper")
     assert least.total == max(found.total for found in constants if found.kind == "lower")
     assert best.total > least.total
@@ -56,7 +56,7 @@ def test_a_rate_is_never_called_the_best():
     with pytest.raises(InputError, match="diameter"):
         best_upper(nothing)
     with pytest.raises(InputError, match="ridge"):
-        lower(nothing)
+        best_lower(nothing)
     assert bounds_for(nothing).sentence() == "No bound with a constant applies."
     assert str(bounds_for(nothing)).startswith("bound")
     with pytest.raises(InputError, match="upper"):
@@ -73,7 +73,7 @@ def test_sentences_tell_rates_from_bounds():
             assert ("at least" in sentence) == (bound.kind == "lower")
     said = bounds_for(SETTING).sentence()
     assert best_upper(SETTING).name in said
-    assert lower(SETTING).theorem in said
+    assert best_lower(SETTING).theorem in said
 
 
 def test_the_printed_table_has_a_line_for_each():
@@ -97,7 +97,7 @@ def test_an_infinite_diameter_is_fit_for_json():
     assert json.loads(bounds_for(setting).to_json())["setting"]["diameter"] == "inf"
 
 
-@pytest.mark.parametrize("function", [bounds_for, best_upper, lower, CATALOGUE["zero"]])
+@pytest.mark.parametrize("function", [bounds_for, best_upper, best_lower, CATALOGUE["zero"]])
 def test_only_a_setting_is_accepted(function):
     with pytest.raises(InputTypeError):
         function({"n": 3})

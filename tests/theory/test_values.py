@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import InputError
-from discreet.theory import CATALOGUE, Setting, best_upper, bounds_for, lower, steps
+from discreet.theory import CATALOGUE, Setting, best_lower, best_upper, bounds_for, steps
 from discreet.theory.simplex_sampling import least_entropy
 
 CONVEX = Setting(n=10**6, p=100, epsilon=0.1, delta=1e-9)
@@ -329,7 +329,7 @@ def test_two_points_is_close_to_what_a_mechanism_of_one_dimension_does():
     setting = Setting(n=10**6, p=1, epsilon=0.01)
     counts = np.arange(1, 5000)
     achieved = np.max(counts * np.exp(-counts * setting.epsilon / 2) / 2)
-    assert 0.7 * achieved < lower(setting).total <= achieved
+    assert 0.7 * achieved < best_lower(setting).total <= achieved
 
 
 def test_two_points_is_close_to_a_noisy_mean():
@@ -337,7 +337,7 @@ def test_two_points_is_close_to_a_noisy_mean():
     setting = Setting(n=10**6, p=1, epsilon=0.01, strong_convexity=1.0)
     scale = 2 * 0.5 / setting.curvature / setting.epsilon
     achieved = setting.curvature / 2 * 2 * scale**2
-    assert achieved / 10 < lower(setting).total <= achieved
+    assert achieved / 10 < best_lower(setting).total <= achieved
 
 
 @pytest.mark.parametrize("rho", [0.4, 0.6, 0.8])
@@ -399,9 +399,9 @@ def test_noise_never_depends_on_a_private_count():
 
 def test_squared_losses_have_no_lower_bound_of_linear_ones():
     with pytest.raises(InputError, match="linear"):
-        lower(SQUARED)
+        best_lower(SQUARED)
 
 
 def test_losses_without_room_for_data_have_no_lower_bound():
     with pytest.raises(InputError):
-        lower(replace(PURE, strong_convexity=2.0))
+        best_lower(replace(PURE, strong_convexity=2.0))

@@ -1,4 +1,7 @@
-"""A fitted model in a folder: one JSON document and one file of arrays; no pickle."""
+"""A fitted model in a folder: one JSON document and one file of arrays; no pickle.
+
+Serialisation: SHA-256 digests against damage, an atomic rename against half a folder.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,12 @@ from sklearn.base import BaseEstimator
 
 from discreet import _strict_json
 from discreet._types import Json
-from discreet.artifact import arrays
+from discreet.artifact import npz_file
 from discreet.artifact.codec import decode, decode_array, encode, encode_array
-from discreet.artifact.models import KINDS, NOT_STORED, Kind, kind_of, learnt_by
+from discreet.artifact.models import KINDS, NOT_STORED, ModelKind, fitted_attributes, kind_of
 from discreet.errors import DiscreetError, InputError
 from discreet.estimators.storing import STORED_WITHOUT
-from discreet.ledger.in_memory import LostLedger
+from discreet.ledger.memory import LostLedger
 from discreet.linear_model import LowRankRegressor
 from discreet.record import Release
 
@@ -50,7 +53,7 @@ def save(model: BaseEstimator, folder: str | Path) -> Path:
     (True, True)
     """
     kind = kind_of(model)
-    parts, numbers = _split(learnt_by(model, kind))
+    parts, numbers = _split(fitted_attributes(model, kind))
     document: Json = {
         "format": FORMAT,
         "version": VERSION,
@@ -59,14 +62,14 @@ def save(model: BaseEstimator, folder: str | Path) -> Path:
         "learnt": parts,
         "release": json.loads(model.release_.to_json()) if kind.is_released else None,
     }
-    data = arrays.written(numbers)
+    data = npz_file.to_bytes(numbers)
     document["arrays"] = {
-        "shapes": arrays.shapes_of(numbers),
+        "shapes": npz_file.shapes_of(numbers),
         "digest": hashlib.sha256(data).hexdigest(),
     }
     document["digest"] = _digest(document)
     where = Path(folder)
-    _place(where, {DOCUMENT: _strict_json.dump(document, indent=1).encode(), ARRAYS: data})
+    _write_folder(where, {DOCUMENT: _strict_json.dump(document, indent=1).encode(), ARRAYS: data})
     return where
 
 
@@ -86,7 +89,7 @@ def load(folder: str | Path) -> Any:
     text = _read(where, DOCUMENT)
     try:
         document = _strict_json.parse(text.decode("utf-8"), "a stored model")
-        return _model(document, where)
+        return _rebuild_model(document, where)
     except DiscreetError as error:
         raise InputError(f"{where} holds no model that can be read: {error}") from None
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
@@ -121,7 +124,7 @@ def _digest(document: Json) -> str:
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
-def _place(where: Path, files: dict[str, bytes]) -> None:
+def _write_folder(where: Path, files: dict[str, bytes]) -> None:
     """Write files into a new folder that appears as a whole."""
     if os.path.lexists(where):
         raise InputError(f"{where} exists already; choose a new folder.")
@@ -158,7 +161,7 @@ def _read(where: Path, name: str) -> bytes:
         raise InputError(f"{path} could not be read: {error.strerror}.") from None
 
 
-def _model(document: Json, where: Path) -> Any:
+def _rebuild_model(document: Json, where: Path) -> Any:
     if document.get("format") != FORMAT:
         raise InputError("it is not a model of this library.")
     if document.get("version") != VERSION or document["version"] is True:
@@ -169,8 +172,8 @@ def _model(document: Json, where: Path) -> Any:
     kind = KINDS.get(document["model"]) if isinstance(document["model"], str) else None
     if kind is None:
         raise InputError(f"models are {', '.join(sorted(KINDS))}; got {document['model']!r}.")
-    learnt = _learnt(document, kind, _read(where, ARRAYS))
-    model = kind.model(**_decoded(document["arguments"], kind))
+    learnt = _read_learnt(document, kind, _read(where, ARRAYS))
+    model = kind.model(**_decode_arguments(document["arguments"], kind))
     for name, value in learnt.items():
         setattr(model, name, value)
     if kind.is_released:
@@ -184,13 +187,13 @@ def _model(document: Json, where: Path) -> Any:
     return model
 
 
-def _decoded(arguments: Any, kind: Kind) -> Json:
+def _decode_arguments(arguments: Any, kind: ModelKind) -> Json:
     known = {name for name in kind.model._get_param_names() if name not in NOT_STORED}
     _strict_json.check_fields(arguments, known, "the arguments of a model")
     return {name: decode(value) for name, value in arguments.items()}
 
 
-def _learnt(document: Json, kind: Kind, data: bytes) -> dict[str, Any]:
+def _read_learnt(document: Json, kind: ModelKind, data: bytes) -> dict[str, Any]:
     about = _strict_json.check_fields(document["arrays"], {"shapes", "digest"}, "arrays")
     shapes, parts = about["shapes"], document["learnt"]
     if not isinstance(shapes, dict) or not isinstance(parts, dict):
@@ -206,15 +209,15 @@ def _learnt(document: Json, kind: Kind, data: bytes) -> dict[str, Any]:
             raise InputError("the shape of an array must be one or two lengths.")
     if hashlib.sha256(data).hexdigest() != about["digest"]:
         raise InputError("the digest of the arrays does not fit; their file was damaged.")
-    plain = {name: _part(value) for name, value in parts.items()}
-    return plain | arrays.read(data, shapes)
+    plain = {name: _decode_part(value) for name, value in parts.items()}
+    return plain | npz_file.from_bytes(data, shapes)
 
 
 def _is_length(length: object) -> bool:
     return type(length) is int and 0 < length < 2**40
 
 
-def _part(value: Any) -> Any:
+def _decode_part(value: Any) -> Any:
     if isinstance(value, dict) and set(value) == {"array"}:
         return decode_array(value["array"])
     if isinstance(value, dict | list):
@@ -222,7 +225,7 @@ def _part(value: Any) -> Any:
     return value
 
 
-def _check_shapes(model: Any, kind: Kind) -> None:
+def _check_shapes(model: Any, kind: ModelKind) -> None:
     """Raise unless what a fit left could have come from one fit."""
     found = vars(model)
     columns = found.get("n_features_in_")

@@ -1,10 +1,13 @@
-"""Which models can be stored, and what a fit leaves in each."""
+"""Which models can be stored, what a fit leaves in each, and which of them are linear."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from discreet._types import Array
 from discreet.errors import InputError, InputTypeError
 from discreet.linear_model import (
     ElasticNet,
@@ -37,7 +40,7 @@ LOCATIONS = (Median, Quantile, Location, GeometricMedian)
 
 
 @dataclass(frozen=True)
-class Kind:
+class ModelKind:
     """A class of models and the attributes that a fit leaves."""
 
     model: type[Any]
@@ -46,14 +49,14 @@ class Kind:
     is_released: bool = True
 
 
-def _kinds() -> dict[str, Kind]:
+def _kinds() -> dict[str, ModelKind]:
     classifying = {"coef_", "intercept_", "classes_", "multiclass_"}
-    kinds = [Kind(model, COLUMNS | classifying) for model in CLASSIFIERS]
-    kinds += [Kind(model, COLUMNS | {"coef_", "intercept_"}) for model in REGRESSORS]
-    kinds += [Kind(model, COLUMNS | {"location_"}) for model in LOCATIONS]
+    kinds = [ModelKind(model, COLUMNS | classifying) for model in CLASSIFIERS]
+    kinds += [ModelKind(model, COLUMNS | {"coef_", "intercept_"}) for model in REGRESSORS]
+    kinds += [ModelKind(model, COLUMNS | {"location_"}) for model in LOCATIONS]
     drawn = {"threshold_", "column_", "direction_", "classes_"}
-    kinds.append(Kind(Threshold, COLUMNS | drawn))
-    kinds.append(Kind(BoundedScaler, frozenset(), NAMES | COLUMNS, is_released=False))
+    kinds.append(ModelKind(Threshold, COLUMNS | drawn))
+    kinds.append(ModelKind(BoundedScaler, frozenset(), NAMES | COLUMNS, is_released=False))
     return {kind.model.__name__: kind for kind in kinds}
 
 
@@ -61,7 +64,7 @@ KINDS = _kinds()
 """Every class of models that can be stored."""
 
 
-def kind_of(model: Any) -> Kind:
+def kind_of(model: Any) -> ModelKind:
     """Return what is known about a fitted model, or refuse it.
 
     Examples
@@ -82,7 +85,7 @@ def kind_of(model: Any) -> Kind:
     return kind
 
 
-def learnt_by(model: Any, kind: Kind) -> dict[str, Any]:
+def fitted_attributes(model: Any, kind: ModelKind) -> dict[str, Any]:
     """Return what a fit left in a model, refusing what this library did not put there."""
     known = kind.learnt | kind.optional | {"release_", "privacy_"}
     found = {name: value for name, value in vars(model).items() if name.endswith("_")}
@@ -90,3 +93,16 @@ def learnt_by(model: Any, kind: Kind) -> dict[str, Any]:
     if unknown:
         raise InputError(f"this model has {unknown}, which fits of this library do not leave.")
     return {name: found[name] for name in found if name not in ("release_", "privacy_")}
+
+
+def check_linear(model: Any, what: str) -> None:
+    """Raise unless the model is a fitted linear one."""
+    kind = kind_of(model)
+    if kind.model not in (*CLASSIFIERS, *REGRESSORS):
+        raise InputError(f"{what} is for linear models; store a {kind.model.__name__} with save().")
+
+
+def coefficients(model: Any) -> tuple[Array, Array]:
+    """Return a row of coefficients, and an intercept, for each class or target."""
+    coef = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
+    return coef, np.broadcast_to(np.asarray(model.intercept_, dtype=np.float64), (len(coef),))

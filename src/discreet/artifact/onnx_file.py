@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from discreet.artifact._linear import check_linear, coefficients
-from discreet.artifact.models import CLASSIFIERS
+from discreet.artifact.models import CLASSIFIERS, check_linear, coefficients
 from discreet.artifact.skops_file import write_whole
 from discreet.errors import InputError
 from discreet.geometry import L1L2Ball
@@ -56,7 +55,11 @@ def to_onnx(model: BaseEstimator, path: str | Path) -> Path:
     except ImportError:
         raise InputError("to_onnx needs onnx; install discreet[export].") from None
     graph = _Graph(onnx)
-    outputs = _classified(graph, model) if isinstance(model, CLASSIFIERS) else _told(graph, model)
+    outputs = (
+        _add_classification(graph, model)
+        if isinstance(model, CLASSIFIERS)
+        else _add_regression(graph, model)
+    )
     whole = onnx.helper.make_model(
         onnx.helper.make_graph(
             graph.nodes, type(model).__name__, graph.inputs, outputs, graph.constants
@@ -122,7 +125,7 @@ class _Graph:
         return self._helper.np_dtype_to_tensor_dtype(array.dtype)
 
 
-def _margins(graph: _Graph, model: Any) -> str:
+def _add_margins(graph: _Graph, model: Any) -> str:
     """Return the inner products of rows with coefficients, plus intercepts."""
     coef, intercept = coefficients(model)
     matrix = graph.constant(np.ascontiguousarray(coef.T))
@@ -130,22 +133,22 @@ def _margins(graph: _Graph, model: Any) -> str:
     if declared is None:
         rows = graph.input(COLUMNS, coef.shape[1])
         return graph.node("Add", graph.node("MatMul", rows, matrix), graph.constant(intercept))
-    columns = [_column(graph, name, column) for name, column in _named(declared)]
+    columns = [_add_column(graph, name, column) for name, column in _name_columns(declared)]
     linear = graph.node("MatMul", graph.node("Concat", *columns, axis=1), matrix)
     features = model.feature_map()
     region = features.region
     if features.kept_share < 1 and isinstance(region, L1L2Ball):
-        linear = _shortened(graph, model, region, columns, linear, coef)
+        linear = _shorten_rows(graph, model, region, columns, linear, coef)
     return graph.node("Add", linear, graph.constant(intercept))
 
 
-def _named(declared: Any) -> list[tuple[str, Column]]:
+def _name_columns(declared: Any) -> list[tuple[str, Column]]:
     if isinstance(declared, Mapping):
         return [(str(name), column) for name, column in declared.items()]
     return [(f"column_{number}", column) for number, column in enumerate(declared, start=1)]
 
 
-def _column(graph: _Graph, name: str, column: Column) -> str:
+def _add_column(graph: _Graph, name: str, column: Column) -> str:
     """Return a column in the user's own units: clipped numbers, ones for levels."""
     if isinstance(column, Numeric):
         cells = graph.input(name, 1)
@@ -164,12 +167,12 @@ def _column(graph: _Graph, name: str, column: Column) -> str:
     return graph.as_double(graph.node("Equal", cells, graph.constant(levels[None, :])))
 
 
-def _shortened(
+def _shorten_rows(
     graph: _Graph, model: Any, region: L1L2Ball, columns: list[str], linear: str, coef: Any
 ) -> str:
     """Return margins of rows that are shortened about the middle of each range."""
     encoded = []
-    for (_, column), cells in zip(_named(model.columns), columns, strict=True):
+    for (_, column), cells in zip(_name_columns(model.columns), columns, strict=True):
         if isinstance(column, Numeric):
             moved = graph.node("Sub", cells, graph.constant(column.middle))
             cells = graph.node("Div", moved, graph.constant(column.half))
@@ -185,15 +188,15 @@ def _shortened(
         graph.node("Div", graph.constant(region.l1_radius), total),
         graph.node("Div", graph.constant(region.l2_radius), length),
     )
-    origin = np.concatenate([column.origin() for _, column in _named(model.columns)])
+    origin = np.concatenate([column.origin() for _, column in _name_columns(model.columns)])
     middle = graph.constant(origin @ coef.T)
     around = graph.node("Mul", factors, graph.node("Sub", linear, middle))
     return graph.node("Add", middle, around)
 
 
-def _told(graph: _Graph, model: Any) -> list[Any]:
+def _add_regression(graph: _Graph, model: Any) -> list[Any]:
     """Add the prediction of a regression."""
-    margins = _margins(graph, model)
+    margins = _add_margins(graph, model)
     is_single = np.ndim(model.coef_) == 1
     operator = "Exp" if isinstance(model, PoissonRegressor) else "Identity"
     told = graph.node(operator, margins) if is_single else margins
@@ -204,13 +207,13 @@ def _told(graph: _Graph, model: Any) -> list[Any]:
     return [graph.output("prediction", graph.double)]
 
 
-def _classified(graph: _Graph, model: Any) -> list[Any]:
+def _add_classification(graph: _Graph, model: Any) -> list[Any]:
     """Add classes, margins and probabilities."""
     classes = np.asarray(model.classes_)
     labels = classes.astype(object) if classes.dtype.kind in "OU" else classes
     if labels.dtype.kind == "O" and not all(isinstance(name, str) for name in labels.tolist()):
         raise InputError("ONNX needs classes that are all text or all numbers.")
-    margins = _margins(graph, model)
+    margins = _add_margins(graph, model)
     axis = graph.constant(np.array([1]))
     if len(classes) == 2:
         shown, width = graph.node("Squeeze", margins, axis), []
@@ -225,12 +228,12 @@ def _classified(graph: _Graph, model: Any) -> list[Any]:
         graph.output("margins", graph.double, *width),
     ]
     if isinstance(model, LogisticRegression | LinearClassifier):
-        _probable(graph, model, margins, len(classes), axis)
+        _add_probabilities(graph, model, margins, len(classes), axis)
         outputs.append(graph.output("probabilities", graph.double, len(classes)))
     return outputs
 
 
-def _sigmoid(graph: _Graph, name: str) -> str:
+def _add_sigmoid(graph: _Graph, name: str) -> str:
     """Return 1/(1 + exp(-z)), exact in its tail, where runtimes cut their own short."""
     small = graph.node("Exp", graph.node("Neg", graph.node("Abs", name)))
     whole = graph.node("Add", graph.constant(1.0), small)
@@ -239,7 +242,7 @@ def _sigmoid(graph: _Graph, name: str) -> str:
     return graph.node("Div", top, whole)
 
 
-def _together(graph: _Graph, loss: MarginSoftmax | None, margins: str, axis: str) -> None:
+def _add_softmax(graph: _Graph, loss: MarginSoftmax | None, margins: str, axis: str) -> None:
     """Add the probabilities of classes that were learnt at once (see MarginSoftmax)."""
     ahead = graph.constant(math.exp(loss.margin if loss is not None else 0.0))
     top = graph.node("ReduceMax", margins, axis)
@@ -249,19 +252,19 @@ def _together(graph: _Graph, loss: MarginSoftmax | None, margins: str, axis: str
     graph.node("Div", weights, graph.node("ReduceSum", weights, axis), result="probabilities")
 
 
-def _probable(graph: _Graph, model: Any, margins: str, classes: int, axis: str) -> None:
+def _add_probabilities(graph: _Graph, model: Any, margins: str, classes: int, axis: str) -> None:
     """Add the probabilities of classes."""
     loss = model.margin_loss()
     if model.multiclass_ == "softmax":
-        _together(graph, softmax_of(loss), margins, axis)
+        _add_softmax(graph, softmax_of(loss), margins, axis)
         return
     if isinstance(loss, MarginLogistic):
         width = graph.constant(loss.margin)
-        ahead = _sigmoid(graph, graph.node("Add", width, margins))
-        behind = _sigmoid(graph, graph.node("Sub", width, margins))
+        ahead = _add_sigmoid(graph, graph.node("Add", width, margins))
+        behind = _add_sigmoid(graph, graph.node("Sub", width, margins))
         chances = graph.node("Div", ahead, graph.node("Add", ahead, behind))
     else:
-        chances = _sigmoid(graph, margins)
+        chances = _add_sigmoid(graph, margins)
     if classes == 2:
         rest = graph.node("Sub", graph.constant(1.0), chances)
         graph.node("Concat", rest, chances, result="probabilities", axis=1)

@@ -11,8 +11,7 @@ import numpy as np
 from sklearn import linear_model, svm
 from sklearn.base import BaseEstimator
 
-from discreet.artifact._linear import check_linear, coefficients
-from discreet.artifact.models import CLASSIFIERS
+from discreet.artifact.models import CLASSIFIERS, check_linear, coefficients
 from discreet.errors import InputError
 from discreet.linear_model import LinearRegressor, LogisticRegression, PoissonRegressor
 

@@ -1,4 +1,8 @@
-"""Attack a guarantee: what can be proved against it, and with how much power."""
+"""Attack a guarantee: what can be proved against it, and with how much power.
+
+Statistical audits (hypothesis tests on counts), exact audits (the hockey-stick divergence of a pair
+of output distributions), and audits in one run (canaries, as in membership inference).
+"""
 
 from discreet.audit.exact import ExactResult, exact_audit, true_deltas
 from discreet.audit.exact.search import SearchResult, problem_pairs, search

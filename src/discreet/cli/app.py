@@ -1,4 +1,7 @@
-"""What ``discreet`` can be asked for."""
+"""What ``discreet`` can be asked for.
+
+The Typer application: commands, help, exit codes.
+"""
 
 from __future__ import annotations
 

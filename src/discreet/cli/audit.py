@@ -10,8 +10,7 @@ import typer
 
 from discreet.audit.catalogue import NAMES, cases
 from discreet.audit.statistical.claims_plot import draw
-from discreet.cli.codes import REFUSED
-from discreet.cli.saying import AsJson
+from discreet.cli.console import REFUSED, AsJson
 
 
 def audit(

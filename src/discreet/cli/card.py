@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 
 from discreet.artifact import load
+from discreet.cli.console import AsJson, print_note
 from discreet.cli.model_folder import about_stored
 from discreet.cli.new_files import check_new, write_text
-from discreet.cli.saying import AsJson, note
 from discreet.ledger import Ledger
 from discreet.report import card as card_of
 
@@ -45,7 +45,7 @@ def card(
     for path, text in ((html, found.html), (md, found.markdown)):
         if path is not None:
             write_text(path, text(), force=force)
-            note(f"Wrote {path}.")
+            print_note(f"Wrote {path}.")
     if as_json:
         typer.echo(json.dumps(json.loads(found.to_json()), indent=2))
     elif sys.stdout.isatty():

@@ -9,8 +9,8 @@ import numpy as np
 import typer
 
 from discreet import tables
+from discreet.cli.console import AsJson, print_result, show_status
 from discreet.cli.new_files import NewFolder
-from discreet.cli.saying import AsJson, result, working
 from discreet.datasets import HOSPITAL, hospital
 from discreet.errors import InputError
 from discreet.schema import CLASSIFICATION, Schema, Target, write
@@ -56,7 +56,7 @@ def demo(
 
 
 def _write(folder: Path, patients: int, as_json: bool) -> None:
-    with NewFolder(folder) as new, working("Making up patients"):
+    with NewFolder(folder) as new, show_status("Making up patients"):
         columns = _columns(patients)
         cut = 3 * patients // 4
         train = {name: cells[:cut] for name, cells in columns.items()}
@@ -70,7 +70,7 @@ def _write(folder: Path, patients: int, as_json: bool) -> None:
         (new.inside / "schema.toml").write_text(schema, encoding="utf-8")
         new.publish()
     names = ["hospital.csv", "hospital.parquet", "holdout.csv", "schema.toml"]
-    result(
+    print_result(
         f"Wrote {', '.join(names)} to {folder}: {cut} made-up patients, {patients - cut} held out.",
         {"folder": str(folder), "files": names, "rows": cut, "held_out": patients - cut},
         as_json=as_json,

@@ -1,4 +1,7 @@
-"""Where every failure of a command becomes one line and an exit code."""
+"""Where every failure of a command becomes one line and an exit code.
+
+Handling of exceptions: none of them reaches the terminal as a traceback.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,8 @@ import typer
 from typer.core import TyperGroup
 
 import discreet.errors
-from discreet.cli import codes
+from discreet.cli import console
+from discreet.cli.console import one_line
 from discreet.errors import DiscreetError, PrivacyError
 
 # Typer has brought its own copy of these classes since it no longer needs Click.
@@ -52,7 +56,7 @@ class Commands(TyperGroup):
         code, problem = self._run(arguments, prog_name or "discreet")
         if problem:
             print(f"{name}: {one_line(problem)}", file=sys.stderr)
-        _let_go()
+        _discard_output()
         sys.exit(code)
 
     def _run(self, arguments: list[str], program: str) -> tuple[int, str]:
@@ -63,12 +67,12 @@ class Commands(TyperGroup):
                 code = super().main(arguments or ["--help"], program, standalone_mode=False)
                 sys.stdout.flush()
         except Exception as error:
-            return _told(error)
+            return _explain(error)
         except KeyboardInterrupt:
-            code = codes.INTERRUPTED
-        if code == codes.INTERRUPTED:
+            code = console.INTERRUPTED
+        if code == console.INTERRUPTED:
             return code, STOPPED
-        return (code if isinstance(code, int) else codes.DONE), ""
+        return (code if isinstance(code, int) else console.DONE), ""
 
     def _words(self, arguments: list[str]) -> list[str]:
         """Return the names of the command and its subcommand."""
@@ -82,7 +86,7 @@ class Commands(TyperGroup):
         return words
 
 
-def _told(error: Exception) -> tuple[int, str]:
+def _explain(error: Exception) -> tuple[int, str]:
     """Return the exit code of an error, and what to say about it."""
     if isinstance(error, UsageError):
         context = getattr(error, "ctx", None)
@@ -90,28 +94,31 @@ def _told(error: Exception) -> tuple[int, str]:
         said = error.format_message().strip().rstrip(".")  # type: ignore[attr-defined]
         if type(error).__name__ == "NoArgsIsHelpError":
             typer.echo(said, nl=bool(said))  # the help, unless it has been shown already
-            return codes.WRONG_INPUT, ""
-        return codes.WRONG_INPUT, f"{said}{'' if said.endswith('?') else '.'} Try '{path} --help'."
+            return console.WRONG_INPUT, ""
+        return (
+            console.WRONG_INPUT,
+            f"{said}{'' if said.endswith('?') else '.'} Try '{path} --help'.",
+        )
     if isinstance(error, Shown):
-        return codes.WRONG_INPUT, error.format_message()  # type: ignore[attr-defined]
+        return console.WRONG_INPUT, error.format_message()  # type: ignore[attr-defined]
     if isinstance(error, typer.Abort):
-        return codes.INTERRUPTED, STOPPED
+        return console.INTERRUPTED, STOPPED
     if isinstance(error, (Unwritten, getattr(discreet.errors, "LedgerError", Unwritten))):
-        return codes.FILES, str(error)
+        return console.FILES, str(error)
     if isinstance(error, PrivacyError):
-        return codes.REFUSED, str(error)
+        return console.REFUSED, str(error)
     if isinstance(error, DiscreetError):
-        return codes.WRONG_INPUT, str(error)
+        return console.WRONG_INPUT, str(error)
     if isinstance(error, OSError):
-        return codes.FILES, _of_system(error)
+        return console.FILES, _explain_system_error(error)
     if isinstance(error, MemoryError):
-        return codes.FILES, "there is not enough memory for this table."
+        return console.FILES, "there is not enough memory for this table."
     if isinstance(error, ModuleNotFoundError):
-        return codes.FILES, f"this needs the package {error.name!r}, which is not installed."
-    return codes.BUG, _of_bug(error)
+        return console.FILES, f"this needs the package {error.name!r}, which is not installed."
+    return console.BUG, _explain_bug(error)
 
 
-def _of_system(error: OSError) -> str:
+def _explain_system_error(error: OSError) -> str:
     """Return what the operating system refused; messages of other libraries may say too much."""
     if error.errno == errno.EPIPE:
         return ""
@@ -119,7 +126,7 @@ def _of_system(error: OSError) -> str:
     return f"{error.filename}: {reason}." if error.filename else f"{reason}."
 
 
-def _of_bug(error: Exception) -> str:
+def _explain_bug(error: Exception) -> str:
     """Return where a bug is; the error's own message may quote a value."""
     place = traceback.extract_tb(error.__traceback__)[-1]
     return (
@@ -128,21 +135,10 @@ def _of_bug(error: Exception) -> str:
     )
 
 
-def _let_go() -> None:
+def _discard_output() -> None:
     """Give up what the output does not take, or Python would complain about it at the end."""
     try:
         sys.stdout.flush()
     except (OSError, ValueError):
         with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def one_line(text: str) -> str:
-    """Return a text on one line, with nothing that a terminal would obey.
-
-    Examples
-    --------
-    >>> one_line("two\\nlines" + chr(27) + "[31m")
-    'two lines [31m'
-    """
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())

@@ -11,10 +11,10 @@ import typer
 from discreet import _checks, tables
 from discreet.artifact import save
 from discreet.cli.cluster import Cluster, connect, frame_of
+from discreet.cli.console import AsJson, print_note, print_result, show_status
 from discreet.cli.failures import Unwritten
 from discreet.cli.model_folder import Model, about, store_schema
 from discreet.cli.new_files import NewFolder
-from discreet.cli.saying import AsJson, note, result, working
 from discreet.cli.signals import Unhurried
 from discreet.errors import DiscreetError, InputError, UnitMismatch
 from discreet.estimators.task import MECHANISMS
@@ -92,12 +92,12 @@ def fit(
         raise InputError("--cluster is for a folder or pattern of Parquet files; got one file.")
     with connect(cluster), NewFolder(out) as folder:
         given = _open_data(schema, data, on_cluster=cluster is not None)
-        with Unhurried(model), working("Fitting"):
+        with Unhurried(model), show_status("Fitting"):
             model.fit(**given, purpose=purpose)
             del given
             _keep(model, schema, books, folder, out)
     if not model.release_.is_private:
-        note("This was a rehearsal: the noise can be repeated, so the model is NOT PRIVATE.")
+        print_note("This was a rehearsal: the noise can be repeated, so the model is NOT PRIVATE.")
     _tell(model, books, out, as_json)
 
 
@@ -108,7 +108,7 @@ def _open_data(schema: Schema, data: Path, *, on_cluster: bool) -> dict[str, Any
     """
     if on_cluster:
         return {"X": frame_of(data), "target": schema.target.name}
-    with working("Reading the table"):
+    with show_status("Reading the table"):
         if not tables.is_csv(data):
             stored = tables.open_parquet(data, schema, with_pages=True)
             return {"X": stored, "target": schema.target.name}
@@ -125,7 +125,7 @@ def _model(
     rehearse: int | None,
 ) -> Model:
     """Return the model to fit, from what is said on the command line or in the schema."""
-    columns = schema.declared()
+    columns = schema.declared_columns()
     epsilon = schema.epsilon if epsilon is None else epsilon
     delta = schema.delta if delta is None else delta
     if epsilon is None:
@@ -230,7 +230,7 @@ def _tell(model: Model, books: Ledger | None, out: Path, as_json: bool) -> None:
             f"{books.budget.epsilon:g} is left at delta = {delta:g}."
         )
     private = guarantee.is_private
-    result(
+    print_result(
         "\n".join(lines),
         {
             "model": str(out),

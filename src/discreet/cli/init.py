@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from discreet import tables
+from discreet.cli.console import AsJson, print_note, print_result, show_status
 from discreet.cli.new_files import check_new, write_text
-from discreet.cli.saying import AsJson, note, result, working
 from discreet.errors import InputError
 from discreet.preprocessing import Category, Column, Numeric
 from discreet.schema import CLASSIFICATION, REGRESSION, Schema, Target, Undeclared, write
@@ -60,7 +60,7 @@ def init(
     check_new(out, force=force)
     if out.suffix.lower() != ".toml":
         raise InputError(f"--out must end in .toml; got {out}.")
-    with working("Looking at the columns"):
+    with show_status("Looking at the columns"):
         kinds = tables.describe(data)
         if target and target not in kinds:
             raise InputError(f"{data}: there is no column {target!r} to be the target.")
@@ -74,8 +74,8 @@ def init(
     preamble = "\n\n".join([*warnings, PREAMBLE])
     write_text(out, write(schema, preamble=preamble, notes=notes), force=force)
     for warning in warnings:
-        note(warning.replace("this file", str(out)) if warning is FIRST_LINE else warning)
-    result(
+        print_note(warning.replace("this file", str(out)) if warning is FIRST_LINE else warning)
+    print_result(
         _tell(out, schema, measure),
         {
             "schema": str(out),

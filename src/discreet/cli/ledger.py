@@ -10,11 +10,11 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli import codes
+from discreet.cli import console
+from discreet.cli.console import AsJson, print_note, print_result
 from discreet.cli.new_files import check_new
-from discreet.cli.saying import AsJson, note, result
 from discreet.ledger import DataSet, Entry, Ledger, read_anchors
-from discreet.ledger.durable.anchor import append
+from discreet.ledger.durable.anchor import append_anchors
 from discreet.privacy import Budget
 
 PATH = typer.Argument(help="A ledger file, or postgresql://user@host/name.", metavar="LEDGER")
@@ -73,7 +73,7 @@ def create(
         notes=notes,
     )
     declared = made.declared
-    result(
+    print_result(
         f"Opened books of {declared.name!r} in {made.place}: releases about "
         f"{declared.protects} may spend epsilon = {epsilon:g} at delta = {delta:g} in all.",
         {"ledger": made.place, **declared.to_json()},
@@ -104,7 +104,7 @@ def show(
     names = [each.name for each in declared if dataset in (None, each.name)]
     books = [Ledger(where, name) for name in names] or [Ledger(where, dataset)]
     found = [_summary(ledger, delta) for ledger in books]
-    result("\n\n".join(map(_told, found)), {"datasets": found}, as_json=as_json)
+    print_result("\n\n".join(map(_describe, found)), {"datasets": found}, as_json=as_json)
 
 
 def _summary(ledger: Ledger, delta: float | None) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def _summary(ledger: Ledger, delta: float | None) -> dict[str, Any]:
     }
 
 
-def _told(found: dict[str, Any]) -> str:
+def _describe(found: dict[str, Any]) -> str:
     counts = ", ".join(f"{count} {state}" for state, count in found["charges"].items())
     lines = [
         f"{found['name']}: protects {found['protects']} (unit {found['unit']})",
@@ -143,10 +143,10 @@ def _told(found: dict[str, Any]) -> str:
     if found["notes"]:
         lines.append(f"  notes    {found['notes']}")
     lines.append(f"  opened   by {found['opened_by']}, {found['opened_at'][:19]} UTC")
-    return "\n".join(map(_printable, lines))
+    return "\n".join(map(_blank_unprintable, lines))
 
 
-def _printable(line: str) -> str:
+def _blank_unprintable(line: str) -> str:
     """Return a line with nothing that a terminal would obey."""
     return "".join(letter if letter.isprintable() else " " for letter in line)
 
@@ -161,13 +161,13 @@ def history(where: Where, dataset: Which = None, as_json: AsJson = False) -> Non
     """
     entries = Ledger(where, dataset).history()
     lines = [_line(entry) for entry in entries] or ["No charge yet."]
-    result("\n".join(lines), {"charges": list(map(_document, entries))}, as_json=as_json)
+    print_result("\n".join(lines), {"charges": list(map(_document, entries))}, as_json=as_json)
 
 
 def _line(entry: Entry) -> str:
     part = "" if entry.part is None else f" (part {entry.part})"
     cost = f"epsilon {entry.guarantee.epsilon():.4g} at delta {entry.guarantee.quoted_delta:g}"
-    return _printable(
+    return _blank_unprintable(
         f"{entry.number:5d}  {entry.time:%Y-%m-%d %H:%M:%S}  {entry.state.value:8s}  {cost:32s}  "
         f"{entry.purpose}{part}  {entry.actor}"
     )
@@ -226,10 +226,10 @@ def verify(
             for each in found
         ],
     }
-    result("\n".join(each.sentence() for each in found), document, as_json=as_json)
+    print_result("\n".join(each.sentence() for each in found), document, as_json=as_json)
     if problems:
-        note(f"{len(problems)} problem(s) in these books: {problems[0]}.")
-        raise typer.Exit(codes.REFUSED)
+        print_note(f"{len(problems)} problem(s) in these books: {problems[0]}.")
+        raise typer.Exit(console.REFUSED)
 
 
 @app.command()
@@ -254,9 +254,9 @@ def anchor(
     books = [Ledger(where, name) for name in names] or [Ledger(where, dataset)]
     found = [each.anchor() for each in books]
     if to is not None:
-        append(found, to)
+        append_anchors(found, to)
     document = {"anchors": [asdict(each) for each in found], "file": to and str(to)}
-    result("\n".join(each.to_text() for each in found), document, as_json=as_json)
+    print_result("\n".join(each.to_text() for each in found), document, as_json=as_json)
 
 
 @app.command()
@@ -276,7 +276,7 @@ def refund(
     """
     books = Ledger(where, dataset)
     books.refund(number)
-    result(
+    print_result(
         f"Charge {number} is refunded.",
         {"charge": number, "state": "refunded", "used_share": books.used()},
         as_json=as_json,
@@ -297,9 +297,11 @@ def plot(
 
         discreet ledger plot patients.db --out budget.png
     """
-    from discreet.cli.ledger_picture import draw
+    from discreet.cli.ledger_plot import draw
 
     check_new(out, force=force)
     books = Ledger(where, dataset)
     draw(books, out)
-    result(f"Wrote {out}.", {"picture": str(out), "used_share": books.used()}, as_json=as_json)
+    print_result(
+        f"Wrote {out}.", {"picture": str(out), "used_share": books.used()}, as_json=as_json
+    )

@@ -43,7 +43,7 @@ def open_model(folder: Path) -> tuple[Model, Schema]:
     schema = read(folder / SCHEMA)
     if not isinstance(model, LinearClassifier | LinearRegressor):
         raise InputError(f"{folder}: expected a model that `discreet fit` wrote; this is another.")
-    if model.columns != schema.declared():
+    if model.columns != schema.declared_columns():
         raise InputError(
             f"{folder}: {SCHEMA} declares other columns than the model was fitted with. Fit again."
         )

@@ -13,8 +13,8 @@ from typing import Annotated
 import typer
 
 from discreet import _checks
+from discreet.cli.console import AsJson, print_result, show_status
 from discreet.cli.new_files import check_new, new_file
-from discreet.cli.saying import AsJson, result, working
 from discreet.estimators.task import MECHANISMS
 from discreet.planning import Answer, Cell, Planner, Prediction, PublicFacts
 from discreet.planning.planner import EPSILONS
@@ -82,23 +82,23 @@ def plan(
     epsilons = _epsilons(schema, epsilon)
     mechanisms = tuple(dict.fromkeys(mechanism or [schema.mechanism]))
     rows = tuple(dict.fromkeys(n or ROWS))
-    with _progress(len(epsilons) * len(rows) * len(mechanisms)) as each:
+    with _show_progress(len(epsilons) * len(rows) * len(mechanisms)) as each:
         prediction = planner.predict(epsilons, n=rows, mechanisms=mechanisms, each=each)
     answers: list[Answer] = []
     if accuracy is not None:
-        with working("Searching for the epsilon and the number of rows"):
+        with show_status("Searching for the epsilon and the number of rows"):
             answers = _answers(planner, accuracy, rows, (epsilon or [1.0])[0], mechanisms[0])
     if plot is not None:
         with new_file(plot, force=force) as temporary:
             prediction.plot(temporary)
     if as_json:
         document = prediction.document() | {"answers": [answer.document() for answer in answers]}
-        result("", document, as_json=True)
+        print_result("", document, as_json=True)
         return
     _show(prediction)
-    said = "\n".join([_theorems(prediction), *_said(prediction, answers)]).strip()
+    said = "\n".join([_theorems_in_words(prediction), *_sentences(prediction, answers)]).strip()
     if sys.stdout.isatty():
-        said = _wrapped(said, shutil.get_terminal_size().columns)
+        said = _wrap(said, shutil.get_terminal_size().columns)
     typer.echo(said)
     if plot is not None:
         typer.echo(f"Wrote {plot}.")
@@ -107,7 +107,7 @@ def plan(
 def _facts(
     schema: Schema, delta: float | None, signal: float | None, majority: float | None
 ) -> PublicFacts:
-    columns, target = schema.declared(), schema.target
+    columns, target = schema.declared_columns(), schema.target
     delta = schema.delta if delta is None else delta
     return PublicFacts(
         columns,
@@ -156,7 +156,7 @@ def _show(prediction: Prediction) -> None:
     Console(soft_wrap=False).print(table, markup=False)
 
 
-def _theorems(prediction: Prediction) -> str:
+def _theorems_in_words(prediction: Prediction) -> str:
     """Return what is proved about the largest table at the epsilon nearest to one."""
     if not prediction.ceilings:
         return ""
@@ -174,11 +174,11 @@ def _theorems(prediction: Prediction) -> str:
             if found.kind == "upper"
             else "on some data every private mechanism exceeds it by at least"
         )
-        lines.append(f"  {claim} {found.mean_loss:.3g} ({_source(found)})")
+        lines.append(f"  {claim} {found.mean_loss:.3g} ({_proof_in_words(found)})")
     return "\n".join(lines)
 
 
-def _source(found: Ceiling) -> str:
+def _proof_in_words(found: Ceiling) -> str:
     """Name a bound and where its proof is."""
     section, ours, _ = found.theorem.partition(" in docs/theory.md")
     if ours:
@@ -186,7 +186,7 @@ def _source(found: Ceiling) -> str:
     return f'the bound "{found.name}", {found.theorem}; see docs/theory.md'
 
 
-def _said(prediction: Prediction, answers: list[Answer]) -> list[str]:
+def _sentences(prediction: Prediction, answers: list[Answer]) -> list[str]:
     scaled = sorted({cell.n for cell in prediction if cell.is_scaled})
     note = []
     if scaled:
@@ -198,7 +198,7 @@ def _said(prediction: Prediction, answers: list[Answer]) -> list[str]:
     return [*note, *(answer.claim() for answer in answers), prediction.sentence()]
 
 
-def _wrapped(text: str, width: int) -> str:
+def _wrap(text: str, width: int) -> str:
     """Break long lines between words; what follows is indented as the line is, and by two more."""
     lines = []
     for line in text.splitlines():
@@ -210,7 +210,7 @@ def _wrapped(text: str, width: int) -> str:
 
 
 @contextmanager
-def _progress(steps: int) -> Iterator[Callable[[Cell], None] | None]:
+def _show_progress(steps: int) -> Iterator[Callable[[Cell], None] | None]:
     """Show how far the prediction is, if somebody watches."""
     if not sys.stderr.isatty():
         yield None

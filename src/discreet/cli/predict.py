@@ -12,9 +12,9 @@ import numpy as np
 import typer
 
 from discreet import tables
+from discreet.cli.console import AsJson, print_result, show_status
 from discreet.cli.model_folder import open_model
 from discreet.cli.new_files import check_new, new_file
-from discreet.cli.saying import AsJson, result, working
 from discreet.errors import InputError
 from discreet.linear_model import LinearClassifier
 from discreet.tables.files import check_suffix
@@ -49,7 +49,7 @@ def predict(
     model, schema = open_model(folder)
     if proba and not isinstance(model, LinearClassifier):
         raise InputError("--proba is for classification; this model predicts numbers.")
-    with working("Predicting"):
+    with show_status("Predicting"):
         rows: Any
         if tables.is_csv(data):
             rows = tables.read_csv(data, schema, with_target=False).X
@@ -65,7 +65,7 @@ def predict(
             tables.write(temporary, columns)
         count = len(columns[PREDICTION])
         document = {"predictions": str(out), "rows": count}
-        result(f"Wrote {count} predictions to {out}.", document, as_json=as_json)
+        print_result(f"Wrote {count} predictions to {out}.", document, as_json=as_json)
         return
     listed = {name: np.asarray(cells).tolist() for name, cells in columns.items()}
     typer.echo(json.dumps(listed) if as_json else _as_csv(listed), nl=as_json)

@@ -1,4 +1,7 @@
-"""What was paid for is written down, whoever wants this process to stop."""
+"""What was paid for is written down, whoever wants this process to stop.
+
+SIGINT, SIGTERM and SIGHUP stop a fit, and are deferred once there is a release.
+"""
 
 from __future__ import annotations
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from discreet._progress import Progress, bar
-from discreet.datasets import Table, hospital
-from discreet.demo.accuracy_curve import Curve, spread
-from discreet.demo.accuracy_plot import save
+from discreet.datasets import HospitalTable, hospital
+from discreet.demo.accuracy_curve import AccuracyCurve, spread
+from discreet.demo.accuracy_plot import save_plot
 from discreet.demo.model import DELTA, guarantee_of, make_model
-from discreet.demo.terminal import say, strip, title
+from discreet.demo.terminal import draw_strip, print_title, say
 from discreet.errors import BudgetExceeded
 from discreet.ledger import AbstractLedger, MemoryLedger
 from discreet.preprocessing import Category, Column, Numeric
@@ -33,8 +33,8 @@ def main(
     """Run the demonstration; the picture goes to ``folder``, or to where one stands."""
     table = hospital(patients)
     cut = 3 * patients // 4
-    train = Table(table.columns, table.X[:cut], table.y[:cut])
-    test = Table(table.columns, table.X[cut:], table.y[cut:])
+    train = HospitalTable(table.columns, table.X[:cut], table.y[:cut])
+    test = HospitalTable(table.columns, table.X[cut:], table.y[cut:])
     ledger = MemoryLedger(TOTAL)
     _introduce(table)
     _fit_once(train, test, ledger)
@@ -43,8 +43,8 @@ def main(
     _ask_too_much(train, ledger)
 
 
-def _introduce(table: Table) -> None:
-    title("Discreet: who will be back in hospital within 90 days?")
+def _introduce(table: HospitalTable) -> None:
+    print_title("Discreet: who will be back in hospital within 90 days?")
     say(
         f"A made-up table of {len(table.y):,} patients. A clinician declares, without looking, "
         "what each column may hold. Whatever lies outside is brought inside; values may be missing."
@@ -64,8 +64,8 @@ def _declaration(column: Column) -> str:
             return str(column)
 
 
-def _fit_once(train: Table, test: Table, ledger: AbstractLedger) -> None:
-    title("1. A private model  (epsilon = 0.5)")
+def _fit_once(train: HospitalTable, test: HospitalTable, ledger: AbstractLedger) -> None:
+    print_title("1. A private model  (epsilon = 0.5)")
     say(
         "Epsilon is what a result may tell about any one patient: near 0 almost nothing, and the "
         "larger it is, the more. Delta is the tiny chance that it tells more than that. "
@@ -80,8 +80,10 @@ def _fit_once(train: Table, test: Table, ledger: AbstractLedger) -> None:
     print(f"\n    budget left  {bar(left / TOTAL.epsilon)}  epsilon {left:.2f} of 1")
 
 
-def _measure(train: Table, test: Table, epsilons: Sequence[float], repeats: int) -> Curve:
-    title("2. What privacy costs")
+def _measure(
+    train: HospitalTable, test: HospitalTable, epsilons: Sequence[float], repeats: int
+) -> AccuracyCurve:
+    print_title("2. What privacy costs")
     say(
         f"The same model, {repeats} fits at each epsilon, each with fresh noise. Every one of them "
         "would spend budget: this is possible only because nobody in the table exists. With real "
@@ -106,7 +108,7 @@ def _measure(train: Table, test: Table, epsilons: Sequence[float], repeats: int)
                 progress.step()
             accuracies.append(fits)
             row = spread(fits)
-            drawn = strip(row, start=start, stop=stop, marks=(majority, without_privacy))
+            drawn = draw_strip(row, start=start, stop=stop, marks=(majority, without_privacy))
             progress.line(
                 f"    {epsilon:>7g}   {row.median:>7.1%}   {row.low:.1%} to {row.high:<7.1%}"
                 f"   {drawn.rstrip()}"
@@ -116,12 +118,12 @@ def _measure(train: Table, test: Table, epsilons: Sequence[float], repeats: int)
         f"    {'guess':>7}   {majority:>7.1%}   the same answer for all: the left-hand mark\n"
     )
     patients = len(train.y) + len(test.y)
-    return Curve(tuple(epsilons), accuracies, without_privacy, majority, patients, DELTA)
+    return AccuracyCurve(tuple(epsilons), accuracies, without_privacy, majority, patients, DELTA)
 
 
-def _draw(curve: Curve, path: Path) -> None:
+def _draw(curve: AccuracyCurve, path: Path) -> None:
     try:
-        save(curve, path)
+        save_plot(curve, path)
     except ImportError:
         say(
             "The plot is skipped, because matplotlib is not installed here. To get it: "
@@ -133,8 +135,8 @@ def _draw(curve: Curve, path: Path) -> None:
         print(f"    plot saved:\n    {path}")
 
 
-def _ask_too_much(train: Table, ledger: AbstractLedger) -> None:
-    title("3. One model too many  (epsilon = 0.6)")
+def _ask_too_much(train: HospitalTable, ledger: AbstractLedger) -> None:
+    print_title("3. One model too many  (epsilon = 0.6)")
     try:
         make_model(train, 0.6, ledger=ledger).fit(train.X, train.y)
     except BudgetExceeded as refusal:

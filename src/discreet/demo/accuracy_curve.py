@@ -18,12 +18,12 @@ class Spread:
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class AccuracyCurve:
     """Test accuracies, one row of fits for each epsilon, and what to compare them with.
 
     Examples
     --------
-    >>> curve = Curve((0.1, 1.0), [[0.6, 0.7, 0.8], [0.8, 0.8, 0.8]], 0.81, 0.6, 100, 1e-6)
+    >>> curve = AccuracyCurve((0.1, 1.0), [[0.6, 0.7, 0.8], [0.8, 0.8, 0.8]], 0.81, 0.6, 100, 1e-6)
     >>> curve.spreads[1].median
     0.8
     """

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from discreet.demo.accuracy_curve import Curve
+from discreet.demo.accuracy_curve import AccuracyCurve
 
 INK, GREY, PALE = "#22313a", "#6b7780", "#e4e8ea"
 PRIVATE, PLAIN = "#0b7a75", "#b5482a"
 
 
-def save(curve: Curve, path: Path) -> None:
+def save_plot(curve: AccuracyCurve, path: Path) -> None:
     """Draw the curve into a PNG file; raises ImportError where matplotlib is not installed."""
     from matplotlib.figure import Figure  # optional, and slow to import
     from matplotlib.ticker import MaxNLocator, NullLocator, PercentFormatter

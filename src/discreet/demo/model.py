@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from discreet.datasets import Table
+from discreet.datasets import HospitalTable
 from discreet.ledger import AbstractLedger
 from discreet.linear_model import LogisticRegression
 from discreet.preprocessing import BoundedScaler
@@ -13,7 +13,9 @@ from discreet.privacy import Guarantee
 DELTA = 1e-7
 
 
-def make_model(table: Table, epsilon: float, *, ledger: AbstractLedger | None = None) -> Pipeline:
+def make_model(
+    table: HospitalTable, epsilon: float, *, ledger: AbstractLedger | None = None
+) -> Pipeline:
     """Return a private classifier for rows of the table, not yet fitted."""
     scaler = BoundedScaler(list(table.columns.values()))
     return make_pipeline(

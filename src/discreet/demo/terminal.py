@@ -10,7 +10,7 @@ from discreet.demo.accuracy_curve import Spread
 STRIP = 30
 
 
-def title(text: str) -> None:
+def print_title(text: str) -> None:
     """Print a heading."""
     rule = "─" if can_show("─") else "-"
     print(f"\n{text}\n{rule * WIDTH}", flush=True)
@@ -21,12 +21,12 @@ def say(text: str) -> None:
     print(textwrap.fill(text, WIDTH, initial_indent="  ", subsequent_indent="  "), flush=True)
 
 
-def strip(spread: Spread, *, start: float, stop: float, marks: tuple[float, ...]) -> str:
+def draw_strip(spread: Spread, *, start: float, stop: float, marks: tuple[float, ...]) -> str:
     """Draw a band, its middle, and marks to compare it with, on a scale from start to stop.
 
     Examples
     --------
-    >>> len(strip(Spread(0.6, 0.65, 0.7), start=0.5, stop=0.8, marks=(0.75,)))
+    >>> len(draw_strip(Spread(0.6, 0.65, 0.7), start=0.5, stop=0.8, marks=(0.75,)))
     30
     """
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator
 
-from discreet.ledger.in_memory import LostLedger
+from discreet.ledger.memory import LostLedger
 from discreet.record import Release
 
 LEFT_OUT = "left out when the model was stored"

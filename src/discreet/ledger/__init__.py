@@ -1,4 +1,8 @@
-"""What has been spent, what may still be, and the receipts that open rows."""
+"""What has been spent, what may still be, and the receipts that open rows.
+
+Privacy accounting: budgets are kept by privacy filters, in memory or in a durable, hash-chained
+history.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What every ledger does, wherever it keeps its books."""
+"""What every ledger does, wherever it keeps its books.
+
+The interface of privacy accounting, and the state machine of a charge.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 r"""A budget and what stands against it, in every part of the data.
 
-A data set may be declared to consist of **disjoint parts**: every record belongs to exactly one,
-by a rule that is public and does not look at other records. A release is charged to one part, if
-it reads that part alone, or to the whole.
+Privacy accounting without storage: privacy filters for adaptive composition, and parallel
+composition over disjoint parts. A data set may be declared to consist of **disjoint parts**: every
+record belongs to exactly one, by a rule that is public and does not look at other records. A
+release is charged to one part, if it reads that part alone, or to the whole.
 
 Adding or removing one record changes one part, k say. Given what was released before, the releases
 from other parts have the same law on both data sets, so they cost nothing, however they were
@@ -23,7 +24,7 @@ from functools import lru_cache
 from discreet import _checks
 from discreet._types import Json
 from discreet.errors import BudgetExceeded, InputError, RehearsalRefused, UnitMismatch
-from discreet.ledger.decimal_amounts import EXACT, Amounts, amounts, plus
+from discreet.ledger.decimal_amounts import EXACT, Amounts, add, amounts
 from discreet.ledger.filters import Filter, filters_for
 from discreet.privacy import (
     AddRemoveOne,
@@ -53,9 +54,9 @@ class Standing:
     count: int
     costs: Costs
 
-    def plus(self, costs: Costs) -> Standing:
+    def with_charge(self, costs: Costs) -> Standing:
         """Return what stands after one more charge."""
-        added = tuple(plus(spent, cost) for spent, cost in zip(self.costs, costs, strict=True))
+        added = tuple(add(spent, cost) for spent, cost in zip(self.costs, costs, strict=True))
         return Standing(self.count + 1, added)
 
 
@@ -79,7 +80,8 @@ class Account:
     --------
     >>> account = Account(Budget(1.0), parts=["north", "south"])
     >>> release = Guarantee(Pure(0.75), AddRemoveOne())
-    >>> balance = account.pay(account.nothing(), release, account.costs(release), part="north")
+    >>> costs = account.costs(release)
+    >>> balance = account.pay(account.empty_balance(), release, costs, part="north")
     >>> [round(account.remaining(balance, 0.0, part), 6) for part in ("north", "south", None)]
     [0.25, 1.0, 0.25]
     """
@@ -118,16 +120,16 @@ class Account:
         declared = ", ".join(map(repr, self.parts)) or "none"
         raise InputError(f"there is no part {part!r} of this data set; declared: {declared}.")
 
-    def touched(self, part: str | None) -> tuple[str, ...]:
+    def affected_parts(self, part: str | None) -> tuple[str, ...]:
         """Return the parts that a charge counts against."""
         if part is None:
             return self.parts or (WHOLE,)
         return (part,)
 
-    def nothing(self) -> Balance:
+    def empty_balance(self) -> Balance:
         """Return the balance before any charge."""
         zero = tuple(amounts(*(0.0 for _ in rule.limit)) for rule in self._filters)
-        return {part: Standing(0, zero) for part in self.touched(None)}
+        return {part: Standing(0, zero) for part in self.affected_parts(None)}
 
     def costs(self, guarantee: Guarantee) -> Costs:
         """Return what a release uses up of each filter."""
@@ -152,38 +154,43 @@ class Account:
 
     def add(self, balance: Balance, costs: Costs, part: str | None) -> Balance:
         """Return the balance with a charge that was admitted before."""
-        return {**balance, **{name: balance[name].plus(costs) for name in self.touched(part)}}
+        return {
+            **balance,
+            **{name: balance[name].with_charge(costs) for name in self.affected_parts(part)},
+        }
 
     def admits(
         self, balance: Balance, guarantee: Guarantee, costs: Costs, part: str | None
     ) -> bool:
         """Say whether the budget can pay for a charge."""
-        standing = [balance[name] for name in self.touched(part)]
+        standing = [balance[name] for name in self.affected_parts(part)]
         alone = any(there.count == 0 for there in standing) and self._fits_alone(guarantee)
         return all(
-            (alone and there.count == 0) or self._filtered(there.plus(costs)) for there in standing
+            (alone and there.count == 0) or self._passes_a_filter(there.with_charge(costs))
+            for there in standing
         )
 
     def _fits_alone(self, guarantee: Guarantee) -> bool:
         """Say whether a first release is within the budget; its profile decides, not a filter."""
         return guarantee.delta(self.budget.epsilon) <= self.budget.delta
 
-    def _filtered(self, standing: Standing) -> bool:
+    def _passes_a_filter(self, standing: Standing) -> bool:
         return any(
             rule.admits(cost) for rule, cost in zip(self._filters, standing.costs, strict=True)
         )
 
-    def used(self, balance: Balance, part: str | None = None) -> float:
+    def used_share(self, balance: Balance, part: str | None = None) -> float:
         """Return which share of the budget is used up, in the part where most is.
 
         Examples
         --------
         >>> account = Account(Budget(1.0))
         >>> release = Guarantee(Pure(0.75), AddRemoveOne())
-        >>> account.used(account.pay(account.nothing(), release, account.costs(release)))
+        >>> costs = account.costs(release)
+        >>> account.used_share(account.pay(account.empty_balance(), release, costs))
         0.75
         """
-        return max(self.share(balance[name]) for name in self.touched(part))
+        return max(self.share(balance[name]) for name in self.affected_parts(part))
 
     def share(self, standing: Standing) -> float:
         """Return which share of the budget is used up by what stands against one part."""
@@ -212,9 +219,9 @@ class Account:
                 low = middle
             else:
                 high = middle
-        return self._in_few_digits(low, balance, delta, part)
+        return self._shorten_digits(low, balance, delta, part)
 
-    def _in_few_digits(
+    def _shorten_digits(
         self, epsilon: float, balance: Balance, delta: float, part: str | None
     ) -> float:
         """Return the number nearby that is meant, 0.9 after 0.1 of 1, if it would be admitted."""

@@ -35,21 +35,21 @@ def amounts(*values: float) -> Amounts:
     return tuple(map(amount, values))
 
 
-def plus(first: Amounts, second: Amounts) -> Amounts:
+def add(first: Amounts, second: Amounts) -> Amounts:
     """Add two lists of amounts, exactly.
 
     Examples
     --------
-    >>> plus(amounts(0.1, 1e-300), amounts(0.2, float("inf")))
+    >>> add(amounts(0.1, 1e-300), amounts(0.2, float("inf")))
     (Decimal('0.3'), Decimal('Infinity'))
     """
     return tuple(EXACT.normalize(EXACT.add(*pair)) for pair in zip(first, second, strict=True))
 
 
-def total(listed: Iterable[Amounts], *, start: Amounts) -> Amounts:
+def add_up(listed: Iterable[Amounts], *, start: Amounts) -> Amounts:
     """Add up lists of amounts, exactly."""
     for each in listed:
-        start = plus(start, each)
+        start = add(start, each)
     return start
 
 
@@ -79,6 +79,6 @@ def split(whole: Decimal, times: int) -> float:
     return each
 
 
-def within(costs: Amounts, limit: Amounts) -> bool:
+def is_within(costs: Amounts, limit: Amounts) -> bool:
     """Say whether no amount is above its limit."""
     return all(cost <= most for cost, most in zip(costs, limit, strict=True))

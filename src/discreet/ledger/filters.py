@@ -1,9 +1,9 @@
 r"""When to stop: rules that stay valid though each request is chosen after seeing earlier answers.
 
-Composition theorems for parameters fixed in advance do not bound an analyst who looks at one
-release before deciding how much to spend on the next. These filters do. Each charges every
-request a list of costs and admits it while every sum, of decimals as written and without rounding,
-stays within its limit:
+Privacy filters for fully adaptive composition. Composition theorems for parameters fixed in advance
+do not bound an analyst who looks at one release before deciding how much to spend on the next.
+These filters do. Each charges every request a list of costs and admits it while every sum, of
+decimals as written and without rounding, stays within its limit:
 
 * **basic**: the epsilons and the deltas as quoted (Rogers, Roth, Ullman, Vadhan 2016);
 * **Renyi**: the Renyi divergence at one order fixed when the ledger is opened (Feldman, Zrnic
@@ -55,7 +55,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from discreet.errors import CalibrationError
-from discreet.ledger.decimal_amounts import Amounts, amounts, share_of, within
+from discreet.ledger.decimal_amounts import Amounts, amounts, is_within, share_of
 from discreet.privacy import ORDERS, Budget, Gaussian, Guarantee, Profile, calibrate
 
 BASIC_SHARE, RENYI_SHARE, GAUSSIAN_SHARE = 0.5, 0.25, 0.25
@@ -76,7 +76,10 @@ FEW_ORDERS = ORDERS[::8]
 
 @dataclass(frozen=True)
 class Filter(ABC):
-    """One rule for one budget; costs add up, limits are fixed."""
+    """One rule for one budget; costs add up, limits are fixed.
+
+    A privacy filter: requests may be chosen adaptively, and stop being admitted at the limit.
+    """
 
     budget: Budget
 
@@ -91,10 +94,10 @@ class Filter(ABC):
 
     def admits(self, total: Amounts) -> bool:
         """Say whether a sequence with these total costs is within the budget."""
-        return within(total, self.limit)
+        return is_within(total, self.limit)
 
 
-def quoted(guarantee: Guarantee) -> tuple[float, float]:
+def quoted_pair(guarantee: Guarantee) -> tuple[float, float]:
     """Return an epsilon and a delta that a guarantee promises: as quoted, in few digits.
 
     An epsilon is looked for numerically and may come out a hair above the number that was asked
@@ -104,15 +107,15 @@ def quoted(guarantee: Guarantee) -> tuple[float, float]:
     --------
     >>> from discreet.privacy import AddRemoveOne, gaussian_multiplier
     >>> noise = gaussian_multiplier(Budget(0.1, 1e-9))
-    >>> epsilon, _ = quoted(Guarantee(Gaussian(1 / noise), AddRemoveOne()))
+    >>> epsilon, _ = quoted_pair(Guarantee(Gaussian(1 / noise), AddRemoveOne()))
     >>> 0.1 - 1e-12 < epsilon <= 0.1
     True
     """
-    return _quoted(guarantee.profile, guarantee.quoted_delta)
+    return _quoted_pair(guarantee.profile, guarantee.quoted_delta)
 
 
 @lru_cache(maxsize=1024)  # the same plan is often charged many times, as in a grid search
-def _quoted(profile: Profile, delta: float) -> tuple[float, float]:
+def _quoted_pair(profile: Profile, delta: float) -> tuple[float, float]:
     pure = profile.ideal.pure_epsilon
     if math.isfinite(pure):
         return pure, profile.delta(pure) if profile.distance else 0.0
@@ -154,18 +157,20 @@ def failure_by_distance(profile: Profile) -> float:
 class BasicFilter(Filter):
     """The sums of the quoted epsilons and deltas.
 
+    Basic composition.
+
     Examples
     --------
-    >>> from discreet.ledger.decimal_amounts import plus
+    >>> from discreet.ledger.decimal_amounts import add
     >>> from discreet.privacy import AddRemoveOne, Pure
     >>> rule = BasicFilter(Budget(1.0))
     >>> half = rule.cost(Guarantee(Pure(0.5), AddRemoveOne()))
-    >>> rule.admits(plus(half, half)), rule.admits(plus(half, plus(half, half)))
+    >>> rule.admits(add(half, half)), rule.admits(add(half, add(half, half)))
     (True, False)
     """
 
     def cost(self, guarantee: Guarantee) -> Amounts:
-        return amounts(*quoted(guarantee))
+        return amounts(*quoted_pair(guarantee))
 
     @cached_property
     def limit(self) -> Amounts:
@@ -175,7 +180,10 @@ class BasicFilter(Filter):
 
 @dataclass(frozen=True)
 class RenyiFilter(Filter):
-    """The Renyi divergence at the order that suits Gaussian-like requests best."""
+    """The Renyi divergence at the order that suits Gaussian-like requests best.
+
+    Composition of Renyi differential privacy, at one order.
+    """
 
     @cached_property
     def _order_and_room(self) -> tuple[float, float]:
@@ -205,7 +213,10 @@ class RenyiFilter(Filter):
 
 @dataclass(frozen=True)
 class GaussianFilter(Filter):
-    """The squares of mu, for requests that are Gaussian and nothing else."""
+    """The squares of mu, for requests that are Gaussian and nothing else.
+
+    Composition of Gaussian differential privacy.
+    """
 
     def cost(self, guarantee: Guarantee) -> Amounts:
         ideal = guarantee.profile.ideal

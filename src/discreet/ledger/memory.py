@@ -1,18 +1,146 @@
-"""A ledger that lives as long as its process."""
+"""Ledgers that live as long as their process: entries and receipts in memory, one identity.
+
+:class:`MemoryLedger` enforces a budget by privacy filters, :class:`NoLedger` keeps no books, and
+:class:`LostLedger` stands where a pickle arrives in a process that does not hold the ledger.
+"""
 
 from __future__ import annotations
 
 import math
+import os
 import threading
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, NoReturn
+from weakref import WeakValueDictionary
 
 from discreet import _checks
-from discreet.errors import ReceiptError
-from discreet.ledger.abstract import AbstractLedger, Entry, State
+from discreet.errors import LedgerError, PrivacyError, ReceiptError
+from discreet.ledger.abstract import (
+    ANOTHER,
+    FOREIGN,
+    AbstractLedger,
+    Entry,
+    State,
+    check_end,
+    check_move,
+)
 from discreet.ledger.account import Account
-from discreet.ledger.in_memory import InMemory
 from discreet.ledger.receipt import Receipt
 from discreet.privacy import Budget, Guarantee, Unit
+
+ELSEWHERE = "this in-memory ledger lives in another process, or is gone; share a durable ledger."
+
+INTERRUPTED = (
+    "this thread was interrupted in the midst of a charge to this ledger; nothing was charged. Do "
+    "not fit in a signal handler, or give it a ledger of its own."
+)
+
+_alive: WeakValueDictionary[str, InMemory] = WeakValueDictionary()
+
+
+class InMemory(AbstractLedger):
+    """Keeps entries and receipts; what may be charged is for a subclass to decide.
+
+    The state machine of charges, behind a lock.
+    """
+
+    def __init__(self) -> None:
+        self._entries: list[Entry] = []
+        self._tokens: dict[int, str] = {}
+        self._lock, self._is_busy = threading.RLock(), False
+        self._name = uuid.uuid4().hex
+        self._process = os.getpid()
+        _alive[self._name] = self
+
+    @property
+    def identity(self) -> str:
+        return f"memory:{self._name}"
+
+    @contextmanager
+    def _take_turn(self) -> Iterator[None]:
+        """Let one caller at a time decide and write, and refuse who interrupts it in its thread.
+
+        A signal handler runs in the midst of the main thread. To let it in would decide two charges
+        on one balance; to let it wait would be for ever. No call stands between taking the lock and
+        saying so, since handlers run at calls.
+        """
+        with self._lock:
+            if self._is_busy:
+                raise LedgerError(INTERRUPTED)
+            self._is_busy = True
+            try:
+                yield
+            finally:
+                self._is_busy = False
+
+    def _write(self, guarantee: Guarantee, purpose: str, state: State) -> Receipt:
+        """Add an entry; the caller has checked it, and it is its turn."""
+        number = len(self._entries) + 1
+        self._entries.append(Entry(number, guarantee, purpose, datetime.now(UTC), state))
+        self._tokens[number] = uuid.uuid4().hex
+        return Receipt(number, guarantee, self, self._tokens[number])
+
+    def redeem(self, receipt: Receipt) -> None:
+        self._move(receipt, State.RESERVED, State.OPENED)
+
+    def settle(self, receipt: Receipt, state: State) -> None:
+        check_end(state)
+        self._move(receipt, State.OPENED, state)
+
+    def refund(self, receipt: Receipt) -> None:
+        self._move(receipt, State.RESERVED, State.REFUNDED)
+
+    def _check_process(self) -> None:
+        """Refuse in a forked process: there the books are a copy, and would be spent twice."""
+        if os.getpid() != self._process:
+            raise PrivacyError(ELSEWHERE)
+
+    def _move(self, receipt: Receipt, before: State, after: State) -> None:
+        self._check_process()
+        with self._take_turn():
+            self._exchange(receipt, before, after)
+
+    def _exchange(self, receipt: Receipt, before: State, after: State) -> None:
+        """Write another state; it is the caller's turn."""
+        if receipt.issuer is not self or self._tokens.get(receipt.number) != receipt.token:
+            raise ReceiptError(FOREIGN)
+        entry = self._entries[receipt.number - 1]
+        if receipt.guarantee != entry.guarantee:
+            raise ReceiptError(ANOTHER)
+        check_move(entry.state, before, after)
+        self._entries[receipt.number - 1] = replace(entry, state=after)
+
+    def history(self) -> tuple[Entry, ...]:
+        return tuple(self._entries)
+
+    def standing(self) -> list[Guarantee]:
+        """Return what was charged and not refunded."""
+        return [entry.guarantee for entry in self.history() if entry.state is not State.REFUNDED]
+
+    def total(self) -> Guarantee | None:
+        """Return the guarantee of everything charged, as if its parameters were fixed in advance.
+
+        Mostly tighter than what the ledger enforces: the filters also cover analysts who choose
+        later requests after seeing earlier releases.
+        """
+        charged = self.standing()
+        return charged[0].compose(*charged[1:]) if charged else None
+
+    def spent(self, delta: float) -> float:
+        total = self.total()
+        return 0.0 if total is None else total.epsilon(delta)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _find_alive, (self._name,)
+
+
+def _find_alive(name: str) -> AbstractLedger:
+    """Return the ledger of that name; one that refuses everything if it is not in this process."""
+    return _alive.get(name) or LostLedger()
 
 
 class MemoryLedger(InMemory):
@@ -44,22 +172,22 @@ class MemoryLedger(InMemory):
     def __init__(self, budget: Budget, unit: str | Unit = "add_remove") -> None:
         self._account = Account(budget, unit)
         self.budget, self.unit = self._account.budget, self._account.unit
-        self._balance = self._account.nothing()
+        self._balance = self._account.empty_balance()
         super().__init__()
 
     def charge(self, guarantee: Guarantee, *, purpose: str = "") -> Receipt:
         self._account.check(guarantee)
         self._check_process()
         costs = self._account.costs(guarantee)
-        with self._turn():
+        with self._take_turn():
             self._balance = self._account.pay(self._balance, guarantee, costs)
             return self._write(guarantee, purpose, State.RESERVED)
 
     def refund(self, receipt: Receipt) -> None:
         self._check_process()
-        with self._turn():
+        with self._take_turn():
             self._exchange(receipt, State.RESERVED, State.REFUNDED)
-            balance = self._account.nothing()  # afresh: infinite costs cannot be subtracted
+            balance = self._account.empty_balance()  # afresh: infinite costs cannot be subtracted
             for guarantee in self.standing():
                 balance = self._account.add(balance, self._account.costs(guarantee), None)
             self._balance = balance
@@ -114,3 +242,30 @@ class NoLedger(AbstractLedger):
 
     def spent(self, delta: float) -> float:
         return 0.0
+
+
+class LostLedger(AbstractLedger):
+    """What a ledger becomes where it cannot be found: it refuses everything, with the reason.
+
+    Examples
+    --------
+    >>> LostLedger().remaining(1e-6)
+    Traceback (most recent call last):
+        ...
+    discreet.errors.PrivacyError: this in-memory ledger lives in another process, or is gone; ...
+    """
+
+    def __init__(self, reason: str = ELSEWHERE) -> None:
+        self.reason = reason
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise PrivacyError(self.reason)
+
+    charge = redeem = settle = refund = history = remaining = spent = _refuse
+
+    @property
+    def identity(self) -> str:
+        return "a ledger that is not here"
+
+    def __repr__(self) -> str:
+        return "LostLedger()"

@@ -1,4 +1,7 @@
-"""Proof that a release has been paid for; it opens rows once."""
+"""Proof that a release has been paid for; it opens rows once.
+
+A capability for one use, which only its ledger can recognise.
+"""
 
 from __future__ import annotations
 

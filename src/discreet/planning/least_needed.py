@@ -1,4 +1,7 @@
-"""Which epsilon, or how many rows, for a wanted score."""
+"""Which epsilon, or how many rows, for a wanted score.
+
+The required budget or sample size, by bisection.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +87,7 @@ def _amount(quantity: str, value: float) -> str:
     return f"epsilon {value:g}" if quantity == "epsilon" else f"{int(value):,} rows"
 
 
-def least(
+def find_least(
     score: Callable[[float], float], wanted: float, low: float, high: float, *, whole: bool
 ) -> float | None:
     """Return a value of two digits that reaches the score, hardly above the least; None if none.
@@ -93,9 +96,9 @@ def least(
 
     Examples
     --------
-    >>> least(lambda x: x, 0.337, 0.01, 10.0, whole=False)
+    >>> find_least(lambda x: x, 0.337, 0.01, 10.0, whole=False)
     0.36
-    >>> least(lambda x: x, 20.0, 0.01, 10.0, whole=False) is None
+    >>> find_least(lambda x: x, 20.0, 0.01, 10.0, whole=False) is None
     True
     """
     if score(high) < wanted:
@@ -103,14 +106,14 @@ def least(
     if score(low) >= wanted:
         return low
     while high / low > CLOSE:
-        middle = two_digits(math.sqrt(low * high), whole=whole)
+        middle = round_to_two_digits(math.sqrt(low * high), whole=whole)
         if not low < middle < high:
             break
         low, high = (low, middle) if score(middle) >= wanted else (middle, high)
     return high
 
 
-def two_digits(value: float, *, whole: bool) -> float:
+def round_to_two_digits(value: float, *, whole: bool) -> float:
     """Round to two digits."""
     rounded = float(f"{value:.1e}")
     return float(round(rounded)) if whole else rounded

@@ -1,4 +1,7 @@
-"""Predictions and searches over one set of made-up worlds."""
+"""Predictions and searches over one set of made-up worlds.
+
+Monte-Carlo prediction of utility, on synthetic data.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from discreet import _checks
 from discreet.estimators.task import MECHANISMS
-from discreet.planning.least_needed import Answer, least
+from discreet.planning.least_needed import Answer, find_least
 from discreet.planning.prediction import Ceiling, Cell, Prediction
 from discreet.planning.public_facts import PublicFacts
 from discreet.planning.rehearsals import REFUSALS, Rehearsals
@@ -91,7 +94,7 @@ class Planner:
         given = f"{n:,} rows"
         if without < accuracy:
             return self._answer("epsilon", None, accuracy, given, None, without)
-        found = least(score, accuracy, LEAST_EPSILON, MOST_EPSILON, whole=False)
+        found = find_least(score, accuracy, LEAST_EPSILON, MOST_EPSILON, whole=False)
         tried = MOST_EPSILON if found is None else found
         cell = self._cell(tried, n, mechanism)
         return self._answer("epsilon", found, accuracy, given, cell, without, LEAST_EPSILON)
@@ -108,7 +111,7 @@ class Planner:
         given = f"epsilon {epsilon:g}"
         if without < accuracy:
             return self._answer("n", None, accuracy, given, None, without)
-        found = least(score, accuracy, FEWEST_ROWS, LARGEST_TABLE, whole=True)
+        found = find_least(score, accuracy, FEWEST_ROWS, LARGEST_TABLE, whole=True)
         tried = float(LARGEST_TABLE) if found is None else found
         cell = self._cell(float(epsilon), int(tried), mechanism)
         return self._answer("n", found, accuracy, given, cell, without, FEWEST_ROWS)

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from discreet._types import Json
-from discreet.planning.prediction_plot import save
+from discreet.planning.prediction_plot import save_plot
 from discreet.planning.public_facts import PublicFacts
 
 FORMAT = 1
@@ -51,6 +51,8 @@ class Cell:
 @dataclass(frozen=True)
 class Ceiling:
     """A theorem: the mean loss over the fitted rows exceeds the least one by so much.
+
+    A bound on excess risk.
 
     At most, for an upper bound: some mechanism does no worse on any data. At least, for a lower
     one: on some data every private mechanism does no better. Coefficients lie in a ball of
@@ -141,4 +143,4 @@ class Prediction:
 
     def plot(self, path: Path | str) -> None:
         """Draw scores against epsilon; needs matplotlib (extra ``plot``)."""
-        save(self, Path(path))
+        save_plot(self, Path(path))

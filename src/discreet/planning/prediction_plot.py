@@ -34,7 +34,7 @@ def check_suffix(path: Path) -> None:
         )
 
 
-def save(prediction: Prediction, path: Path) -> None:
+def save_plot(prediction: Prediction, path: Path) -> None:
     """Draw a line for each number of rows and mechanism, with a band of one deviation."""
     check_suffix(path)
     try:

@@ -1,4 +1,7 @@
-"""Models rehearsed on made-up tables."""
+"""Models rehearsed on made-up tables.
+
+Monte-Carlo fits with repeatable noise; smaller tables stand in for large ones.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from discreet._threads import SINGLE_PRODUCTS
 from discreet._types import Vector
 from discreet.errors import CalibrationError, InputError, NotAccepted, RehearsalWarning
 from discreet.planning.public_facts import PublicFacts
-from discreet.planning.world import Table, World
+from discreet.planning.synthetic_world import SyntheticTable, World
 from discreet.privacy import Budget, gaussian_multiplier
 
 MOST_ROWS, LEAST_ROWS = 10_000, 2_000
@@ -40,7 +43,7 @@ class Rehearsals:
         self.most = min(MOST_ROWS, max(LEAST_ROWS, MOST_CELLS // facts.width))
         self.scores = cache(self._scores)
         self.radius = cache(self._radius)
-        self._table = cache(self._make)
+        self._table = cache(self._draw_tables)
         self._world = cache(lambda draw: World(facts, self._key(draw)))
 
     def _radius(self) -> float:
@@ -50,7 +53,7 @@ class Rehearsals:
     def _scores(self, epsilon: float, count: int, mechanism: str) -> Vector:
         """Return a score for each world; an infinite epsilon is without privacy."""
         if count > self.most:
-            stand_in = self.scores(self._stand_in(epsilon, count), self.most, mechanism)
+            stand_in = self.scores(self._stand_in_epsilon(epsilon, count), self.most, mechanism)
             return np.asarray(stand_in + self._gain(stand_in, count))
         if math.isinf(epsilon):
             mechanism = "auto"
@@ -76,7 +79,7 @@ class Rehearsals:
         lost = test.chances.max(axis=1) - test.chances[np.arange(TESTED), predicted]
         return self._facts.strength - float(lost.mean())  # not by the luck of these test rows
 
-    def _make(self, draw: int) -> tuple[Table, Table]:
+    def _draw_tables(self, draw: int) -> tuple[SyntheticTable, SyntheticTable]:
         world = self._world(draw)
         test = world.table(TESTED)
         return world.table(self.most), test
@@ -84,7 +87,7 @@ class Rehearsals:
     def _key(self, draw: int) -> int:
         return 1000 * self._seed + draw
 
-    def _stand_in(self, epsilon: float, count: int) -> float:
+    def _stand_in_epsilon(self, epsilon: float, count: int) -> float:
         """Return the epsilon at which noise is as large against fewer rows."""
         if math.isinf(epsilon):
             return epsilon
@@ -93,10 +96,10 @@ class Rehearsals:
         if self._facts.delta == 0:
             return min(epsilon * factor, most)
         multiplier = gaussian_multiplier(Budget(epsilon, self._facts.delta))
-        return _with_multiplier(multiplier / factor, self._facts.delta, epsilon, most)
+        return _epsilon_with_multiplier(multiplier / factor, self._facts.delta, epsilon, most)
 
 
-def _with_multiplier(wanted: float, delta: float, low: float, high: float) -> float:
+def _epsilon_with_multiplier(wanted: float, delta: float, low: float, high: float) -> float:
     """Return the epsilon whose Gaussian noise is this large, or the highest."""
     if gaussian_multiplier(Budget(high, delta)) > wanted:
         return high

@@ -1,4 +1,7 @@
-"""What theorems say about the same problem, of ``discreet.theory``."""
+"""What theorems say about the same problem, of ``discreet.theory``.
+
+Upper and lower bounds on excess risk.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from discreet.errors import InputError
 from discreet.planning.prediction import Ceiling
 from discreet.planning.public_facts import PublicFacts
 from discreet.preprocessing import BoundedScaler
-from discreet.theory import Setting, best_upper, lower
+from discreet.theory import Setting, best_lower, best_upper
 
 THRESHOLD_SHARE = 1 / 8
 """Of the range of targets: where the loss of LinearRegressor turns to a line."""
@@ -46,7 +49,7 @@ def ceilings(facts: PublicFacts, epsilon: float, n: int, radius: float) -> tuple
         unit=facts.unit,
     )
     found = []
-    for find in (best_upper, lower):
+    for find in (best_upper, best_lower):
         try:
             best = find(setting)
         except InputError:  # no such bound with a constant

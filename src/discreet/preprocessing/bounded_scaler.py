@@ -1,4 +1,7 @@
-"""A scikit-learn transformer whose every constant is declared."""
+"""A scikit-learn transformer whose every constant is declared.
+
+Clipping, scaling to [-1, 1] and one-hot encoding.
+"""
 
 from __future__ import annotations
 
@@ -52,8 +55,9 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     r"""Encodes columns by their declared ranges and levels; nothing is learnt from the data.
 
     A :class:`Numeric` column becomes one feature in [-1, 1], a :class:`Category` of K levels
-    becomes K features. Each row is encoded by itself, values outside the declaration included,
-    and no row exceeds :meth:`row_norm`. The map is a public constant, so using it costs no budget.
+    becomes K features, one-hot. Each row is encoded by itself, values outside the declaration
+    included, and no row exceeds :meth:`row_norm`. The map is a public constant, so using it costs
+    no budget.
 
     Parameters
     ----------
@@ -114,7 +118,7 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: object = None) -> Self:
         """Check the shape and the column names of X; read no value."""
-        self._declared()
+        self._declared_columns()
         names = _frame_names(X)
         self._check_shape(X, names)
         self.n_features_in_ = len(self.columns)
@@ -136,7 +140,7 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         >>> BoundedScaler([Numeric(0, 100)]).accept([[75], ["unknown"]])
         2
         """
-        declared = self._declared()
+        declared = self._declared_columns()
         names = _frame_names(X)
         self._check_shape(X, names)
         if names is None:
@@ -144,13 +148,13 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             for place, column in enumerate(declared):
                 _check_array(array, place, column)
             return int(array.shape[0])
-        for name, column in zip(self._wanted(names), declared, strict=True):
+        for name, column in zip(self._names_wanted(names), declared, strict=True):
             _check_column(X, name, column)
         return _count_rows(X, names[0])
 
     def transform(self, X: Any) -> Array | Csr:
         """Return the features of each row."""
-        declared = self._declared()
+        declared = self._declared_columns()
         names = _frame_names(X)
         self._check_shape(X, names)
         cells = self._cells(X, names)
@@ -158,8 +162,8 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             blocks = [column.encode_sparse(c) for column, c in zip(declared, cells, strict=True)]
             return sparse.csr_array(sparse.hstack(blocks, format="csr"))
         if isinstance(X, Frame):
-            return _stored(declared, cells, centred=self.centre_categories)
-        return _encoded(declared, cells, centred=self.centre_categories)
+            return _encode_stored(declared, cells, centred=self.centre_categories)
+        return _encode(declared, cells, centred=self.centre_categories)
 
     def plain(self, X: Any) -> Array:
         """Return the features in the user's own units, for coefficients that :meth:`fold` made.
@@ -174,7 +178,7 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         array([[100.,   0.,   1.],
                [ 50.,   0.,   0.]])
         """
-        declared = self._declared()
+        declared = self._declared_columns()
         names = _frame_names(X)
         self._check_shape(X, names)
         cells = self._cells(X, names)
@@ -182,7 +186,7 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def get_feature_names_out(self, input_features: Iterable[str] | None = None) -> NDArray[Any]:
         """Name the features: a numeric column keeps its name, a level is ``column_level``."""
-        declared = self._declared()
+        declared = self._declared_columns()
         names = self._column_names(None if input_features is None else list(input_features))
         listed = [column.names(name) for column, name in zip(declared, names, strict=True)]
         return np.array(list(chain.from_iterable(listed)), dtype=object)
@@ -190,14 +194,14 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def n_features_out(self) -> int:
         """How many features a row has, without any intercept."""
-        return sum(column.width for column in self._declared())
+        return sum(column.width for column in self._declared_columns())
 
     def row_norm(self, order: float = 2) -> float:
         """Bound the norm of every encoded row, without any intercept; order 1, 2 or infinity.
 
         Rounded up by enough that the norm is within the bound as floating point computes it, too.
         """
-        declared = self._declared()
+        declared = self._declared_columns()
         if order == math.inf:
             return 1.0
         if order not in (1, 2):
@@ -258,7 +262,7 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         >>> coef.tolist(), float(intercept)
         ([0.04, -1.5, 1.5], -1.5)
         """
-        declared = self._declared()
+        declared = self._declared_columns()
         encoded = as_numbers("coef", coef)
         width = self.n_features_out
         if encoded.ndim == 0 or encoded.shape[-1] != width:
@@ -289,7 +293,7 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def _declared(self) -> tuple[Column, ...]:
+    def _declared_columns(self) -> tuple[Column, ...]:
         """Return the declared columns in order, refusing parameters that make no encoding."""
         _checks.instance(bool, centre_categories=self.centre_categories)
         _checks.instance(bool, sparse_output=self.sparse_output)
@@ -342,14 +346,14 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _cells(self, X: Any, names: list[Any] | None) -> list[Cells]:
         """Return the values of each declared column, refusing types no declaration speaks of."""
-        declared = self._declared()
+        declared = self._declared_columns()
         if names is None:
             array = _array(X)
-            return [_of_array(array, place, column) for place, column in enumerate(declared)]
-        named = zip(self._wanted(names), declared, strict=True)
-        return [_of_frame(X, name, column) for name, column in named]
+            return [_cells_of_array(array, place, column) for place, column in enumerate(declared)]
+        named = zip(self._names_wanted(names), declared, strict=True)
+        return [_cells_of_frame(X, name, column) for name, column in named]
 
-    def _wanted(self, names: list[Any]) -> list[Any]:
+    def _names_wanted(self, names: list[Any]) -> list[Any]:
         return list(self.columns) if isinstance(self.columns, Mapping) else names
 
     def _column_names(self, given: list[str] | None) -> list[str]:
@@ -367,19 +371,19 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return given
 
 
-def _encoded(columns: Sequence[Column], cells: Sequence[Cells], *, centred: bool) -> Array:
+def _encode(columns: Sequence[Column], cells: Sequence[Cells], *, centred: bool) -> Array:
     """Encode columns; those of plain numbers that stand together, together."""
-    parts = _parts(columns, cells, encode_numbers, centred=centred)
+    parts = _encode_parts(columns, cells, encode_numbers, centred=centred)
     return parts[0] if len(parts) == 1 else side_by_side(parts)
 
 
-def _stored(columns: Sequence[Column], cells: Sequence[Cells], *, centred: bool) -> Array:
+def _encode_stored(columns: Sequence[Column], cells: Sequence[Cells], *, centred: bool) -> Array:
     """Encode columns of a stored table: the same numbers, laid out by columns."""
-    parts = _parts(columns, cells, encode_stored_numbers, centred=centred)
+    parts = _encode_parts(columns, cells, encode_stored_numbers, centred=centred)
     return parts[0] if len(parts) == 1 else column_by_column(parts)
 
 
-def _parts(
+def _encode_parts(
     columns: Sequence[Column],
     cells: Sequence[Cells],
     encode: Callable[[Sequence[Numeric], Sequence[NDArray[Any]]], Array],
@@ -455,14 +459,14 @@ def _labels_of(declared: Column) -> tuple[str | float, ...] | None:
     return declared.levels if isinstance(declared, Category) else None
 
 
-def _of_frame(X: Any, name: Any, declared: Column) -> Cells:
+def _cells_of_frame(X: Any, name: Any, declared: Column) -> Cells:
     """Return the cells of one column of a data frame."""
     column = _check_column(X, name, declared)
     if isinstance(column, Coded):
         return column
     dtype = _type_of(X, column)
     if dtype is None:
-        return _objects(column)
+        return _object_cells(column)
     if family(column) == "polars" and kind_of(dtype).holds == TEXT:
         text: Cells = column_of(column, "X").cells  # NumPy's of it would panic at what is no UTF-8
         return text
@@ -490,13 +494,13 @@ def _check_array(array: NDArray[Any], place: int, declared: Column) -> None:
     check_kind("X", place, _labels_of(declared), kind)
 
 
-def _of_array(array: NDArray[Any], place: int, declared: Column) -> Cells:
+def _cells_of_array(array: NDArray[Any], place: int, declared: Column) -> Cells:
     """Return the cells of one column of an array."""
     _check_array(array, place, declared)
     return array[:, place]
 
 
-def _objects(column: Any) -> Cells:
+def _object_cells(column: Any) -> Cells:
     """Return cells without a type of their own, so that none decides how others are read."""
     listed = list(column)
     cells = np.empty(len(listed), dtype=object)

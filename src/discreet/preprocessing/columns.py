@@ -1,4 +1,7 @@
-"""What is declared about one column, and how its values become bounded features."""
+"""What is declared about one column, and how its values become bounded features.
+
+Clipping and scaling of numbers, one-hot encoding of categories.
+"""
 
 from __future__ import annotations
 
@@ -206,7 +209,7 @@ def encode_stored_numbers(columns: Sequence[Numeric], cells: Sequence[NDArray[An
     with np.errstate(all="ignore"):  # a warning would tell of a value
         for target, values in zip(table.T, cells, strict=True):
             target[:] = values
-        return _encoded_in_place(table, _Ranges.of(tuple(columns)))
+        return _encode_in_place(table, _Ranges.of(tuple(columns)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +233,7 @@ class _Ranges:
         return cls(lows, highs, np.array(fills), middles, halves, bool((np.abs(ends) > 1).any()))
 
 
-def _encoded_in_place(table: Array, ranges: _Ranges) -> Array:
+def _encode_in_place(table: Array, ranges: _Ranges) -> Array:
     # A sum is NaN or infinite if an entry is; so may be one of huge numbers, so look again.
     if not np.isfinite(table.sum()):
         is_known = np.isfinite(table)
@@ -273,7 +276,7 @@ class Category(Column):
     levels: tuple[str | float, ...]
 
     def __init__(self, levels: Iterable[str | float]) -> None:
-        object.__setattr__(self, "levels", _listed(levels))
+        object.__setattr__(self, "levels", _list_levels(levels))
         if len(self.levels) < 2:
             raise InputError(
                 f"a category must have at least two levels; got {len(self.levels)}. "
@@ -355,7 +358,7 @@ class Category(Column):
             }
 
 
-def _listed(levels: object) -> tuple[str | float, ...]:
+def _list_levels(levels: object) -> tuple[str | float, ...]:
     """Return the levels as a tuple of text and plain numbers."""
     if not isinstance(levels, Iterable) or isinstance(levels, (str, bytes, Set, Mapping)):
         raise InputTypeError(

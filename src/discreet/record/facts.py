@@ -114,7 +114,7 @@ def facts_about(
     columns: 3
     records: at least one, at most 1,000 (...)
     """
-    found = {fact.what: fact for fact in _declared(bounds, unit)}
+    found = {fact.what: fact for fact in _declared_facts(bounds, unit)}
     known = tuple(known)
     unsaid = [fact for fact in assumed if fact not in {one.words for one in known}]
     for number, fact in enumerate(unsaid, start=1):
@@ -123,7 +123,7 @@ def facts_about(
     return tuple((found | {fact.what: fact for fact in known}).values())
 
 
-def _declared(bounds: Bounds, unit: Unit) -> Iterable[Fact]:
+def _declared_facts(bounds: Bounds, unit: Unit) -> Iterable[Fact]:
     yield Fact("features", bounds.features.words, Origin.DECLARED)
     yield Fact("columns", f"{bounds.n_features:,}", Origin.DECLARED)
     if bounds.labels is not None:

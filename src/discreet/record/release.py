@@ -142,7 +142,7 @@ class Release:
             version=document["version"],
             reason=document["reason"],
         )
-        return first if is_first else _completed(first, document)
+        return first if is_first else _complete(first, document)
 
 
 def _array(value: object) -> Any:
@@ -152,7 +152,7 @@ def _array(value: object) -> Any:
         raise InputError("the value of a release must be a table of numbers.") from None
 
 
-def _completed(first: Release, document: Json) -> Release:
+def _complete(first: Release, document: Json) -> Release:
     """Add the fields that came with the second format."""
     certificate = _strict_json.check_fields(
         document["certificate"], {"distance", "failure", "tolerances"}, "a certificate"
@@ -163,14 +163,14 @@ def _completed(first: Release, document: Json) -> Release:
     return replace(
         first,
         purpose=document["purpose"],
-        facts=tuple(_fact(fact) for fact in _listed(facts=document["facts"])),
+        facts=tuple(_fact(fact) for fact in _check_list(facts=document["facts"])),
         noise=document["noise"],
         certificate=Certificate(
             distance=certificate["distance"],
             failure=certificate["failure"],
             tolerances=tuple(
                 Tolerance(**_strict_json.check_fields(one, {"what", "value"}, "a tolerance"))
-                for one in _listed(tolerances=certificate["tolerances"])
+                for one in _check_list(tolerances=certificate["tolerances"])
             ),
         ),
         ledger=document["ledger"],
@@ -179,7 +179,7 @@ def _completed(first: Release, document: Json) -> Release:
     )
 
 
-def _listed(**named: Any) -> list[Any]:
+def _check_list(**named: Any) -> list[Any]:
     _checks.instance(list, **named)
     ((_, listed),) = named.items()
     return list(listed)

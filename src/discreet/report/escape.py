@@ -1,4 +1,7 @@
-"""Text of strangers, made harmless for Markdown and HTML."""
+"""Text of strangers, made harmless for Markdown and HTML.
+
+Escaping of untrusted text.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,12 @@ START = re.compile(r"^(\d*)([.)](?=\s|$)|(?<!\d)[#+\-=])")
 ADDRESS = re.compile(r"(www)(\.)|(\w)(://)", re.IGNORECASE)
 
 
-def harmless(text: str) -> str:
+def neutralise(text: str) -> str:
     """Return text without control characters and marks that turn the direction of writing.
 
     Examples
     --------
-    >>> harmless("a\\x00b\\u202ec") == "a\\ufffdb\\ufffdc"
+    >>> neutralise("a\\x00b\\u202ec") == "a\\ufffdb\\ufffdc"
     True
     """
     return "".join(
@@ -27,28 +30,28 @@ def harmless(text: str) -> str:
     )
 
 
-def in_html(text: str) -> str:
+def escape_html(text: str) -> str:
     """Return text to stand in an HTML page, in a tag's content or in an attribute.
 
     Examples
     --------
-    >>> in_html("<b>'&\\"")
+    >>> escape_html("<b>'&\\"")
     '&lt;b&gt;&#x27;&amp;&quot;'
     """
-    return html.escape(harmless(text), quote=True)
+    return html.escape(neutralise(text), quote=True)
 
 
-def in_markdown(text: str) -> str:
+def escape_markdown(text: str) -> str:
     r"""Return text to stand in a line or a table cell of Markdown: no mark in it means anything.
 
     Examples
     --------
-    >>> print(in_markdown("*a* <b> | [c](d)"))
+    >>> print(escape_markdown("*a* <b> | [c](d)"))
     \*a\* &lt;b&gt; \| \[c\](d)
-    >>> print(in_markdown("# a"), in_markdown("1. see www.x.org"))
+    >>> print(escape_markdown("# a"), escape_markdown("1. see www.x.org"))
     \# a 1\. see www\.x.org
     """
-    line = " ".join(re.split(r"[ \t\r\n\f\v]+", harmless(text).strip()))
+    line = " ".join(re.split(r"[ \t\r\n\f\v]+", neutralise(text).strip()))
     line = "".join(f"\\{mark}" if mark in MARKS else mark for mark in line)
     line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     line = ADDRESS.sub(lambda found: f"{found[1] or found[3]}\\{found[2] or found[4]}", line)

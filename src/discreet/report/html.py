@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from discreet.report.escape import in_html
+from discreet.report.escape import escape_html
 from discreet.report.page import (
     Alarm,
     Block,
-    Curve,
+    CurveBlock,
     Headline,
     Items,
     Page,
     Paragraph,
     Quotation,
     Section,
-    Table,
+    TableBlock,
 )
-from discreet.report.tradeoff_drawing import drawing
+from discreet.report.tradeoff_drawing import draw_tradeoff
 
 LONG = 14
 """A table with more rows than this is folded away."""
@@ -67,8 +67,8 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 def as_html(page: Page) -> str:
     """Return one HTML page: no script, and nothing fetched from anywhere."""
-    title = in_html(page.title)
-    body = "\n".join([*map(_block, page.opening), *map(_section, page.sections)])
+    title = escape_html(page.title)
+    body = "\n".join([*map(_render_block, page.opening), *map(_render_section, page.sections)])
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
@@ -79,44 +79,46 @@ def as_html(page: Page) -> str:
     )
 
 
-def _section(section: Section) -> str:
-    blocks = "\n".join(map(_block, section.blocks))
-    return f"<section>\n<h2>{in_html(section.title)}</h2>\n{blocks}\n</section>"
+def _render_section(section: Section) -> str:
+    blocks = "\n".join(map(_render_block, section.blocks))
+    return f"<section>\n<h2>{escape_html(section.title)}</h2>\n{blocks}\n</section>"
 
 
-def _block(block: Block) -> str:
+def _render_block(block: Block) -> str:
     match block:
         case Alarm(text):
-            return f'<p class="alarm" role="alert">{in_html(text)}</p>'
+            return f'<p class="alarm" role="alert">{escape_html(text)}</p>'
         case Paragraph(text):
-            return f"<p>{in_html(text)}</p>"
+            return f"<p>{escape_html(text)}</p>"
         case Headline(numbers):
             pairs = (
-                f"<div><dt>{in_html(what)}</dt><dd>{in_html(number)}</dd></div>"
+                f"<div><dt>{escape_html(what)}</dt><dd>{escape_html(number)}</dd></div>"
                 for number, what in numbers
             )
             return f'<dl class="headline">{"".join(pairs)}</dl>'
         case Items(items):
-            listed = (f"<li><strong>{in_html(a)}</strong> {in_html(b)}</li>" for a, b in items)
+            listed = (
+                f"<li><strong>{escape_html(a)}</strong> {escape_html(b)}</li>" for a, b in items
+            )
             return f"<ul>{''.join(listed)}</ul>"
-        case Table():
-            return _table(block)
+        case TableBlock():
+            return _render_table(block)
         case Quotation(text):
-            return f"<pre>{in_html(text)}</pre>"
-        case Curve(tradeoff, words):
-            shown = drawing(tradeoff, words)
-            return f"<figure>{shown}<figcaption>{in_html(words)}</figcaption></figure>"
+            return f"<pre>{escape_html(text)}</pre>"
+        case CurveBlock(tradeoff, words):
+            shown = draw_tradeoff(tradeoff, words)
+            return f"<figure>{shown}<figcaption>{escape_html(words)}</figcaption></figure>"
 
 
-def _table(table: Table) -> str:
-    head = "".join(f'<th scope="col">{in_html(cell)}</th>' for cell in table.header)
+def _render_table(table: TableBlock) -> str:
+    head = "".join(f'<th scope="col">{escape_html(cell)}</th>' for cell in table.header)
     rows = "".join(
-        f'<tr><th scope="row">{in_html(row[0])}</th>'
-        + "".join(f"<td>{in_html(cell)}</td>" for cell in row[1:])
+        f'<tr><th scope="row">{escape_html(row[0])}</th>'
+        + "".join(f"<td>{escape_html(cell)}</td>" for cell in row[1:])
         + "</tr>"
         for row in table.rows
     )
-    caption = in_html(table.caption)
+    caption = escape_html(table.caption)
     whole = (
         f'<div class="wide"><table><caption>{caption}</caption><thead><tr>{head}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"

@@ -67,11 +67,11 @@ def _problem(value: Any, rule: Json, root: Json, place: str) -> str | None:
     kinds = rule.get("type")
     if kinds is not None:
         listed = [kinds] if isinstance(kinds, str) else kinds
-        if not any(_is(value, kind) for kind in listed):
+        if not any(_is_of_kind(value, kind) for kind in listed):
             return f"{where}: expected {' or '.join(listed)}, got {type(value).__name__}"
-    if "const" in rule and not _same(value, rule["const"]):
+    if "const" in rule and not _is_same(value, rule["const"]):
         return f"{where}: must be {rule['const']!r}"
-    if "enum" in rule and not any(_same(value, one) for one in rule["enum"]):
+    if "enum" in rule and not any(_is_same(value, one) for one in rule["enum"]):
         return f"{where}: must be one of {rule['enum']}"
     if isinstance(value, str) and "pattern" in rule and not re.search(rule["pattern"], value):
         return f"{where}: must match {rule['pattern']}"
@@ -106,11 +106,11 @@ def _problem_of_object(value: Json, rule: Json, root: Json, place: str) -> str |
     return None
 
 
-def _is(value: object, kind: str) -> bool:
+def _is_of_kind(value: object, kind: str) -> bool:
     if isinstance(value, bool):
         return kind == "boolean"
     return isinstance(value, KINDS[kind])
 
 
-def _same(value: object, other: object) -> bool:
+def _is_same(value: object, other: object) -> bool:
     return type(value) is type(other) and value == other

@@ -1,5 +1,7 @@
 r"""The numbers of a card: all follow from the profile, and are checked against it when read back.
 
+Epsilon at several deltas, posterior beliefs, group privacy and the trade-off function.
+
 *Belief.* If the loss :math:`L = \ln(P/Q)` of a release exceeds :math:`l`, a profile at any smaller
 epsilon has counted at least :math:`1 - e^{\epsilon - l}` of that chance, so
 :math:`P(L > l) \le \delta(\epsilon)/(1 - e^{\epsilon - l})`. Otherwise prior odds grow by a factor
@@ -70,16 +72,16 @@ def numbers_of(guarantee: Guarantee) -> Json:
     profile = guarantee.profile
     if not profile.is_private:
         return NOTHING
-    epsilons, deltas = _looked_at(profile)
+    epsilons, deltas = _sample_profile(profile)
     curve = tradeoff_through(epsilons, deltas)
     quoted = guarantee.quoted_delta
     others = np.array(sorted({*DELTAS} - {quoted}))
     listed = dict(zip(others.tolist(), _epsilons(profile, others).tolist(), strict=True))
     listed[quoted] = guarantee.epsilon()
     return {
-        "quoted": {"epsilon": _finite(listed[quoted]), "delta": quoted},
+        "quoted": {"epsilon": finite_or_none(listed[quoted]), "delta": quoted},
         "epsilons": [
-            {"delta": delta, "epsilon": _finite(epsilon)}
+            {"delta": delta, "epsilon": finite_or_none(epsilon)}
             for delta, epsilon in sorted(listed.items(), reverse=True)
         ],
         "best_guess": curve.best_guess,
@@ -97,13 +99,13 @@ def numbers_of(guarantee: Guarantee) -> Json:
 
 
 @lru_cache(maxsize=16)
-def known(profile: Profile) -> Profile:
+def intern_profile(profile: Profile) -> Profile:
     """Return an equal profile, of those seen lately: it need not be worked out again."""
     return profile
 
 
 @lru_cache(maxsize=16)
-def _looked_at(profile: Profile) -> tuple[Vector, Vector]:
+def _sample_profile(profile: Profile) -> tuple[Vector, Vector]:
     """Return epsilons, some of them large, and the profile there."""
     far = np.linspace(0.0, STEEPEST, 21)
     epsilons = np.union1d(epsilons_for(profile), far)
@@ -112,7 +114,7 @@ def _looked_at(profile: Profile) -> tuple[Vector, Vector]:
 
 def _epsilons(profile: Profile, wanted: Vector) -> Vector:
     """Return an epsilon for each delta, all searched for at once; each is enough."""
-    epsilons, deltas = _looked_at(profile)
+    epsilons, deltas = _sample_profile(profile)
     is_enough = deltas[None, :] <= wanted[:, None]
     places = np.argmax(is_enough, axis=1)
     high, low = epsilons[places], epsilons[np.maximum(places - 1, 0)]
@@ -124,12 +126,13 @@ def _epsilons(profile: Profile, wanted: Vector) -> Vector:
     return np.minimum(found, profile.pure_epsilon)
 
 
-def _finite(epsilon: float) -> float | None:
+def finite_or_none(epsilon: float) -> float | None:
+    """Return an epsilon for JSON, which has no infinity."""
     return epsilon if math.isfinite(epsilon) else None
 
 
 def _belief(profile: Profile, quoted: float, epsilons: Vector, deltas: Vector) -> Json:
-    loss: float | None = _finite(profile.pure_epsilon)
+    loss: float | None = finite_or_none(profile.pure_epsilon)
     exception = 0.0
     if loss is None:
         exception = max(EXCEPTION, 10 * quoted)
@@ -137,7 +140,11 @@ def _belief(profile: Profile, quoted: float, epsilons: Vector, deltas: Vector) -
         enough = np.flatnonzero(_chances(losses, epsilons, deltas) <= exception)
         loss = float(losses[enough[0]]) if enough.size else None
     beliefs = [
-        {"before": prior, "at_most": _raised(prior, loss), "at_least": _lowered(prior, loss)}
+        {
+            "before": prior,
+            "at_most": _belief_at_most(prior, loss),
+            "at_least": _belief_at_least(prior, loss),
+        }
         for prior in PRIORS
     ]
     return {"largest_loss": loss, "exception": exception, "beliefs": beliefs}
@@ -151,13 +158,13 @@ def _chances(losses: Vector, epsilons: Vector, deltas: Vector) -> Vector:
     return np.asarray(np.minimum(bounds.min(axis=1) * (1 + ROUNDING), 1.0))
 
 
-def _raised(prior: float, loss: float | None) -> float:
+def _belief_at_most(prior: float, loss: float | None) -> float:
     if loss is None:
         return 1.0
     return min(1.0, prior / (prior + (1 - prior) * math.exp(-loss)) * (1 + ROUNDING))
 
 
-def _lowered(prior: float, loss: float | None) -> float:
+def _belief_at_least(prior: float, loss: float | None) -> float:
     if loss is None:
         return 0.0
     kept = prior * math.exp(-loss)
@@ -183,37 +190,37 @@ def check_numbers(numbers: Json, guarantee: Guarantee) -> None:
     """Raise if a number promises more than the profile does."""
     profile = guarantee.profile
     if not profile.is_private:
-        _agree(numbers == NOTHING)
+        _require(numbers == NOTHING)
         return
-    _agree(numbers["quoted"]["delta"] == guarantee.quoted_delta)
+    _require(numbers["quoted"]["delta"] == guarantee.quoted_delta)
     for entry in (numbers["quoted"], *numbers["epsilons"]):
-        _agree(_holds(profile, entry["epsilon"], entry["delta"]))
-    curve = tradeoff_through(*_looked_at(profile))
+        _require(_holds(profile, entry["epsilon"], entry["delta"]))
+    curve = tradeoff_through(*_sample_profile(profile))
     _check_attacks(numbers, curve)
     belief = numbers["belief"]
     loss, exception = belief["largest_loss"], belief["exception"]
     if loss is not None and loss < profile.pure_epsilon * (1 - SLACK):
-        chance = _chances(np.array([loss]), *_looked_at(profile))[0]
-        _agree(chance <= exception * (1 + SLACK))
+        chance = _chances(np.array([loss]), *_sample_profile(profile))[0]
+        _require(chance <= exception * (1 + SLACK))
     for one in belief["beliefs"]:
-        _agree(one["at_most"] >= _raised(one["before"], loss) - SLACK)
-        _agree(one["at_least"] <= _lowered(one["before"], loss) + SLACK)
+        _require(one["at_most"] >= _belief_at_most(one["before"], loss) - SLACK)
+        _require(one["at_least"] <= _belief_at_least(one["before"], loss) + SLACK)
     for group in numbers["groups"]:
         _check_group(group, profile)
-        _agree(group["best_guess"] >= curve.best_guess_about(group["size"]) - SLACK)
+        _require(group["best_guess"] >= curve.best_guess_about(group["size"]) - SLACK)
 
 
 def _check_attacks(numbers: Json, curve: Tradeoff) -> None:
     points = numbers["tradeoff"]
     alarms = np.array([point["false_positives"] for point in points])
     misses = np.array([point["false_negatives"] for point in points])
-    _agree(bool(alarms.size > 1 and alarms[0] == 0 and alarms[-1] == 1))
-    _agree(bool(np.all(np.diff(alarms) > 0)))
+    _require(bool(alarms.size > 1 and alarms[0] == 0 and alarms[-1] == 1))
+    _require(bool(np.all(np.diff(alarms) > 0)))
     # Between corners, too: a claim is a broken line, and the bound is a convex one.
     places = np.union1d(alarms, curve.alarms)
     claimed = np.interp(places, alarms, misses)
-    _agree(bool(np.all(claimed <= curve.misses(places) + SLACK)))
-    _agree(numbers["best_guess"] >= curve.best_guess - SLACK)
+    _require(bool(np.all(claimed <= curve.misses(places) + SLACK)))
+    _require(numbers["best_guess"] >= curve.best_guess - SLACK)
 
 
 def _check_group(group: Json, profile: Profile) -> None:
@@ -223,7 +230,7 @@ def _check_group(group: Json, profile: Profile) -> None:
     if each >= profile.pure_epsilon * (1 - SLACK):
         return
     delta = _group_deltas(group["size"], np.array([each]), profile.deltas(np.array([each])))[0]
-    _agree(bool(delta <= group["delta"] * (1 + SLACK)))
+    _require(bool(delta <= group["delta"] * (1 + SLACK)))
 
 
 def _holds(profile: Profile, epsilon: float | None, delta: float) -> bool:
@@ -232,7 +239,7 @@ def _holds(profile: Profile, epsilon: float | None, delta: float) -> bool:
     return profile.delta(epsilon * (1 + SLACK)) <= delta * (1 + SLACK)
 
 
-def _agree(claim: Any) -> None:
+def _require(claim: Any) -> None:
     if not claim:
         raise InputError(
             "the numbers of this card do not follow from its profile; it was changed, or damaged. "

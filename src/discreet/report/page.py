@@ -1,4 +1,7 @@
-"""What a card tells people, as blocks that can be written in Markdown or HTML."""
+"""What a card tells people, as blocks that can be written in Markdown or HTML.
+
+The document model of the privacy card: paragraphs, tables, a figure.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,7 @@ class Items:
 
 
 @dataclass(frozen=True)
-class Table:
+class TableBlock:
     """Rows of cells under a header; the first cell of a row names it."""
 
     caption: str
@@ -61,14 +64,14 @@ class Quotation:
 
 
 @dataclass(frozen=True)
-class Curve:
+class CurveBlock:
     """The picture of a trade-off, and the same in words."""
 
     tradeoff: Tradeoff
     words: str
 
 
-Block: TypeAlias = Paragraph | Alarm | Headline | Items | Table | Quotation | Curve
+Block: TypeAlias = Paragraph | Alarm | Headline | Items | TableBlock | Quotation | CurveBlock
 
 
 @dataclass(frozen=True)
@@ -92,18 +95,22 @@ def page_of(document: Json) -> Page:
     """Return what the card says to people."""
     about, purpose = document["about"], document["mechanism"]["purpose"]
     name = about["title"] or purpose or document["mechanism"]["name"]
-    sections = [_protection(document)]
+    sections = [_protection_section(document)]
     if document["status"]["is_private"]:
-        sections.append(_attacker(document))
-    sections += [_not_protected(document), _budget(document), _facts(document)]
-    sections += [_making(document), _numbers(document), _versions(document)]
-    return Page(f"Privacy card: {name}", tuple(_opening(document)), tuple(sections))
+        sections.append(_attacker_section(document))
+    sections += [
+        _unprotected_section(document),
+        _budget_section(document),
+        _facts_section(document),
+    ]
+    sections += [_making_section(document), _numbers_section(document), _versions_section(document)]
+    return Page(f"Privacy card: {name}", tuple(_opening_blocks(document)), tuple(sections))
 
 
-def _opening(document: Json) -> list[Block]:
+def _opening_blocks(document: Json) -> list[Block]:
     blocks: list[Block] = []
     if not document["status"]["is_private"]:
-        blocks.append(Alarm(_why_nothing(document)))
+        blocks.append(Alarm(_reason_for_alarm(document)))
     if document["about"]["description"]:
         blocks.append(Paragraph(document["about"]["description"]))
     if document["status"]["is_private"]:
@@ -124,7 +131,7 @@ def _opening(document: Json) -> list[Block]:
     return blocks
 
 
-def _why_nothing(document: Json) -> str:
+def _reason_for_alarm(document: Json) -> str:
     if document["status"]["is_rehearsal"]:
         return (
             "NOTHING IS PRIVATE. This is a rehearsal: its noise can be repeated and taken away. "
@@ -143,7 +150,7 @@ ONE_ROW = (
 )
 
 
-def _protection(document: Json) -> Section:
+def _protection_section(document: Json) -> Section:
     protection, about = document["protection"], document["about"]
     blocks: list[Block] = [Paragraph(protection["sentence"])]
     if document["status"]["is_private"]:
@@ -161,7 +168,7 @@ def _protection(document: Json) -> Section:
     return Section("What is protected", tuple(blocks))
 
 
-def _attacker(document: Json) -> Section:
+def _attacker_section(document: Json) -> Section:
     numbers = document["numbers"]
     belief, curve = numbers["belief"], curve_of(numbers)
     even = next((one for one in belief["beliefs"] if one["before"] == 0.5), None)
@@ -192,7 +199,7 @@ def _attacker(document: Json) -> Section:
         )
         for one in belief["beliefs"]
     )
-    blocks.append(Table("Beliefs about one record", ("before", "at least", "at most"), rows))
+    blocks.append(TableBlock("Beliefs about one record", ("before", "at least", "at most"), rows))
     blocks.append(
         Paragraph(
             "Whoever must guess which of two equally likely neighbours this result is from is "
@@ -206,7 +213,7 @@ def _attacker(document: Json) -> Section:
         for alarms, share in zip(SHOWN_ALARMS, misses, strict=True)
     )
     blocks.append(
-        Curve(
+        CurveBlock(
             curve,
             "Best attacks on one record. An attack that tells two neighbouring data sets apart "
             "with some share of false alarms misses at least the share that the curve shows. "
@@ -236,11 +243,11 @@ def _attacker(document: Json) -> Section:
         )
     )
     header = ("records", "epsilon", "delta", "best guess")
-    blocks.append(Table("Groups of records", header, groups))
+    blocks.append(TableBlock("Groups of records", header, groups))
     return Section("What an attacker could still learn", tuple(blocks))
 
 
-def _not_protected(document: Json) -> Section:
+def _unprotected_section(document: Json) -> Section:
     if not document["status"]["is_private"]:
         everything = "Everything: whatever is in the records may show in the result."
         return Section("What is not protected", (Paragraph(everything),))
@@ -270,7 +277,7 @@ def _not_protected(document: Json) -> Section:
     return Section("What is not protected", (Items(tuple(items)),))
 
 
-def _budget(document: Json) -> Section:
+def _budget_section(document: Json) -> Section:
     ledger = document["ledger"]
     title = "How much of the budget is left"
     if ledger is None:
@@ -288,16 +295,16 @@ def _budget(document: Json) -> Section:
         delta, total = up(account["delta"]), account["budget"]
         whole, left = "", "any epsilon"
         if total is not None:
-            epsilon, most = _shown(total["epsilon"]), _shown(total["delta"])
+            epsilon, most = _format_number(total["epsilon"]), _format_number(total["delta"])
             whole = f", of a budget of epsilon {epsilon} at delta {most}"
         if account["remaining"] is not None:
-            left = f"epsilon {_down(account['remaining'])}"
+            left = f"epsilon {_round_down(account['remaining'])}"
         spent = "no bound" if account["spent"] is None else f"epsilon {up(account['spent'])}"
         blocks.append(
             Paragraph(
                 f"When this card was written, {left} at delta {delta} was left for further "
                 f"releases{whole}. All releases so far together come to {spent} at delta {delta}"
-                f"{_spent_in_all(account)}."
+                f"{_total_in_words(account)}."
             )
         )
     else:
@@ -307,11 +314,11 @@ def _budget(document: Json) -> Section:
         rows.append(("digest of the entry", ledger["digest"]))
     if account is not None:
         rows += [("charged", account["charged"]), ("state", account["state"])]
-    blocks.append(Table("Ledger entry", ("what", "value"), tuple(rows)))
+    blocks.append(TableBlock("Ledger entry", ("what", "value"), tuple(rows)))
     return Section(title, tuple(blocks))
 
 
-def _facts(document: Json) -> Section:
+def _facts_section(document: Json) -> Section:
     rows = tuple((fact["what"], fact["words"], fact["source"]) for fact in document["facts"])
     if not rows:
         return Section("What was declared, and by whom", (Paragraph("Not recorded."),))
@@ -322,12 +329,12 @@ def _facts(document: Json) -> Section:
                 "Values outside of what is declared are brought inside before anything else; the "
                 "declarations are kept by the code, not by the data."
             ),
-            Table("Declared facts", ("about", "fact", "who says so"), rows),
+            TableBlock("Declared facts", ("about", "fact", "who says so"), rows),
         ),
     )
 
 
-def _spent_in_all(account: Json) -> str:
+def _total_in_words(account: Json) -> str:
     """Say what was spent at the delta of the whole budget, if that is another."""
     total, spent = account["budget"], account["spent_in_all"]
     if total is None or spent is None or total["delta"] == account["delta"]:
@@ -335,7 +342,7 @@ def _spent_in_all(account: Json) -> str:
     return f", and to epsilon {up(spent)} at delta {up(total['delta'])}"
 
 
-def _making(document: Json) -> Section:
+def _making_section(document: Json) -> Section:
     mechanism, certificate = document["mechanism"], document["certificate"]
     rows = [
         ("mechanism", mechanism["name"]),
@@ -344,25 +351,25 @@ def _making(document: Json) -> Section:
         ("source of noise", document["noise"]["source"] or "not recorded"),
         (
             "distance of the computed from the ideal law, counted above",
-            _shown(certificate["distance"]),
+            _format_number(certificate["distance"]),
         ),
-        ("chance added to delta", _shown(certificate["failure"])),
+        ("chance added to delta", _format_number(certificate["failure"])),
     ]
-    rows += [(one["what"], _shown(one["value"])) for one in certificate["tolerances"]]
+    rows += [(one["what"], _format_number(one["value"])) for one in certificate["tolerances"]]
     return Section(
         "How it was made",
         (
-            Table("Mechanism and certificate", ("what", "value"), tuple(rows)),
+            TableBlock("Mechanism and certificate", ("what", "value"), tuple(rows)),
             Paragraph(
                 f"What is proved, from {mechanism['note']} "
                 f"(SHA-256 {mechanism['note_digest'][:16]}…):"
             ),
-            Quotation(_unwrapped(mechanism["statement"])),
+            Quotation(_unwrap(mechanism["statement"])),
         ),
     )
 
 
-def _unwrapped(text: str) -> str:
+def _unwrap(text: str) -> str:
     """Return text with the lines of each paragraph joined; lists, tables and formulas stay."""
     lines: list[str] = []
     for line in text.split("\n"):
@@ -374,7 +381,7 @@ def _unwrapped(text: str) -> str:
     return "\n".join(lines)
 
 
-def _numbers(document: Json) -> Section:
+def _numbers_section(document: Json) -> Section:
     profile = document["guarantee"]["profile"]["kind"]
     rows = tuple(
         (up(entry["delta"]), "no bound" if entry["epsilon"] is None else up(entry["epsilon"]))
@@ -386,16 +393,16 @@ def _numbers(document: Json) -> Section:
     )
     if not rows:
         return Section("All numbers", (Paragraph("There are none: nothing is promised."),))
-    table = Table("Epsilon at several deltas", ("delta", "epsilon"), rows)
+    table = TableBlock("Epsilon at several deltas", ("delta", "epsilon"), rows)
     return Section("All numbers", (told, table))
 
 
-def _versions(document: Json) -> Section:
+def _versions_section(document: Json) -> Section:
     rows = tuple((name, version) for name, version in document["versions"].items())
     return Section(
         "Versions",
         (
-            Table("Software that made the release", ("software", "version"), rows),
+            TableBlock("Software that made the release", ("software", "version"), rows),
             Paragraph(f"Card written {document['written']}."),
         ),
     )
@@ -415,7 +422,7 @@ def _percent(share: float, way: str) -> str:
     return f"{exact.quantize(Decimal('0.1'), way):f}".removesuffix(".0") + "\u00a0%"
 
 
-def _down(value: float) -> str:
+def _round_down(value: float) -> str:
     """Write a number with three digits, rounded down."""
     if value == 0:
         return "0"
@@ -424,5 +431,5 @@ def _down(value: float) -> str:
     return f"{float(exact.quantize(unit, ROUND_FLOOR)):g}"
 
 
-def _shown(value: float) -> str:
+def _format_number(value: float) -> str:
     return f"{value:.3g}" if math.isfinite(value) else str(value)

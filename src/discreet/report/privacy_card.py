@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import tempfile
 from collections.abc import Mapping
@@ -22,7 +21,7 @@ from discreet.record import Release
 from discreet.report.html import as_html
 from discreet.report.json_schema import card_schema, validate
 from discreet.report.markdown import as_markdown
-from discreet.report.numbers import check_numbers, known, numbers_of
+from discreet.report.numbers import check_numbers, finite_or_none, intern_profile, numbers_of
 from discreet.report.page import page_of
 from discreet.report.theorem import theorem_of
 
@@ -55,7 +54,7 @@ class Card:
         try:
             validate(document, card_schema())
             guarantee = Guarantee.from_json(json.dumps(document["guarantee"]))
-            guarantee = replace(guarantee, profile=known(guarantee.profile))
+            guarantee = replace(guarantee, profile=intern_profile(guarantee.profile))
             _check_agreement(document, guarantee)
             check_numbers(document["numbers"], guarantee)
         except (TypeError, OverflowError, RecursionError) as error:
@@ -98,7 +97,7 @@ class Card:
         waiting: dict[Path, Path] = {}
         try:
             for name, text in texts.items():
-                waiting[where / name] = _put_aside(where, text)
+                waiting[where / name] = _write_aside(where, text)
             for path, aside in waiting.items():
                 os.replace(aside, path)
         except OSError as error:
@@ -110,7 +109,7 @@ class Card:
         return first, second, third
 
 
-def _put_aside(where: Path, text: str) -> Path:
+def _write_aside(where: Path, text: str) -> Path:
     handle, name = tempfile.mkstemp(dir=where, prefix=".card-")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -159,7 +158,7 @@ def card(
     """
     _checks.instance(Release, release=release)
     theorem = theorem_of(release.mechanism)
-    guarantee = replace(release.guarantee, profile=known(release.guarantee.profile))
+    guarantee = replace(release.guarantee, profile=intern_profile(release.guarantee.profile))
     document: Json = {
         "format": FORMAT,
         "version": VERSION,
@@ -254,16 +253,12 @@ def _account(release: Release, ledger: AbstractLedger) -> Json:
         "state": entries[0].state.value,
         "charged": entries[0].time.isoformat(),
         "budget": {"epsilon": budget.epsilon, "delta": budget.delta} if is_known else None,
-        "spent": _finite(books.spent(delta)),
-        "spent_in_all": _finite(books.spent(budget.delta)) if is_known else None,
+        "spent": finite_or_none(books.spent(delta)),
+        "spent_in_all": finite_or_none(books.spent(budget.delta)) if is_known else None,
         "part": entries[0].part,
-        "remaining": _finite(books.remaining(delta)),
+        "remaining": finite_or_none(books.remaining(delta)),
         "delta": delta,
     }
-
-
-def _finite(epsilon: float) -> float | None:
-    return epsilon if math.isfinite(epsilon) else None
 
 
 def _check_agreement(document: Json, guarantee: Guarantee) -> None:

@@ -1,6 +1,7 @@
 r"""What the best attacker can do: false negatives against false positives.
 
-A profile says, for every epsilon and both orders of the pair, that no test with a share ``a`` of
+The trade-off function of hypothesis testing (Dong, Roth and Su 2022), from a privacy profile. A
+profile says, for every epsilon and both orders of the pair, that no test with a share ``a`` of
 false positives has fewer false negatives than
 
 .. math:: \max(0, \; 1 - \delta - e^\epsilon a, \; e^{-\epsilon} (1 - \delta - a)).
@@ -34,6 +35,8 @@ STEEPEST = 30.0
 @dataclass(frozen=True)
 class Tradeoff:
     """A lower bound on false negatives for every share of false positives, by its corners.
+
+    A trade-off function: convex, piecewise linear.
 
     Examples
     --------

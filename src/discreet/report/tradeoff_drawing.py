@@ -1,10 +1,13 @@
-"""The trade-off curve as a drawing inside of a page."""
+"""The trade-off curve as a drawing inside of a page.
+
+The trade-off function, as SVG.
+"""
 
 from __future__ import annotations
 
 import math
 
-from discreet.report.escape import in_html
+from discreet.report.escape import escape_html
 from discreet.report.tradeoff import Tradeoff
 
 LEFT, TOP, SIDE = 62.0, 14.0, 300.0
@@ -12,7 +15,7 @@ WIDTH, HEIGHT = 384, 372
 TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
-def drawing(curve: Tradeoff, words: str) -> str:
+def draw_tradeoff(curve: Tradeoff, words: str) -> str:
     """Return SVG of the curve; its title and description serve readers who cannot see it."""
     corners = list(zip(curve.alarms, curve.least_misses, strict=True))
     line = " ".join(f"{_x(alarms)},{_y(misses)}" for alarms, misses in corners)
@@ -20,7 +23,7 @@ def drawing(curve: Tradeoff, words: str) -> str:
     return (
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-labelledby="curve-title curve-desc">'
         '<title id="curve-title">Trade-off curve: misses against false alarms</title>'
-        f'<desc id="curve-desc">{in_html(words)}</desc>'
+        f'<desc id="curve-desc">{escape_html(words)}</desc>'
         f'<polygon class="impossible" points="{floor}"/>'
         f"{_axes()}"
         f'<line class="blind" x1="{_x(0)}" y1="{_y(1)}" x2="{_x(1)}" y2="{_y(0)}"/>'

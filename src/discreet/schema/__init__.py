@@ -1,8 +1,8 @@
 """Schema files: what is declared about a table, by hand, before anybody looks at it."""
 
-from discreet.schema.reading import parse, read
 from discreet.schema.schema import CLASSIFICATION, REGRESSION, Schema, Target, Undeclared
-from discreet.schema.writing import write
+from discreet.schema.toml_reader import parse, read
+from discreet.schema.toml_writer import write
 
 __all__ = [
     "CLASSIFICATION",

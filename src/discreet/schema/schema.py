@@ -1,4 +1,8 @@
-"""What a schema says."""
+"""What a schema says.
+
+Columns with ranges or levels, the target, the unit of privacy, a budget: the declaration that fits
+and files are read against.
+"""
 
 from __future__ import annotations
 
@@ -117,7 +121,7 @@ class Schema:
     ...     Target("back", "classification", classes=(False, True)),
     ...     protects="one patient",
     ... )
-    >>> list(schema.declared())
+    >>> list(schema.declared_columns())
     ['age', 'ward']
     """
 
@@ -154,13 +158,13 @@ class Schema:
         if self.max_rows is not None:
             _checks.whole(max_rows=self.max_rows, at_least=1, at_most=2**40)
 
-    def declared(self) -> dict[str, Column]:
+    def declared_columns(self) -> dict[str, Column]:
         """Return the columns, refusing if anything about them or the target is left open."""
         self.check_target()
         columns = {}
         for name, column in self.columns.items():
             if isinstance(column, Undeclared):
-                raise InputError(f"{self.source}: {_open(name, column.kind)}")
+                raise InputError(f"{self.source}: {_undeclared_message(name, column.kind)}")
             columns[name] = column
         return columns
 
@@ -184,7 +188,7 @@ class Schema:
         )
 
 
-def _open(name: str, kind: str) -> str:
+def _undeclared_message(name: str, kind: str) -> str:
     what, example = (
         ("range", "range = [0, 100]")
         if kind == NUMBER

@@ -219,7 +219,7 @@ def _columns_wanted(schema: Schema, with_target: bool) -> list[Wanted]:
     """Return what is read: numbers, or cells that mean one of the declared labels."""
     wanted = [
         _want(name, column.levels if isinstance(column, Category) else None)
-        for name, column in schema.declared().items()
+        for name, column in schema.declared_columns().items()
     ]
     if with_target:
         target = schema.target

@@ -1,21 +1,21 @@
 """What privacy costs: upper and lower bounds on excess risk, each with its theorem."""
 
 from discreet.theory.bound import Bound, Need
-from discreet.theory.bounds_table import Estimate, Table, best_upper, bounds_for, lower
+from discreet.theory.bounds_table import BoundsTable, Estimate, best_lower, best_upper, bounds_for
 from discreet.theory.gradient_descent import steps
-from discreet.theory.registry import CATALOGUE, markdown
+from discreet.theory.registry import CATALOGUE, catalogue_in_markdown
 from discreet.theory.setting import Setting
 
 __all__ = [
     "CATALOGUE",
     "Bound",
+    "BoundsTable",
     "Estimate",
     "Need",
     "Setting",
-    "Table",
+    "best_lower",
     "best_upper",
     "bounds_for",
-    "lower",
-    "markdown",
+    "catalogue_in_markdown",
     "steps",
 ]

@@ -13,7 +13,10 @@ from discreet.theory.setting import Setting
 
 @dataclass(frozen=True)
 class Need:
-    """A condition of a theorem, in words and as a test."""
+    """A condition of a theorem, in words and as a test.
+
+    An assumption about the setting.
+    """
 
     words: str
     holds: Callable[[Setting], bool] = field(repr=False, compare=False)

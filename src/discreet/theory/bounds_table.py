@@ -1,4 +1,7 @@
-"""All bounds for a setting, and the best of them."""
+"""All bounds for a setting, and the best of them.
+
+Upper and lower bounds on excess risk, sorted.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Table:
+class BoundsTable:
     """The bounds that apply to a setting: those with constants first, uppers from the smallest.
 
     Examples
@@ -78,8 +81,8 @@ class Table:
 
     def sentence(self) -> str:
         """Say what can be reached, and what cannot be beaten."""
-        upper = min(_with_constants(self, "upper"), key=_total, default=None)
-        lower = max(_with_constants(self, "lower"), key=_total, default=None)
+        upper = min(_estimates_with_constants(self, "upper"), key=_total, default=None)
+        lower = max(_estimates_with_constants(self, "lower"), key=_total, default=None)
         said = []
         if upper is not None:
             said.append(f"A mechanism has excess at most {_words(upper)}.")
@@ -107,7 +110,7 @@ class Table:
         return json.dumps(document, allow_nan=False)
 
 
-def bounds_for(setting: Setting) -> Table:
+def bounds_for(setting: Setting) -> BoundsTable:
     """Return every bound that applies.
 
     Examples
@@ -119,7 +122,7 @@ def bounds_for(setting: Setting) -> Table:
     _checks.instance(Setting, setting=setting)
     found = [Estimate.of(bound, setting) for bound in CATALOGUE.values() if bound.applies(setting)]
     found.sort(key=lambda one: (one.is_rate_only, one.kind == "lower", _order(one)))
-    return Table(setting, tuple(found))
+    return BoundsTable(setting, tuple(found))
 
 
 def best_upper(setting: Setting, *, mechanisms: tuple[str, ...] | None = None) -> Estimate:
@@ -131,7 +134,7 @@ def best_upper(setting: Setting, *, mechanisms: tuple[str, ...] | None = None) -
     >>> best_upper(smooth, mechanisms=("output_perturbation",)).total
     200.0
     """
-    found = _with_constants(bounds_for(setting), "upper")
+    found = _estimates_with_constants(bounds_for(setting), "upper")
     if mechanisms is not None:
         found = [one for one in found if one.mechanism in mechanisms]
     if not found:
@@ -142,16 +145,16 @@ def best_upper(setting: Setting, *, mechanisms: tuple[str, ...] | None = None) -
     return min(found, key=_total)
 
 
-def lower(setting: Setting) -> Estimate:
+def best_lower(setting: Setting) -> Estimate:
     """Return the largest lower bound with a constant.
 
     Examples
     --------
-    >>> found = lower(Setting(n=1000, p=1, epsilon=1.0))
+    >>> found = best_lower(Setting(n=1000, p=1, epsilon=1.0))
     >>> found.name, round(found.total, 3)
     ('two points', 0.269)
     """
-    found = _with_constants(bounds_for(setting), "lower")
+    found = _estimates_with_constants(bounds_for(setting), "lower")
     if not found:
         raise InputError(
             "no lower bound with a constant applies; it needs losses that may be linear, and a "
@@ -160,7 +163,7 @@ def lower(setting: Setting) -> Estimate:
     return max(found, key=_total)
 
 
-def _with_constants(table: Table, kind: str) -> list[Estimate]:
+def _estimates_with_constants(table: BoundsTable, kind: str) -> list[Estimate]:
     return [found for found in table if found.kind == kind and not found.is_rate_only]
 
 

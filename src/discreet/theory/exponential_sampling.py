@@ -21,11 +21,11 @@ from discreet.theory.bound import Bound
 from discreet.theory.setting import Setting
 
 
-def _everywhere(setting: Setting) -> float:
+def _excess_on_a_set(setting: Setting) -> float:
     return setting.p * setting.row_change * setting.diameter / setting.epsilon
 
 
-def _localised(setting: Setting) -> float:
+def _localised_excess(setting: Setting) -> float:
     half, failure = setting.epsilon / 2, float(setting.n) ** -2
     norm = float(gammainccinv(setting.p, failure))
     radius = norm * setting.row_change / (setting.public_curvature * half)
@@ -42,7 +42,7 @@ EXPONENTIAL = (
         kind="upper",
         privacy="pure",
         formula="a p G D/eps",
-        evaluate=_everywhere,
+        evaluate=_excess_on_a_set,
         needs=(needs.BOUNDED,),
     ),
     Bound(
@@ -51,7 +51,7 @@ EXPONENTIAL = (
         kind="upper",
         privacy="pure",
         formula="2 a p G min(2r, D)/eps + (nG + Lam D/2) D/n^2, r = 2 a G Q/(m eps)",
-        evaluate=_localised,
+        evaluate=_localised_excess,
         needs=(needs.BOUNDED, needs.KNOWN_CURVED),
     ),
 )

@@ -20,11 +20,11 @@ def _noise_a_step(setting: Setting) -> float:
     return math.sqrt(setting.p) * setting.row_change / setting.mu
 
 
-def _convex(setting: Setting) -> float:
+def _convex_excess(setting: Setting) -> float:
     return math.sqrt(2) * setting.diameter * _noise_a_step(setting)
 
 
-def _strongly_convex(setting: Setting) -> float:
+def _strongly_convex_excess(setting: Setting) -> float:
     return 4 * _noise_a_step(setting) ** 2 / setting.curvature
 
 
@@ -49,7 +49,7 @@ GRADIENT_DESCENT = (
         kind="upper",
         privacy="approximate",
         formula="sqrt(2) a G D sqrt(p)/mu",
-        evaluate=_convex,
+        evaluate=_convex_excess,
         needs=(needs.DELTA, needs.BOUNDED),
         mechanism="noisy_gradient",
     ),
@@ -59,7 +59,7 @@ GRADIENT_DESCENT = (
         kind="upper",
         privacy="approximate",
         formula="4 p (a G/mu)^2/m",
-        evaluate=_strongly_convex,
+        evaluate=_strongly_convex_excess,
         needs=(needs.DELTA, needs.BOUNDED, needs.CURVED),
         mechanism="noisy_gradient",
     ),

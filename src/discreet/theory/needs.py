@@ -1,4 +1,7 @@
-"""The conditions that theorems share."""
+"""The conditions that theorems share.
+
+Assumptions about budget, set and losses: bounded, smooth, strongly convex, generalised linear.
+"""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from discreet.theory.setting import Setting
 
 
 @dataclass(frozen=True)
-class Noise:
+class NoiseMoments:
     """The mean norm, mean square norm and mean size in one direction of noise of scale one."""
 
     scale: float
@@ -39,38 +39,38 @@ class Noise:
     along: float
 
 
-def radial(setting: Setting) -> Noise:
+def radial_moments(setting: Setting) -> NoiseMoments:
     """Return noise of density exp(-norm / scale)."""
     p = setting.p
     along = p * math.exp(gammaln(p / 2) - gammaln((p + 1) / 2)) / math.sqrt(math.pi)
-    return Noise(setting.row_change / setting.epsilon, p, p * (p + 1.0), along)
+    return NoiseMoments(setting.row_change / setting.epsilon, p, p * (p + 1.0), along)
 
 
-def gaussian(setting: Setting) -> Noise:
+def gaussian_moments(setting: Setting) -> NoiseMoments:
     """Return Gaussian noise."""
     p = setting.p
-    return Noise(setting.row_change / setting.mu, math.sqrt(p), p, math.sqrt(2 / math.pi))
+    return NoiseMoments(setting.row_change / setting.mu, math.sqrt(p), p, math.sqrt(2 / math.pi))
 
 
-Cost = Callable[[Setting, Noise], tuple[float, float]]
+Cost = Callable[[Setting, NoiseMoments], tuple[float, float]]
 
 
-def _on_a_set(setting: Setting, noise: Noise) -> tuple[float, float]:
+def _cost_on_a_set(setting: Setting, noise: NoiseMoments) -> tuple[float, float]:
     steepest = setting.n * setting.lipschitz + setting.ridge * setting.diameter
     return steepest * noise.norm * noise.scale, 0.0
 
 
-def _smooth(setting: Setting, noise: Noise) -> tuple[float, float]:
+def _cost_if_smooth(setting: Setting, noise: NoiseMoments) -> tuple[float, float]:
     bend = setting.n * setting.smoothness + setting.ridge
     return 0.0, bend / 2 * noise.square * noise.scale**2
 
 
-def _of_margins(setting: Setting, noise: Noise) -> tuple[float, float]:
+def _cost_of_margins(setting: Setting, noise: NoiseMoments) -> tuple[float, float]:
     along = setting.n * setting.lipschitz * noise.along * noise.scale
     return along, setting.ridge / 2 * noise.square * noise.scale**2
 
 
-def least(u: float, v: float, start: float, reach: float) -> tuple[float, float]:
+def minimise_over_ridge(u: float, v: float, start: float, reach: float) -> tuple[float, float]:
     """Minimise u/s + v/s^2 + (s - start) reach^2/2 over s >= start; return s and the value."""
     from_u, from_v = math.sqrt(2 * u) / reach, (4 * v / reach**2) ** (1 / 3)
 
@@ -83,7 +83,7 @@ def least(u: float, v: float, start: float, reach: float) -> tuple[float, float]
     return s, u / s + v / s**2 + (s - start) * reach**2 / 2
 
 
-def _bound(
+def _make_bound(
     words: str,
     theorem: str,
     law: Literal["radial", "gaussian"],
@@ -91,11 +91,11 @@ def _bound(
     formula: str,
     conditions: tuple[Need, ...],
 ) -> Bound:
-    noise_of = radial if law == "radial" else gaussian
+    noise_of = radial_moments if law == "radial" else gaussian_moments
 
     def solution(setting: Setting) -> tuple[float, float]:
         u, v = cost(setting, noise_of(setting))
-        return least(u, v, setting.public_curvature, setting.reach)
+        return minimise_over_ridge(u, v, setting.public_curvature, setting.reach)
 
     def total_ridge(setting: Setting) -> float:
         added = solution(setting)[0] - setting.public_curvature
@@ -119,51 +119,51 @@ _SPACE = (needs.WHOLE_SPACE, needs.SMOOTH)
 _MARGINS = (needs.WHOLE_SPACE, needs.MARGINS)
 
 OUTPUT_PERTURBATION = (
-    _bound(
+    _make_bound(
         "on a set",
         "BST14 section I-A, Localization",
         "radial",
-        _on_a_set,
+        _cost_on_a_set,
         "(nG + Lam D) p a G/(s eps)",
         _SET,
     ),
-    _bound(
+    _make_bound(
         "on a set",
         "BST14 section I-A, Localization",
         "gaussian",
-        _on_a_set,
+        _cost_on_a_set,
         "(nG + Lam D) sqrt(p) a G/(s mu)",
         _SET,
     ),
-    _bound(
+    _make_bound(
         "smooth",
         "CM08 Lemma 3",
         "radial",
-        _smooth,
+        _cost_if_smooth,
         "(n beta + Lam)/2 p(p+1) (a G/(s eps))^2",
         _SPACE,
     ),
-    _bound(
+    _make_bound(
         "smooth",
         "CM08 Lemma 3",
         "gaussian",
-        _smooth,
+        _cost_if_smooth,
         "(n beta + Lam)/2 p (a G/(s mu))^2",
         _SPACE,
     ),
-    _bound(
+    _make_bound(
         "of margins",
         "Output perturbation in docs/theory.md",
         "radial",
-        _of_margins,
+        _cost_of_margins,
         "nG h a G/(s eps) + Lam/2 p(p+1) (a G/(s eps))^2",
         _MARGINS,
     ),
-    _bound(
+    _make_bound(
         "of margins",
         "JT14 Theorem 1",
         "gaussian",
-        _of_margins,
+        _cost_of_margins,
         "nG sqrt(2/pi) a G/(s mu) + Lam/2 p (a G/(s mu))^2",
         _MARGINS,
     ),

@@ -1,4 +1,7 @@
-"""Every bound, by name."""
+"""Every bound, by name.
+
+The catalogue of theorems, and its table in Markdown.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from types import MappingProxyType
 from discreet.theory.bound import Bound
 from discreet.theory.exponential_sampling import EXPONENTIAL
 from discreet.theory.gradient_descent import GRADIENT_DESCENT
-from discreet.theory.impossible import IMPOSSIBLE
+from discreet.theory.lower_bounds import LOWER_BOUNDS
 from discreet.theory.objective_perturbation import OBJECTIVE_PERTURBATION
 from discreet.theory.output_perturbation import OUTPUT_PERTURBATION
 from discreet.theory.simplex_sampling import SIMPLEX
@@ -23,7 +26,7 @@ _ALL = (
     *OBJECTIVE_PERTURBATION,
     *SUFFICIENT_STATISTICS,
     *SIMPLEX,
-    *IMPOSSIBLE,
+    *LOWER_BOUNDS,
     *TABLE_ONE,
 )
 
@@ -31,12 +34,12 @@ CATALOGUE: MappingProxyType[str, Bound] = MappingProxyType({bound.name: bound fo
 """Bounds by name; those with constants first."""
 
 
-def markdown() -> str:
+def catalogue_in_markdown() -> str:
     """Return the table of ``docs/theory.md``.
 
     Examples
     --------
-    >>> print(markdown().splitlines()[2])
+    >>> print(catalogue_in_markdown().splitlines()[2])
     | zero | upper | pure | t (n G - Lam t/2), t = min(B, nG/Lam) | yes | BST14 Table I ...
     """
     lines = [

@@ -93,11 +93,11 @@ class Setting:
         _checks.not_negative(strong_convexity=self.strong_convexity, ridge=self.ridge)
         _checks.one_of(FORMS, form=self.form)
         _checks.one_of(GEOMETRIES, geometry=self.geometry)
-        _positive_or_infinite("diameter", self.diameter)
+        _check_positive_or_infinite("diameter", self.diameter)
         if self.smoothness != 0:
-            _positive_or_infinite("smoothness", self.smoothness)
+            _check_positive_or_infinite("smoothness", self.smoothness)
         if self.radius is not None:
-            _positive_or_infinite("radius", self.radius)
+            _check_positive_or_infinite("radius", self.radius)
         object.__setattr__(self, "unit", unit_named(self.unit))
         for name in ("n", "p"):
             object.__setattr__(self, name, int(getattr(self, name)))
@@ -225,7 +225,7 @@ _SIZES = (
 )
 
 
-def _positive_or_infinite(name: str, value: object) -> None:
+def _check_positive_or_infinite(name: str, value: object) -> None:
     if value != math.inf:
         _checks.positive(**{name: value})
 

@@ -73,7 +73,7 @@ def _approximate_range(setting: Setting, draws: float) -> float:
     return math.sqrt(8 * rho / draws)
 
 
-def _value(range_of: Callable[[Setting, float], float]) -> Callable[[Setting], float]:
+def _make_evaluate(range_of: Callable[[Setting, float], float]) -> Callable[[Setting], float]:
     def evaluate(setting: Setting) -> float:
         size = setting.diameter / 2
         change, bend = setting.row_change * size, setting.n * setting.smoothness * size**2
@@ -106,7 +106,7 @@ SIMPLEX = (
         kind="upper",
         privacy="pure",
         formula="lam ln p + n min(beta B^2/(2 draws), G B/sqrt(draws)), eta = eps/draws, best",
-        evaluate=_value(_pure_range),
+        evaluate=_make_evaluate(_pure_range),
         needs=(needs.SMOOTH, _SEVERAL),
         geometry="simplex",
         mechanism="simplex_sampling",
@@ -118,7 +118,7 @@ SIMPLEX = (
         privacy="approximate",
         formula="lam ln p + n min(beta B^2/(2 draws), G B/sqrt(draws)), eta = sqrt(8 rho/draws), "
         "best",
-        evaluate=_value(_approximate_range),
+        evaluate=_make_evaluate(_approximate_range),
         needs=(needs.DELTA, needs.SMOOTH, _SEVERAL),
         geometry="simplex",
         mechanism="simplex_sampling",

@@ -29,7 +29,7 @@ from discreet.theory.bound import Bound
 from discreet.theory.setting import Setting
 
 
-def _excess(setting: Setting, matrix: float, vector: float, added: float) -> float:
+def _excess_of_noise(setting: Setting, matrix: float, vector: float, added: float) -> float:
     ball = setting.diameter / 2
     return 1.5 * ball**2 * matrix + 2 * ball * vector + added * ball**2 / 2
 
@@ -39,14 +39,14 @@ def _product(setting: Setting) -> float:
     return max(0.0, setting.lipschitz - setting.smoothness * setting.diameter / 2)
 
 
-def _gaussian(setting: Setting) -> float:
+def _gaussian_excess(setting: Setting) -> float:
     deviation = math.sqrt(4.5 if setting.count_is_public else 2) / setting.mu
     beside, root = deviation * setting.smoothness / math.sqrt(2), math.sqrt(setting.p)
     matrix = 2 * beside * (root + math.sqrt(math.log(2)))
-    return _excess(setting, matrix, deviation * _product(setting) * root, beside * root)
+    return _excess_of_noise(setting, matrix, deviation * _product(setting) * root, beside * root)
 
 
-def _laplace(setting: Setting) -> float:
+def _laplace_excess(setting: Setting) -> float:
     p = setting.p
     change = 2.0
     if setting.count_is_public:
@@ -56,7 +56,9 @@ def _laplace(setting: Setting) -> float:
     in_matrix = change * setting.smoothness * (p + 1) / 2 / setting.epsilon
     in_vector = change * math.sqrt(p) * _product(setting) / setting.epsilon
     spread = math.sqrt(2 * p)
-    return _excess(setting, math.sqrt(2) * p * in_matrix, spread * in_vector, spread * in_matrix)
+    return _excess_of_noise(
+        setting, math.sqrt(2) * p * in_matrix, spread * in_vector, spread * in_matrix
+    )
 
 
 SUFFICIENT_STATISTICS = (
@@ -66,7 +68,7 @@ SUFFICIENT_STATISTICS = (
         kind="upper",
         privacy="approximate",
         formula="(3 sqrt(p) + 3 sqrt(ln 2) + sqrt(p)/2) s1 B^2 + 2 B s2 sqrt(p), B = D/2",
-        evaluate=_gaussian,
+        evaluate=_gaussian_excess,
         needs=(needs.DELTA, needs.SQUARED),
         mechanism="sufficient_statistics",
     ),
@@ -76,7 +78,7 @@ SUFFICIENT_STATISTICS = (
         kind="upper",
         privacy="pure",
         formula="(3p + sqrt(p)) b1 B^2/sqrt(2) + 2 B b2 sqrt(2p), B = D/2",
-        evaluate=_laplace,
+        evaluate=_laplace_excess,
         needs=(needs.SQUARED,),
         mechanism="sufficient_statistics",
     ),

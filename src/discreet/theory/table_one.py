@@ -19,7 +19,7 @@ Rate = Callable[[Setting, float], float]
 """From a setting, and its strong convexity in units of G/D, to a rate in units of G D."""
 
 
-def _cell(
+def _make_cell(
     name: str,
     theorem: str,
     kind: Literal["upper", "lower"],
@@ -57,7 +57,7 @@ def _long_log(setting: Setting) -> float:
 
 
 TABLE_ONE = (
-    _cell(
+    _make_cell(
         "pure, convex, before",
         "BST14 Table I; CMS11",
         "upper",
@@ -65,7 +65,7 @@ TABLE_ONE = (
         "p sqrt(n)/eps",
         lambda s, _: s.p * math.sqrt(s.n) / s.epsilon,
     ),
-    _cell(
+    _make_cell(
         "pure, convex",
         "BST14 Theorem III.2",
         "upper",
@@ -73,7 +73,7 @@ TABLE_ONE = (
         "p/eps",
         lambda s, _: s.p / s.epsilon,
     ),
-    _cell(
+    _make_cell(
         "pure, smooth, before",
         "BST14 Table I; CMS11",
         "upper",
@@ -82,7 +82,7 @@ TABLE_ONE = (
         lambda s, _: s.p / s.epsilon,
         needs.QUITE_SMOOTH,
     ),
-    _cell(
+    _make_cell(
         "pure, strongly convex, before",
         "BST14 Table I; CMS11",
         "upper",
@@ -91,7 +91,7 @@ TABLE_ONE = (
         lambda s, curvature: s.p**2 / (math.sqrt(s.n) * curvature * s.epsilon**2),
         needs.ROWS_CURVED,
     ),
-    _cell(
+    _make_cell(
         "pure, strongly convex",
         "BST14 Theorem IV.3",
         "upper",
@@ -100,7 +100,7 @@ TABLE_ONE = (
         lambda s, curvature: max(1.0, math.log(s.n)) * s.p**2 / (s.n * curvature * s.epsilon**2),
         needs.ROWS_CURVED,
     ),
-    _cell(
+    _make_cell(
         "pure, smooth and strongly convex, before",
         "BST14 Table I; CMS11",
         "upper",
@@ -110,7 +110,7 @@ TABLE_ONE = (
         needs.ROWS_CURVED,
         needs.QUITE_SMOOTH,
     ),
-    _cell(
+    _make_cell(
         "approximate, convex, before",
         "BST14 Table I; KST12",
         "upper",
@@ -118,7 +118,7 @@ TABLE_ONE = (
         "sqrt(p n ln(1/delta))/eps",
         lambda s, _: math.sqrt(s.p * s.n * _log(s)) / s.epsilon,
     ),
-    _cell(
+    _make_cell(
         "approximate, convex",
         "BST14 Theorem II.4(1)",
         "upper",
@@ -126,7 +126,7 @@ TABLE_ONE = (
         "sqrt(p) ln(n/delta)^2/eps",
         lambda s, _: math.sqrt(s.p) * _long_log(s) ** 2 / s.epsilon,
     ),
-    _cell(
+    _make_cell(
         "approximate, smooth, before",
         "BST14 Table I; KST12",
         "upper",
@@ -135,7 +135,7 @@ TABLE_ONE = (
         lambda s, _: math.sqrt(s.p * _log(s)) / s.epsilon,
         needs.QUITE_SMOOTH,
     ),
-    _cell(
+    _make_cell(
         "approximate, strongly convex, before",
         "BST14 Table I; KST12",
         "upper",
@@ -144,7 +144,7 @@ TABLE_ONE = (
         lambda s, curvature: s.p * _log(s) / (math.sqrt(s.n) * curvature * s.epsilon**2),
         needs.ROWS_CURVED,
     ),
-    _cell(
+    _make_cell(
         "approximate, strongly convex",
         "BST14 Theorem II.4(2)",
         "upper",
@@ -153,7 +153,7 @@ TABLE_ONE = (
         lambda s, curvature: s.p * _long_log(s) ** 3 / (s.n * curvature * s.epsilon**2),
         needs.ROWS_CURVED,
     ),
-    _cell(
+    _make_cell(
         "approximate, smooth and strongly convex, before",
         "BST14 Table I; KST12",
         "upper",
@@ -163,7 +163,7 @@ TABLE_ONE = (
         needs.ROWS_CURVED,
         needs.QUITE_SMOOTH,
     ),
-    _cell(
+    _make_cell(
         "pure, convex, lower",
         "BST14 Theorem V.2",
         "lower",
@@ -173,7 +173,7 @@ TABLE_ONE = (
         Need("no strong convexity", lambda setting: setting.strong_convexity == 0),
         needs.ANY_MARGIN,
     ),
-    _cell(
+    _make_cell(
         "approximate, convex, lower",
         "BST14 Theorem V.3",
         "lower",
@@ -183,7 +183,7 @@ TABLE_ONE = (
         Need("no strong convexity", lambda setting: setting.strong_convexity == 0),
         needs.ANY_MARGIN,
     ),
-    _cell(
+    _make_cell(
         "pure, strongly convex, lower",
         "BST14 Theorem V.4",
         "lower",
@@ -193,7 +193,7 @@ TABLE_ONE = (
         needs.ROWS_CURVED,
         needs.NOT_TOO_CURVED,
     ),
-    _cell(
+    _make_cell(
         "approximate, strongly convex, lower",
         "BST14 Theorem V.5",
         "lower",

@@ -1,8 +1,8 @@
 r"""What zero achieves: no data, no noise.
 
-With :math:`t = \min(\text{reach}, nG/\Lambda)`, convexity gives :math:`F(0) - F(w) \le nG\|w\| -
-\Lambda\|w\|^2/2`, which is largest at norm t. "Every theta has excess at most n" is the case of
-diameter one and no ridge.
+The trivial upper bound: the zero vector, whatever the rows are. With :math:`t = \min(\text{reach},
+nG/\Lambda)`, convexity gives :math:`F(0) - F(w) \le nG\|w\| - \Lambda\|w\|^2/2`, which is largest
+at norm t. "Every theta has excess at most n" is the case of diameter one and no ridge.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from discreet.theory.bound import Bound
 from discreet.theory.setting import Setting
 
 
-def _value(setting: Setting) -> float:
+def _excess_of_zero(setting: Setting) -> float:
     distance = setting.reach
     return distance * (setting.n * setting.lipschitz - setting.ridge * distance / 2)
 
@@ -23,6 +23,6 @@ ZERO = Bound(
     kind="upper",
     privacy="pure",
     formula="t (n G - Lam t/2), t = min(B, nG/Lam)",
-    evaluate=_value,
+    evaluate=_excess_of_zero,
     needs=(needs.REACH,),
 )

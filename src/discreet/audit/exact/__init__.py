@@ -1,4 +1,7 @@
-"""The true privacy profile of a pair of laws, beside the declared one."""
+"""The true privacy profile of a pair of laws, beside the declared one.
+
+A profile is the hockey-stick divergence of two output distributions at every epsilon.
+"""
 
 from discreet.audit.exact.comparison import compare, exact_audit
 from discreet.audit.exact.declared_profile import declared_deltas, default_epsilons

@@ -7,13 +7,13 @@ from numpy.typing import ArrayLike
 from discreet._types import Vector
 from discreet.audit.exact.declared_profile import declared_deltas
 from discreet.audit.exact.exact_result import ExactResult
-from discreet.audit.exact.laws.base import Law
+from discreet.audit.exact.laws.base import OutputLaw
 from discreet.audit.exact.true_profile import cells_of, loss_of, profile_of
 from discreet.privacy import Guarantee
 
 
 def exact_audit(
-    first: Law, second: Law, guarantee: Guarantee, *, epsilons: ArrayLike | None = None
+    first: OutputLaw, second: OutputLaw, guarantee: Guarantee, *, epsilons: ArrayLike | None = None
 ) -> ExactResult:
     """Compare the true profile of a pair of laws with a guarantee, on a grid of epsilons.
 
@@ -33,7 +33,7 @@ def exact_audit(
     return compare(first, second, *declared_deltas(guarantee, epsilons))
 
 
-def compare(first: Law, second: Law, epsilons: Vector, declared: Vector) -> ExactResult:
+def compare(first: OutputLaw, second: OutputLaw, epsilons: Vector, declared: Vector) -> ExactResult:
     """Compare the true profile of a pair of laws with declared deltas."""
     cells = cells_of(first, second)
     true, error = profile_of(cells, epsilons)

@@ -1,4 +1,7 @@
-"""The true profile of a pair of laws, and its largest loss."""
+"""The true profile of a pair of laws, and its largest loss.
+
+Hockey-stick divergence in both orders, and the largest log-likelihood ratio of a cell.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from numpy.typing import ArrayLike
 from discreet import _checks
 from discreet._types import Vector
 from discreet.audit.exact.declared_profile import grid_of
-from discreet.audit.exact.laws.base import Cells, Law
+from discreet.audit.exact.laws.base import CellMasses, OutputLaw
 
 BLOCK = 2**15
 """So many numbers at once are compared: epsilons times cells."""
@@ -17,7 +20,7 @@ CAUTION = 3.0
 """Times the change from coarser grids: against scalar laws, one change is too little one in 20."""
 
 
-def true_deltas(first: Law, second: Law, epsilons: ArrayLike) -> Vector:
+def true_deltas(first: OutputLaw, second: OutputLaw, epsilons: ArrayLike) -> Vector:
     """Return the delta of a pair of laws at each epsilon, the larger of both orders.
 
     Examples
@@ -31,7 +34,7 @@ def true_deltas(first: Law, second: Law, epsilons: ArrayLike) -> Vector:
     return profile_of(cells_of(first, second), grid_of(epsilons))[0]
 
 
-def largest_loss(first: Law, second: Law) -> float:
+def largest_loss(first: OutputLaw, second: OutputLaw) -> float:
     """Return the largest log ratio of the two masses of a cell: no pure epsilon is below it.
 
     Masses lost in rounding do not count.
@@ -45,15 +48,19 @@ def largest_loss(first: Law, second: Law) -> float:
     return loss_of(cells_of(first, second))
 
 
-def cells_of(first: Law, second: Law) -> Cells:
-    _checks.instance(Law, first=first, second=second)
-    return first.beside(second)
+def cells_of(first: OutputLaw, second: OutputLaw) -> CellMasses:
+    _checks.instance(OutputLaw, first=first, second=second)
+    return first.cell_masses(second)
 
 
-def profile_of(cells: Cells, epsilons: Vector) -> tuple[Vector, Vector]:
+def profile_of(cells: CellMasses, epsilons: Vector) -> tuple[Vector, Vector]:
     """Return delta at each epsilon, and how far it can be too large."""
-    forward = _one_order(cells.first, cells.second, cells.first_error, cells.second_error, epsilons)
-    back = _one_order(cells.second, cells.first, cells.second_error, cells.first_error, epsilons)
+    forward = _deltas_in_order(
+        cells.first, cells.second, cells.first_error, cells.second_error, epsilons
+    )
+    back = _deltas_in_order(
+        cells.second, cells.first, cells.second_error, cells.first_error, epsilons
+    )
     is_back = back[0] - back[1] > forward[0] - forward[1]
     true, error = np.where(is_back, back, forward)
     if cells.coarser:
@@ -64,7 +71,7 @@ def profile_of(cells: Cells, epsilons: Vector) -> tuple[Vector, Vector]:
     return np.minimum(true, 1.0), error
 
 
-def _one_order(
+def _deltas_in_order(
     ours: Vector, theirs: Vector, our_error: Vector, their_error: Vector, epsilons: Vector
 ) -> tuple[Vector, Vector]:
     true, error = np.zeros_like(epsilons), np.zeros_like(epsilons)
@@ -78,7 +85,7 @@ def _one_order(
     return true, error * (1 + 1e-9) + 1e-15 * true
 
 
-def loss_of(cells: Cells) -> float:
+def loss_of(cells: CellMasses) -> float:
     sides = (
         _loss(cells.first - cells.first_error, cells.second + cells.second_error),
         _loss(cells.second - cells.second_error, cells.first + cells.first_error),

@@ -1,4 +1,7 @@
-"""Canaries that leave traces of their own."""
+"""Canaries that leave traces of their own.
+
+Orthogonal rows, for membership inference.
+"""
 
 from __future__ import annotations
 

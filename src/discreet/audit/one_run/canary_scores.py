@@ -1,4 +1,7 @@
-"""Scores of canaries: the larger, the more likely planted; and how many guesses they get right."""
+"""Scores of canaries: the larger, the more likely planted; and how many guesses they get right.
+
+Membership inference: a margin or a residual is the test statistic.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet._types import Booleans, Integers, Vector
-from discreet.audit.one_run.planted_rows import Rows
+from discreet.audit.one_run.planted_rows import PlantedRows
 from discreet.errors import InputError
 
 
@@ -45,7 +48,7 @@ def default_score(model: Any, X: Any, y: Any) -> Vector:
     )
 
 
-def scores_of(score: Callable[[Any, Any, Any], ArrayLike], model: Any, rows: Rows) -> Vector:
+def scores_of(score: Callable[[Any, Any, Any], ArrayLike], model: Any, rows: PlantedRows) -> Vector:
     try:
         scores = np.asarray(score(model, rows.X, rows.y), dtype=np.float64)
     except Exception as error:

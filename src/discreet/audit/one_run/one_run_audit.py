@@ -1,4 +1,7 @@
-"""Plant canaries at random, fit once, then guess which were planted."""
+"""Plant canaries at random, fit once, then guess which were planted.
+
+The audit of Steinke, Nasr and Jagielski (2023), against a whole privacy profile.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from discreet._types import Booleans
 from discreet.audit.one_run.canary_scores import count_correct, default_score, scores_of
 from discreet.audit.one_run.one_run_result import OneRunResult
 from discreet.audit.one_run.p_value import check_confidence
-from discreet.audit.one_run.planted_rows import Rows, stand_ins
+from discreet.audit.one_run.planted_rows import PlantedRows, stand_ins
 from discreet.audit.one_run.rule import SHARE_OF_GUESSES, Rule
 from discreet.audit.one_run.whole_profile import claim_of
 from discreet.errors import InputError, InputTypeError
@@ -97,23 +100,23 @@ def audit_in_one_run(
             "the guarantee promises nothing at its delta, so there is nothing to audit; give one "
             "to test the model against, such as Guarantee(Pure(1.0), AddRemoveOne())."
         )
-    planted = Rows.of(canaries, "canaries")
-    always = None if base is None else Rows.of(base, "base").fitting(planted, "base")
+    planted = PlantedRows.of(canaries, "canaries")
+    always = None if base is None else PlantedRows.of(base, "base").check_fits(planted, "base")
     instead = stand_ins(alternatives, planted, guarantee)
     tries = _numbers_of_guesses(guesses, planted.count)
     level = (1 - confidence) / len(tries)
     rule = Rule(planted.count, delta, level, claim_of(guarantee, level))
-    ceiling = max(rule.certified(number, number) for number in tries)
-    if ceiling == 0 and not any(rule.refuted(number, number, share=0.0) for number in tries):
+    ceiling = max(rule.certify(number, number) for number in tries)
+    if ceiling == 0 and not any(rule.refutes(number, number, share=0.0) for number in tries):
         raise InputError(rule.shortage(max(tries), chosen=guesses is not None))
 
-    coins = _coins(_coin_noise(seed), planted.count)
-    model = _fitted(fit, planted.mixed(coins, instead, always))
+    coins = _toss_coins(_coin_noise(seed), planted.count)
+    model = _fit_once(fit, planted.mix(coins, instead, always))
     scores = scores_of(score or default_score, model, planted)
 
     right = {number: count_correct(scores, coins, number) for number in tries}
     shares = {number: rule.share(right[number], number) for number in tries}
-    certified = {number: rule.certified(right[number], number) for number in tries}
+    certified = {number: rule.certify(right[number], number) for number in tries}
     best = max(tries, key=lambda number: (shares[number], certified[number]))
     return OneRunResult(
         lower_bound=certified[best],
@@ -153,12 +156,12 @@ def _coin_noise(seed: int | None) -> Noise:
     return RehearsalNoise(int.from_bytes(digest, "big"))
 
 
-def _coins(noise: Noise, count: int) -> Booleans:
+def _toss_coins(noise: Noise, count: int) -> Booleans:
     coins: Booleans = noise.below(2, count) == 1
     return coins
 
 
-def _fitted(fit: Any, rows: Rows) -> Any:
+def _fit_once(fit: Any, rows: PlantedRows) -> Any:
     table = (rows.X,) if rows.y is None else (rows.X, rows.y)
     try:
         if hasattr(fit, "fit"):

@@ -82,22 +82,23 @@ class OneRunResult:
             f"{self.correct} of {self.guesses} guesses about {self.canaries} canaries were right"
         )
         sure = f"with confidence {self.confidence:g}"
-        bound = f"epsilon is at least {_down(self.lower_bound)} at delta = {self.delta:g}"
+        bound = f"epsilon is at least {_round_down(self.lower_bound)} at delta = {self.delta:g}"
         if self.violated:
             return (
-                f"Violated: {found}; {sure}, the privacy loss is at least {_down(self.share)} "
-                f"times the claimed one, and {bound}, where {self.claimed:.6g} was claimed."
+                f"Violated: {found}; {sure}, the privacy loss is at least "
+                f"{_round_down(self.share)} times the claimed one, and {bound}, "
+                f"where {self.claimed:.6g} was claimed."
             )
         if self.ceiling <= self.claimed and self.power == 0:
             return (
                 f"Nothing can be said about the claim: {found}, but even guesses without a mistake "
-                f"would certify no more than epsilon = {_down(self.ceiling)}, and "
+                f"would certify no more than epsilon = {_round_down(self.ceiling)}, and "
                 f"{self.claimed:.6g} was claimed. Plant more canaries."
             )
         return (
             f"Not violated: {found}; {sure}, {bound}, and {self.claimed:.6g} was claimed. Twice "
             f"that epsilon, were it all visible in the scores, would be flagged with probability "
-            f"{_down(self.power)}."
+            f"{_round_down(self.power)}."
         )
 
     def __str__(self) -> str:
@@ -108,7 +109,7 @@ class OneRunResult:
         lines = ["| quantity | value |", "|---|---|", f"| violated | {self.violated} |"]
         for field in fields(self):
             value = getattr(self, field.name)
-            text = _down(value) if field.name in ROUNDED_DOWN else str(value)
+            text = _round_down(value) if field.name in ROUNDED_DOWN else str(value)
             lines.append(f"| {field.name.replace('_', ' ')} | {text} |")
         return "\n".join(lines)
 
@@ -133,6 +134,6 @@ class OneRunResult:
         return cls(**document)
 
 
-def _down(value: float) -> str:
+def _round_down(value: float) -> str:
     """Write a number with three decimals, rounded down."""
     return f"{math.floor(value * 1000) / 1000:g}"

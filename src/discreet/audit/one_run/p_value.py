@@ -1,4 +1,7 @@
-"""How likely so many correct guesses are under (epsilon, delta), and what they refute."""
+"""How likely so many correct guesses are under (epsilon, delta), and what they refute.
+
+P-values: binomial tails of randomised response, with a correction for delta.
+"""
 
 from __future__ import annotations
 
@@ -77,11 +80,13 @@ def epsilon_certified(
     0.0
     """
     check_confidence(confidence)
-    return certified(correct, guesses, canaries, delta, 1 - confidence)
+    return largest_refuted_epsilon(correct, guesses, canaries, delta, 1 - confidence)
 
 
 @lru_cache(maxsize=1024)
-def certified(correct: int, guesses: int, canaries: int, delta: float, level: float) -> float:
+def largest_refuted_epsilon(
+    correct: int, guesses: int, canaries: int, delta: float, level: float
+) -> float:
     if one_run_p_value(correct, guesses, canaries, 0.0, delta) > level:
         return 0.0
     low, high = 0.0, 1.0

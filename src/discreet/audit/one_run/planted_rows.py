@@ -1,4 +1,7 @@
-"""The rows that a fit sees: the base, and what the coins plant."""
+"""The rows that a fit sees: the base, and what the coins plant.
+
+A coin decides about membership: in or out (add/remove), or one of two rows (replace).
+"""
 
 from __future__ import annotations
 
@@ -13,14 +16,14 @@ from discreet.privacy import Guarantee
 
 
 @dataclass(frozen=True)
-class Rows:
+class PlantedRows:
     """Rows, with or without labels."""
 
     X: Any
     y: Any = None
 
     @classmethod
-    def of(cls, table: Any, name: str) -> Rows:
+    def of(cls, table: Any, name: str) -> PlantedRows:
         X, y = table if isinstance(table, tuple) and len(table) == 2 else (table, None)
         X = np.asarray(X)
         if X.ndim != 2 or X.size == 0:
@@ -35,7 +38,7 @@ class Rows:
     def count(self) -> int:
         return len(self.X)
 
-    def fitting(self, canaries: Rows, name: str) -> Rows:
+    def check_fits(self, canaries: PlantedRows, name: str) -> PlantedRows:
         """Return these rows if they can stand beside the canaries."""
         if self.X.shape[1] != canaries.X.shape[1]:
             raise InputError(f"{name} must have as many columns as the canaries.")
@@ -43,7 +46,9 @@ class Rows:
             raise InputError(f"{name} must have labels exactly if the canaries do.")
         return self
 
-    def mixed(self, coins: Booleans, instead: Rows | None, always: Rows | None) -> Rows:
+    def mix(
+        self, coins: Booleans, instead: PlantedRows | None, always: PlantedRows | None
+    ) -> PlantedRows:
         """Return the base, and below it what the coins plant."""
         X, y = self.X, self.y
         if instead is None:
@@ -54,17 +59,17 @@ class Rows:
         if always is not None:
             X = np.concatenate([always.X, X])
             y = None if y is None else np.concatenate([always.y, y])
-        return Rows(X, y)
+        return PlantedRows(X, y)
 
 
-def stand_ins(alternatives: Any, planted: Rows, guarantee: Guarantee) -> Rows | None:
+def stand_ins(alternatives: Any, planted: PlantedRows, guarantee: Guarantee) -> PlantedRows | None:
     if guarantee.unit.count_is_public:
         if alternatives is None:
             raise InputError(
                 "the guarantee is about replacing a record: give alternatives=, the rows that "
                 "stand in place of canaries that are not planted."
             )
-        instead = Rows.of(alternatives, "alternatives").fitting(planted, "alternatives")
+        instead = PlantedRows.of(alternatives, "alternatives").check_fits(planted, "alternatives")
         if instead.count != planted.count:
             raise InputError("alternatives must have one row for each canary.")
         return instead

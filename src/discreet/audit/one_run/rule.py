@@ -1,4 +1,7 @@
-"""What correct guesses are worth, decided before the fit."""
+"""What correct guesses are worth, decided before the fit.
+
+Significance level, certified epsilon and statistical power.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,8 @@ from dataclasses import dataclass
 from scipy.special import expit
 from scipy.stats import binom
 
-from discreet.audit.one_run.p_value import certified, one_run_p_value
-from discreet.audit.one_run.whole_profile import best_point, profile_p_value, scaled
+from discreet.audit.one_run.p_value import largest_refuted_epsilon, one_run_p_value
+from discreet.audit.one_run.whole_profile import best_point_p_value, profile_p_value, scale_claim
 from discreet.audit.statistical.certify import Claim
 
 SHARE_OF_GUESSES = 3
@@ -30,64 +33,69 @@ LARGEST_SHARE = 1e6
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """What correct guesses are worth; all of it is public and fixed before the fit."""
+    """What correct guesses are worth; all of it is public and fixed before the fit.
+
+    A test of the claimed profile at a significance level.
+    """
 
     canaries: int
     delta: float
     level: float
     claim: Claim
 
-    def certified(self, correct: int, guesses: int) -> float:
+    def certify(self, correct: int, guesses: int) -> float:
         """Return an epsilon that is refuted at delta."""
-        return certified(correct, guesses, self.canaries, self.delta, self.level)
+        return largest_refuted_epsilon(correct, guesses, self.canaries, self.delta, self.level)
 
-    def refuted(self, correct: int, guesses: int, *, share: float = 1.0) -> bool:
+    def refutes(self, correct: int, guesses: int, *, share: float = 1.0) -> bool:
         """Say whether the claim, its privacy loss scaled by ``share``, cannot be true."""
-        if self._refuted_at_a_point(correct, guesses, share):
+        if self._refutes_at_a_point(correct, guesses, share):
             return True
-        claim = scaled(self.claim, share)
+        claim = scale_claim(self.claim, share)
         return profile_p_value(correct, guesses, self.canaries, claim) <= self.level
 
-    def _refuted_at_a_point(self, correct: int, guesses: int, share: float) -> bool:
-        claim = scaled(self.claim, share)
-        return best_point(correct, guesses, self.canaries, claim) <= self.level
+    def _refutes_at_a_point(self, correct: int, guesses: int, share: float) -> bool:
+        claim = scale_claim(self.claim, share)
+        return best_point_p_value(correct, guesses, self.canaries, claim) <= self.level
 
     def share(self, correct: int, guesses: int) -> float:
         """Return how much of the claimed privacy loss is refuted; zero if nothing is."""
 
         def is_refuted(share: float) -> bool:
-            return self.refuted(correct, guesses, share=share)
+            return self.refutes(correct, guesses, share=share)
 
         if not is_refuted(0.0):
             return 0.0
-        low = _largest(lambda share: self._refuted_at_a_point(correct, guesses, share), 0.0, 1.0)
+        low = _largest_refuted(
+            lambda share: self._refutes_at_a_point(correct, guesses, share), 0.0, 1.0
+        )
         if low < 1:
             if not is_refuted(1.0):
-                return _between(is_refuted, low, 1.0)
+                return _bisect(is_refuted, low, 1.0)
             low = 1.0
-        return _largest(is_refuted, low, STRIDE * low)
+        return _largest_refuted(is_refuted, low, STRIDE * low)
 
     def power(self, guesses: int, claimed: float) -> float:
         """Return the chance that randomised response of twice the epsilon is flagged."""
-        if not self.refuted(guesses, guesses):
+        if not self.refutes(guesses, guesses):
             return 0.0
-        enough = self.enough(guesses)
+        enough = self.fewest_correct(guesses)
         return float(binom.cdf(guesses - enough, guesses, expit(-2 * claimed)))
 
-    def enough(self, guesses: int) -> int:
+    def fewest_correct(self, guesses: int) -> int:
         """Return a number of correct guesses that refutes the claim, the least but for rounding."""
         low, high = 0, guesses
         while high - low > 1:
             middle = (low + high) // 2
-            is_enough = self._refuted_at_a_point(middle, guesses, 1.0)
+            is_enough = self._refutes_at_a_point(middle, guesses, 1.0)
             low, high = (low, middle) if is_enough else (middle, high)
         step, low = 1, high - 1
-        while low > 0 and self.refuted(low, guesses):
+        while low > 0 and self.refutes(low, guesses):
             step *= 2
             low, high = max(0, low - step), low
         while high - low > 1:
             middle = (low + high) // 2
-            is_enough = self.refuted(middle, guesses)
+            is_enough = self.refutes(middle, guesses)
             low, high = (low, middle) if is_enough else (middle, high)
         return high
 
@@ -107,16 +115,16 @@ class Rule:
         )
 
 
-def _largest(is_refuted: Callable[[float], bool], low: float, high: float) -> float:
+def _largest_refuted(is_refuted: Callable[[float], bool], low: float, high: float) -> float:
     """Return a refuted share, close to the largest; ``low`` is known to be refuted."""
     while is_refuted(high):
         if high > LARGEST_SHARE:
             return high
         low, high = high, 2 * high if low == 0 else high * (high / low) ** 2
-    return _between(is_refuted, low, high)
+    return _bisect(is_refuted, low, high)
 
 
-def _between(is_refuted: Callable[[float], bool], low: float, high: float) -> float:
+def _bisect(is_refuted: Callable[[float], bool], low: float, high: float) -> float:
     """Return a refuted share, close to the largest; ``low`` is refuted and ``high`` is not."""
     while high - low > PRECISION * max(high, SMALLEST_SHARE):
         middle = 0.5 * (low + high)

@@ -1,7 +1,7 @@
 """How likely so many correct guesses are under a whole privacy profile.
 
 The bound is the value of a linear programme, by weak duality: whatever the solver returns is only
-a proposal, from which :func:`certificate` computes a bound that holds; the proof is in
+a proposal, from which :func:`certified_p_value` computes a bound that holds; the proof is in
 ``docs/one_run_audits.md``.
 """
 
@@ -39,8 +39,11 @@ ROUNDING = 1e-12
 """A relative error far above that of a sum of products of so few numbers."""
 
 
-class Proposal(NamedTuple):
-    """What epsilons weigh, and a test function for each of them (epsilons x guesses)."""
+class DualProposal(NamedTuple):
+    """What epsilons weigh, and a test function for each of them (epsilons x guesses).
+
+    Variables of the dual linear programme.
+    """
 
     weights: Vector
     tests: Array
@@ -65,12 +68,12 @@ def claim_of(guarantee: Guarantee, level: float) -> Claim:
     return Claim(epsilons, guarantee.profile.deltas(epsilons))
 
 
-def scaled(claim: Claim, share: float) -> Claim:
+def scale_claim(claim: Claim, share: float) -> Claim:
     """Scale the privacy loss of a claim, rounded up."""
     return Claim(claim.epsilons * (share * (1 + 1e-15)), claim.deltas)
 
 
-def best_point(correct: int, guesses: int, canaries: int, claim: Claim) -> float:
+def best_point_p_value(correct: int, guesses: int, canaries: int, claim: Claim) -> float:
     """Return the smallest p-value of a single point of the claim."""
     points = zip(claim.epsilons.tolist(), claim.deltas.tolist(), strict=True)
     return min(one_run_p_value(correct, guesses, canaries, *point) for point in points)
@@ -84,24 +87,24 @@ def profile_p_value(correct: int, guesses: int, canaries: int, claim: Claim) -> 
     >>> from discreet.privacy import AddRemoveOne, Gaussian
     >>> claim = claim_of(Guarantee(Gaussian(0.2), AddRemoveOne(), quoted_delta=1e-6), 0.001)
     >>> quoted = one_run_p_value(75, 100, 300, claim.epsilons[-1], 1e-6)
-    >>> single = best_point(75, 100, 300, claim)
+    >>> single = best_point_p_value(75, 100, 300, claim)
     >>> [round(p, 4) for p in (quoted, single, profile_p_value(75, 100, 300, claim))]
     [0.1489, 0.0091, 0.004]
     """
     _checks.instance(Claim, claim=claim)
-    smallest = best_point(correct, guesses, canaries, claim)
+    smallest = best_point_p_value(correct, guesses, canaries, claim)
     near = claim.epsilons <= LARGEST_EPSILON
     if correct == 0 or near.sum() < 2 or guesses > MOST_GUESSES:
         return smallest
     claim = Claim(claim.epsilons[near], claim.deltas[near])
-    proposal = proposed(correct, guesses, canaries, claim)
+    proposal = propose(correct, guesses, canaries, claim)
     if proposal is None:
         return smallest
-    return min(smallest, certificate(correct, guesses, canaries, claim, proposal))
+    return min(smallest, certified_p_value(correct, guesses, canaries, claim, proposal))
 
 
-def certificate(
-    correct: int, guesses: int, canaries: int, claim: Claim, proposal: Proposal
+def certified_p_value(
+    correct: int, guesses: int, canaries: int, claim: Claim, proposal: DualProposal
 ) -> float:
     """Return a bound that holds for every proposal, good or bad."""
     weights = np.maximum(proposal.weights, 0.0)
@@ -116,7 +119,7 @@ def certificate(
     return bound if 0 < bound < 1 else 1.0  # not a number counts as one
 
 
-def proposed(correct: int, guesses: int, canaries: int, claim: Claim) -> Proposal | None:
+def propose(correct: int, guesses: int, canaries: int, claim: Claim) -> DualProposal | None:
     """Solve the dual programme; None if the solver gives up."""
     counts = np.arange(1, guesses + 1, dtype=np.float64)
     points, columns = len(claim.epsilons), len(claim.epsilons) * guesses
@@ -142,4 +145,4 @@ def proposed(correct: int, guesses: int, canaries: int, claim: Claim) -> Proposa
     if solution.x is None or not np.isfinite(solution.x).all():
         return None
     tests = solution.x[points + 1 :].reshape(points, guesses)
-    return Proposal(solution.x[:points], tests)
+    return DualProposal(solution.x[:points], tests)

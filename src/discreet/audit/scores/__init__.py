@@ -1,4 +1,7 @@
-"""Scores: what an attacker computes from a released value to tell two data sets apart."""
+"""Scores: what an attacker computes from a released value to tell two data sets apart.
+
+Test statistics, learned on a part of the outputs; the likelihood ratio is the best there can be.
+"""
 
 from discreet.audit.scores.base import Score
 from discreet.audit.scores.bits import (

@@ -1,4 +1,7 @@
-"""What an attacker computes from a released value."""
+"""What an attacker computes from a released value.
+
+The interface of a test statistic that is learned.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ Scorer: TypeAlias = Callable[[Matrix], Vector]
 
 
 class Score(ABC):
-    """A number for each released value; large values speak for the second data set."""
+    """A number for each released value; large values speak for the second data set.
+
+    A test statistic.
+    """
 
     name: str
 

@@ -55,7 +55,7 @@ def trailing_bit(values: Array, bit: int) -> Booleans:
     return (pattern >> np.uint64(bit) & np.uint64(1)).astype(np.bool_)
 
 
-def toward_second(
+def orient(
     measure: Callable[[Array], Vector], first: Array, second: Array
 ) -> Callable[[Array], Vector]:
     """Return the measure, or its negative where that speaks for the second data set.
@@ -98,7 +98,7 @@ class LowestBit(Score):
         object.__setattr__(self, "name", f"lowest bit of column {self.column}")
 
     def learn(self, first: Array, second: Array) -> Callable[[Array], Vector]:
-        return toward_second(self._measure, first, second)
+        return orient(self._measure, first, second)
 
     def _measure(self, released: Array) -> Vector:
         return lowest_bit(released[:, self.column]).astype(np.float64)
@@ -119,7 +119,7 @@ class FinestBit(Score):
     name = "lowest bit of any column"
 
     def learn(self, first: Array, second: Array) -> Callable[[Array], Vector]:
-        return toward_second(
+        return orient(
             lambda released: lowest_bit(released).min(axis=1).astype(np.float64), first, second
         )
 
@@ -139,7 +139,7 @@ class CoarsestBit(Score):
     name = "lowest bit of every column"
 
     def learn(self, first: Array, second: Array) -> Callable[[Array], Vector]:
-        return toward_second(
+        return orient(
             lambda released: lowest_bit(released).max(axis=1).astype(np.float64), first, second
         )
 
@@ -173,7 +173,7 @@ class TrailingBits(Score):
         object.__setattr__(self, "name", f"bit {self.bit} of column {self.column}")
 
     def learn(self, first: Array, second: Array) -> Callable[[Array], Vector]:
-        return toward_second(self._measure, first, second)
+        return orient(self._measure, first, second)
 
     def _measure(self, released: Array) -> Vector:
         return trailing_bit(released[:, self.column], self.bit).astype(np.float64)

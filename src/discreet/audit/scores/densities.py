@@ -1,4 +1,7 @@
-"""Scores that estimate both densities and compare them."""
+"""Scores that estimate both densities and compare them.
+
+Density ratios: a histogram, quadratic discriminant analysis, logistic regression.
+"""
 
 from __future__ import annotations
 
@@ -90,11 +93,13 @@ class SmallClassifier(Score):
             return np.column_stack([np.ones(len(scaled)), scaled, np.abs(scaled), scaled**2])
 
         labels = np.repeat([-1.0, 1.0], [len(first), len(second)])
-        weights = _logistic(features(values), labels)
+        weights = _fit_logistic(features(values), labels)
         return lambda values: features(values) @ weights
 
 
-def _logistic(features: Matrix, labels: Vector, *, ridge: float = 1.0, steps: int = 12) -> Vector:
+def _fit_logistic(
+    features: Matrix, labels: Vector, *, ridge: float = 1.0, steps: int = 12
+) -> Vector:
     """Fit by Newton's method; good enough is good enough here."""
     weights = np.zeros(features.shape[1])
     for _ in range(steps):

@@ -1,4 +1,7 @@
-"""Scores that are linear in the released value."""
+"""Scores that are linear in the released value.
+
+A known direction, the best coordinate, and Fisher's linear discriminant.
+"""
 
 from __future__ import annotations
 

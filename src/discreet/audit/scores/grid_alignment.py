@@ -21,7 +21,7 @@ import numpy as np
 from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.audit.scores.base import Score
-from discreet.audit.scores.bits import toward_second
+from discreet.audit.scores.bits import orient
 from discreet.data import Rows
 from discreet.errors import InputError
 from discreet.ledger import NoLedger
@@ -115,14 +115,14 @@ class ImpliedNoise:
             )
 
     def __call__(self, points: Array) -> Array:
-        return np.concatenate([self._implied(some) for some in self._pieces(points)])
+        return np.concatenate([self._implied_term(some) for some in self._pieces(points)])
 
     def _pieces(self, points: Array) -> list[Array]:
         rows, _ = self.clipped
         size = max(1, MARGINS_AT_ONCE // max(1, len(rows)))
         return [points[k : k + size] for k in range(0, max(1, len(points)), size)]
 
-    def _implied(self, points: Array) -> Array:
+    def _implied_term(self, points: Array) -> Array:
         rows, labels = self.clipped
         slopes = self.problem.loss.slope(labels, points @ rows.T)
         implied: Array = -(slopes @ rows + self.problem.ridge * points)
@@ -194,7 +194,7 @@ class OutputAlignment(Score):
     name = "distance from the grid"
 
     def learn(self, first: Array, second: Array) -> Callable[[Array], Vector]:
-        return toward_second(self._measure, first, second)
+        return orient(self._measure, first, second)
 
     def _measure(self, released: Array) -> Vector:
         return np.asarray(self.lattice.distance(released).mean(axis=1))

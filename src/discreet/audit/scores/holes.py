@@ -1,4 +1,7 @@
-"""The holes in a logarithm of a 53-bit number: most floats cannot be Laplace noise made of one."""
+"""The holes in a logarithm of a 53-bit number: most floats cannot be Laplace noise made of one.
+
+Mironov's attack (2012) on Laplace noise in floating point.
+"""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ class AuditResult:
     def to_json(self) -> str:
         """Return a JSON text from which :meth:`from_json` makes an equal result."""
         document: Json = {"format": FORMAT} | {
-            name: _finite(value) for name, value in asdict(self).items()
+            name: _finite_or_word(value) for name, value in asdict(self).items()
         }
         return json.dumps(document, allow_nan=False)
 
@@ -138,5 +138,5 @@ class AuditResult:
         return cls(evidence=evidence, **parts)
 
 
-def _finite(value: object) -> object:
+def _finite_or_word(value: object) -> object:
     return "inf" if value == math.inf else value

@@ -1,7 +1,8 @@
 r"""What counts of an event prove about a privacy guarantee (proof: ``docs/audit_method.md``).
 
-Let an event have chance p on one data set and q on the other. A profile delta(.), which holds in
-both orders, allows only
+Hypothesis tests of a trade-off function by binomial counts, and Clopper-Pearson intervals. Let an
+event have chance p on one data set and q on the other. A profile delta(.), which holds in both
+orders, allows only
 
 .. math:: p \le h(q) = \min_\epsilon \min\{ e^\epsilon q + \delta(\epsilon),
           1 - e^{-\epsilon} (1 - q - \delta(\epsilon)) \},
@@ -79,8 +80,8 @@ def p_value(hits: int, misses: int, trials: int, allowed: Allowed) -> float:
     width = _SPREAD * math.sqrt(centre * (1 - centre) / trials) + _SPREAD**2 / trials
     inner = np.linspace(max(0.0, centre - width), min(1.0, centre + width), _CELLS)
     edges = np.unique(np.concatenate([[0.0], inner, [1.0]]))
-    at_least = _at_least(hits, trials, np.clip(allowed(edges[1:]), 0.0, 1.0))
-    at_most = _at_most(misses, trials, edges[:-1])
+    at_least = _chance_of_at_least(hits, trials, np.clip(allowed(edges[1:]), 0.0, 1.0))
+    at_most = _chance_of_at_most(misses, trials, edges[:-1])
     product = float(np.max(at_least * at_most))
     if product <= 0.0:
         return 0.0
@@ -89,36 +90,36 @@ def p_value(hits: int, misses: int, trials: int, allowed: Allowed) -> float:
     return min(1.0, product * (1 - math.log(product)) * rounding)
 
 
-def _at_least(hits: int, trials: int, chance: Vector) -> Vector:
+def _chance_of_at_least(hits: int, trials: int, chance: Vector) -> Vector:
     """Return the chance of so many hits or more."""
     return betainc(hits, trials - hits + 1, chance) if hits > 0 else np.ones(chance.shape)
 
 
-def _at_most(hits: int, trials: int, chance: Vector) -> Vector:
+def _chance_of_at_most(hits: int, trials: int, chance: Vector) -> Vector:
     """Return the chance of so many hits or fewer."""
     if hits >= trials:
         return np.ones(chance.shape)
     return betainc(trials - hits, hits + 1, 1 - chance)
 
 
-def allowed_by_epsilon(epsilon: float, delta: float) -> Allowed:
+def limit_by_epsilon(epsilon: float, delta: float) -> Allowed:
     """Return what (epsilon, delta) allows."""
     factor = math.exp(min(epsilon, 700.0))
 
-    def allowed(chance: Vector) -> Vector:
+    def largest_chance(chance: Vector) -> Vector:
         return np.minimum(factor * chance + delta, 1 - (1 - chance - delta) / factor)
 
-    return allowed
+    return largest_chance
 
 
-def allowed_by_mu(mu: float) -> Allowed:
+def limit_by_mu(mu: float) -> Allowed:
     """Return what Gaussian privacy of parameter mu allows."""
 
-    def allowed(chance: Vector) -> Vector:
+    def largest_chance(chance: Vector) -> Vector:
         largest: Vector = ndtr(ndtri(chance) + mu)
         return largest
 
-    return allowed
+    return largest_chance
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,17 +157,17 @@ class Claim:
         deltas = self.deltas[useful]
         slopes = np.concatenate([[0.0], factors, 1 / factors])
         offsets = np.concatenate([[1.0], deltas, 1 - (1 - deltas) / factors])
-        slopes, offsets, corners = _lowest(slopes, offsets)
+        slopes, offsets, corners = _lower_envelope(slopes, offsets)
 
-        def allowed(chance: Vector) -> Vector:
+        def largest_chance(chance: Vector) -> Vector:
             line = np.searchsorted(corners, chance)
             best: Vector = slopes[line] * chance + offsets[line]
             return best
 
-        return allowed
+        return largest_chance
 
 
-def _lowest(slopes: Vector, offsets: Vector) -> tuple[Vector, Vector, Vector]:
+def _lower_envelope(slopes: Vector, offsets: Vector) -> tuple[Vector, Vector, Vector]:
     """Return, of lines, those that are the lowest somewhere, steepest first, and where they meet.
 
     Every line is a bound, so an error of rounding in where they meet makes none wrong.
@@ -213,12 +214,12 @@ class Evidence:
 
     def epsilon(self, delta: float) -> float:
         """Bound epsilon at delta from below, whatever the mechanism."""
-        return _largest(lambda e: self._is_refuted(allowed_by_epsilon(e, delta)), 1.0)
+        return _largest_refuted(lambda e: self._is_refuted(limit_by_epsilon(e, delta)), 1.0)
 
     @property
     def mu(self) -> float:
         """Bound from below the mu of any Gaussian profile that could be true."""
-        return _largest(lambda mu: self._is_refuted(allowed_by_mu(mu)), 1.0)
+        return _largest_refuted(lambda mu: self._is_refuted(limit_by_mu(mu)), 1.0)
 
     def refutes(self, claim: Claim, *, share: float = 1.0) -> bool:
         """Say whether a claim, with its privacy loss scaled by ``share``, cannot be true."""
@@ -226,13 +227,13 @@ class Evidence:
 
     def share(self, claim: Claim) -> float:
         """Return how much of the claimed privacy loss is certified; above one it is refuted."""
-        return _largest(lambda share: self.refutes(claim, share=share), 1.0)
+        return _largest_refuted(lambda share: self.refutes(claim, share=share), 1.0)
 
     def _is_refuted(self, allowed: Allowed) -> bool:
         return p_value(self.hits, self.misses, self.trials, allowed) <= self.level
 
 
-def _largest(is_refuted: Callable[[float], bool], start: float) -> float:
+def _largest_refuted(is_refuted: Callable[[float], bool], start: float) -> float:
     """Return, to six digits and from below, the largest level that is refuted; zero if none is."""
     if not is_refuted(0.0):
         return 0.0

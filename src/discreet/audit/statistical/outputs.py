@@ -1,4 +1,7 @@
-"""Released objects of any kind, as rows of numbers."""
+"""Released objects of any kind, as rows of numbers.
+
+Flattening, and checks that outputs can be compared.
+"""
 
 from __future__ import annotations
 
@@ -42,26 +45,26 @@ def numbers_of(released: Any) -> Vector:
     if isinstance(released, str | bytes) or released is None:
         return np.array([float(zlib.crc32(repr(released).encode()))])
     if isinstance(released, np.ndarray):
-        return _of_array(released)
+        return _numbers_of_array(released)
     if isinstance(released, Mapping):
-        return _together(released[key] for key in sorted(released, key=repr))
+        return _numbers_of_parts(released[key] for key in sorted(released, key=repr))
     if isinstance(released, list | tuple):
-        return _together(released)
-    return _of_estimator(released)
+        return _numbers_of_parts(released)
+    return _numbers_of_estimator(released)
 
 
-def _of_array(array: np.ndarray[Any, Any]) -> Vector:
+def _numbers_of_array(array: np.ndarray[Any, Any]) -> Vector:
     if array.dtype.kind in "biuf":
         return array.astype(np.float64).ravel()
-    return _together(array.ravel().tolist())
+    return _numbers_of_parts(array.ravel().tolist())
 
 
-def _together(parts: Iterable[Any]) -> Vector:
+def _numbers_of_parts(parts: Iterable[Any]) -> Vector:
     arrays = [numbers_of(part) for part in parts]
     return np.concatenate(arrays) if arrays else np.empty(0)
 
 
-def _of_estimator(fitted: Any) -> Vector:
+def _numbers_of_estimator(fitted: Any) -> Vector:
     attributes = getattr(fitted, "__dict__", {})
     kept = []
     for name in sorted(attributes):
@@ -80,7 +83,7 @@ def rows_of(released: list[Vector]) -> Matrix:
     """Stack released values, one a row."""
     sizes = {values.size for values in released}
     if len(sizes) > 1:
-        raise AuditError(_unequal(sizes))
+        raise AuditError(_unequal_sizes_message(sizes))
     return np.array(released, dtype=np.float64).reshape(len(released), -1)
 
 
@@ -100,7 +103,7 @@ def matrix_of(parts: list[Matrix], which: str) -> Matrix:
     """Put parts together after checking that their values can be compared."""
     sizes = {part.shape[1] for part in parts}
     if len(sizes) > 1:
-        raise AuditError(_unequal(sizes))
+        raise AuditError(_unequal_sizes_message(sizes))
     matrix = np.concatenate(parts)
     if not np.isfinite(matrix).all():
         raise AuditError(
@@ -111,7 +114,7 @@ def matrix_of(parts: list[Matrix], which: str) -> Matrix:
     return matrix
 
 
-def _unequal(sizes: set[int]) -> str:
+def _unequal_sizes_message(sizes: set[int]) -> str:
     told = ", ".join(map(str, sorted(sizes)))
     return f"run returned values of different sizes: {told} numbers. Return a fixed shape."
 

@@ -1,4 +1,7 @@
-"""Two data sets that differ in one record."""
+"""Two data sets that differ in one record.
+
+Neighbours, compared as multisets of records.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ class Pair:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "unit", unit_named(self.unit))
-        first, second = records(self.first), records(self.second)
+        first, second = count_records(self.first), count_records(self.second)
         if first is None or second is None:
             return
         if first.layout != second.layout:
@@ -50,7 +53,7 @@ class Pair:
     @property
     def is_checked(self) -> bool:
         """Whether the data sets were seen to be neighbours."""
-        return records(self.first) is not None and records(self.second) is not None
+        return count_records(self.first) is not None and count_records(self.second) is not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +72,7 @@ class _Column:
     entries: list[Hashable]
 
 
-def records(data: Any) -> Records | None:
+def count_records(data: Any) -> Records | None:
     """Count the records of a data set; None if it is of a kind without records."""
     columns = _columns(data)
     if not columns:
@@ -84,16 +87,16 @@ def records(data: Any) -> Records | None:
 def _columns(data: Any) -> list[_Column]:
     """Return the parts of a data set; none if one of them is of a kind without records."""
     if isinstance(data, tuple):
-        return _side_by_side((_columns(part) for part in data if part is not None), data)
+        return _join_columns((_columns(part) for part in data if part is not None), data)
     if hasattr(data, "to_numpy") and hasattr(data, "columns"):  # pandas, Polars
         data = {name: data[name].to_numpy() for name in data.columns}
     if isinstance(data, Mapping):
-        return _side_by_side((_columns(np.asarray(part)) for part in data.values()), data)
+        return _join_columns((_columns(np.asarray(part)) for part in data.values()), data)
     array = _as_array(data)
     return [] if array is None or array.ndim == 0 else [_column(array)]
 
 
-def _side_by_side(parts: Iterable[list[_Column]], names: Iterable[Any]) -> list[_Column]:
+def _join_columns(parts: Iterable[list[_Column]], names: Iterable[Any]) -> list[_Column]:
     """Return all columns of all parts, labelled by those of a mapping."""
     kept = list(parts)
     if not all(kept):

@@ -1,4 +1,7 @@
-"""How much an audit could have found."""
+"""How much an audit could have found.
+
+Statistical power, and the largest epsilon that so many trials can certify.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,10 @@ _STEPS = 11
 
 @dataclass(frozen=True)
 class Reach:
-    """What ``trials`` tested runs on each data set can certify, at ``level`` for each event."""
+    """What ``trials`` tested runs on each data set can certify, at ``level`` for each event.
+
+    Power analysis of the binomial tests.
+    """
 
     trials: int
     level: float
@@ -40,13 +46,13 @@ class Reach:
         known.
         """
         if math.isfinite(guarantee.profile.pure_epsilon):
-            chances = _laplace(2 * guarantee.profile.pure_epsilon)
+            chances = _laplace_chances(2 * guarantee.profile.pure_epsilon)
         else:
-            chances = _gaussian(2 * equivalent_mu(guarantee))
-        hit, miss = self._most_telling(chances, claim)
+            chances = _gaussian_chances(2 * equivalent_mu(guarantee))
+        hit, miss = self._best_event(chances, claim)
         return self._chance(hit, miss, claim)
 
-    def _most_telling(self, chances: tuple[Vector, Vector], claim: Claim) -> tuple[float, float]:
+    def _best_event(self, chances: tuple[Vector, Vector], claim: Claim) -> tuple[float, float]:
         """Return the event that is furthest, in standard errors, from what is allowed."""
         hit, miss = chances
         apart = hit - claim.allows()(miss)
@@ -98,12 +104,12 @@ def equivalent_mu(guarantee: Guarantee) -> float:
     return high
 
 
-def _laplace(epsilon: float) -> tuple[Vector, Vector]:
+def _laplace_chances(epsilon: float) -> tuple[Vector, Vector]:
     """Chances, on either data set, to be above a threshold at or beyond the second's centre."""
     beyond = np.linspace(0, 5, _THRESHOLDS)
     return 0.5 * np.exp(-beyond), 0.5 * np.exp(-beyond - epsilon)
 
 
-def _gaussian(mu: float) -> tuple[Vector, Vector]:
+def _gaussian_chances(mu: float) -> tuple[Vector, Vector]:
     thresholds = np.linspace(-3, 3, _THRESHOLDS) + mu / 2
     return ndtr(mu - thresholds), ndtr(-thresholds)

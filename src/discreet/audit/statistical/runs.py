@@ -1,4 +1,7 @@
-"""Many runs of what is audited, reproducible and in parallel."""
+"""Many runs of what is audited, reproducible and in parallel.
+
+Monte-Carlo trials with seeds of their own, spread over processes by joblib.
+"""
 
 from __future__ import annotations
 
@@ -115,7 +118,7 @@ def as_run(subject: Any) -> Run:
     )
 
 
-def outputs(
+def collect_outputs(
     run: Run, pair: Pair, trials: int, *, seed: int | None, n_jobs: int, verbose: int
 ) -> tuple[Matrix, Matrix]:
     """Run ``trials`` times on each data set."""
@@ -130,7 +133,7 @@ def outputs(
     data = pair.first, pair.second
     parts: tuple[list[Matrix], list[Matrix]] = ([], [])
     results = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_several)(run, which, data[which], seeds) for which, seeds in jobs
+        delayed(_run_several)(run, which, data[which], seeds) for which, seeds in jobs
     )
     with Progress(len(jobs), "parts", is_shown=verbose > 0) as progress:
         for (which, _), values in zip(jobs, results, strict=True):
@@ -142,7 +145,7 @@ def outputs(
     return first, second
 
 
-def _several(run: Run, which: int, data: Any, seeds: range) -> Matrix:
+def _run_several(run: Run, which: int, data: Any, seeds: range) -> Matrix:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

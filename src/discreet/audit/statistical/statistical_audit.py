@@ -1,4 +1,8 @@
-"""Attack anything that can be run, and certify what the attack proves."""
+"""Attack anything that can be run, and certify what the attack proves.
+
+A black-box audit: outputs are split; one part teaches test statistics, one chooses thresholds, one
+is tested.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +31,7 @@ from discreet.audit.statistical.certify import Claim, Evidence, chance_at_least,
 from discreet.audit.statistical.outputs import check_comparable
 from discreet.audit.statistical.pair import Pair
 from discreet.audit.statistical.power import Reach, equivalent_mu
-from discreet.audit.statistical.runs import as_run, outputs
+from discreet.audit.statistical.runs import as_run, collect_outputs
 from discreet.errors import AuditError, InputError, UnitMismatch
 from discreet.privacy import Guarantee
 
@@ -125,14 +129,14 @@ def audit(
     tested = trials // 2
     reach = Reach(tested, (1 - confidence) / _TESTED)
     epsilon = guarantee.epsilon()
-    claim = _claim(guarantee, epsilon, reach)
+    claim = _make_claim(guarantee, epsilon, reach)
     _check_trials(reach, guarantee, claim)
     runner = as_run(run)
-    first, second = outputs(runner, pair, trials, seed=seed, n_jobs=n_jobs, verbose=verbose)
+    first, second = collect_outputs(runner, pair, trials, seed=seed, n_jobs=n_jobs, verbose=verbose)
     check_comparable(first, second)
     rest = slice(None, trials - tested)
     with SINGLE_PRODUCTS:  # products are small: threads would only get in the way
-        events = _chosen(first[rest], second[rest], scores, guarantee.quoted_delta)
+        events = _choose_events(first[rest], second[rest], scores, guarantee.quoted_delta)
     evidence = tuple(_test(event, first[-tested:], second[-tested:], reach) for event in events)
     delta = guarantee.quoted_delta
     return AuditResult(
@@ -168,7 +172,7 @@ def _as_pair(pair: Pair | tuple[Any, Any], guarantee: Guarantee) -> Pair:
     return pair
 
 
-def _claim(guarantee: Guarantee, epsilon: float, reach: Reach) -> Claim:
+def _make_claim(guarantee: Guarantee, epsilon: float, reach: Reach) -> Claim:
     near = epsilon if 0 < epsilon < math.inf else 1.0
     return Claim.of(guarantee.profile, near=near, far=reach.ceiling(0.0) + 1)
 
@@ -199,7 +203,9 @@ class _Event:
         return int(np.count_nonzero(sign * self._scorer(values) >= self._threshold))
 
 
-def _chosen(first: Matrix, second: Matrix, scores: Iterable[Score], delta: float) -> list[_Event]:
+def _choose_events(
+    first: Matrix, second: Matrix, scores: Iterable[Score], delta: float
+) -> list[_Event]:
     """Learn every score on one part of the values, and choose events on the other."""
     taught = min(len(first) // 2, _TAUGHT)
     best: dict[tuple[int, str], tuple[float, _Event]] = {}
@@ -213,7 +219,7 @@ def _chosen(first: Matrix, second: Matrix, scores: Iterable[Score], delta: float
             continue
         for likelier, (hit, miss) in ((1, (other, one)), (0, (-one, -other))):
             thresholds = _thresholds(hit, miss)
-            for kind, values in _promise(hit, miss, thresholds, delta).items():
+            for kind, values in _promised_bounds(hit, miss, thresholds, delta).items():
                 place = int(np.argmax(values))
                 found = (
                     float(values[place]),
@@ -232,7 +238,9 @@ def _thresholds(hit: Vector, miss: Vector) -> Vector:
     return np.unique(np.quantile(np.concatenate([hit, miss]), levels, method="nearest"))
 
 
-def _promise(hit: Vector, miss: Vector, thresholds: Vector, delta: float) -> dict[str, Vector]:
+def _promised_bounds(
+    hit: Vector, miss: Vector, thresholds: Vector, delta: float
+) -> dict[str, Vector]:
     """Say what each threshold promises to certify: a lower bound on epsilon, and one on mu."""
     hits, misses = (
         sample.size - np.searchsorted(np.sort(sample), thresholds, side="left")

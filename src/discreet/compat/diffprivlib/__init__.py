@@ -5,7 +5,7 @@ What behaves otherwise, and why, is listed in ``docs/from_diffprivlib.md``.
 
 from discreet.compat.diffprivlib import models, utils
 from discreet.compat.diffprivlib.accountant import BudgetAccountant
-from discreet.compat.diffprivlib.complaints import (
+from discreet.compat.diffprivlib.exceptions import (
     BudgetError,
     DiffprivlibCompatibilityWarning,
     PrivacyLeakWarning,

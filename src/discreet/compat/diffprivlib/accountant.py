@@ -1,4 +1,7 @@
-"""diffprivlib's accountant, with books that stay true when requests depend on earlier answers."""
+"""diffprivlib's accountant, with books that stay true when requests depend on earlier answers.
+
+Basic composition, or with a slack a Renyi filter: both hold for adaptive requests.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,19 @@ from types import TracebackType
 from typing import Any, ClassVar, Self
 
 from discreet import _checks
-from discreet.compat.diffprivlib.books import Asked, Books, Spend, sums_of
-from discreet.compat.diffprivlib.complaints import BudgetError
-from discreet.compat.diffprivlib.default import Default
+from discreet.compat.diffprivlib.accountant_ledger import (
+    AccountantLedger,
+    AskedLedger,
+    Spend,
+    sums_of,
+)
+from discreet.compat.diffprivlib.default_accountant import DefaultAccountant
+from discreet.compat.diffprivlib.exceptions import BudgetError
 from discreet.compat.diffprivlib.spent import Spent
 from discreet.errors import InputError, InputTypeError, PrivacyError
 from discreet.ledger import AbstractLedger
 from discreet.ledger.decimal_amounts import split
-from discreet.ledger.in_memory import ELSEWHERE
+from discreet.ledger.memory import ELSEWHERE
 from discreet.privacy import Unit, unit_named
 
 SHOWN = 5
@@ -49,12 +57,12 @@ class BudgetAccountant:
     >>> accountant.check(1.0, 0)
     Traceback (most recent call last):
         ...
-    discreet.compat.diffprivlib.complaints.BudgetError: the ceiling (epsilon = 1.5, delta = 0) ...
+    discreet.compat.diffprivlib.exceptions.BudgetError: the ceiling (epsilon = 1.5, delta = 0) ...
     >>> round(accountant.remaining(k=2).epsilon, 6), len(accountant)
     (0.25, 1)
     """
 
-    _default: ClassVar[Default] = Default()
+    _default: ClassVar[DefaultAccountant] = DefaultAccountant()
     _automatic: ClassVar[dict[Unit, BudgetAccountant]] = {}
 
     def __init__(
@@ -74,10 +82,10 @@ class BudgetAccountant:
         if delta == 1:
             usable = math.inf if math.isinf(epsilon) else float(slack)
         self._epsilon, self._delta = float(epsilon), float(delta)
-        self._books: AbstractLedger = Books(
+        self._books: AbstractLedger = AccountantLedger(
             float(epsilon), float(usable), float(slack), unit_named(unit)
         )
-        for spend in _listed(spent_budget):
+        for spend in _list_spends(spent_budget):
             self.spend(*spend)
 
     @property
@@ -117,11 +125,11 @@ class BudgetAccountant:
     @property
     def spent_budget(self) -> list[tuple[float, float]]:
         """The epsilon and delta of each spend."""
-        return self._own.quoted()
+        return self._own.quoted_pairs()
 
     @property
-    def _own(self) -> Books:
-        if not isinstance(self._books, Books):
+    def _own(self) -> AccountantLedger:
+        if not isinstance(self._books, AccountantLedger):
             raise PrivacyError(ELSEWHERE)
         return self._books
 
@@ -139,11 +147,13 @@ class BudgetAccountant:
         _check_slack(slack, self._delta)
         spends = books.spends()
         if spent_budget is not None:
-            spends = [books.request(*_pair(*spend)) for spend in _listed(spent_budget)]
+            spends = [books.request(*_pair(*spend)) for spend in _list_spends(spent_budget)]
         epsilon, delta = sums_of(spends)
         if slack == 0 or not spends or math.isinf(epsilon):
             return Spent(epsilon, min(delta, 1.0))
-        return Spent(min(epsilon, _composed(spends, delta + slack)), min(delta + slack, 1.0))
+        return Spent(
+            min(epsilon, _composed_epsilon(spends, delta + slack)), min(delta + slack, 1.0)
+        )
 
     def check(self, epsilon: float, delta: float) -> bool:
         """Return True if this can be spent; raises :class:`BudgetError` if not."""
@@ -175,13 +185,13 @@ class BudgetAccountant:
         books = self._own
         if delta is not None:
             _checks.delta(delta=delta)
-            return Spent(books.affordable(int(k), float(delta)), float(delta))
+            return Spent(books.affordable_epsilon(int(k), float(delta)), float(delta))
         if math.isinf(books.delta):
             return Spent(math.inf, 1.0)
         each = split(books.delta_left(), int(k))
         if not books.admits(*[books.request(0.0, each)] * k):
             each = 0.0  # the sum of epsilons is used up, and only the slack pays
-        return Spent(books.affordable(int(k), each), each)
+        return Spent(books.affordable_epsilon(int(k), each), each)
 
     def spend(self, epsilon: float, delta: float) -> Self:
         """Book something that was released elsewhere."""
@@ -204,7 +214,7 @@ class BudgetAccountant:
     def load_default(accountant: BudgetAccountant | None = None) -> BudgetAccountant:
         """Return this accountant, or the default one; one without a ceiling if there is none."""
         if accountant is None:
-            return BudgetAccountant._default.payer() or _without_ceiling()
+            return BudgetAccountant._default.payer() or _accountant_without_ceiling()
         if not isinstance(accountant, BudgetAccountant):
             raise InputTypeError(
                 "accountant must be a BudgetAccountant; got a value of type "
@@ -231,7 +241,7 @@ class BudgetAccountant:
         return True
 
     def __repr__(self, shown: int = SHOWN) -> str:
-        if not isinstance(self._books, Books):
+        if not isinstance(self._books, AccountantLedger):
             return "BudgetAccountant(elsewhere)"
         parts = [] if math.isinf(self._epsilon) else [f"epsilon={self._epsilon:g}"]
         parts += [] if self._delta == 1 else [f"delta={self._delta:g}"]
@@ -256,20 +266,20 @@ def books_for(
     if isinstance(accountant, AbstractLedger):
         return accountant
     if accountant is None and BudgetAccountant._default.payer() is None:
-        payer = _without_ceiling(unit)
+        payer = _accountant_without_ceiling(unit)
     else:
         payer = BudgetAccountant.load_default(accountant)
     books = payer.ledger
-    return Asked(books, epsilon) if isinstance(books, Books) else books
+    return AskedLedger(books, epsilon) if isinstance(books, AccountantLedger) else books
 
 
-def _without_ceiling(unit: str | Unit = "replace") -> BudgetAccountant:
+def _accountant_without_ceiling(unit: str | Unit = "replace") -> BudgetAccountant:
     """Return the accountant that counts what nobody asked to count, one for each unit."""
     known = BudgetAccountant._automatic
     return known.setdefault(unit_named(unit), BudgetAccountant(unit=unit))
 
 
-def _composed(spends: list[Spend], delta: float) -> float:
+def _composed_epsilon(spends: list[Spend], delta: float) -> float:
     first, *others = (spend.guarantee for spend in spends)
     return first.compose(*others).epsilon(min(delta, 1 - 1e-9))
 
@@ -279,7 +289,7 @@ def _check_slack(slack: float, delta: float) -> None:
         raise InputError(f"slack must be at most delta, {delta:g}; got {slack:g}.")
 
 
-def _listed(spends: Any) -> list[Any]:
+def _list_spends(spends: Any) -> list[Any]:
     if spends is None:
         return []
     if not isinstance(spends, list):

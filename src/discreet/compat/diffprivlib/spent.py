@@ -35,11 +35,11 @@ class Spent(_Pair):
         return super().__new__(cls, epsilon, delta)
 
     def __ge__(self, other: tuple[float, ...]) -> bool:
-        epsilon, delta = _both(other)
+        epsilon, delta = _unpack(other)
         return self.epsilon >= epsilon and self.delta >= delta
 
     def __le__(self, other: tuple[float, ...]) -> bool:
-        epsilon, delta = _both(other)
+        epsilon, delta = _unpack(other)
         return self.epsilon <= epsilon and self.delta <= delta
 
     def __gt__(self, other: tuple[float, ...]) -> bool:
@@ -49,7 +49,7 @@ class Spent(_Pair):
         return self <= other and self != other
 
 
-def _both(pair: tuple[float, ...]) -> tuple[float, float]:
+def _unpack(pair: tuple[float, ...]) -> tuple[float, float]:
     if len(pair) != 2:
         raise InputError("an epsilon and a delta compare with such a pair only.")
     return pair[0], pair[1]

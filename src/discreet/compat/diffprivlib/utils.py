@@ -8,7 +8,7 @@ from typing import Any
 
 from sklearn import utils
 
-from discreet.compat.diffprivlib.complaints import (
+from discreet.compat.diffprivlib.exceptions import (
     BudgetError,
     DiffprivlibCompatibilityWarning,
     PrivacyLeakWarning,

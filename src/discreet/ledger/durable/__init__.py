@@ -1,1 +1,5 @@
-"""Books that outlive their process, in SQLite or PostgreSQL."""
+"""Books that outlive their process, in SQLite or PostgreSQL.
+
+Transactions, a hash chain of events, a sealed summary, migration, verification by replay, and
+anchors against rollback.
+"""

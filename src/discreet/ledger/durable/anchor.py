@@ -1,8 +1,9 @@
 """A line of a history kept outside the books, which shows to anyone whether they went back.
 
-Whoever owns a ledger can put an older copy in its place, or rewrite all of it, digests included;
-nothing inside can show that. A line kept elsewhere does: books that no longer contain it were
-changed. Each anchor is one line of JSON, so that a file collects them.
+A checkpoint of the hash chain, against rollback. Whoever owns a ledger can put an older copy in its
+place, or rewrite all of it, digests included; nothing inside can show that. A line kept elsewhere
+does: books that no longer contain it were changed. Each anchor is one line of JSON, so that a file
+collects them.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from pathlib import Path
 from typing import Self
 
 from discreet.errors import InputError, InputTypeError
-from discreet.ledger.durable.chain import parsed
+from discreet.ledger.durable.hash_chain import parse_or_none
 
 
 @dataclass(frozen=True)
 class Anchor:
     """So many lines had the books of a data set, and this was the digest of the last.
+
+    A checkpoint of the hash chain.
 
     Examples
     --------
@@ -42,7 +45,7 @@ class Anchor:
     @classmethod
     def from_text(cls, text: str) -> Self:
         """Read a line back; anything else is refused."""
-        document = parsed(text)
+        document = parse_or_none(text)
         kinds = {"dataset": str, "key": str, "lines": int, "digest": str, "time": str}
         is_one = isinstance(document, dict) and set(document) == {f.name for f in fields(cls)}
         if not is_one or not all(type(document[name]) is kind for name, kind in kinds.items()):
@@ -68,7 +71,7 @@ def read_anchors(where: str | Path) -> tuple[Anchor, ...]:
     return found
 
 
-def append(anchors: Iterable[Anchor], path: Path) -> None:
+def append_anchors(anchors: Iterable[Anchor], path: Path) -> None:
     """Add anchors to a file, each on a line of its own, on disk when this returns."""
     lines = "".join(anchor.to_text() + "\n" for anchor in anchors)
     try:

@@ -1,4 +1,7 @@
-"""A ledger that outlives its process, and that many processes share."""
+"""A ledger that outlives its process, and that many processes share.
+
+Check and charge are one transaction on an append-only, hash-chained history of events.
+"""
 
 from __future__ import annotations
 
@@ -34,9 +37,9 @@ from discreet.ledger.abstract import (
 from discreet.ledger.account import Balance, Costs, costs_from_json, costs_to_json
 from discreet.ledger.durable import sql_tables
 from discreet.ledger.durable.anchor import Anchor
-from discreet.ledger.durable.chain import BEGINNING, Line, next_line, parsed
 from discreet.ledger.durable.dataset import DataSet, check_text
-from discreet.ledger.durable.last_seen import NOTHING, Mark, last_seen, remember
+from discreet.ledger.durable.hash_chain import BEGINNING, Line, next_line, parse_or_none
+from discreet.ledger.durable.high_water_mark import NOTHING, Mark, last_seen, remember
 from discreet.ledger.durable.migration import seal_books
 from discreet.ledger.durable.sql_tables import DATASETS, EVENTS
 from discreet.ledger.durable.store import Asked, Store
@@ -44,11 +47,11 @@ from discreet.ledger.durable.summary import (
     SEAL,
     SUMMARY,
     balance_of,
-    check,
-    dump,
+    check_summary,
+    dump_balance,
+    dump_declaration,
+    rollback_message,
     seal,
-    went_back,
-    written,
 )
 from discreet.ledger.durable.verification import (
     DECLARED,
@@ -57,10 +60,10 @@ from discreet.ledger.durable.verification import (
     Verification,
     line_of,
     read_books,
+    read_ledger,
     read_lines,
-    read_shelf,
     verify_books,
-    verify_shelf,
+    verify_ledger,
 )
 from discreet.ledger.receipt import Receipt
 from discreet.privacy import Budget, Guarantee, Unit, unit_named
@@ -81,7 +84,10 @@ sql_tables.MIGRATIONS[1] = seal_books
 
 @dataclass(frozen=True)
 class Change:
-    """A line to be added, and the summary after it."""
+    """A line to be added, and the summary after it.
+
+    One event of the hash chain, with the snapshot that is sealed by it.
+    """
 
     line: Line
     charges: int
@@ -146,9 +152,9 @@ class Ledger(AbstractLedger):
     ) -> None:
         self._store = Store(where)
         self._store.open()
-        with self._store.reading() as connection:
-            self._id, self._facts = _find(connection, dataset, self._store.identity)
-        self.declared = DataSet.from_json(parsed(self._facts))
+        with self._store.read_transaction() as connection:
+            self._id, self._facts = _find_dataset(connection, dataset, self._store.identity)
+        self.declared = DataSet.from_json(parse_or_none(self._facts))
         self._account = self.declared.account
         if part is not None:
             _checks.instance(str, part=part)
@@ -208,7 +214,7 @@ class Ledger(AbstractLedger):
         )
         store = Store(where)
         store.prepare()
-        with store.making() as connection:
+        with store.schema_transaction() as connection:
             _open_books(connection, declared, store.identity)
         return cls(where, dataset)
 
@@ -217,9 +223,9 @@ class Ledger(AbstractLedger):
         """Return what was declared about each data set of a ledger."""
         store = Store(where)
         store.open()
-        with store.reading() as connection:
+        with store.read_transaction() as connection:
             found = connection.execute(sql.select(DATASETS.c.facts).order_by(DATASETS.c.id))
-            return tuple(DataSet.from_json(parsed(facts)) for facts in found.scalars())
+            return tuple(DataSet.from_json(parse_or_none(facts)) for facts in found.scalars())
 
     @staticmethod
     def verify_all(
@@ -232,9 +238,9 @@ class Ledger(AbstractLedger):
         """
         store = Store(where)
         store.open()
-        with store.reading() as connection:
-            shelf = read_shelf(connection)
-        return verify_shelf(shelf, known, tuple(anchors))
+        with store.read_transaction() as connection:
+            stored = read_ledger(connection)
+        return verify_ledger(stored, known, tuple(anchors))
 
     @property
     def budget(self) -> Budget:
@@ -274,7 +280,7 @@ class Ledger(AbstractLedger):
             "purpose": purpose,
             "part": self.part,
             "costs": costs_to_json(costs),
-            "token": _hidden(token),
+            "token": _hash_token(token),
             "version": _version(),
             "actor": _actor(),
         }
@@ -283,22 +289,22 @@ class Ledger(AbstractLedger):
             balance = balance_of(summary)
             if not self._account.admits(balance, guarantee, costs, self.part):
                 return None
-            after = dump(self._account.add(balance, costs, self.part))
+            after = dump_balance(self._account.add(balance, costs, self.part))
             return self._change(summary, summary.charges + 1, State.RESERVED, facts, after)
 
-        with _before_rows():
+        with _say_no_row_was_read():
             summary, change = self._exchange(decide)
         if change is None:
             raise self._account.refusal(balance_of(summary), guarantee, self.part)
         return Receipt(change.line.charge, guarantee, self, token, change.line.digest)
 
     def redeem(self, receipt: Receipt) -> None:
-        with _before_rows():
-            self._move(_receipt(receipt), State.RESERVED, State.OPENED)
+        with _say_no_row_was_read():
+            self._move(_check_receipt(receipt), State.RESERVED, State.OPENED)
 
     def settle(self, receipt: Receipt, state: State) -> None:
         check_end(state)
-        self._move(_receipt(receipt), State.OPENED, state)
+        self._move(_check_receipt(receipt), State.OPENED, state)
 
     def refund(self, receipt: Receipt | int) -> None:
         """Give a charge back whose rows were never opened.
@@ -326,10 +332,10 @@ class Ledger(AbstractLedger):
                 raise ReceiptError(f"there is no charge {number} in these books.")
             if isinstance(receipt, Receipt):
                 _recognise(receipt, self, own[0].document)
-            check_move(_state(own[-1]), before, after)
+            check_move(_read_state(own[-1]), before, after)
             balance = summary.balance
             if after is State.REFUNDED:
-                balance = dump(self._standing_balance(lines, without=number))
+                balance = dump_balance(self._standing_balance(lines, without=number))
             return self._change(summary, number, after, {"actor": _actor()}, balance)
 
         if after is State.REFUNDED:  # costs may be infinite and cannot be subtracted
@@ -357,7 +363,7 @@ class Ledger(AbstractLedger):
 
         def answer(found: list[list[Any]]) -> list[Asked]:
             summary = found[0][0] if found[0] else None
-            check(summary, self._facts, seen, self.place)
+            check_summary(summary, self._facts, seen, self.place)
             change = decide(summary, [line_of(row) for rows in found[1:] for row in rows])
             decided.append((summary, change))
             return [] if change is None else change.statements(self._id)
@@ -366,7 +372,7 @@ class Ledger(AbstractLedger):
         summary, change = decided[-1]
         on_server, latest = not self._store.is_file, self._latest
         self._is_alone = on_server and latest is not None and latest.head == summary.head
-        self._wrote(change)
+        self._remember_written(change)
         return summary, change
 
     def _attempt(self, decide: Callable[[Any, list[Line]], Change | None]) -> Change | None:
@@ -383,10 +389,10 @@ class Ledger(AbstractLedger):
         if not self._store.attempt(summary, change.statements(self._id)):
             self._is_alone = False
             return None
-        self._wrote(change)
+        self._remember_written(change)
         return change
 
-    def _wrote(self, change: Change | None) -> None:
+    def _remember_written(self, change: Change | None) -> None:
         """Remember what is on disk now."""
         if change is not None:
             remember(self._key, Mark(change.line.number, change.line.digest))
@@ -405,7 +411,7 @@ class Ledger(AbstractLedger):
         """Add up what stands, afresh."""
         charges = {line.charge: line for line in lines if line.what == State.RESERVED.value}
         gone = {line.charge for line in lines if line.what == State.REFUNDED.value} | {without}
-        balance = self._account.nothing()
+        balance = self._account.empty_balance()
         for number, line in charges.items():
             if number not in gone:
                 costs = self._costs_of(line.document)
@@ -419,14 +425,16 @@ class Ledger(AbstractLedger):
         return self._account.costs(Guarantee.from_json(json.dumps(document["guarantee"])))
 
     def history(self) -> tuple[Entry, ...]:
-        with self._store.reading() as connection:
+        with self._store.read_transaction() as connection:
             lines = read_lines(connection, LINES, id=self._id)
         seen = last_seen(self._key)
         if seen != NOTHING and seen not in {Mark(line.number, line.digest) for line in lines}:
-            raise LedgerError(went_back(self.place, seen))
-        states = {line.charge: _state(line) for line in lines if line.charge}
+            raise LedgerError(rollback_message(self.place, seen))
+        states = {line.charge: _read_state(line) for line in lines if line.charge}
         return tuple(
-            _entry(line, states[line.charge]) for line in lines if line.what == State.RESERVED.value
+            _read_entry(line, states[line.charge])
+            for line in lines
+            if line.what == State.RESERVED.value
         )
 
     def remaining(self, delta: float) -> float:
@@ -434,7 +442,7 @@ class Ledger(AbstractLedger):
 
     def used(self) -> float:
         """Return which share of the budget is used up, in the part where most is."""
-        return self._account.used(self._balance(), self.part)
+        return self._account.used_share(self._balance(), self.part)
 
     def use(self) -> dict[str, list[float]]:
         """Return the share of the budget that was used after each charge, for each part.
@@ -442,7 +450,7 @@ class Ledger(AbstractLedger):
         As if charges that were refunded had never been made. A data set without declared parts is
         one part, named "".
         """
-        balance = self._account.nothing()
+        balance = self._account.empty_balance()
         shares: dict[str, list[float]] = {name: [] for name in balance}
         for entry in self.history():
             if entry.state is not State.REFUNDED:
@@ -457,9 +465,9 @@ class Ledger(AbstractLedger):
 
     def _summary(self) -> Any:
         seen = last_seen(self._key)
-        with self._store.reading() as connection:
+        with self._store.read_transaction() as connection:
             found = connection.execute(SUMMARY, {"id": self._id, "seen": seen.line}).one_or_none()
-        check(found, self._facts, seen, self.place)
+        check_summary(found, self._facts, seen, self.place)
         return found
 
     def total(self, part: str | None = None) -> Guarantee | None:
@@ -506,7 +514,7 @@ class Ledger(AbstractLedger):
         ``anchors`` are lines kept elsewhere: they show whether the history was rewritten as a
         whole, cut off, or an older copy put in its place.
         """
-        with self._store.reading() as connection:
+        with self._store.read_transaction() as connection:
             books = read_books(connection, self._id)
         return verify_books(books, known, tuple(anchors))
 
@@ -517,10 +525,10 @@ class Ledger(AbstractLedger):
     def __reduce__(self) -> tuple[Any, ...]:
         seen = last_seen(self._key)
         mark = (self._key, seen.line, seen.digest)
-        return _reopened, (self._store.address, self.declared.name, self.part, mark)
+        return _reopen, (self._store.address, self.declared.name, self.part, mark)
 
 
-def _reopened(
+def _reopen(
     where: str, dataset: str, part: str | None, mark: tuple[str, int, str] = ("", 0, "")
 ) -> Ledger:
     """Open books elsewhere, where what was seen of them is known as well."""
@@ -540,7 +548,7 @@ def _open_books(connection: sql.Connection, declared: DataSet, place: str) -> No
             f"{place!r} has books of a data set {declared.name!r} already; open them, or choose "
             "another name. Budgets are never reset."
         )
-    facts, balance = written(declared), dump(declared.account.nothing())
+    facts, balance = dump_declaration(declared), dump_balance(declared.account.empty_balance())
     sealed = {"dataset": declared.to_json(), SEAL: seal(facts, 0, balance)}
     line = next_line(1, 0, DECLARED, BEGINNING, sealed)
     connection.execute(
@@ -558,7 +566,7 @@ def _open_books(connection: sql.Connection, declared: DataSet, place: str) -> No
     connection.execute(APPEND, line.row(len(names) + 1))
 
 
-def _find(connection: sql.Connection, name: str | None, place: str) -> tuple[int, str]:
+def _find_dataset(connection: sql.Connection, name: str | None, place: str) -> tuple[int, str]:
     found = connection.execute(
         sql.select(DATASETS.c.id, DATASETS.c.name, DATASETS.c.facts).order_by(DATASETS.c.id)
     ).all()
@@ -572,40 +580,40 @@ def _find(connection: sql.Connection, name: str | None, place: str) -> tuple[int
 
 
 @contextmanager
-def _before_rows() -> Iterator[None]:
+def _say_no_row_was_read() -> Iterator[None]:
     try:
         yield
     except LedgerError as error:
         raise LedgerError(f"{error} No row was read.") from None
 
 
-def _receipt(receipt: object) -> Receipt:
+def _check_receipt(receipt: object) -> Receipt:
     if not isinstance(receipt, Receipt):
         raise ReceiptError(FOREIGN)
     return receipt
 
 
-def _state(line: Line) -> State:
+def _read_state(line: Line) -> State:
     try:
         return State(line.what)
     except ValueError:
-        raise _unreadable(line) from None
+        raise _reading_error(line) from None
 
 
-def _unreadable(line: Line) -> LedgerError:
+def _reading_error(line: Line) -> LedgerError:
     return LedgerError(f"line {line.number} of the history cannot be read; run verify.")
 
 
 def _recognise(receipt: Receipt, ledger: Ledger, document: Any) -> None:
     issuer = receipt.issuer
     is_here = isinstance(issuer, Ledger) and issuer.declared.key == ledger.declared.key
-    if not is_here or document["token"] != _hidden(receipt.token):
+    if not is_here or document["token"] != _hash_token(receipt.token):
         raise ReceiptError(FOREIGN)
     if document["guarantee"] != json.loads(receipt.guarantee.to_json()):
         raise ReceiptError(ANOTHER)
 
 
-def _entry(line: Line, state: State) -> Entry:
+def _read_entry(line: Line, state: State) -> Entry:
     document = line.document
     try:
         return Entry(
@@ -620,10 +628,10 @@ def _entry(line: Line, state: State) -> Entry:
             digest=line.digest,
         )
     except UNREADABLE:
-        raise _unreadable(line) from None
+        raise _reading_error(line) from None
 
 
-def _hidden(token: str) -> str:
+def _hash_token(token: str) -> str:
     """Return what is stored of a token: enough to recognise it, not to make one."""
     return hashlib.sha256(token.encode()).hexdigest()
 

@@ -1,13 +1,16 @@
-"""How books of an older format are brought up to date."""
+"""How books of an older format are brought up to date.
+
+Migration from format 1, by replay.
+"""
 
 from __future__ import annotations
 
 import sqlalchemy as sql
 
 from discreet.errors import LedgerError
-from discreet.ledger.durable.chain import next_line
+from discreet.ledger.durable.hash_chain import next_line
 from discreet.ledger.durable.sql_tables import DATASETS, EVENTS
-from discreet.ledger.durable.summary import SEAL, dump, seal
+from discreet.ledger.durable.summary import SEAL, dump_balance, seal
 from discreet.ledger.durable.verification import MIGRATED, Replay, read_books
 
 
@@ -27,7 +30,7 @@ def seal_books(connection: sql.Connection) -> None:
                 f"the books of data set {number} are not sound and cannot be brought up to date: "
                 f"{'; '.join(problems)}."
             )
-        balance, charges = dump(replay.balance()), len(replay.states)
+        balance, charges = dump_balance(replay.balance()), len(replay.states)
         sealed = {"format": 2, SEAL: seal(books.summary.facts, charges, balance)}
         line = next_line(replay.lines + 1, 0, MIGRATED, replay.head, sealed)
         connection.execute(EVENTS.insert(), line.row(number))

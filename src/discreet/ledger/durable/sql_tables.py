@@ -1,9 +1,10 @@
 """The tables of a durable ledger, and how older ones are brought up to date.
 
-``discreet_events`` is the history: lines are added, never changed, each with the digest of itself
-and all lines before it, and of the summary after it. ``discreet_datasets`` holds that summary:
-what can be worked out from the history, so that a charge need not read all of it. Each charge
-compares it with the last line; ``verify`` works it out again.
+The schema of the data base: an append-only log of events, and a summary of it. ``discreet_events``
+is the history: lines are added, never changed, each with the digest of itself and all lines before
+it, and of the summary after it. ``discreet_datasets`` holds that summary: what can be worked out
+from the history, so that a charge need not read all of it. Each charge compares it with the last
+line; ``verify`` works it out again.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """Where a durable ledger is kept: an SQLite file or a PostgreSQL server.
 
-A transaction here is exclusive for one data set from its first statement to its last: SQLite
-takes the file's one write lock, PostgreSQL queues by an advisory lock and then takes the lock on
-the data set's line. So transactions wait for one another in one order only, and cannot deadlock.
+Connections, locking and durability: SQLite with its write-ahead log, PostgreSQL with commits that
+are flushed in groups. A transaction here is exclusive for one data set from its first statement to
+its last: SQLite takes the file's one write lock, PostgreSQL queues by an advisory lock and then
+takes the lock on the data set's line. So transactions wait for one another in one order only, and
+cannot deadlock.
 
 Locks are let go before the disk has answered, so that many wait for one flush together, and nobody
 is told of a commit before it is on disk. On SQLite that is a checkpoint: the log is flushed, what
@@ -110,7 +112,7 @@ class Store:
     def __init__(self, where: str | Path) -> None:
         if not isinstance(where, str | Path):
             raise InputTypeError(f"where must be a path or an address; got {type(where).__name__}.")
-        self.url = _address(where)
+        self.url = _parse_address(where)
         self.path = Path(str(self.url.database)) if self.is_file else None
 
     @property
@@ -144,7 +146,7 @@ class Store:
             return _engines[key]
 
     @contextmanager
-    def _at_work(self) -> Iterator[None]:
+    def _count_use(self) -> Iterator[None]:
         """Count who is at work, so that a fork knows."""
         if self.address in _cut_off:
             raise LedgerError(
@@ -154,7 +156,7 @@ class Store:
         with _guard:
             _in_use[self.address] += 1
         try:
-            with self._spoken():
+            with self._translate_errors():
                 yield
         except _LogIsGone:
             self._disconnect()
@@ -173,20 +175,20 @@ class Store:
                 _engines.pop(key).dispose()
 
     @contextmanager
-    def _connected(self, *, reads: bool = False) -> Iterator[sql.Connection]:
-        with self._at_work(), self._engine(reads=reads).connect() as connection:
+    def _connect(self, *, reads: bool = False) -> Iterator[sql.Connection]:
+        with self._count_use(), self._engine(reads=reads).connect() as connection:
             yield connection
 
     def open(self) -> None:
         """Check that a ledger is there, and bring its tables up to date."""
         if self.path is not None and not self.path.is_file():
             raise LedgerError(f"there is no ledger at {self.identity!r}; make one with create.")
-        with self.reading() as connection:
+        with self.read_transaction() as connection:
             if not sql_tables.is_made(connection):
                 raise LedgerError(f"{self.identity!r} holds no ledger; make one with create.")
             is_current = sql_tables.found_format(connection) == sql_tables.FORMAT
         if not is_current:
-            with self.making() as connection:
+            with self.schema_transaction() as connection:
                 sql_tables.migrate(connection)
 
     def prepare(self) -> None:
@@ -201,25 +203,25 @@ class Store:
             self.path.touch(exist_ok=True)
         except OSError:
             raise LedgerError(f"{self.identity!r} cannot be made; check permissions.") from None
-        with self.reading() as connection:
+        with self.read_transaction() as connection:
             if not sql_tables.is_made(connection) and sql.inspect(connection).get_table_names():
                 raise LedgerError(
                     f"{self.identity!r} is a data base of another program; choose another file."
                 )
 
     @contextmanager
-    def reading(self) -> Iterator[sql.Connection]:
+    def read_transaction(self) -> Iterator[sql.Connection]:
         """Read one state of the books, whatever others write meanwhile."""
-        with self._connected(reads=True) as connection:
+        with self._connect(reads=True) as connection:
             if not self.is_file:
                 connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             yield connection
             connection.rollback()
 
     @contextmanager
-    def writing(self) -> Iterator[sql.Connection]:
+    def write_transaction(self) -> Iterator[sql.Connection]:
         """Write all or nothing; durable once this ends."""
-        with self._connected() as connection:
+        with self._connect() as connection:
             yield connection
             connection.commit()
             if self.path is not None:
@@ -232,7 +234,7 @@ class Store:
         Nobody else changes the data set between question and answer. On a server it is two
         exchanges of messages: one to lock and read, one to write, commit and flush.
         """
-        with self._at_work(), self._lent() as connection:
+        with self._count_use(), self._lend_connection() as connection:
             driver = connection.dbapi_connection
             if self.path is None:
                 _exchange_on_server(driver, dataset, questions, answer)
@@ -246,11 +248,11 @@ class Store:
         On a server: one exchange of messages, and no lock meanwhile. Says whether it was written,
         and is on disk.
         """
-        with self._at_work(), self._lent() as connection:
+        with self._count_use(), self._lend_connection() as connection:
             return _attempt_on_server(connection.dbapi_connection, expected, statements)
 
     @contextmanager
-    def _lent(self) -> Iterator[Any]:
+    def _lend_connection(self) -> Iterator[Any]:
         """Lend a connection of the driver's; none is used again after a failure."""
         pooled = self._engine().raw_connection()
         try:
@@ -265,14 +267,14 @@ class Store:
 
     def flush(self) -> None:
         """Wait until everything that can be read is on disk."""
-        with self.writing() as connection:
+        with self.write_transaction() as connection:
             if not self.is_file:
                 connection.exec_driver_sql(FLUSH)
 
     @contextmanager
-    def making(self) -> Iterator[sql.Connection]:
+    def schema_transaction(self) -> Iterator[sql.Connection]:
         """Write to the tables as a whole, while nobody else makes them."""
-        with self.writing() as connection:
+        with self.write_transaction() as connection:
             if not self.is_file:
                 connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({ONE_AT_A_TIME})")
                 if sql_tables.is_made(connection):  # charges under way must end first
@@ -282,20 +284,20 @@ class Store:
             yield connection
 
     @contextmanager
-    def _spoken(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         """Say in one sentence what a data base has to say in many."""
         try:
             yield
         except DatabaseError as error:
-            raise LedgerError(self._trouble(error.orig)) from None
+            raise LedgerError(self._describe_error(error.orig)) from None
         except (SQLAlchemyError, UnicodeDecodeError):
             raise LedgerError(f"the books at {self.identity!r} cannot be used.") from None
         except Exception as error:
             if not isinstance(error, (sqlite3.Error, *_server_errors())):
                 raise
-            raise LedgerError(self._trouble(error)) from None
+            raise LedgerError(self._describe_error(error)) from None
 
-    def _trouble(self, error: BaseException | None) -> str:
+    def _describe_error(self, error: BaseException | None) -> str:
         words = str(error)
         place = repr(self.identity)
         for sign, meaning in TROUBLES.items():
@@ -332,7 +334,7 @@ TROUBLES = {
 """Words of the data bases, and ours."""
 
 
-def _address(where: str | Path) -> sql.URL:
+def _parse_address(where: str | Path) -> sql.URL:
     text = str(where)
     if "://" not in text:
         if not text or "\0" in text or text == ":memory:":
@@ -351,11 +353,11 @@ def _address(where: str | Path) -> sql.URL:
     if kind in ("postgresql", "postgres"):
         return url.set(drivername="postgresql+psycopg")
     if kind == "sqlite" and url.database and url.database != ":memory:":
-        return _address(url.database)
+        return _parse_address(url.database)
     raise InputError(f"a ledger is an SQLite file or a PostgreSQL data base; got {kind!r}.")
 
 
-def _file(path: Path) -> tuple[int, int]:
+def _identify_file(path: Path) -> tuple[int, int]:
     """Say which file is there; books with two names would have two sets of pages in the making."""
     try:
         found = path.stat()
@@ -372,7 +374,7 @@ class _LogIsGone(Exception):
     """The log that a connection writes to is no longer the one beside the file."""
 
 
-def _log(path: Path) -> tuple[int | None, ...]:
+def _identify_log(path: Path) -> tuple[int | None, ...]:
     """Say which log, and which index of it, are beside a file."""
     found: list[int | None] = []
     for ending in ("-wal", "-shm"):
@@ -386,8 +388,8 @@ def _log(path: Path) -> tuple[int | None, ...]:
 def _check_log(path: Path, info: Any) -> None:
     """Refuse to go on with a log that others do not see: its locks and lines are not theirs."""
     if None in info["log"]:  # there was none yet when the file was opened
-        info["log"] = _log(path)
-    if _log(path) != info["log"]:
+        info["log"] = _identify_log(path)
+    if _identify_log(path) != info["log"]:
         raise _LogIsGone
 
 
@@ -395,7 +397,7 @@ def _sqlite_engine(path: Path, *, reads: bool) -> sql.Engine:
     address = f"file:{quote(str(path))}?mode=rw"  # never makes a file
 
     def connect() -> sqlite3.Connection:
-        _file(path)
+        _identify_file(path)
         return sqlite3.connect(
             address, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
         )
@@ -405,14 +407,14 @@ def _sqlite_engine(path: Path, *, reads: bool) -> sql.Engine:
     )
 
     @sql.event.listens_for(engine, "checkout")
-    def _is_the_same(_: object, record: Any, __: object) -> None:
-        if record.info["file"] != _file(path):
+    def _check_same_file(_: object, record: Any, __: object) -> None:
+        if record.info["file"] != _identify_file(path):
             raise DisconnectionError  # the pool connects again
         _check_log(path, record.info)
 
     @sql.event.listens_for(engine, "connect")
     def _prepare(connection: sqlite3.Connection, record: Any) -> None:
-        record.info["file"] = _file(path)
+        record.info["file"] = _identify_file(path)
         if not reads:
             connection.execute("PRAGMA journal_mode = WAL")  # kept in the file
             connection.execute("PRAGMA synchronous = NORMAL")  # see _checkpoint
@@ -421,7 +423,7 @@ def _sqlite_engine(path: Path, *, reads: bool) -> sql.Engine:
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA busy_timeout = 0")  # see _begin_alone
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # opens the log
-        record.info["log"] = _log(path)
+        record.info["log"] = _identify_log(path)
 
     @sql.event.listens_for(engine, "begin")
     def _begin(connection: sql.Connection) -> None:
@@ -474,7 +476,7 @@ def _checkpoint(file: Any, place: str) -> None:
 
 
 @lru_cache(maxsize=64)
-def _text(statement: sql.Executable, kind: str) -> str:
+def _compile_statement(statement: sql.Executable, kind: str) -> str:
     """Return a statement in the words of a data base, with parameters by name."""
     dialect = NAMED if kind == "sqlite" else SERVER
     return str(statement.compile(dialect=dialect))  # type: ignore[attr-defined]
@@ -484,7 +486,7 @@ NAMED = sql.dialects.sqlite.dialect(paramstyle="named")
 SERVER = sql.dialects.postgresql.psycopg.dialect()  # type: ignore[no-untyped-call]
 
 
-def _rows(cursor: Any) -> list[Any]:
+def _fetch_rows(cursor: Any) -> list[Any]:
     names = [column[0] for column in cursor.description]
     return [SimpleNamespace(**dict(zip(names, row, strict=True))) for row in cursor.fetchall()]
 
@@ -492,10 +494,13 @@ def _rows(cursor: Any) -> list[Any]:
 def _exchange_in_file(file: Any, place: str, questions: Sequence[Asked], answer: Answer) -> None:
     _begin_alone(file)
     try:
-        found = [_rows(file.execute(_text(asked, "sqlite"), which)) for asked, which in questions]
+        found = [
+            _fetch_rows(file.execute(_compile_statement(asked, "sqlite"), which))
+            for asked, which in questions
+        ]
         statements = answer(found)
         for statement, facts in statements:
-            file.execute(_text(statement, "sqlite"), facts)
+            file.execute(_compile_statement(statement, "sqlite"), facts)
         file.execute("COMMIT")
     except BaseException:
         with suppress(sqlite3.Error):
@@ -508,18 +513,21 @@ def _exchange_in_file(file: Any, place: str, questions: Sequence[Asked], answer:
 def _exchange_on_server(
     server: Any, dataset: int, questions: Sequence[Asked], answer: Answer
 ) -> None:
-    with _by_hand(server):
+    with _manual_transactions(server):
         with server.pipeline():
             server.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
             server.execute(TURN, {"id": dataset})  # a queue; many who wait for a line jostle
             server.execute(LOCK, {"id": dataset})
-            cursors = [server.execute(_text(asked, "server"), which) for asked, which in questions]
-        statements = answer([_rows(cursor) for cursor in cursors])
+            cursors = [
+                server.execute(_compile_statement(asked, "server"), which)
+                for asked, which in questions
+            ]
+        statements = answer([_fetch_rows(cursor) for cursor in cursors])
         if not statements:
             return
         with server.pipeline():
             for statement, facts in statements:
-                server.execute(_text(statement, "server"), facts)
+                server.execute(_compile_statement(statement, "server"), facts)
             server.execute("COMMIT")
             server.execute(FLUSH)
 
@@ -548,7 +556,7 @@ def _attempt_on_server(server: Any, expected: Any, statements: Sequence[Asked]) 
     facts["facts"] = expected.facts
     for _, each in statements:
         facts |= each
-    with _by_hand(server), server.pipeline() as pipeline:
+    with _manual_transactions(server), server.pipeline() as pipeline:
         written = server.execute(ATTEMPT, facts)
         pipeline.sync()  # commits
         server.execute(FLUSH_IF_THERE, facts)
@@ -556,7 +564,7 @@ def _attempt_on_server(server: Any, expected: Any, statements: Sequence[Asked]) 
 
 
 @contextmanager
-def _by_hand(server: Any) -> Iterator[None]:
+def _manual_transactions(server: Any) -> Iterator[None]:
     """Begin and end transactions by hand: psycopg would wait for an answer each time."""
     server.autocommit = True
     try:
@@ -581,11 +589,11 @@ def _postgres_engine(url: sql.URL) -> sql.Engine:
         record.info["used"] = time.monotonic()
 
     @sql.event.listens_for(engine, "checkin")
-    def _note_when(_: object, record: Any) -> None:
+    def _note_time(_: object, record: Any) -> None:
         record.info["used"] = time.monotonic()
 
     @sql.event.listens_for(engine, "checkout")
-    def _is_alive(connection: Any, record: Any, _: object) -> None:
+    def _check_alive(connection: Any, record: Any, _: object) -> None:
         if time.monotonic() - record.info["used"] < FRESH:
             return
         try:

@@ -1,11 +1,12 @@
 """The summary of a data set that charges are decided on, bound into its history.
 
-A charge does not read the whole history; it believes a summary of it: what was declared, the
-number of charges and the balance. Each line of the history carries the digest of the summary as it
-was after that line, and whoever reads the summary compares it with the last line. To change the
-summary alone, or the last line alone, makes the books unusable; to change both so that they agree
-again leaves a history that ``verify`` finds wrong, unless all of it is rewritten, which shows
-against an anchor (:mod:`discreet.ledger.durable.anchor`).
+A snapshot of the balance, sealed by a digest in the hash chain. A charge does not read the whole
+history; it believes a summary of it: what was declared, the number of charges and the balance. Each
+line of the history carries the digest of the summary as it was after that line, and whoever reads
+the summary compares it with the last line. To change the summary alone, or the last line alone,
+makes the books unusable; to change both so that they agree again leaves a history that ``verify``
+finds wrong, unless all of it is rewritten, which shows against an anchor
+(:mod:`discreet.ledger.durable.anchor`).
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ import sqlalchemy as sql
 from discreet.errors import LedgerError
 from discreet.ledger.account import Balance, balance_from_json, balance_to_json
 from discreet.ledger.durable import sql_tables
-from discreet.ledger.durable.chain import BEGINNING, digest_of, parsed
 from discreet.ledger.durable.dataset import DataSet
-from discreet.ledger.durable.last_seen import NOTHING, Mark
+from discreet.ledger.durable.hash_chain import BEGINNING, digest_of, parse_or_none
+from discreet.ledger.durable.high_water_mark import NOTHING, Mark
 from discreet.ledger.durable.sql_tables import BOOKS, DATASETS, EVENTS
 
 SEAL = "books"
@@ -30,7 +31,7 @@ SEAL = "books"
 _last, _before, _seen = EVENTS.alias("last"), EVENTS.alias("before"), EVENTS.alias("seen")
 
 
-def _at(line: Any, number: Any) -> Any:
+def _is_line(line: Any, number: Any) -> Any:
     return sql.and_(line.c.dataset == DATASETS.c.id, line.c.line == number)
 
 
@@ -45,9 +46,9 @@ SUMMARY = (
         _seen.c.digest.label("seen_digest"),
     )
     .select_from(
-        DATASETS.outerjoin(_last, _at(_last, DATASETS.c.lines))
-        .outerjoin(_before, _at(_before, DATASETS.c.lines - sql.literal_column("1")))
-        .outerjoin(_seen, _at(_seen, sql.bindparam("seen")))
+        DATASETS.outerjoin(_last, _is_line(_last, DATASETS.c.lines))
+        .outerjoin(_before, _is_line(_before, DATASETS.c.lines - sql.literal_column("1")))
+        .outerjoin(_seen, _is_line(_seen, sql.bindparam("seen")))
     )
     .where(DATASETS.c.id == sql.bindparam("id"))
 )
@@ -59,17 +60,17 @@ def seal(facts: str, charges: int, balance: str) -> str:
     return hashlib.sha256(json.dumps([facts, charges, balance]).encode()).hexdigest()
 
 
-def written(declared: DataSet) -> str:
+def dump_declaration(declared: DataSet) -> str:
     """Return a declaration as it is stored."""
     return json.dumps(declared.to_json())
 
 
-def dump(balance: Balance) -> str:
+def dump_balance(balance: Balance) -> str:
     """Return a balance as it is stored."""
     return json.dumps(balance_to_json(balance))
 
 
-def check(summary: Any, facts: str, seen: Mark, place: str) -> None:
+def check_summary(summary: Any, facts: str, seen: Mark, place: str) -> None:
     """Refuse a summary that is not of the books that were opened, or not what their history says.
 
     ``facts`` is what was declared when they were opened, ``seen`` the last line that this process
@@ -80,14 +81,14 @@ def check(summary: Any, facts: str, seen: Mark, place: str) -> None:
     if (summary.formats, summary.format) != (1, sql_tables.FORMAT):
         raise LedgerError(f"the books at {place!r} were migrated; open them again.")
     if seen != NOTHING and summary.seen_digest != seen.digest:
-        raise LedgerError(went_back(place, seen))
+        raise LedgerError(rollback_message(place, seen))
     if not _is_bound(summary):
         raise LedgerError(
             f"the summary of the books at {place!r} is not what their history says; run verify."
         )
 
 
-def went_back(place: str, seen: Mark) -> str:
+def rollback_message(place: str, seen: Mark) -> str:
     """Say that books lack a line that was there."""
     return (
         f"the books at {place!r} lack line {seen.line} as this process has seen it: an older copy "
@@ -96,7 +97,7 @@ def went_back(place: str, seen: Mark) -> str:
 
 
 def _is_bound(summary: Any) -> bool:
-    document = parsed(summary.last_text)
+    document = parse_or_none(summary.last_text)
     before = BEGINNING if summary.lines == 1 else summary.before_digest
     return (
         isinstance(document, dict)
@@ -110,6 +111,6 @@ def _is_bound(summary: Any) -> bool:
 def balance_of(summary: Any) -> Balance:
     """Read the balance of a summary."""
     try:
-        return balance_from_json(parsed(summary.balance))
+        return balance_from_json(parse_or_none(summary.balance))
     except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError):
         raise LedgerError("the balance of these books cannot be read.") from None

@@ -1,4 +1,8 @@
-"""Going through the books again, line by line."""
+"""Going through the books again, line by line.
+
+Replay of the events: hash chain, states and balance are worked out afresh, and compared with the
+summary, with anchors and with the high-water mark.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +20,11 @@ from discreet.ledger.account import Balance, Costs, costs_from_json
 from discreet.ledger.decimal_amounts import Amounts
 from discreet.ledger.durable import sql_tables
 from discreet.ledger.durable.anchor import Anchor
-from discreet.ledger.durable.chain import BEGINNING, Line, digest_of
 from discreet.ledger.durable.dataset import DataSet
-from discreet.ledger.durable.last_seen import NOTHING, last_seen
+from discreet.ledger.durable.hash_chain import BEGINNING, Line, digest_of
+from discreet.ledger.durable.high_water_mark import NOTHING, last_seen
 from discreet.ledger.durable.sql_tables import DATASETS, EVENTS
-from discreet.ledger.durable.summary import SEAL, dump, seal, written
+from discreet.ledger.durable.summary import SEAL, dump_balance, dump_declaration, seal
 from discreet.privacy import Guarantee
 
 DECLARED = "declared"
@@ -93,7 +97,7 @@ def line_of(row: Any) -> Line:
 
 
 @dataclass(frozen=True)
-class Books:
+class StoredBooks:
     """All that is stored about one data set; no summary if it is gone."""
 
     number: int
@@ -105,39 +109,40 @@ class Books:
         return f"data set {self.number}" if self.summary is None else str(self.summary.name)
 
 
-def read_books(connection: sql.Connection, number: int) -> Books:
+def read_books(connection: sql.Connection, number: int) -> StoredBooks:
     """Read everything at once; what takes time comes after the transaction."""
     summary = connection.execute(STORED, {"id": number}).one_or_none()
-    return Books(number, summary, read_lines(connection, LINES, id=number))
+    return StoredBooks(number, summary, read_lines(connection, LINES, id=number))
 
 
 @dataclass(frozen=True)
-class Shelf:
+class StoredLedger:
     """All books of a ledger, and whether the triggers are there that guard them."""
 
-    books: tuple[Books, ...]
+    books: tuple[StoredBooks, ...]
     is_guarded: bool
 
 
-def read_shelf(connection: sql.Connection) -> Shelf:
+def read_ledger(connection: sql.Connection) -> StoredLedger:
     """Read the books of every data set, also of those of which something is missing."""
     numbers = set(connection.execute(sql.select(DATASETS.c.id)).scalars())
     with_history = set(connection.execute(sql.select(EVENTS.c.dataset).distinct()).scalars())
     everyone = numbers | with_history | set(range(1, max(numbers | with_history, default=0) + 1))
     books = tuple(read_books(connection, number) for number in sorted(everyone))
-    return Shelf(books, sql_tables.is_guarded(connection))
+    return StoredLedger(books, sql_tables.is_guarded(connection))
 
 
-def verify_shelf(
-    shelf: Shelf, known: str | None, anchors: Sequence[Anchor] = ()
+def verify_ledger(
+    stored: StoredLedger, known: str | None, anchors: Sequence[Anchor] = ()
 ) -> tuple[Verification, ...]:
     """Verify the books of every data set, by their numbers, and that none is missing."""
-    replays = [Replay() for _ in shelf.books]
+    replays = [Replay() for _ in stored.books]
     found = [
-        _judged(books, replay, None, ()) for books, replay in zip(shelf.books, replays, strict=True)
+        _verify_by_replay(books, replay, None, ())
+        for books, replay in zip(stored.books, replays, strict=True)
     ]
     problems = []
-    if not shelf.is_guarded:
+    if not stored.is_guarded:
         problems.append("the triggers that guard the history are gone")
     if known is not None and not any(known in replay.digests for replay in replays):
         problems.append("no history contains the digest that was kept")
@@ -151,22 +156,24 @@ def verify_shelf(
     return tuple(found)
 
 
-def verify_books(books: Books, known: str | None, anchors: Sequence[Anchor] = ()) -> Verification:
+def verify_books(
+    books: StoredBooks, known: str | None, anchors: Sequence[Anchor] = ()
+) -> Verification:
     """Compare the summary of a data set with its history, and the history with itself.
 
     ``known`` is a digest that the history must contain. Of ``anchors`` those count that have the
     key or the name of the data set; there must be one.
     """
-    return _judged(books, Replay(), known, anchors)
+    return _verify_by_replay(books, Replay(), known, anchors)
 
 
-def _judged(
-    books: Books, replay: Replay, known: str | None, anchors: Sequence[Anchor]
+def _verify_by_replay(
+    books: StoredBooks, replay: Replay, known: str | None, anchors: Sequence[Anchor]
 ) -> Verification:
     problems = list(replay.problems(books.lines))
     if known is not None and known not in replay.digests:
         problems.append("the history does not contain the digest that was kept")
-    problems += _unanchored(books, replay, anchors)
+    problems += _anchor_problems(books, replay, anchors)
     seen = last_seen(replay.key)
     if seen != NOTHING and replay.digests.get(seen.digest) != seen.line:
         problems.append(f"the history lacks line {seen.line} as this process has seen it")
@@ -176,7 +183,7 @@ def _judged(
     return Verification(books.name, tuple(problems), replay.lines, len(replay.states), replay.head)
 
 
-def _unanchored(books: Books, replay: Replay, anchors: Sequence[Anchor]) -> list[str]:
+def _anchor_problems(books: StoredBooks, replay: Replay, anchors: Sequence[Anchor]) -> list[str]:
     meant = [each for each in anchors if each.key == replay.key or each.dataset == books.name]
     if anchors and not meant:
         return ["none of the anchors is of this data set"]
@@ -217,7 +224,7 @@ class Replay:
         """Return what stands against each part, added up afresh."""
         if self.dataset is None:
             return {}
-        balance = self.dataset.account.nothing()
+        balance = self.dataset.account.empty_balance()
         for number, (costs, part) in self._standing.items():
             if self.states[number] != State.REFUNDED.value:
                 balance = self.dataset.account.add(balance, costs, part)
@@ -234,10 +241,10 @@ class Replay:
             "number of lines": (summary.lines, self.lines),
             "number of charges": (summary.charges, len(self.states)),
             "last digest": (summary.head, self.head),
-            "declaration": (summary.facts, written(declared)),
+            "declaration": (summary.facts, dump_declaration(declared)),
         }
         if self.is_sealed:  # before, the rules of another version worked it out
-            worked_out["balance"] = (summary.balance, dump(self.balance()))
+            worked_out["balance"] = (summary.balance, dump_balance(self.balance()))
         for what, (kept, true) in worked_out.items():
             if kept != true:
                 yield f"the summary's {what} is not what the history says"
@@ -267,11 +274,11 @@ class Replay:
             if self.lines != 1:
                 yield "declares the data set a second time"
             self.dataset = DataSet.from_json(document["dataset"])
-            self._balance = self.dataset.account.nothing()
+            self._balance = self.dataset.account.empty_balance()
         elif line.what == MIGRATED:
             if was_sealed or not self.is_sealed:
                 yield "brings books up to date that are so, or does not"
-        elif problem := self._step(line) or self._booked(line, document):
+        elif problem := self._step(line) or self._replay_charge(line, document):
             yield problem
         if line.what not in (DECLARED, MIGRATED) and self.is_sealed != was_sealed:
             yield "is sealed though the lines before it are not"
@@ -279,8 +286,8 @@ class Replay:
             yield "was written with another summary than the lines before it give"
 
     def _seal(self) -> str:
-        facts = "" if self.dataset is None else written(self.dataset)
-        return seal(facts, len(self.states), dump(self._balance))
+        facts = "" if self.dataset is None else dump_declaration(self.dataset)
+        return seal(facts, len(self.states), dump_balance(self._balance))
 
     def _step(self, line: Line) -> str:
         if self.dataset is None:
@@ -292,7 +299,7 @@ class Replay:
         self.states[line.charge] = line.what
         return ""
 
-    def _booked(self, line: Line, document: Any) -> str:
+    def _replay_charge(self, line: Line, document: Any) -> str:
         """Add a charge or take one back, and say what is wrong with it."""
         if self.dataset is None or line.what not in (State.RESERVED.value, State.REFUNDED.value):
             return ""
@@ -308,14 +315,14 @@ class Replay:
         before = self._balance
         self._standing[line.charge] = costs, part
         self._balance = account.add(before, costs, part)
-        if len(costs) != len(computed) or not all(map(_alike, costs, computed)):
+        if len(costs) != len(computed) or not all(map(_are_alike, costs, computed)):
             return "records other costs than its guarantee has"
         if self.is_sealed and not account.admits(before, guarantee, costs, part):
             return "was charged though the budget was spent"
         return ""
 
 
-def _alike(first: Amounts, second: Amounts) -> bool:
+def _are_alike(first: Amounts, second: Amounts) -> bool:
     """Say whether costs are the same, up to what versions of NumPy differ by."""
     return len(first) == len(second) and all(
         one == other or math.isclose(one, other, rel_tol=SAME)

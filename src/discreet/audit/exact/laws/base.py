@@ -12,7 +12,7 @@ ROUNDING = 2.0**-53
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class CellMasses:
     """The masses that two laws give to the cells of one partition of the outcomes.
 
     Telling the cell instead of the outcome is post-processing, so masses that are exact, up to the
@@ -33,17 +33,19 @@ class Cells:
     second: Vector
     first_error: Vector
     second_error: Vector
-    coarser: tuple[Cells, ...] = ()
+    coarser: tuple[CellMasses, ...] = ()
 
 
-class Law(ABC):
+class OutputLaw(ABC):
     """The law of a released value.
+
+    The output distribution of a mechanism on one data set.
 
     Examples
     --------
     >>> from discreet.audit.exact.laws import FiniteLaw, MovedNoise
-    >>> def finest(law: Law, other: Law) -> int:
-    ...     return law.beside(other).first.size
+    >>> def finest(law: OutputLaw, other: OutputLaw) -> int:
+    ...     return law.cell_masses(other).first.size
     >>> finest(FiniteLaw([0.5, 0.5]), FiniteLaw([0.2, 0.8]))
     2
     >>> finest(MovedNoise(0.0, 1.0), MovedNoise(1.0, 1.0)) > 1000
@@ -51,11 +53,11 @@ class Law(ABC):
     """
 
     @abstractmethod
-    def beside(self, other: Law) -> Cells:
+    def cell_masses(self, other: OutputLaw) -> CellMasses:
         """Return the masses of this law and another one on cells that suit both."""
 
 
-def different_kinds(first: Law, second: object) -> InputTypeError:
+def kind_mismatch(first: OutputLaw, second: object) -> InputTypeError:
     """Return the refusal of two laws that have no outcomes in common."""
     return InputTypeError(
         f"laws are compared with laws of the same outcomes; got {type(first).__name__} and "

@@ -1,4 +1,7 @@
-"""Laws on finitely many outcomes, and those of two selections."""
+"""Laws on finitely many outcomes, and those of two selections.
+
+The two are the exponential mechanism and permute-and-flip.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +14,14 @@ from scipy.special import softmax
 
 from discreet import _checks
 from discreet._types import Vector
-from discreet.audit.exact.laws.base import ROUNDING, Cells, Law, different_kinds
+from discreet.audit.exact.laws.base import ROUNDING, CellMasses, OutputLaw, kind_mismatch
 from discreet.errors import InputError, InputTypeError
 
 _TOTAL_SLACK = 1e-9
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class FiniteLaw(Law):
+class FiniteLaw(OutputLaw):
     """The probability of each of finitely many outcomes.
 
     Examples
@@ -40,16 +43,16 @@ class FiniteLaw(Law):
             raise InputError("masses must sum to one.")
         object.__setattr__(self, "masses", values)
 
-    def beside(self, other: Law) -> Cells:
+    def cell_masses(self, other: OutputLaw) -> CellMasses:
         if not isinstance(other, FiniteLaw):
-            raise different_kinds(self, other)
+            raise kind_mismatch(self, other)
         if self.masses.size != other.masses.size:
             raise InputError(
                 f"two finite laws need the same outcomes; got {self.masses.size} and "
                 f"{other.masses.size}."
             )
         error = 4 * ROUNDING
-        return Cells(self.masses, other.masses, error * self.masses, error * other.masses)
+        return CellMasses(self.masses, other.masses, error * self.masses, error * other.masses)
 
 
 def exponential_selection(scores: ArrayLike, loss: float) -> FiniteLaw:

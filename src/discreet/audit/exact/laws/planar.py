@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet import _checks
 from discreet._types import Array, Vector
-from discreet.audit.exact.laws.base import ROUNDING, Cells, Law, different_kinds
+from discreet.audit.exact.laws.base import ROUNDING, CellMasses, OutputLaw, kind_mismatch
 from discreet.audit.exact.laws.small_objective import Record, SmallObjective, objective_of
 from discreet.audit.exact.laws.standard import StandardNoise, noise_named, noise_of
 from discreet.errors import InputError
@@ -28,7 +28,7 @@ _STEPS = 60
 _HALVINGS = 30
 
 
-class PlanarLaw(Law):
+class PlanarLaw(OutputLaw):
     """The law of two numbers, by its density at the middles of the cells of a grid.
 
     A mass is a quadrature. Profiles on coarser grids say how far off it is, and what lies outside
@@ -52,14 +52,14 @@ class PlanarLaw(Law):
     def log_density(self, points: Array) -> Vector:
         """Return the logarithm of the density at each point."""
 
-    def beside(self, other: Law) -> Cells:
+    def cell_masses(self, other: OutputLaw) -> CellMasses:
         if not isinstance(other, PlanarLaw):
-            raise different_kinds(self, other)
-        coarser = tuple(_on_grid(self, other, factor, ()) for factor in COARSER)
-        return _on_grid(self, other, 1.0, coarser)
+            raise kind_mismatch(self, other)
+        coarser = tuple(_grid_masses(self, other, factor, ()) for factor in COARSER)
+        return _grid_masses(self, other, 1.0, coarser)
 
 
-def _edges(first: PlanarLaw, second: PlanarLaw, axis: int, factor: float) -> Vector:
+def _grid_edges(first: PlanarLaw, second: PlanarLaw, axis: int, factor: float) -> Vector:
     """Return evenly spaced edges that cover both boxes, as near as the finer law asks for."""
     boxes = [(law.box[0][axis], law.box[1][axis], law.cells) for law in (first, second)]
     low, high = min(box[0] for box in boxes), max(box[1] for box in boxes)
@@ -68,10 +68,10 @@ def _edges(first: PlanarLaw, second: PlanarLaw, axis: int, factor: float) -> Vec
     return np.linspace(low, high, min(math.ceil((high - low) / step), most) + 1)
 
 
-def _on_grid(
-    first: PlanarLaw, second: PlanarLaw, factor: float, coarser: tuple[Cells, ...]
-) -> Cells:
-    axes = [_edges(first, second, axis, factor) for axis in (0, 1)]
+def _grid_masses(
+    first: PlanarLaw, second: PlanarLaw, factor: float, coarser: tuple[CellMasses, ...]
+) -> CellMasses:
+    axes = [_grid_edges(first, second, axis, factor) for axis in (0, 1)]
     middles = np.meshgrid(*[(edges[1:] + edges[:-1]) / 2 for edges in axes], indexing="ij")
     areas = np.outer(*[np.diff(edges) for edges in axes]).ravel()
     points = np.stack([middle.ravel() for middle in middles], axis=1)
@@ -80,7 +80,7 @@ def _on_grid(
         log_density = law.log_density(points)
         masses.append(np.exp(log_density) * areas)
         errors.append(64 * ROUNDING * (1 + np.abs(log_density)) * masses[-1])
-    return Cells(masses[0], masses[1], errors[0], errors[1], coarser)
+    return CellMasses(masses[0], masses[1], errors[0], errors[1], coarser)
 
 
 @dataclass(frozen=True)

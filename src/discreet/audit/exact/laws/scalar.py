@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet import _checks
 from discreet._types import Vector
-from discreet.audit.exact.laws.base import ROUNDING, Cells, Law, different_kinds
+from discreet.audit.exact.laws.base import ROUNDING, CellMasses, OutputLaw, kind_mismatch
 from discreet.audit.exact.laws.small_objective import Record, SmallObjective, objective_of
 from discreet.audit.exact.laws.standard import StandardNoise, noise_named, noise_of
 from discreet.mechanisms.minimising.linear_term import LinearTerm
@@ -20,7 +20,7 @@ from discreet.questions.problem import Problem
 ROUGHLY = np.linspace(-1.0, 1.0, 65)
 
 
-class ScalarLaw(Law):
+class ScalarLaw(OutputLaw):
     """The law of one number.
 
     The cells of a pair are those between the edges that suit either law, and two tails. Their
@@ -42,12 +42,12 @@ class ScalarLaw(Law):
     def masses(self, edges: Vector) -> tuple[Vector, Vector]:
         """Return the masses between edges, and of both tails, with bounds on their errors."""
 
-    def beside(self, other: Law) -> Cells:
+    def cell_masses(self, other: OutputLaw) -> CellMasses:
         if not isinstance(other, ScalarLaw):
-            raise different_kinds(self, other)
+            raise kind_mismatch(self, other)
         edges = np.union1d(self.edges, other.edges)
         (first, first_error), (second, second_error) = self.masses(edges), other.masses(edges)
-        return Cells(first, second, first_error, second_error)
+        return CellMasses(first, second, first_error, second_error)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,7 @@
-"""A few records, as a mechanism sees them, and the objective they make."""
+"""A few records, as a mechanism sees them, and the objective they make.
+
+Empirical risk with a ridge: value, gradient and curvatures.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Noise of scale one, as a law on the line and on the plane."""
+"""Noise of scale one, as a law on the line and on the plane.
+
+Gaussian, Laplace and radial noise: distribution function and density.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +24,16 @@ from discreet.mechanisms.minimising.linear_term import (
 
 
 class StandardNoise(ABC):
-    """Symmetric noise of scale one."""
+    """Symmetric noise of scale one.
+
+    Its distribution function on the line, and its density on the plane.
+    """
 
     reach: float  # beyond it, on the line, masses do not matter
     planar_reach: float  # the same on the plane, where cells are dearer
 
     @abstractmethod
-    def below(self, z: Vector) -> Vector:
+    def cdf(self, z: Vector) -> Vector:
         """Return the probability of values up to z, to full precision for negative z."""
 
     @abstractmethod
@@ -47,11 +53,11 @@ class StandardNoise(ABC):
         low, high = np.append(-np.inf, ends), np.append(ends, np.inf)
         is_upper = low > 0
         left, right = np.where(is_upper, -high, low), np.where(is_upper, -low, high)
-        masses = np.maximum(self.below(right) - self.below(left), 0.0)
+        masses = np.maximum(self.cdf(right) - self.cdf(left), 0.0)
         nearest = np.where((low < 0) & (high > 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
         slips = np.append(slack, 0.0) + np.append(0.0, slack)
         # A cell so far out that its end may lie a little nearer than computed: double.
-        errors = 2 * self.density(nearest) * slips + 16 * ROUNDING * self.below(right)
+        errors = 2 * self.density(nearest) * slips + 16 * ROUNDING * self.cdf(right)
         return masses, errors
 
 
@@ -59,7 +65,7 @@ class _Gaussian(StandardNoise):
     reach = 13.0
     planar_reach = 7.5
 
-    def below(self, z: Vector) -> Vector:
+    def cdf(self, z: Vector) -> Vector:
         return np.asarray(ndtr(z), dtype=np.float64)
 
     def density(self, z: Vector) -> Vector:
@@ -75,7 +81,7 @@ class _Laplace(StandardNoise):
     reach = 40.0
     planar_reach = 14.0
 
-    def below(self, z: Vector) -> Vector:
+    def cdf(self, z: Vector) -> Vector:
         half = np.exp(-np.abs(z)) / 2
         return np.where(z <= 0, half, 1 - half)
 

@@ -14,12 +14,12 @@ from scipy.optimize import minimize
 from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.audit.exact import ExactResult, compare, declared_deltas
-from discreet.audit.exact.laws import Law
+from discreet.audit.exact.laws import OutputLaw
 from discreet.errors import InputError, InputTypeError
 from discreet.noise import RehearsalNoise
 from discreet.privacy import Guarantee
 
-MakePair: TypeAlias = Callable[[Vector], tuple[Law, Law]]
+MakePair: TypeAlias = Callable[[Vector], tuple[OutputLaw, OutputLaw]]
 
 STARTS = 4
 _LEVELS = 2**20
@@ -30,8 +30,8 @@ class SearchResult:
     """The worst pair that was found, and what it says about the guarantee."""
 
     parameters: Vector
-    first: Law
-    second: Law
+    first: OutputLaw
+    second: OutputLaw
     result: ExactResult
     tries: int
 
@@ -107,7 +107,7 @@ def search(
         seen.append((severity, inside))
         return -severity
 
-    for parameters in _starts(box, math.ceil(tries / 2), seed):
+    for parameters in _random_starts(box, math.ceil(tries / 2), seed):
         lightness(parameters)
     best = sorted(seen, key=lambda pair: -pair[0])[:STARTS]
     for place, (_, parameters) in enumerate(best):
@@ -132,7 +132,7 @@ def _box(limits: ArrayLike) -> Array:
     return box
 
 
-def _starts(box: Array, count: int, seed: int) -> Array:
+def _random_starts(box: Array, count: int, seed: int) -> Array:
     levels = RehearsalNoise(seed).below(_LEVELS, count * len(box)).reshape(count, len(box))
     return box[:, 0] + levels.astype(np.float64) / (_LEVELS - 1) * (box[:, 1] - box[:, 0])
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.compat.diffprivlib.accountant import BudgetAccountant
-from discreet.compat.diffprivlib.complaints import DiffprivlibCompatibilityWarning
+from discreet.compat.diffprivlib.exceptions import DiffprivlibCompatibilityWarning
 from discreet.errors import InputError, InputTypeError
 from discreet.estimators.storing import Storable
 from discreet.ledger import AbstractLedger
@@ -34,7 +34,7 @@ class Adapter(Storable):
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"sample_weight": None}
 
     @abstractmethod
-    def _shown(self) -> tuple[str, ...]:
+    def _shown_attributes(self) -> tuple[str, ...]:
         """Return the names of the fitted attributes to be shown."""
 
     def _check_weights(self, metadata: dict[str, Any]) -> None:
@@ -58,9 +58,9 @@ class Adapter(Storable):
                 stacklevel=4,
             )
 
-    def _show(self, fitted: LogisticRegression | Ridge) -> None:
+    def _copy_fitted(self, fitted: LogisticRegression | Ridge) -> None:
         self._fitted = fitted
-        for name in ("release_", "privacy_", "n_features_in_", *self._shown()):
+        for name in ("release_", "privacy_", "n_features_in_", *self._shown_attributes()):
             setattr(self, name, getattr(fitted, name))
         self.__dict__.pop("feature_names_in_", None)
         if hasattr(fitted, "feature_names_in_"):

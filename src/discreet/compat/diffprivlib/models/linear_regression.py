@@ -125,9 +125,9 @@ class LinearRegression(RegressorMixin, Adapter):  # type: ignore[misc]
             )
         if sparse.issparse(X):
             raise InputTypeError("X must be dense; got sparse rows. Use X.toarray().")
-        target_range = _ends(bounds_y=self.bounds_y, width=1)
+        target_range = _lows_and_highs(bounds_y=self.bounds_y, width=1)
         X, y = accept_numbers(self, X, reset=True).encode(), accept_target(self, y)
-        low, high = _ends(bounds_X=self.bounds_X, width=X.shape[1])
+        low, high = _lows_and_highs(bounds_X=self.bounds_X, width=X.shape[1])
         shift, scale = self._frame(low, high)
         private = Ridge(
             self.epsilon,
@@ -141,7 +141,7 @@ class LinearRegression(RegressorMixin, Adapter):  # type: ignore[misc]
         )
         names = getattr(self, "feature_names_in_", None)
         private.fit((np.clip(X, low, high) - shift) / scale, y)
-        self._show(private)
+        self._copy_fitted(private)
         if names is not None:
             self.feature_names_in_ = names
         self.coef_ = private.coef_ / scale
@@ -156,7 +156,7 @@ class LinearRegression(RegressorMixin, Adapter):  # type: ignore[misc]
             shift, scale = np.zeros_like(low), np.maximum(np.abs(low), np.abs(high))
         return shift, np.where(scale > 0, scale, 1.0)
 
-    def _shown(self) -> tuple[str, ...]:
+    def _shown_attributes(self) -> tuple[str, ...]:
         return ()
 
     def predict(self, X: Any) -> Vector:
@@ -171,7 +171,7 @@ class LinearRegression(RegressorMixin, Adapter):  # type: ignore[misc]
         return tags
 
 
-def _ends(*, width: int, **named: Any) -> tuple[Vector, Vector]:
+def _lows_and_highs(*, width: int, **named: Any) -> tuple[Vector, Vector]:
     """Return the lower and upper bounds, one of each for every column."""
     ((name, bounds),) = named.items()
     wanted = f"{name} must be two numbers, or two vectors with one entry for each of {width}"

@@ -144,11 +144,11 @@ class LogisticRegression(ClassifierMixin, Adapter):  # type: ignore[misc]
             classes=self.classes,
             verbose=self.verbose,
         )
-        self._show(private.fit(X, y))
+        self._copy_fitted(private.fit(X, y))
         self.n_iter_ = np.full(len(self.coef_), self.max_iter, dtype=np.int32)
         return self
 
-    def _shown(self) -> tuple[str, ...]:
+    def _shown_attributes(self) -> tuple[str, ...]:
         return "classes_", "coef_", "intercept_"
 
     def decision_function(self, X: Any) -> Array:

@@ -1,9 +1,9 @@
 r"""What no private mechanism can do, with constants.
 
-Rows are unit vectors v or zero. A row's loss is :math:`\Delta\|w\|^2/2 - g\langle v, w\rangle` on
-the ball of radius D/2, with :math:`g = G - \Delta D/2`, so that it is G-Lipschitz. With k rows
-equal to v and all others zero, and m the curvature of the sum, the minimiser is tv,
-:math:`t = \min(gk/m, D/2)`, and
+Lower bounds on excess risk: two points (Le Cam's method) and a packing. Rows are unit vectors v or
+zero. A row's loss is :math:`\Delta\|w\|^2/2 - g\langle v, w\rangle` on the ball of radius D/2, with
+:math:`g = G - \Delta D/2`, so that it is G-Lipschitz. With k rows equal to v and all others zero,
+and m the curvature of the sum, the minimiser is tv, :math:`t = \min(gk/m, D/2)`, and
 
 .. math:: F(w) - F(tv) \ge \frac{gk}{2t} \|w - tv\|^2 \quad\text{on the ball.}
 
@@ -50,7 +50,7 @@ def _counts(setting: Setting, most_exponent: float) -> Array:
     return counts
 
 
-def _pull(setting: Setting, counts: Array) -> tuple[Array, Array]:
+def _pull_and_distance(setting: Setting, counts: Array) -> tuple[Array, Array]:
     """Return gk and t."""
     room = min(setting.diameter / 2, setting.reach)
     if setting.strong_convexity > 0:
@@ -78,7 +78,7 @@ def _group_delta(setting: Setting, exponents: Array) -> Array:
 @lru_cache(maxsize=1024)
 def _two_points(setting: Setting) -> float:
     counts = _counts(setting, 20.0)
-    pull, distance = _pull(setting, counts)
+    pull, distance = _pull_and_distance(setting, counts)
     steps = counts if setting.count_is_public else 2 * counts
     exponents = steps * setting.epsilon
     both = distance * (2 * pull - setting.curvature * distance)
@@ -89,7 +89,7 @@ def _two_points(setting: Setting) -> float:
 @lru_cache(maxsize=1024)
 def _packing(setting: Setting) -> float:
     counts = _counts(setting, setting.p / 2)
-    pull, distance = _pull(setting, counts)
+    pull, distance = _pull_and_distance(setting, counts)
     exponents = counts * setting.epsilon
     rho = _CORRELATIONS[:, None]
     hit = np.exp(np.minimum(0.0, exponents - setting.p * rho**2 / 2))
@@ -118,7 +118,7 @@ _HIDDEN = Need(
     lambda setting: _SOMEWHERE.holds(setting) and _ROOM.holds(setting) and _two_points(setting) > 0,
 )
 
-IMPOSSIBLE = (
+LOWER_BOUNDS = (
     Bound(
         name="two points",
         theorem="Two points in docs/theory.md",

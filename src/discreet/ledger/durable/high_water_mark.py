@@ -1,8 +1,8 @@
 """The last line of each history that this process has seen.
 
-Whoever puts an older copy of the books in the place of newer ones takes charges back. A process
-that has seen a line refuses books in which that line is missing, or another; by the key of the
-data set, so wherever they are.
+Rollback protection within a process: a high-water mark for each history. Whoever puts an older copy
+of the books in the place of newer ones takes charges back. A process that has seen a line refuses
+books in which that line is missing, or another; by the key of the data set, so wherever they are.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Mark:
-    """A line of a history: its number and its digest, which stands for all lines before it."""
+    """A line of a history: its number and its digest, which stands for all lines before it.
+
+    What rollback is measured against.
+    """
 
     line: int
     digest: str

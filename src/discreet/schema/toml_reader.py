@@ -114,15 +114,15 @@ def _document(text: str) -> dict[str, Any]:
 
 
 def _schema(document: dict[str, Any], source: str) -> Schema:
-    _known(document, TABLES, "the file")
+    _check_known(document, TABLES, "the file")
     tables = {name: _table(document.get(name, {}), f"[{name}]") for name in TABLES}
     for name in ("target", "columns"):
         if name not in document:
             raise InputError(f"there must be a table [{name}]; it is missing.")
     data, privacy, model = (tables[name] for name in ("data", "privacy", "model"))
-    _known(data, DATA, "[data]")
-    _known(privacy, PRIVACY, "[privacy]")
-    _known(model, MODEL, "[model]")
+    _check_known(data, DATA, "[data]")
+    _check_known(privacy, PRIVACY, "[privacy]")
+    _check_known(model, MODEL, "[model]")
     columns = {name: _column(name, declared) for name, declared in tables["columns"].items()}
     options: dict[str, Any] = {}
     for name, where, check in (
@@ -133,7 +133,7 @@ def _schema(document: dict[str, Any], source: str) -> Schema:
         ("epsilon", privacy, _number),
         ("delta", privacy, _number),
         ("mechanism", model, _text),
-        ("max_rows", model, _whole),
+        ("max_rows", model, _whole_number),
     ):
         if name in where:
             options[name] = check(where[name], f"{_owner(name)} {name}")
@@ -146,40 +146,40 @@ def _owner(key: str) -> str:
 
 def _target(table: dict[str, Any]) -> Target:
     where = "[target]"
-    _known(table, TARGET, where)
-    _needed(table, ("name", "task"), where)
+    _check_known(table, TARGET, where)
+    _check_present(table, ("name", "task"), where)
     task = _choice(table["task"], f"{where} task", TASKS)
     classes = _labels(table.get("classes", []), f"{where} classes")
     ends = _range(table["range"], f"{where} range") if "range" in table else None
     if task == CLASSIFICATION and "range" in table:
         raise InputError(f"{where} range is for regression; a classification declares classes.")
-    return _saying(
+    return _locate_refusal(
         where, lambda: Target(_text(table["name"], f"{where} name"), task, classes, ends)
     )
 
 
 def _column(name: str, table: Any) -> Column | Undeclared:
-    where = f"[columns.{_shown_key(name)}]"
+    where = f"[columns.{_quote_key(name)}]"
     if not name:
         raise InputError("[columns] a column must have a name; got an empty one.")
     table = _table(table, where)
-    _needed(table, ("type",), where)
+    _check_present(table, ("type",), where)
     kind = _choice(table["type"], f"{where} type", KINDS)
-    _known(table, OF_NUMBER if kind == NUMBER else OF_CATEGORY, where)
+    _check_known(table, OF_NUMBER if kind == NUMBER else OF_CATEGORY, where)
     if kind == CATEGORY:
         levels = _labels(table.get("categories", []), f"{where} categories")
-        _saying(where, lambda: check_spelling(levels, "categories"))
-        return _saying(where, lambda: Category(levels)) if levels else Undeclared(kind)
+        _locate_refusal(where, lambda: check_spelling(levels, "categories"))
+        return _locate_refusal(where, lambda: Category(levels)) if levels else Undeclared(kind)
     ends = _range(table.get("range", []), f"{where} range")
     fill = _number(table["missing"], f"{where} missing") if "missing" in table else None
     if ends is None:
         return Undeclared(kind)
     if fill is not None and not ends[0] <= fill <= ends[1]:
         raise InputError(f"{where} missing must lie within the range; got {fill:g}.")
-    return _saying(where, lambda: Numeric(*ends, fill))
+    return _locate_refusal(where, lambda: Numeric(*ends, fill))
 
 
-def _saying(where: str, make: Callable[[], Made]) -> Made:
+def _locate_refusal(where: str, make: Callable[[], Made]) -> Made:
     """Make something, and say where in the file what it refuses stands."""
     try:
         return make()
@@ -188,18 +188,18 @@ def _saying(where: str, make: Callable[[], Made]) -> Made:
     raise InputError(f"{where} {problem}")
 
 
-def _known(table: dict[str, Any], keys: tuple[str, ...], where: str) -> None:
+def _check_known(table: dict[str, Any], keys: tuple[str, ...], where: str) -> None:
     for key in table:
         if key in keys:
             continue
         near = difflib.get_close_matches(key, keys, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else "."
         raise InputError(
-            f"{where} has an unknown key {_short(key)}{hint} Known here: {', '.join(keys)}."
+            f"{where} has an unknown key {_shorten(key)}{hint} Known here: {', '.join(keys)}."
         )
 
 
-def _needed(table: dict[str, Any], keys: tuple[str, ...], where: str) -> None:
+def _check_present(table: dict[str, Any], keys: tuple[str, ...], where: str) -> None:
     for key in keys:
         if key not in table:
             raise InputError(f"{where} must say {key}; it is missing.")
@@ -207,26 +207,26 @@ def _needed(table: dict[str, Any], keys: tuple[str, ...], where: str) -> None:
 
 def _table(value: Any, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise InputError(f"{where} must be a table; got {_short(value)}.")
+        raise InputError(f"{where} must be a table; got {_shorten(value)}.")
     return value
 
 
 def _text(value: Any, where: str) -> str:
     if not isinstance(value, str):
-        raise InputError(f"{where} must be text in quotes; got {_short(value)}.")
+        raise InputError(f"{where} must be text in quotes; got {_shorten(value)}.")
     return value
 
 
 def _choice(value: Any, where: str, choices: tuple[str, ...]) -> str:
     if value not in choices:
         known = " or ".join(f'"{choice}"' for choice in choices)
-        raise InputError(f"{where} must be {known}; got {_short(value)}.")
+        raise InputError(f"{where} must be {known}; got {_shorten(value)}.")
     return str(value)
 
 
 def _names(value: Any, where: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise InputError(f"{where} must be a list of names in quotes; got {_short(value)}.")
+        raise InputError(f"{where} must be a list of names in quotes; got {_shorten(value)}.")
     return tuple(value)
 
 
@@ -234,13 +234,13 @@ def _number(value: Any, where: str) -> float:
     try:
         _checks.finite(number=value)
     except DiscreetError:
-        raise InputError(f"{where} must be a finite number; got {_short(value)}.") from None
+        raise InputError(f"{where} must be a finite number; got {_shorten(value)}.") from None
     return float(value)
 
 
-def _whole(value: Any, where: str) -> int:
+def _whole_number(value: Any, where: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise InputError(f"{where} must be a whole number; got {_short(value)}.")
+        raise InputError(f"{where} must be a whole number; got {_shorten(value)}.")
     return value
 
 
@@ -252,7 +252,7 @@ def _labels(value: Any, where: str) -> tuple[Label, ...]:
 
     if not isinstance(value, list) or not all(map(fits, value)):
         raise InputError(
-            f"{where} must be a list of text, numbers or truth values; got {_short(value)}."
+            f"{where} must be a list of text, numbers or truth values; got {_shorten(value)}."
         )
     return tuple(value)
 
@@ -261,17 +261,17 @@ def _range(value: Any, where: str) -> tuple[float, float] | None:
     if value == []:
         return None
     if not isinstance(value, list) or len(value) != 2:
-        raise InputError(f"{where} must be two numbers, [lowest, highest]; got {_short(value)}.")
+        raise InputError(f"{where} must be two numbers, [lowest, highest]; got {_shorten(value)}.")
     low, high = (_number(end, f"{where} must be two numbers, and each") for end in value)
     if not low < high:
-        raise InputError(f"{where} must be [lowest, highest]; got {_short(value)}.")
+        raise InputError(f"{where} must be [lowest, highest]; got {_shorten(value)}.")
     return low, high
 
 
-def _short(value: Any) -> str:
+def _shorten(value: Any) -> str:
     shown = repr(value)
     return shown if len(shown) <= SHOWN else shown[:SHOWN] + "..."
 
 
-def _shown_key(name: str) -> str:
-    return name if re.fullmatch(r"[\w-]+", name) else _short(name)
+def _quote_key(name: str) -> str:
+    return name if re.fullmatch(r"[\w-]+", name) else _shorten(name)

@@ -15,13 +15,13 @@ from decimal import Decimal
 from functools import lru_cache
 
 from discreet import _checks
-from discreet.compat.diffprivlib.complaints import BudgetError
+from discreet.compat.diffprivlib.exceptions import BudgetError
 from discreet.errors import RehearsalRefused, UnitMismatch
 from discreet.ledger import AbstractLedger, Receipt, State
 from discreet.ledger.abstract import Entry
-from discreet.ledger.decimal_amounts import EXACT, Amounts, amount, amounts, total, within
-from discreet.ledger.filters import RENYI_SHARE, RenyiFilter, quoted
-from discreet.ledger.in_memory import InMemory
+from discreet.ledger.decimal_amounts import EXACT, Amounts, add_up, amount, amounts, is_within
+from discreet.ledger.filters import RENYI_SHARE, RenyiFilter, quoted_pair
+from discreet.ledger.memory import InMemory
 from discreet.privacy import Approximate, Budget, Guarantee, NoPrivacy, Profile, Pure, Unit
 
 HAIR = 1e-9
@@ -37,7 +37,7 @@ class Spend:
     delta: float
 
 
-class Books(InMemory):
+class AccountantLedger(InMemory):
     """What an accountant has booked; copies and pickles are *the same* books.
 
     An infinite epsilon sets no ceiling: everything private is booked.
@@ -45,7 +45,7 @@ class Books(InMemory):
     Examples
     --------
     >>> from discreet.privacy import ReplaceOne
-    >>> books = Books(1.0, 0.0, 0.0, ReplaceOne())
+    >>> books = AccountantLedger(1.0, 0.0, 0.0, ReplaceOne())
     >>> receipt = books.charge(Guarantee(Pure(0.75), ReplaceOne()))
     >>> round(books.remaining(delta=0.0), 6), books.sums()
     (0.25, (0.75, 0.0))
@@ -63,7 +63,7 @@ class Books(InMemory):
                 "an accountant records private releases only; this one promises nothing, because "
                 "its epsilon is infinite or its noise can be repeated."
             )
-        return self.book(_as_it_is(guarantee), purpose)
+        return self.book(_spend_as_quoted(guarantee), purpose)
 
     def record(self, epsilon: float, delta: float, purpose: str = "") -> None:
         """Book what was spent elsewhere."""
@@ -74,7 +74,7 @@ class Books(InMemory):
         if math.isinf(epsilon) or delta == 1:
             return Spend(Guarantee(NoPrivacy(), self.unit), epsilon, delta)
         profile: Profile = Approximate(epsilon, delta) if delta else Pure(max(epsilon, 1e-300))
-        return _as_it_is(Guarantee(profile, self.unit, quoted_delta=delta))
+        return _spend_as_quoted(Guarantee(profile, self.unit, quoted_delta=delta))
 
     def book(self, spend: Spend, purpose: str, state: State = State.RESERVED) -> Receipt:
         """Book this, or refuse it."""
@@ -85,7 +85,7 @@ class Books(InMemory):
                 f"{guarantee.unit.name!r}. Give both the same unit=."
             )
         self._check_process()
-        with self._turn():
+        with self._take_turn():
             if not self.admits(spend):
                 left = self.remaining(min(spend.delta, 1 - 1e-9))
                 raise BudgetError(
@@ -105,7 +105,7 @@ class Books(InMemory):
         """Say whether these would be booked as well, with another slack if one is given."""
         slack = self.slack if slack is None else slack
         everything = [*self.spends(), *requests]
-        if within(_exact_sums(everything), self._ceiling(slack)):
+        if is_within(_exact_sums(everything), self._ceiling(slack)):
             return True
         return 0 < self.epsilon < math.inf and self._admits_with_slack(everything, slack)
 
@@ -115,9 +115,9 @@ class Books(InMemory):
             return False
         rule = _rule(self.epsilon, share)
         costs = [_cost(rule, spend.guarantee) for spend in everything]
-        return rule.admits(total(costs, start=amounts(0.0, 0.0)))
+        return rule.admits(add_up(costs, start=amounts(0.0, 0.0)))
 
-    def quoted(self) -> list[tuple[float, float]]:
+    def quoted_pairs(self) -> list[tuple[float, float]]:
         """Return the epsilon and the delta that each of them was booked at."""
         return [(spend.epsilon, spend.delta) for spend in self.spends()]
 
@@ -134,9 +134,9 @@ class Books(InMemory):
 
     def remaining(self, delta: float) -> float:
         _checks.delta(delta=delta)
-        return self.affordable(1, delta)
+        return self.affordable_epsilon(1, delta)
 
-    def affordable(self, times: int, delta: float) -> float:
+    def affordable_epsilon(self, times: int, delta: float) -> float:
         """Return an epsilon at ``delta`` that can be spent ``times`` more, none of it if zero."""
         if math.isinf(self.epsilon):
             return math.inf if self.admits(*[self.request(1.0, delta)] * times) else 0.0
@@ -148,7 +148,7 @@ class Books(InMemory):
         return low
 
 
-class Asked(AbstractLedger):
+class AskedLedger(AbstractLedger):
     """Books as one model sees them: they write down the epsilon that it was asked for.
 
     A mechanism costs a hair less than it was asked for, because noise is rounded up. What costs
@@ -157,20 +157,20 @@ class Asked(AbstractLedger):
     Examples
     --------
     >>> from discreet.privacy import ReplaceOne
-    >>> books = Books(2.0, 0.0, 0.0, ReplaceOne())
-    >>> receipt = Asked(books, 1.0).charge(Guarantee(Pure(1 - 1e-12), ReplaceOne()))
-    >>> books.quoted()
+    >>> books = AccountantLedger(2.0, 0.0, 0.0, ReplaceOne())
+    >>> receipt = AskedLedger(books, 1.0).charge(Guarantee(Pure(1 - 1e-12), ReplaceOne()))
+    >>> books.quoted_pairs()
     [(1.0, 0.0)]
     """
 
-    def __init__(self, books: Books, epsilon: float) -> None:
+    def __init__(self, books: AccountantLedger, epsilon: float) -> None:
         self.books, self.epsilon = books, float(epsilon)
 
     def charge(self, guarantee: Guarantee, *, purpose: str = "") -> Receipt:
         if not guarantee.is_private and math.isinf(self.epsilon):
             return self.books.book(Spend(guarantee, math.inf, 0.0), purpose)
         if guarantee.is_private:
-            spend = _as_it_is(guarantee)
+            spend = _spend_as_quoted(guarantee)
             if spend.epsilon <= self.epsilon <= spend.epsilon * (1 + HAIR):
                 return self.books.book(Spend(guarantee, self.epsilon, spend.delta), purpose)
         return self.books.charge(guarantee, purpose=purpose)
@@ -208,13 +208,13 @@ def _cost(rule: RenyiFilter, guarantee: Guarantee) -> Amounts:
     return rule.cost(guarantee)
 
 
-def _as_it_is(guarantee: Guarantee) -> Spend:
-    return Spend(guarantee, *quoted(guarantee))
+def _spend_as_quoted(guarantee: Guarantee) -> Spend:
+    return Spend(guarantee, *quoted_pair(guarantee))
 
 
 def _exact_sums(spends: list[Spend]) -> Amounts:
     booked = (amounts(spend.epsilon, spend.delta) for spend in spends)
-    return total(booked, start=amounts(0.0, 0.0))
+    return add_up(booked, start=amounts(0.0, 0.0))
 
 
 def sums_of(spends: list[Spend]) -> tuple[float, float]:

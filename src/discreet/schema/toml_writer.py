@@ -56,7 +56,10 @@ def _lines(schema: Schema, preamble: str, notes: Mapping[str, str]) -> Iterator[
         yield f"range = {_list(schema.target.range or ())}"
     for table, options in (
         ("privacy", {"epsilon": schema.epsilon, "delta": schema.delta}),
-        ("model", {"mechanism": _unless(schema.mechanism, "auto"), "max_rows": schema.max_rows}),
+        (
+            "model",
+            {"mechanism": _none_if_usual(schema.mechanism, "auto"), "max_rows": schema.max_rows},
+        ),
     ):
         said = {key: value for key, value in options.items() if value is not None}
         if said:
@@ -83,7 +86,7 @@ def _declaration(column: Column | Undeclared) -> Iterator[str]:
             raise InputError(f"a schema file has no word for {column!r}.")
 
 
-def _unless(value: str, usual: str) -> str | None:
+def _none_if_usual(value: str, usual: str) -> str | None:
     return None if value == usual else value
 
 

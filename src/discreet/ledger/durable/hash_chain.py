@@ -1,8 +1,8 @@
 """Lines of a history that cannot be changed without notice.
 
-The digest of a line covers its text and the digest of the line before it, so the last digest
-stands for the whole history. Whoever keeps it elsewhere, on a privacy card say, notices any later
-change, even one that rewrites everything.
+A hash chain of events, by SHA-256. The digest of a line covers its text and the digest of the line
+before it, so the last digest stands for the whole history. Whoever keeps it elsewhere, on a privacy
+card say, notices any later change, even one that rewrites everything.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ BEGINNING = "discreet ledger 1"
 
 @dataclass(frozen=True)
 class Line:
-    """One event: what happened to which charge (0 for the data set itself)."""
+    """One event: what happened to which charge (0 for the data set itself).
+
+    An entry of the hash chain.
+    """
 
     number: int
     charge: int
@@ -44,7 +47,7 @@ class Line:
     @property
     def document(self) -> Json:
         """What is written in the line."""
-        document = parsed(self.text)
+        document = parse_or_none(self.text)
         if not isinstance(document, dict):
             raise LedgerError(f"line {self.number} of the history cannot be read; run verify.")
         return document
@@ -65,12 +68,12 @@ def next_line(number: int, charge: int, what: str, before: str, facts: Mapping[s
     return Line(number, charge, what, text, digest_of(before, text))
 
 
-def parsed(text: object) -> Any:
+def parse_or_none(text: object) -> Any:
     """Return what a JSON text says; None if it is none.
 
     Examples
     --------
-    >>> parsed('{"a": 1}'), parsed("{")
+    >>> parse_or_none('{"a": 1}'), parse_or_none("{")
     ({'a': 1}, None)
     """
     try:

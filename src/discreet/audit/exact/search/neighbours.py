@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from discreet import _checks
 from discreet._types import Array, Vector
-from discreet.audit.exact.laws import Law, PlanarMinimiser, Record, ScalarMinimiser
+from discreet.audit.exact.laws import OutputLaw, PlanarMinimiser, Record, ScalarMinimiser
 from discreet.audit.exact.laws.small_objective import SmallObjective
 from discreet.audit.exact.laws.standard import noise_of
 from discreet.errors import InputError, InputTypeError
@@ -108,29 +108,33 @@ class ProblemPairs:
             raise InputError(f"there must be {len(self.limits)} parameters; got {values.shape}.")
         own = self._size if self._is_weighted else self._size - 1
         cut = own * self._differing
-        differing = [self._own(part) for part in values[:cut].reshape(self._differing, own)]
-        shared = [self._shared(part) for part in values[cut:].reshape(self.commons, self._size)]
+        differing = [
+            self._differing_record(part) for part in values[:cut].reshape(self._differing, own)
+        ]
+        shared = [
+            self._shared_record(part) for part in values[cut:].reshape(self.commons, self._size)
+        ]
         common = [record for record in shared if record.times > 0]
         return [*common, differing[0]], [*common, *differing[1:]]
 
-    def __call__(self, parameters: Vector) -> tuple[Law, Law]:
+    def __call__(self, parameters: Vector) -> tuple[OutputLaw, OutputLaw]:
         """Return the laws of both data sets."""
         first, second = self.records(parameters)
         return self._law(first), self._law(second)
 
-    def _law(self, records: Sequence[Record]) -> Law:
+    def _law(self, records: Sequence[Record]) -> OutputLaw:
         kind = ScalarMinimiser if self.problem.bounds.width == 1 else PlanarMinimiser
         if self.cells is None:
             return kind(self.problem, self.term, records)
         return kind(self.problem, self.term, records, self.cells)
 
-    def _own(self, part: Vector) -> Record:
+    def _differing_record(self, part: Vector) -> Record:
         record = self._record(part)
         most = self.problem.bounds.max_weight
-        return record if most is None else record._replace(times=most * _unit(part[-1]))
+        return record if most is None else record._replace(times=most * _to_unit_interval(part[-1]))
 
-    def _shared(self, part: Vector) -> Record:
-        count = round(math.expm1(_unit(part[-1]) * math.log1p(self.most)))
+    def _shared_record(self, part: Vector) -> Record:
+        count = round(math.expm1(_to_unit_interval(part[-1]) * math.log1p(self.most)))
         weight = self.problem.bounds.largest_weight
         return self._record(part)._replace(times=count * weight)
 
@@ -141,7 +145,7 @@ class ProblemPairs:
         row = bounds.features.project(reach * features).tolist()
         if bounds.intercept is not None:
             row.append(bounds.intercept)
-        return Record(tuple(row), self._label(_unit(part[bounds.n_features])))
+        return Record(tuple(row), self._label(_to_unit_interval(part[bounds.n_features])))
 
     def _label(self, share: float) -> float:
         labels = self.problem.bounds.labels
@@ -181,6 +185,6 @@ def problem_pairs(
     )
 
 
-def _unit(parameter: float) -> float:
+def _to_unit_interval(parameter: float) -> float:
     """From -1 .. 1 to 0 .. 1, clipped."""
     return float(min(max((parameter + 1) / 2, 0.0), 1.0))

@@ -1,4 +1,7 @@
-"""Arrays of numbers in one file, read without trust."""
+"""Arrays of numbers in one file, read without trust.
+
+The ``.npz`` format, a zip archive of ``.npy`` members, never compressed and never unpickled.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from discreet._types import Array, Json
 from discreet.errors import InputError
 
 
-def written(arrays: Mapping[str, Array]) -> bytes:
+def to_bytes(arrays: Mapping[str, Array]) -> bytes:
     """Return arrays as the bytes of an ``.npz`` file; the same arrays give the same bytes."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
@@ -30,15 +33,15 @@ def shapes_of(arrays: Mapping[str, Array]) -> Json:
     return {name: list(np.shape(array)) for name, array in sorted(arrays.items())}
 
 
-def read(data: bytes, shapes: Mapping[str, Any]) -> dict[str, Array]:
+def from_bytes(data: bytes, shapes: Mapping[str, Any]) -> dict[str, Array]:
     """Return the arrays of a file, if they are the ones announced: float64, finite, so shaped.
 
     Examples
     --------
-    >>> data = written({"coef_": np.array([1.0, 2.0])})
-    >>> read(data, {"coef_": [2]})
+    >>> data = to_bytes({"coef_": np.array([1.0, 2.0])})
+    >>> from_bytes(data, {"coef_": [2]})
     {'coef_': array([1., 2.])}
-    >>> read(data, {"coef_": [3]})
+    >>> from_bytes(data, {"coef_": [3]})
     Traceback (most recent call last):
         ...
     discreet.errors.InputError: the array coef_ has another shape or type than announced.
@@ -48,7 +51,7 @@ def read(data: bytes, shapes: Mapping[str, Any]) -> dict[str, Array]:
             names = sorted(member.filename for member in archive.infolist())
             if names != sorted(f"{name}.npy" for name in shapes):
                 raise InputError(f"the file of arrays must hold {sorted(shapes)} and nothing else.")
-            return {name: _one(archive, name, tuple(shapes[name])) for name in shapes}
+            return {name: _read_member(archive, name, tuple(shapes[name])) for name in shapes}
     except InputError:
         raise
     except (zipfile.BadZipFile, EOFError, NotImplementedError, OSError, RuntimeError, ValueError):
@@ -56,7 +59,7 @@ def read(data: bytes, shapes: Mapping[str, Any]) -> dict[str, Array]:
     raise InputError("the file of arrays is damaged or was cut short.")
 
 
-def _one(archive: zipfile.ZipFile, name: str, shape: tuple[int, ...]) -> Array:
+def _read_member(archive: zipfile.ZipFile, name: str, shape: tuple[int, ...]) -> Array:
     size = 8 * math.prod(shape)
     member = archive.getinfo(f"{name}.npy")
     if member.compress_type != zipfile.ZIP_STORED or member.file_size > size + 4096:

@@ -1,4 +1,7 @@
-"""A made-up world with the declared columns, in which a planted linear model is the truth."""
+"""A made-up world with the declared columns, in which a planted linear model is the truth.
+
+Synthetic data of a generative model, a planted multinomial logit or a planted regression.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ STRONGEST = 1e3
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class SyntheticTable:
     """Rows, labels, and the chance of each class of each row (None if targets are numbers)."""
 
     X: Array
@@ -69,17 +72,17 @@ class World:
         margins = (survey - self._middle) / self._size
         self._strength, self._offset = 1.0, 0.0
         if facts.is_classification:
-            self._strength, self._offset = _fitting(margins, facts.strength, facts.majority)
+            self._strength, self._offset = _fit_strength(margins, facts.strength, facts.majority)
 
-    def table(self, count: int) -> Table:
+    def table(self, count: int) -> SyntheticTable:
         """Draw rows and their labels."""
         rows = self._rows(count)
         margins = (self._pulls(rows) - self._middle) / self._size
         if not self._facts.is_classification:
-            return Table(rows, self._targets(margins[:, 0]), None)
+            return SyntheticTable(rows, self._targets(margins[:, 0]), None)
         chances = _chances(margins, self._strength, self._offset)
         picked = self._uniform(count)[:, None] > np.cumsum(chances, axis=1)
-        return Table(rows, np.minimum(picked.sum(axis=1), chances.shape[1] - 1), chances)
+        return SyntheticTable(rows, np.minimum(picked.sum(axis=1), chances.shape[1] - 1), chances)
 
     @property
     def radius(self) -> float:
@@ -141,18 +144,18 @@ def _chances(margins: Array, strength: float, offset: float) -> Array:
     return np.asarray(softmax(logits, axis=1))
 
 
-def _fitting(margins: Array, accuracy: float, majority: float | None) -> tuple[float, float]:
+def _fit_strength(margins: Array, accuracy: float, majority: float | None) -> tuple[float, float]:
     """Return how strong margins are, and how frequent the first class is, by halving."""
     low, high = 0.0, STRONGEST
     for _ in range(STEPS):
         middle = math.sqrt(max(low, 1e-3) * high)
-        offset = _frequent(margins, middle, majority)
+        offset = _fit_offset(margins, middle, majority)
         best = float(_chances(margins, middle, offset).max(axis=1).mean())
         low, high = (middle, high) if best < accuracy else (low, middle)
-    return high, _frequent(margins, high, majority)
+    return high, _fit_offset(margins, high, majority)
 
 
-def _frequent(margins: Array, strength: float, majority: float | None) -> float:
+def _fit_offset(margins: Array, strength: float, majority: float | None) -> float:
     if majority is None:
         return 0.0
     low, high = -10.0 - 10 * strength, 10.0 + 10 * strength

@@ -1,8 +1,8 @@
 """Which accountant pays where none is named.
 
-A ``with`` block pays for fits of its own thread or task. A thread without a block may be one that
-somebody's block started, so it is paid by the only accountant whose block is open anywhere, and
-refused if there are several: never by none.
+Nested blocks, by a context variable. A ``with`` block pays for fits of its own thread or task. A
+thread without a block may be one that somebody's block started, so it is paid by the only
+accountant whose block is open anywhere, and refused if there are several: never by none.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
-from discreet.compat.diffprivlib.complaints import BudgetError
+from discreet.compat.diffprivlib.exceptions import BudgetError
 
 if TYPE_CHECKING:
     from discreet.compat.diffprivlib.accountant import BudgetAccountant
@@ -26,13 +26,13 @@ class _Block:
         self.payer: BudgetAccountant | None = owner
 
 
-class Default:
+class DefaultAccountant:
     """The accountant of the block around a fit, or the one that was set for all.
 
     Examples
     --------
     >>> from discreet.compat.diffprivlib import BudgetAccountant
-    >>> default, accountant = Default(), BudgetAccountant(1, 0)
+    >>> default, accountant = DefaultAccountant(), BudgetAccountant(1, 0)
     >>> default.enter(accountant)
     >>> default.payer() is accountant
     True
