@@ -26,7 +26,7 @@ from discreet.errors import InputError, InputTypeError
 from discreet.estimators.classifier import codes_of, declared_or_found
 from discreet.linear_model import LogisticRegression, Ridge
 from discreet.location import Threshold
-from discreet.tables.spelling import Labels
+from discreet.tables.spelling import DeclaredLabels
 from support.estimators import SIGNAL, TWO, X
 
 TEXT = ["no", "yes", "no", "maybe", "yes"]
@@ -240,7 +240,7 @@ def places_in_a_partition(cells, classes):
 
 
 def places_by_the_command_line(cells, classes):
-    meant = [Labels(classes).meant(cell) for cell in cells]
+    meant = [DeclaredLabels(classes).find(cell) for cell in cells]
     return [NO if label is None else classes.index(label) for label in meant]
 
 
