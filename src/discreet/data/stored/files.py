@@ -39,7 +39,7 @@ class FileMark:
 
 
 @dataclass(frozen=True, repr=False)
-class ParquetFile:
+class StoredFile:
     """What the footer and the place of one file say; none of its rows has been read.
 
     Parameters
@@ -126,7 +126,7 @@ def check_ordinary(path: Path) -> None:
         raise InputError(f"{path}: this is no ordinary file; copy the table to one.")
 
 
-def open_file(path: Path, root: Path) -> ParquetFile:
+def open_file(path: Path, root: Path) -> StoredFile:
     """Read the footer of a file."""
     arrow = import_arrow()
     try:
@@ -140,7 +140,7 @@ def open_file(path: Path, root: Path) -> ParquetFile:
         refuse_broken(path)
     names = list(schema.names)
     is_simple = len(set(names)) == len(names)
-    return ParquetFile(
+    return StoredFile(
         path,
         mark,
         (status.st_dev, status.st_ino),
@@ -152,9 +152,9 @@ def open_file(path: Path, root: Path) -> ParquetFile:
     )
 
 
-def check_distinct(files: Sequence[ParquetFile]) -> None:
+def check_distinct(files: Sequence[StoredFile]) -> None:
     """Refuse a file that comes under two names: its rows would count twice."""
-    first: dict[tuple[int, int], ParquetFile] = {}
+    first: dict[tuple[int, int], StoredFile] = {}
     for file in files:
         other = first.setdefault(file.place, file)
         if other is not file:

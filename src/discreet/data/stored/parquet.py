@@ -28,7 +28,7 @@ from discreet.data.arrow import (
 )
 from discreet.data.frame import CellArray, Coded, Frame, matrix_of, one_above_another
 from discreet.data.stored.files import (
-    ParquetFile,
+    StoredFile,
     check_distinct,
     find_files,
     open_file,
@@ -68,7 +68,7 @@ class ParquetTable(StoredTable):
     """
 
     where: str
-    files: tuple[ParquetFile, ...]
+    files: tuple[StoredFile, ...]
     meanings: Mapping[str, Meaning] = field(default_factory=dict)
 
     @classmethod
@@ -191,7 +191,7 @@ class ParquetTable(StoredTable):
 
     def batches(
         self, wanted: Sequence[Wanted], rows: int, skipped: int = 0
-    ) -> Generator[tuple[ParquetFile, Any], None, None]:
+    ) -> Generator[tuple[StoredFile, Any], None, None]:
         """Yield all rows but the first few as Arrow decodes them; files without others are left."""
         for file in self.files:
             if skipped < file.rows or not skipped:
@@ -247,7 +247,7 @@ class ParquetFeed(Feed):
     def lazy_pieces(
         self, rows: int, first: int = 0
     ) -> Generator[tuple[int, Callable[[], Piece]], None, None]:
-        waiting: list[tuple[ParquetFile, Any]] = []
+        waiting: list[tuple[StoredFile, Any]] = []
         room = rows
         together = rows * max(1, BATCH_NUMBERS // (rows * len(self._wanted)))
         decoded = self.table.batches(self._wanted, together, first * rows)
@@ -264,7 +264,7 @@ class ParquetFeed(Feed):
         if waiting:
             yield rows - room, partial(self._make_piece, waiting)
 
-    def _make_piece(self, parts: Sequence[tuple[ParquetFile, Any]]) -> Piece:
+    def _make_piece(self, parts: Sequence[tuple[StoredFile, Any]]) -> Piece:
         return _join_pieces([self._encode(_read_frame(*part, self._wanted)) for part in parts])
 
     def _encode(self, frame: Frame) -> Piece:
@@ -326,7 +326,7 @@ def _keep_labels(labels: Vector) -> Vector:
 
 
 def _decode_file(
-    file: ParquetFile, wanted: Sequence[Wanted], rows: int, skipped: int
+    file: StoredFile, wanted: Sequence[Wanted], rows: int, skipped: int
 ) -> Generator[Any, None, None]:
     """Yield the rows of one file; raise if it is not the file that was checked, to its end."""
     if not file.is_unchanged():
@@ -341,7 +341,7 @@ def _decode_file(
 
 
 def _decode_batches(
-    file: ParquetFile, wanted: Sequence[Wanted], rows: int, skipped: int
+    file: StoredFile, wanted: Sequence[Wanted], rows: int, skipped: int
 ) -> Generator[Any, None, None]:
     arrow = import_arrow()
     inside = [column for column in wanted if column.name in file.types]
@@ -390,7 +390,7 @@ def _remaining_groups(metadata: Any, skipped: int) -> tuple[list[int], int]:
     return groups, skipped
 
 
-def _can_be_decoded(file: ParquetFile, wanted: Sequence[Wanted]) -> bool:
+def _can_be_decoded(file: StoredFile, wanted: Sequence[Wanted]) -> bool:
     rows = max(1, BATCH_NUMBERS // max(1, len(wanted)))
     try:
         for _ in _decode_file(file, wanted, rows, 0):
@@ -400,7 +400,7 @@ def _can_be_decoded(file: ParquetFile, wanted: Sequence[Wanted]) -> bool:
     return True
 
 
-def _column_to_count_by(file: ParquetFile) -> list[str]:
+def _column_to_count_by(file: StoredFile) -> list[str]:
     """Return a column to count rows by, where no wanted one is in the file itself."""
     return list(file.types)[:1]
 
@@ -412,11 +412,11 @@ def _or_none(errors: tuple[type[Exception], ...], make: Callable[[], Result]) ->
         return None
 
 
-def _read_frame(file: ParquetFile, batch: Any, wanted: Sequence[Wanted]) -> Frame:
+def _read_frame(file: StoredFile, batch: Any, wanted: Sequence[Wanted]) -> Frame:
     return Frame({column.name: _read_cells(file, batch, column) for column in wanted})
 
 
-def _read_cells(file: ParquetFile, batch: Any, column: Wanted) -> CellArray | Coded:
+def _read_cells(file: StoredFile, batch: Any, column: Wanted) -> CellArray | Coded:
     if column.name not in file.types:
         return _repeat_value(file.folders[column.name], batch.num_rows, column)
     array = batch.column(column.name)
