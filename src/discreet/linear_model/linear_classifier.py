@@ -12,8 +12,8 @@ from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger
 from discreet.losses import Loss, MarginLogistic
 from discreet.mechanisms import Mechanism, NoisyGradient, PrivateStandardisation
-from discreet.mechanisms.noisy_gradient import MOST_DIRECTIONS
 from discreet.mechanisms.private_standardisation import CENTRED_WIDTH
+from discreet.mechanisms.summing.step_policy import MOST_DIRECTIONS
 from discreet.privacy import Unit
 
 

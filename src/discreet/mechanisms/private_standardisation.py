@@ -11,11 +11,10 @@ from discreet._types import Array
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError, InputError
 from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
-from discreet.mechanisms.base import Learner, Plan, Verdict
+from discreet.mechanisms.base import Learner, Plan, Verdict, grid_tolerances
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
 from discreet.mechanisms.summing.column_sums import ColumnSums, NoisySums, Sums
 from discreet.mechanisms.summing.standard_frame import StandardFrame
-from discreet.mechanisms.tolerances import of_grid
 from discreet.noise import Noise
 from discreet.privacy import Budget, Guarantee, Profile, Unit, gaussian_multiplier
 from discreet.questions import Question
@@ -49,7 +48,7 @@ class PrivateStandardisationPlan(Plan):
     def tolerances(self) -> tuple[Tolerance, ...]:
         if self.sums is None:
             return self.second.tolerances
-        first = of_grid(self.sums.grid, "the noise on sums of columns")
+        first = grid_tolerances(self.sums.grid, "the noise on sums of columns")
         if self.sums.is_pure:
             return first  # the second stage is planned anew when its region is known
         return (*first, *self.second.tolerances)

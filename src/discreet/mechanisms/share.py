@@ -12,12 +12,8 @@ from discreet.mechanisms.base import Plan, public_facts
 from discreet.mechanisms.minimising.mask import neglected
 from discreet.privacy import Budget, Guarantee, Profile, Unit, compose, within
 from discreet.questions.bounds import Bounds
-from discreet.questions.problem import Problem
 
 LAWS = ("gaussian", "laplace", "radial")
-
-FAR = 400.0
-"""How far, in margins, coefficients may go beyond what the noise alone explains."""
 
 
 class Stated(Protocol):
@@ -112,9 +108,3 @@ class Share(Generic[Shared]):
             except CalibrationError as error:
                 refusal = error
         raise refusal
-
-
-def far_margin(problem: Problem) -> float:
-    """Return a margin that no model of labels this large needs."""
-    labels = problem.bounds.labels
-    return FAR * max(1.0, 0.0 if labels is None else labels.magnitude)

@@ -11,11 +11,18 @@ from discreet._types import Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
 from discreet.losses import Squared
-from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
+from discreet.mechanisms.base import (
+    CONSTRAINT_AS_RADIUS,
+    YES,
+    Mechanism,
+    Plan,
+    Verdict,
+    grid_tolerances,
+    public_facts,
+)
 from discreet.mechanisms.minimising.rows_objective import RowsObjective
 from discreet.mechanisms.minimising.spectrum import Spectrum
 from discreet.mechanisms.summing.moments import Moments
-from discreet.mechanisms.tolerances import of_grid
 from discreet.noise import (
     Grid,
     Noise,
@@ -71,7 +78,7 @@ class SufficientStatisticsPlan(Plan):
 
     @property
     def tolerances(self) -> tuple[Tolerance, ...]:
-        return of_grid(self.grid, "the noise on the scaled statistics")
+        return grid_tolerances(self.grid, "the noise on the scaled statistics")
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         return self.answer(self.noisy(rows, noise))
@@ -190,7 +197,7 @@ class SufficientStatistics(Mechanism):
                 "objective_perturbation.",
             )
         if question.penalty is not None and math.isfinite(question.radius):
-            return Verdict(False, "state a constraint as penalty=Indicator(...), not as a radius.")
+            return CONSTRAINT_AS_RADIUS
         width = question.bounds.width
         if width > MOST_COLUMNS:
             return Verdict(

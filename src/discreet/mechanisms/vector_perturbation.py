@@ -14,7 +14,6 @@ from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
 from discreet.mechanisms.minimising.linear_term import RadialTerm
 from discreet.mechanisms.minimising.mask import Mask, laplace_mask, neglected
 from discreet.mechanisms.minimising.vector_minimiser import VectorMinimiser
-from discreet.mechanisms.tolerances import of_minimiser
 from discreet.noise import Noise
 from discreet.privacy import Budget, Guarantee, NoPrivacy, Pure, Unit, within
 from discreet.questions import Question, VectorProblem
@@ -56,7 +55,7 @@ class VectorPerturbationPlan(Plan):
 
     @property
     def tolerances(self) -> tuple[Tolerance, ...]:
-        return of_minimiser(self.minimiser.radius, self.mask)
+        return self.mask.tolerances(self.minimiser.radius)
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         point = self.minimiser.solve(rows, self.term.draw(self.problem.width, noise))

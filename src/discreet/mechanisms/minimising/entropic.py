@@ -54,6 +54,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from discreet._types import Array, Integers, Vector
 from discreet.data import Block, OpenRows, SparseVector, margin_roundings
 from discreet.errors import CalibrationError, PrivacyError
+from discreet.mechanisms.base import labels_of, weigh
 from discreet.mechanisms.minimising.rows_objective import CAREFUL_ROWS
 from discreet.questions.mixture import Mixture
 from discreet.solvers.conjugate import conjugate_gradient
@@ -96,8 +97,8 @@ class EntropicObjective:
 
         def kernel(block: Block) -> tuple[Array, Vector]:
             margins = block.margins(point)
-            slopes = _counted(block, loss.slope(_labels(block), margins))
-            values = _counted(block, loss.value(_labels(block), margins))
+            slopes = weigh(block, loss.slope(labels_of(block), margins))
+            values = weigh(block, loss.value(labels_of(block), margins))
             return values.sum(), block.weighted_sum(slopes)
 
         value, gradient = self._rows.sum(kernel)
@@ -110,7 +111,7 @@ class EntropicObjective:
         is_wide = self.width > DENSE_WIDTH
 
         def kernel(block: Block) -> Vector | SparseVector:
-            slopes = _counted(block, loss.slope(_labels(block), block.careful_margins(point)))
+            slopes = weigh(block, loss.slope(labels_of(block), block.careful_margins(point)))
             return block.partial_sum(slopes) if is_wide else block.weighted_sum(slopes)
 
         gradient: Vector = total * self._rows.sum(kernel, block_rows=CAREFUL_ROWS)
@@ -123,7 +124,7 @@ class EntropicObjective:
 
         def multiply(vector: Vector) -> Vector:
             def kernel(block: Block) -> Vector:
-                curvatures = _counted(block, loss.curvature(_labels(block), block.margins(point)))
+                curvatures = weigh(block, loss.curvature(labels_of(block), block.margins(point)))
                 return block.weighted_sum(curvatures * block.margins(vector))
 
             product: Vector = total**2 * self._rows.sum(kernel)
@@ -136,19 +137,9 @@ class EntropicObjective:
         point = total * shares
 
         def kernel(block: Block) -> Array:
-            return block.gram(_counted(block, loss.curvature(_labels(block), block.margins(point))))
+            return block.gram(weigh(block, loss.curvature(labels_of(block), block.margins(point))))
 
         return np.asarray(total**2 * self._rows.sum(kernel))
-
-
-def _labels(block: Block) -> Vector:
-    if block.labels is None:
-        raise PrivacyError("a learning problem was run on rows without labels.")
-    return block.labels
-
-
-def _counted(block: Block, values: Vector) -> Vector:
-    return values if block.weights is None else values * block.weights
 
 
 @dataclass(frozen=True)

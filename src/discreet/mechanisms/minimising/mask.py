@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from discreet._types import Array, Vector
 from discreet.errors import CalibrationError
+from discreet.mechanisms.base import grid_tolerances
 from discreet.mechanisms.minimising.linear_term import (
     GAMMA_TAIL,
     GAMMA_TAIL_CHANCE,
@@ -23,6 +24,7 @@ from discreet.noise import (
     release_gaussian,
     release_laplace,
 )
+from discreet.record import Tolerance
 
 FINEST = 2.0**-28
 """A mask is at least this share of the largest coefficient, or no grid would hold both."""
@@ -39,6 +41,16 @@ class Mask:
     def hide(self, point: Vector, noise: Noise) -> Vector:
         """Return the point with noise."""
         return self.release(point, self.grid, noise)
+
+    def tolerances(self, radius: float) -> tuple[Tolerance, ...]:
+        """Say how near a computed minimiser is surely, and what noise hides the rest."""
+        hidden = grid_tolerances(self.grid, "the mask that hides this distance")
+        return (solver_tolerance(radius), *hidden)
+
+
+def solver_tolerance(radius: float) -> Tolerance:
+    """Say how near a computed minimiser is surely."""
+    return Tolerance("distance of the computed from the ideal minimiser, at most", radius)
 
 
 def gaussian_mask(

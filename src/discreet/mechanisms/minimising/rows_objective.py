@@ -13,7 +13,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from discreet._threads import SINGLE_PRODUCTS
 from discreet._types import Array, Vector
 from discreet.data import Block, OpenRows, SparseVector, Terms
-from discreet.errors import PrivacyError
+from discreet.mechanisms.base import labels_of, weigh
 from discreet.questions.problem import Problem
 from discreet.solvers import newton
 from discreet.solvers.conjugate import conjugate_gradient
@@ -80,8 +80,8 @@ class RowsObjective:
 
         def kernel(block: Block) -> tuple[Array, Vector]:
             margins = block.margins(point)
-            slopes = _counted(block, loss.slope(_labels(block), margins))
-            values = _counted(block, loss.value(_labels(block), margins))
+            slopes = weigh(block, loss.slope(labels_of(block), margins))
+            values = weigh(block, loss.value(labels_of(block), margins))
             return values.sum(), block.weighted_sum(slopes)
 
         value, gradient = self._rows.sum(kernel)
@@ -93,14 +93,14 @@ class RowsObjective:
         is_curved = self._hessians > 0
 
         def kernel(block: Block) -> tuple[Any, ...]:
-            labels, margins = _labels(block), block.careful_margins(point)
-            values = _counted(block, loss.value(labels, margins)).sum()
+            labels, margins = labels_of(block), block.careful_margins(point)
+            values = weigh(block, loss.value(labels, margins)).sum()
             slopes = Terms(
-                block.small_sums(_counted(block, loss.slope(labels, margins)), CAREFUL_ROWS)
+                block.small_sums(weigh(block, loss.slope(labels, margins)), CAREFUL_ROWS)
             )
             if not is_curved:
                 return values, slopes
-            return values, slopes, block.gram(_counted(block, loss.curvature(labels, margins)))
+            return values, slopes, block.gram(weigh(block, loss.curvature(labels, margins)))
 
         value, gradient, *hessian = self._rows.sum(kernel)
         curved = self._bent(hessian[0]) if is_curved else None
@@ -146,7 +146,7 @@ class RowsObjective:
             margins = block.careful_margins(reference)
             if away is not None:
                 margins = margins + block.careful_margins(away)
-            slopes = _counted(block, loss.slope(_labels(block), margins))
+            slopes = weigh(block, loss.slope(labels_of(block), margins))
             return block.partial_sum(slopes) if is_wide else block.weighted_sum(slopes)
 
         gradient: Vector = self._rows.sum(kernel, block_rows=CAREFUL_ROWS)
@@ -161,8 +161,8 @@ class RowsObjective:
         loss = self._problem.loss
 
         def kernel(block: Block) -> Array:
-            curvatures = loss.curvature(_labels(block), block.margins(point))
-            return block.gram(_counted(block, curvatures))
+            curvatures = loss.curvature(labels_of(block), block.margins(point))
+            return block.gram(weigh(block, curvatures))
 
         return self._bent(self._rows.sum(kernel))
 
@@ -171,8 +171,8 @@ class RowsObjective:
             loss = self._problem.loss
 
             def kernel(block: Block) -> Vector:
-                curvatures = loss.curvature(_labels(block), block.margins(point))
-                curvatures = _counted(block, curvatures)
+                curvatures = loss.curvature(labels_of(block), block.margins(point))
+                curvatures = weigh(block, curvatures)
                 return block.weighted_sum(curvatures * block.margins(vector))
 
             product: Vector = self._rows.sum(kernel)
@@ -229,14 +229,3 @@ def _inverse(hessian: Array) -> Inverse:
 
 def _solved(factor: tuple[Array, bool], gradient: Vector) -> Vector:
     return np.asarray(cho_solve(factor, gradient, check_finite=False))
-
-
-def _labels(block: Block) -> Vector:
-    if block.labels is None:
-        raise PrivacyError("a learning problem was run on rows without labels.")
-    return block.labels
-
-
-def _counted(block: Block, values: Vector) -> Vector:
-    """Count each row as often as its weight says."""
-    return values if block.weights is None else values * block.weights

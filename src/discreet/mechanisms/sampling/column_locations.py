@@ -9,8 +9,11 @@ import numpy as np
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
 from discreet.mechanisms.base import Plan, public_facts
-from discreet.mechanisms.sampling.sampled_model import plan_draw, plan_without_noise
-from discreet.mechanisms.sampling.spans import span_of_columns
+from discreet.mechanisms.sampling.sampled_model import (
+    plan_draw,
+    plan_without_noise,
+    span_of_columns,
+)
 from discreet.noise import Noise
 from discreet.privacy import Budget, Guarantee, Unit
 from discreet.questions.locations import ColumnLocations

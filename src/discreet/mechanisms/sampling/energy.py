@@ -27,7 +27,7 @@ import numpy as np
 
 from discreet._types import Array, Vector
 from discreet.data import Block, OpenRows, margin_roundings, summation_error
-from discreet.errors import PrivacyError
+from discreet.mechanisms.base import labels_of
 from discreet.questions.bounds import Interval
 from discreet.questions.problem import Problem
 
@@ -188,7 +188,5 @@ class Energy:
 
 def _parts(block: Block) -> tuple[Array, Array, Array | float]:
     """Return rows, and labels and weights as columns."""
-    if block.labels is None:
-        raise PrivacyError("a learning problem was run on rows without labels.")
     weights = 1.0 if block.weights is None else block.weights[:, None]
-    return block.rows(), block.labels[:, None], weights
+    return block.rows(), labels_of(block)[:, None], weights

@@ -21,7 +21,7 @@ import numpy as np
 
 from discreet._types import Array, Integers, Vector
 from discreet.data import Block, OpenRows, summation_error
-from discreet.errors import PrivacyError
+from discreet.mechanisms.base import labels_of, weigh
 from discreet.privacy import Unit
 from discreet.questions.problem import Problem
 
@@ -160,8 +160,4 @@ class Moments:
 
 
 def _kernel(block: Block) -> tuple[Array, Vector]:
-    if block.labels is None:
-        raise PrivacyError("a learning problem was run on rows without labels.")
-    if block.weights is None:
-        return block.gram(None), block.weighted_sum(block.labels)
-    return block.gram(block.weights), block.weighted_sum(block.weights * block.labels)
+    return block.gram(block.weights), block.weighted_sum(weigh(block, labels_of(block)))

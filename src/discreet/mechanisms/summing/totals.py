@@ -14,8 +14,9 @@ import numpy as np
 from discreet._types import Array, Integers, Vector
 from discreet.data import Block, OpenRows
 from discreet.geometry import Box
-from discreet.noise import Grid
-from discreet.privacy import Unit
+from discreet.mechanisms.base import Plan
+from discreet.noise import Grid, Noise
+from discreet.privacy import Guarantee, NoPrivacy, Unit
 from discreet.questions import Question, VectorMean, VectorSum
 
 INTEGER_ROOM = 2.0**62
@@ -140,3 +141,18 @@ class Totals:
 def is_total(question: Question) -> bool:
     """Say whether a question is answered by a total."""
     return isinstance(question, VectorSum | VectorMean)
+
+
+@dataclass(frozen=True, eq=False)
+class ExactTotal(Plan):
+    """The sum or mean of clipped rows, without noise: what an infinite budget buys."""
+
+    totals: Totals
+    guarantee: Guarantee
+
+    @classmethod
+    def of(cls, totals: Totals) -> ExactTotal:
+        return cls(totals, Guarantee(NoPrivacy(), totals.unit))
+
+    def run(self, rows: OpenRows, noise: Noise) -> Vector:
+        return self.totals.answer(self.totals.exact(rows), rows)
