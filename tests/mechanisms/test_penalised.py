@@ -20,7 +20,7 @@ from discreet.mechanisms.minimising.penalised import PenalisedMinimiser
 from discreet.mechanisms.minimising.proximal_search import ProximalSearch
 from discreet.mechanisms.minimising.rows_objective import RowsObjective
 from discreet.noise import RehearsalNoise
-from discreet.penalties import L1, ElasticNet, Indicator, Penalty, WithRidge
+from discreet.penalties import L1, L1L2, Indicator, Penalty, WithRidge
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions.problem import Problem
 from discreet.solvers import Solution
@@ -81,9 +81,9 @@ PLACES = (
     Place(L1(0.01), 3),
     Place(L1(6.5), 2),
     Place(L1(100.0), 0),
-    Place(ElasticNet(0.01, 2.0), 3),
-    Place(ElasticNet(6.5, 2.0), 2),
-    Place(ElasticNet(100.0, 2.0), 0),
+    Place(L1L2(0.01, 2.0), 3),
+    Place(L1L2(6.5, 2.0), 2),
+    Place(L1L2(100.0, 2.0), 0),
 )
 every_loss = pytest.mark.parametrize("exact", LOSSES, ids=lambda exact: repr(exact.loss))
 every_place = pytest.mark.parametrize("place", PLACES, ids=lambda p: f"{p.penalty} {p.free} free")
@@ -320,7 +320,7 @@ def test_released_points_lie_in_the_domain(mechanism, region):
 
 @pytest.mark.parametrize("mechanism", [ObjectivePerturbation(), OutputPerturbation()], ids=repr)
 def test_penalties_without_a_domain_are_solved_by_both_mechanisms(mechanism):
-    for penalty in (L1(0.5), ElasticNet(0.5, 1.0), WithRidge(L1(0.5), 1.0)):
+    for penalty in (L1(0.5), L1L2(0.5, 1.0), WithRidge(L1(0.5), 1.0)):
         problem, X, y = made(LOGISTIC, penalty, ridge=4.0)
         problem = replace(problem, radius=math.inf)
         plan = mechanism.plan(problem, APPROXIMATE, ADD)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from discreet import geometry, penalties
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import Box, L1Ball, L2Ball, LinfBall, Simplex, WholeSpace
-from discreet.penalties import L1, L2, ElasticNet, Indicator, L1Within, Penalty, WithRidge
+from discreet.penalties import L1, L1L2, L2, Indicator, L1Within, Penalty, WithRidge
 
 law = settings(derandomize=True, deadline=None, max_examples=20)
 
@@ -27,15 +27,15 @@ SMOOTH = [L2(0.0), L2(0.7), L2(20.0), WithRidge(L2(0.3), 0.5)]
 ROUGH = [
     L1(0.0),
     L1(0.5),
-    ElasticNet(0.3, 0.8),
-    ElasticNet(0.3, 0.0),
-    ElasticNet(0.0, 2.0),
+    L1L2(0.3, 0.8),
+    L1L2(0.3, 0.0),
+    L1L2(0.0, 2.0),
     *(Indicator(region) for region in REGIONS),
     L1(0.5, spares_last=True),
     *(L1Within(L1(0.4), region) for region in REGIONS),
     *(L1Within(L1(0.4, spares_last=True), region) for region in REGIONS),
     WithRidge(L1(0.5), 0.8),
-    WithRidge(ElasticNet(0.2, 0.4), 0.0),
+    WithRidge(L1L2(0.2, 0.4), 0.0),
     WithRidge(WithRidge(L1(0.5), 0.8), 0.3),
     *(WithRidge(Indicator(region), 0.9) for region in REGIONS),
 ]
@@ -43,7 +43,7 @@ ALL_PENALTIES = SMOOTH + ROUGH
 ON_A_LINE = [
     L2(0.7),
     L1(0.5),
-    ElasticNet(0.3, 0.8),
+    L1L2(0.3, 0.8),
     Indicator(LinfBall(0.5)),
     Indicator(Box((0.25,), (2.0,))),
     WithRidge(L1(0.5), 0.8),
@@ -189,8 +189,8 @@ def test_a_step_must_be_a_positive_number(penalty):
     [
         (L2, "weight"),
         (L1, "weight"),
-        (lambda weight: ElasticNet(weight, 1.0), "l1_weight"),
-        (lambda weight: ElasticNet(1.0, weight), "l2_weight"),
+        (lambda weight: L1L2(weight, 1.0), "l1_weight"),
+        (lambda weight: L1L2(1.0, weight), "l2_weight"),
         (lambda weight: WithRidge(L1(1.0), weight), "weight"),
     ],
 )

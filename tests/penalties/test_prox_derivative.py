@@ -5,7 +5,7 @@ import pytest
 
 from discreet.errors import InputError
 from discreet.geometry import Box, L1Ball, L2Ball, LinfBall, Simplex, WholeSpace
-from discreet.penalties import L1, L2, ElasticNet, Indicator, L1Within, WithRidge
+from discreet.penalties import L1, L1L2, L2, Indicator, L1Within, WithRidge
 
 REGIONS = [
     L2Ball(1.0),
@@ -18,7 +18,7 @@ REGIONS = [
 PENALTIES = [
     L2(0.7),
     L1(0.5),
-    ElasticNet(0.3, 0.8),
+    L1L2(0.3, 0.8),
     *(Indicator(region) for region in REGIONS),
     L1(0.5, spares_last=True),
     *(L1Within(L1(0.4, spares_last=True), region) for region in REGIONS),

@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet._types import Array
 from discreet.geometry import limits
-from discreet.geometry.limits import rounded_up
+from discreet.geometry.limits import round_up
 from discreet.losses.base import Loss
 from discreet.losses.pinball import Pinball, checked_quantile
 
@@ -75,4 +75,4 @@ class SmoothedPinball(Loss):
         return max(self.quantile, 1 - self.quantile)
 
     def _smoothness(self, reach: float) -> float:
-        return rounded_up(1 / self.width)
+        return round_up(1 / self.width)

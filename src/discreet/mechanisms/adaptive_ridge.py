@@ -11,9 +11,10 @@ from scipy.special import ndtri
 from discreet._types import Array, Vector
 from discreet.data import Block, OpenRows, summation_error
 from discreet.errors import CalibrationError
+from discreet.geometry.limits import UNIT
 from discreet.losses import Squared
 from discreet.mechanisms.base import Mechanism, Plan, Verdict, grid_tolerances
-from discreet.mechanisms.minimising.minimiser import UNIT, Minimiser
+from discreet.mechanisms.minimising.minimiser import Minimiser
 from discreet.mechanisms.minimising.penalised import PenalisedMinimiser
 from discreet.mechanisms.objective_perturbation import (
     ExactMinimiser,

@@ -20,9 +20,9 @@ from discreet.geometry import (
     Simplex,
     WholeSpace,
 )
-from discreet.penalties.base import Penalty
+from discreet.geometry.limits import UNIT
+from discreet.penalties.base import Penalty, underflow
 from discreet.penalties.l1 import L1, is_kept, soft_threshold
-from discreet.penalties.rounding import UNIT, underflow
 
 REGIONS = (Box, L1Ball, L1L2Ball, L2Ball, LinfBall, Simplex, WholeSpace)
 

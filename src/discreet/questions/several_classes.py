@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from discreet import _checks
 from discreet.errors import InputError
-from discreet.geometry.limits import rounded_up
+from discreet.geometry.limits import round_up
 from discreet.losses import Loss
 from discreet.losses.softmax import MarginSoftmax, softmax_of
 from discreet.questions.base import Question
@@ -140,7 +140,7 @@ class Softmax(Question):
     @property
     def row_lipschitz(self) -> float:
         """The largest norm of one row's gradient, all classes together."""
-        return rounded_up(math.sqrt(2) * self.lipschitz * self.row_norm)
+        return round_up(math.sqrt(2) * self.lipschitz * self.row_norm)
 
     @property
     def largest_slope(self) -> float:

@@ -22,6 +22,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigvalsh
 
 from discreet._types import Array, Vector
+from discreet.geometry.limits import UNIT
 from discreet.penalties import Penalty
 from discreet.solvers.certificate import Proposal, propose
 from discreet.solvers.objective import Inverse
@@ -78,7 +79,7 @@ class Quadratic:
             np.linalg.norm(self.gradient),
             self.hessian.curvatures[1] * np.linalg.norm(self.centre),
         )
-        return 2.0**-53 * float(sum(sizes))
+        return UNIT * float(sum(sizes))
 
     def slope(self, point: Vector) -> Vector:
         """Return the gradient at a point."""

@@ -54,12 +54,12 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from discreet._types import Array, Integers, Vector
 from discreet.data import Block, OpenRows, SparseVector, margin_roundings
 from discreet.errors import CalibrationError, PrivacyError
+from discreet.geometry.limits import UNIT
 from discreet.mechanisms.base import labels_of, weigh
 from discreet.mechanisms.minimising.rows_objective import CAREFUL_ROWS
 from discreet.questions.mixture import Mixture
-from discreet.solvers.conjugate import conjugate_gradient
+from discreet.solvers.inverses import conjugate_gradient
 
-UNIT = 2.0**-53
 _UP = 1 + 2.0**-20
 CLOSE = 2.0**-23
 """The residual that is asked for in any case, as a share of one row's gradient."""

@@ -77,6 +77,7 @@ import numpy as np
 from discreet._types import Vector
 from discreet.data import OpenRows, margin_roundings
 from discreet.errors import CalibrationError, PrivacyError
+from discreet.geometry.limits import UNIT
 from discreet.mechanisms.minimising.rows_objective import CAREFUL_ROWS, DENSE_WIDTH, RowsObjective
 from discreet.questions.problem import Problem
 from discreet.solvers import (
@@ -87,7 +88,6 @@ from discreet.solvers import (
     steady_newton,
 )
 
-UNIT = 2.0**-53
 REACHED = 2.5
 """What gradient steps surely reach, over what rounding does to one of them."""
 

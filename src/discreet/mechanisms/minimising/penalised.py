@@ -26,7 +26,8 @@ import numpy as np
 from discreet._types import Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
-from discreet.mechanisms.minimising.minimiser import UNIT, Minimiser
+from discreet.geometry.limits import UNIT
+from discreet.mechanisms.minimising.minimiser import Minimiser
 from discreet.mechanisms.minimising.proximal_search import ProximalSearch, reached
 from discreet.mechanisms.minimising.rows_objective import RowsObjective
 from discreet.penalties import Penalty

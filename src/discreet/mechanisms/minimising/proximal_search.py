@@ -34,13 +34,13 @@ import numpy as np
 
 from discreet._types import Vector
 from discreet.errors import PrivacyError
+from discreet.geometry.limits import UNIT
 from discreet.mechanisms.minimising.minimiser import (
     REFINEMENTS,
     ROUNDS,
     SURELY_FAR,
     TOO_LARGE,
     UNCERTIFIED,
-    UNIT,
 )
 from discreet.mechanisms.minimising.rows_objective import DENSE_WIDTH
 from discreet.penalties import Penalty

@@ -21,9 +21,9 @@ import numpy as np
 from discreet._types import Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
+from discreet.geometry.limits import UNIT
 from discreet.mechanisms.minimising.proximal_search import ProximalSearch, reached
 from discreet.mechanisms.minimising.vector_objective import (
-    UNIT,
     VectorObjective,
     gradient_error,
     objective_of,

@@ -28,9 +28,9 @@ import numpy as np
 from discreet._types import Array, Vector
 from discreet.data import Block, OpenRows
 from discreet.errors import CalibrationError
+from discreet.geometry.limits import UNIT
 from discreet.questions import SeveralOutputs, SpatialMedian, VectorProblem
 
-UNIT = 2.0**-53
 HALVED_ROWS = 4096
 PRODUCT_ROWS = 256
 

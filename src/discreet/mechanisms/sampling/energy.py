@@ -27,11 +27,11 @@ import numpy as np
 
 from discreet._types import Array, Vector
 from discreet.data import Block, OpenRows, margin_roundings, summation_error
+from discreet.geometry.limits import UNIT
 from discreet.mechanisms.base import labels_of
 from discreet.questions.bounds import Interval
 from discreet.questions.problem import Problem
 
-UNIT = 2.0**-53
 BLOCK_ROWS = 1024
 POINTS_AT_ONCE = 64
 _UP = 1 + 2.0**-20

@@ -21,6 +21,7 @@ import numpy as np
 
 from discreet._types import Array, Integers, Vector
 from discreet.data import Block, OpenRows, summation_error
+from discreet.geometry.limits import UNIT
 from discreet.mechanisms.base import labels_of, weigh
 from discreet.privacy import Unit
 from discreet.questions.problem import Problem
@@ -75,7 +76,7 @@ class Moments:
     def rounding(self) -> float:
         """How far the vector as computed can be from the true one, in norm: a public number."""
         bounds = self.problem.bounds
-        within_terms = ROUNDINGS_A_TERM * 2.0**-53 * bounds.max_rows * self.contribution
+        within_terms = ROUNDINGS_A_TERM * UNIT * bounds.max_rows * self.contribution
         return summation_error(bounds, self.contribution, block_rows=BLOCK_ROWS) + within_terms
 
     @property
