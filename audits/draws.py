@@ -132,7 +132,7 @@ def _model_law(plan: Any, rows: OpenRows, factor: float) -> FiniteLaw:
 
 
 def _location_law(plan: Any, rows: OpenRows, factor: float) -> FiniteLaw:
-    return _model_law(plan.columns[0], plan.labelled(rows, 0), factor)
+    return _model_law(plan.columns[0], plan.relabel(rows, 0), factor)
 
 
 def _problem(width: int) -> Problem:

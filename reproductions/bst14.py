@@ -16,7 +16,7 @@ from discreet.mechanisms import Learner, NoisyGradient, Plan, Verdict
 from discreet.mechanisms.noisy_gradient import NoisyGradientPlan
 from discreet.mechanisms.share import Share
 from discreet.mechanisms.summing.batches import FixedBatches
-from discreet.mechanisms.summing.gradient_sums import Walked, sums_of
+from discreet.mechanisms.summing.gradient_sums import GradientProblem, sums_of
 from discreet.mechanisms.summing.schedule import Schedule
 from discreet.mechanisms.summing.step_policy import MOST_STEPS, choose_rule
 from discreet.privacy import Budget, Profile, Unit
@@ -72,7 +72,7 @@ class SingleRowGradient(Learner):
         if not 0 < budget.delta < 1 or not budget.is_private:
             raise CalibrationError("the noise in print is for a finite epsilon and a delta > 0.")
         rows = problem.bounds.max_rows
-        share: Share[Walked] = Share(problem, budget, unit, beside, times)
+        share: Share[GradientProblem] = Share(problem, budget, unit, beside, times)
         schedule = Schedule(self._steps(rows), FixedBatches.of(1, rows, unit))
         grid = schedule.grid(share, printed_multiplier(rows, budget))
         profile = share.together(schedule.profile_on(share, grid), schedule.distance(problem))

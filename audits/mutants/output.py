@@ -18,7 +18,7 @@ from discreet.losses import MarginLogistic
 from discreet.mechanisms import OutputPerturbation
 from discreet.mechanisms.minimising.linear_term import LinearTerm, RadialTerm
 from discreet.noise import Noise
-from discreet.noise.radial_noise import radials
+from discreet.noise.radial_noise import draw_radials
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions.problem import Problem
 
@@ -63,8 +63,8 @@ class ShortTerm(RadialTerm):
     """A uniform direction, and a Gamma length of one shape too few."""
 
     def draw_many(self, width: int, count: int, noise: Noise) -> Array:
-        lengths = np.linalg.norm(radials(width - 1, self.scale, count, noise), axis=1)
-        directions = radials(width, 1.0, count, noise)
+        lengths = np.linalg.norm(draw_radials(width - 1, self.scale, count, noise), axis=1)
+        directions = draw_radials(width, 1.0, count, noise)
         directions /= np.linalg.norm(directions, axis=1, keepdims=True)
         return np.asarray(directions * lengths[:, None])
 

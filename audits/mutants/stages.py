@@ -65,7 +65,7 @@ def exact_standardisation() -> Mutant:
 
     def exactly_framed(rows: OpenRows, noise: Noise, count: int) -> Array:
         frame = StandardFrame.of_gaussian(plan.moments.exact(rows), plan.moments, centred=True)
-        second, bounds = plan.replan.within(frame.region, plan.second)
+        second, bounds = plan.replan.plan_within(frame.region, plan.second)
         return frame.fold(second.run_many(rows.mapped(frame.apply, bounds), noise, count))
 
     zeros, ones = np.zeros((60, 1)), np.ones(60)

@@ -94,7 +94,7 @@ def test_after_a_private_standardisation_all_classes_share_one_frame():
     released = plan.run(opened, RehearsalNoise(2))
     noise = RehearsalNoise(2)
     plan._frame(opened, noise)
-    second, bounds = plan.replan.within(frame.region, plan.second)
+    second, bounds = plan.replan.plan_within(frame.region, plan.second)
     expected = frame.fold(second.run(opened.mapped(frame.apply, bounds), noise))
     np.testing.assert_array_equal(released, expected)
     assert released.shape == (4, 4)

@@ -178,8 +178,8 @@ def test_when_newton_fails_the_slow_method_is_certified_too(exact, penalty, monk
 def test_when_all_else_fails_plain_steps_are_certified(exact, penalty, monkeypatch):
     # The method that the proof counts the steps of.
     _break_newton(monkeypatch)
-    monkeypatch.setattr(ProximalSearch, "_refined", lambda *_: iter(()))
-    monkeypatch.setattr(ProximalSearch, "_accelerated", lambda _, start: start)
+    monkeypatch.setattr(ProximalSearch, "_refine", lambda *_: iter(()))
+    monkeypatch.setattr(ProximalSearch, "_accelerate", lambda _, start: start)
     problem, X, y = made(exact, penalty, max_rows=30)
     check_radius(solver(problem), exact, X, y, np.zeros(3), open_rows(X, y, bounds=problem.bounds))
 
@@ -188,7 +188,7 @@ def test_when_all_else_fails_plain_steps_are_certified(exact, penalty, monkeypat
 @pytest.mark.parametrize("penalty", [Indicator(LinfBall(0.3)), Indicator(L1Ball(0.6)), L1(1.5)])
 def test_slopes_are_guide_enough_without_values(exact, penalty, monkeypatch):
     _break_newton(monkeypatch)
-    monkeypatch.setattr(ProximalSearch, "_slow", lambda *_: iter(()))
+    monkeypatch.setattr(ProximalSearch, "_solve_slowly", lambda *_: iter(()))
     problem, X, y = made(exact, penalty, max_rows=30)
     check_radius(solver(problem), exact, X, y, np.zeros(3), open_rows(X, y, bounds=problem.bounds))
 

@@ -213,7 +213,7 @@ def test_a_column_that_is_far_behind_keeps_its_exact_chance():
     more = solver.solve(opened(question, np.vstack([X[1:], -X[:1]]), y))
     moved = np.ptp(scores - more) * solver.step
     assert 0 < moved <= span_of(solver, ReplaceOne())
-    assert solver.seen(EntropicObjective(question, opened(question, X, y)), scores) <= (
+    assert solver.measure_residual(EntropicObjective(question, opened(question, X, y)), scores) <= (
         solver.tolerance
     )
 
@@ -360,5 +360,5 @@ def test_whatever_becomes_of_newtons_method_there_is_an_answer(monkeypatch, erro
     solver = EntropicMinimiser(Mixture(Squared(0.5), bounds), 30.0)
     rows = open_rows(np.full((20, 3), 0.3), np.zeros(20), bounds=bounds, unit=AddRemoveOne())
     expected = solver.solve(rows)
-    monkeypatch.setattr(EntropicMinimiser, "_by_newton", fail)
+    monkeypatch.setattr(EntropicMinimiser, "_solve_by_newton", fail)
     np.testing.assert_array_equal(solver.solve(rows), expected)

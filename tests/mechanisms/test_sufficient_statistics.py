@@ -167,7 +167,7 @@ def check_law(plan, noise, trials=3000):
     """The noise is GOE on X'X and isotropic on X'y, uncorrelated, with the scales of ERM-6d."""
     problem, p = plan.moments.problem, plan.moments.width
     rows = open_rows(np.zeros((1, p)), [0.0], bounds=problem.bounds)
-    drawn = np.array([plan.noisy(rows, noise) for _ in range(trials)])
+    drawn = np.array([plan.release_statistics(rows, noise) for _ in range(trials)])
     matrices = [plan.moments.matrices(vector) for vector in drawn]
     W = np.array([gram for gram, _ in matrices]) * plan.moments.gram_size
     z = np.array([product for _, product in matrices]) * plan.moments.product_size

@@ -61,7 +61,7 @@ class StagedCase(Case):
         """Return the releases of a plan; later ones as they are once the frame is public."""
         if self.frame is None:
             return self._against_the_rest(plan)
-        second, bounds = plan.replan.within(self.frame.region, plan.second)
+        second, bounds = plan.replan.plan_within(self.frame.region, plan.second)
         return (
             first_stage(plan),
             _learner(second, lambda rows: rows.mapped(self.frame.apply, bounds), self.unit),
@@ -100,7 +100,7 @@ class StagedCase(Case):
             grid = plan.one.grid if hasattr(plan.one, "grid") else plan.one.mask.grid
             return 2 * plan.one.minimiser.radius + grid.step
         frame = plan._frame(data.open(self), RehearsalNoise(3))
-        second, _ = plan.replan.within(frame.region, plan.second)
+        second, _ = plan.replan.plan_within(frame.region, plan.second)
         off = 2 * second.minimiser.radius + second.mask.grid.step
         return off * np.abs(frame.fold(np.eye(frame.mean.size + 1))).sum(axis=0).max()
 

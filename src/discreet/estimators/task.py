@@ -272,7 +272,8 @@ class Task:
             return bounds.row_norm() ** 2  # its statistics need none
         norm, budget = bounds.row_norm(), self.budget
         if isinstance(self.mechanism, PrivateStandardisation):
-            norm, budget = 1.0 + 2.0**-19, self.mechanism.left(budget)  # rows have norm one then
+            norm = 1.0 + 2.0**-19  # rows have norm one then
+            budget = self.mechanism.budget_for_second(budget)
         elif (
             budget.is_private
             and budget.delta > 0

@@ -10,7 +10,7 @@ from discreet._types import Array
 from discreet.geometry import limits
 from discreet.geometry.limits import round_up
 from discreet.losses.base import Loss
-from discreet.losses.pinball import Pinball, checked_quantile
+from discreet.losses.pinball import Pinball, check_quantile
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class SmoothedPinball(Loss):
     width: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "quantile", checked_quantile(self.quantile))
+        object.__setattr__(self, "quantile", check_quantile(self.quantile))
         object.__setattr__(self, "width", limits.size(width=self.width))
 
     def value(self, y: Array, z: Array) -> Array:

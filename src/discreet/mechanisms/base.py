@@ -1,4 +1,7 @@
-"""What every mechanism does: accept a question, plan in public, run in private."""
+"""What every mechanism does: accept a question, plan in public, run in private.
+
+The interfaces of mechanisms and plans, and the refusals and helpers that several of them share.
+"""
 
 from __future__ import annotations
 

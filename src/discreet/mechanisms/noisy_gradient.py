@@ -23,7 +23,7 @@ from discreet.mechanisms.base import (
 )
 from discreet.mechanisms.share import Share
 from discreet.mechanisms.summing.batches import AllRows, Batches, FixedBatches, batches_at
-from discreet.mechanisms.summing.gradient_sums import GradientSums, Walked, sums_of
+from discreet.mechanisms.summing.gradient_sums import GradientProblem, GradientSums, sums_of
 from discreet.mechanisms.summing.schedule import Schedule, least_multiplier
 from discreet.mechanisms.summing.step_policy import (
     AVERAGES,
@@ -59,7 +59,7 @@ class NoisyGradientPlan(Plan):
     reason: str
 
     @property
-    def problem(self) -> Walked:
+    def problem(self) -> GradientProblem:
         return self.sums.problem
 
     @property
@@ -220,7 +220,7 @@ class NoisyGradient(Learner):
 
     def _plan_beside(
         self,
-        question: Walked | OneVsRest,
+        question: GradientProblem | OneVsRest,
         budget: Budget,
         unit: Unit,
         *,
@@ -242,7 +242,7 @@ class NoisyGradient(Learner):
         profile = share.together(schedule.profile_on(share, grid), schedule.distance(problem))
         return self._assemble(problem, unit, schedule, grid, share.guarantee(profile))
 
-    def _batches(self, problem: Walked, unit: Unit) -> Batches:
+    def _batches(self, problem: GradientProblem, unit: Unit) -> Batches:
         if self.batch is not None:
             return FixedBatches.of(self.batch, problem.bounds.max_rows, unit)
         if self.rate is not None:
@@ -251,7 +251,7 @@ class NoisyGradient(Learner):
 
     def _assemble(
         self,
-        problem: Walked,
+        problem: GradientProblem,
         unit: Unit,
         schedule: Schedule,
         grid: Grid | None,

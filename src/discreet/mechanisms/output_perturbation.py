@@ -66,17 +66,17 @@ class OutputPerturbationPlan(Plan):
         return (solver_tolerance(self.minimiser.radius), *grid_tolerances(self.grid))
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
-        return self.minimiser.finish(self._noisy(self._solve(rows), noise))
+        return self.minimiser.finish(self._add_noise(self._solve(rows), noise))
 
     def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Any:
         points = np.tile(self._solve(rows), draws)
-        noisy = self._noisy(points, noise).reshape(draws, -1)
+        noisy = self._add_noise(points, noise).reshape(draws, -1)
         return np.array([self.minimiser.finish(released) for released in noisy])
 
     def _solve(self, rows: OpenRows) -> Vector:
         return self.minimiser.solve(rows, np.zeros(self.minimiser.problem.bounds.width))
 
-    def _noisy(self, points: Vector, noise: Noise) -> Vector:
+    def _add_noise(self, points: Vector, noise: Noise) -> Vector:
         return (release_laplace if self.is_pure else release_gaussian)(points, self.grid, noise)
 
 

@@ -1,4 +1,7 @@
-"""What one learning problem may spend of a budget, and the law of noise that spends it best."""
+"""What one learning problem may spend of a budget, and the law of noise that spends it best.
+
+Composition with what is released already and with further runs of the same problem.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,14 @@ from typing import Generic, Protocol, TypeVar
 
 from discreet.errors import CalibrationError
 from discreet.mechanisms.base import Plan, public_facts
-from discreet.mechanisms.minimising.mask import neglected
+from discreet.mechanisms.minimising.mask import state_neglected
 from discreet.privacy import Budget, Guarantee, Profile, Unit, compose, within
 from discreet.questions.bounds import Bounds
 
 LAWS = ("gaussian", "laplace", "radial")
 
 
-class Stated(Protocol):
+class BoundedQuestion(Protocol):
     """A question about rows within bounds."""
 
     @property
@@ -30,7 +33,7 @@ class Stated(Protocol):
         ...
 
 
-Shared = TypeVar("Shared", bound=Stated)
+Shared = TypeVar("Shared", bound=BoundedQuestion)
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ class Share(Generic[Shared]):
             if profile.delta(self.budget.epsilon) > self.budget.delta:
                 raise CalibrationError("delta is smaller than what drawing the noise leaves out.")
             return self.guarantee(profile)
-        return self.guarantee(self.together(one, 0.0), neglected(self.times * chance))
+        return self.guarantee(self.together(one, 0.0), state_neglected(self.times * chance))
 
     def _allows(self, law: str) -> bool:
         """Say whether a law can keep the budget together with what is released already."""

@@ -81,9 +81,9 @@ class SufficientStatisticsPlan(Plan):
         return grid_tolerances(self.grid, "the noise on the scaled statistics")
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
-        return self.answer(self.noisy(rows, noise))
+        return self.answer(self.release_statistics(rows, noise))
 
-    def noisy(self, rows: OpenRows, noise: Noise) -> Vector:
+    def release_statistics(self, rows: OpenRows, noise: Noise) -> Vector:
         """Return the statistics with noise: public from here on."""
         add_noise = release_gaussian if self.moments.order == 2 else release_laplace
         return add_noise(self.moments.vector(rows), self.grid, noise)
@@ -95,11 +95,11 @@ class SufficientStatisticsPlan(Plan):
         ridge = self.moments.ridge + self.extra_ridge
         penalty = self.moments.problem.penalty
         if penalty is not None:
-            return self._penalised(spectrum, product, ridge, penalty)
+            return self._minimise_penalised(spectrum, product, ridge, penalty)
         ridge += spectrum.multiplier(product, ridge, self.moments.radius)
         return self.moments.coefficients(spectrum.solve(product, ridge))
 
-    def _penalised(
+    def _minimise_penalised(
         self, spectrum: Spectrum, product: Vector, ridge: float, penalty: Penalty
     ) -> Vector:
         """Minimise the noisy quadratic plus the penalty."""

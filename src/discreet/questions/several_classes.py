@@ -54,9 +54,9 @@ class OneVsRest(Question):
         """What whoever stated the problem took as public."""
         return self.problem.assumed
 
-    def restated(self, bounds: Bounds) -> OneVsRest:
+    def restate(self, bounds: Bounds) -> OneVsRest:
         """Return the same question about rows within other bounds."""
-        return replace(self, problem=self.problem.restated(bounds))
+        return replace(self, problem=self.problem.restate(bounds))
 
 
 @dataclass(frozen=True)

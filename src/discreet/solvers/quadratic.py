@@ -101,7 +101,7 @@ class Quadratic:
         for steps in SLOW_STEPS:
             if self.error(found) <= enough:
                 break
-            near = self._slowly(penalty, found.point, primal.step, steps)
+            near = self._descend_slowly(penalty, found.point, primal.step, steps)
             found = self._search(penalty, primal, near, aim)
         return propose(penalty, found.point + primal.step * found.subgradient, primal.step)
 
@@ -135,7 +135,7 @@ class Quadratic:
         residual = self.slope(found.point) + found.subgradient
         return -np.asarray(np.linalg.solve(matrix, residual))
 
-    def _slowly(self, penalty: Penalty, start: Vector, step: float, steps: int) -> Proposal:
+    def _descend_slowly(self, penalty: Penalty, start: Vector, step: float, steps: int) -> Proposal:
         """Take accelerated proximal gradient steps, dropping the momentum when it points uphill."""
         point = ahead = start
         since_restart = 0

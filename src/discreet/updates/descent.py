@@ -44,7 +44,7 @@ def descend(
     _checks.positive(ridge=ridge)
     if penalty is not None and isinstance(rule, Preconditioned):
         raise InputError("Preconditioned steps know no penalty; use Adaptive.")
-    stiffness_of = rule.fresh()
+    stiffness_of = rule.start()
     point = np.array(start, dtype=np.float64)
     answer = point
     for taken in range(1, steps + 1):

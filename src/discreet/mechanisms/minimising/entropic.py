@@ -219,7 +219,7 @@ class EntropicMinimiser:
             shares: Vector = weights / weights.sum()
         return shares
 
-    def seen(self, objective: EntropicObjective, scores: Integers) -> float:
+    def measure_residual(self, objective: EntropicObjective, scores: Integers) -> float:
         """Return the residual, as computed."""
         balance = objective.careful_gradient(self.law(scores))
         balance -= self.entropy * (scores * self.step)
@@ -228,24 +228,24 @@ class EntropicMinimiser:
     def solve(self, rows: OpenRows) -> Integers:
         """Return integers whose law has a residual of at most :attr:`residual`, or raise."""
         objective = EntropicObjective(self.question, rows)
-        for method in (self._by_newton, self._along_the_path):
+        for method in (self._solve_by_newton, self._follow_path):
             with np.errstate(all="ignore"):  # what it finds is checked, and it may find nothing
                 try:
                     logs = method(objective, np.zeros(objective.width))
                 except (ArithmeticError, ValueError, np.linalg.LinAlgError):
                     continue
             scores = self._scores(logs)
-            if self.seen(objective, scores) <= self.tolerance:
+            if self.measure_residual(objective, scores) <= self.tolerance:
                 return scores
         return self.solve_slowly(rows)
 
-    def _along_the_path(self, objective: EntropicObjective, start: Vector) -> Vector:
+    def _follow_path(self, objective: EntropicObjective, start: Vector) -> Vector:
         """Start with so much entropy that all shares are nearly even, and take away a little."""
         logs, entropy = start, max(self._stiffness, self.entropy)
         while entropy > self.entropy:
-            logs = replace(self, entropy=entropy)._by_newton(objective, logs)
+            logs = replace(self, entropy=entropy)._solve_by_newton(objective, logs)
             entropy *= PATH_STEP
-        return self._by_newton(objective, logs)
+        return self._solve_by_newton(objective, logs)
 
     def solve_slowly(self, rows: OpenRows) -> Integers:
         """Do the same by a method whose number of steps is known in advance."""
@@ -255,9 +255,9 @@ class EntropicMinimiser:
         for _ in range(self._steps(stiffness)):
             gradient = objective.careful_gradient(_shares(logs))
             scores = self._scores(-gradient / self.entropy)
-            if self.seen(objective, scores) <= self.tolerance:
+            if self.measure_residual(objective, scores) <= self.tolerance:
                 return scores
-            logs = _normal((stiffness * logs - gradient) / (stiffness + self.entropy))
+            logs = _normalise((stiffness * logs - gradient) / (stiffness + self.entropy))
         raise PrivacyError("the minimiser could not be certified; nothing is released.")
 
     def _steps(self, stiffness: float) -> int:
@@ -272,10 +272,10 @@ class EntropicMinimiser:
         behind = np.rint((logs.max() - logs) / self.step)
         return np.asarray(np.minimum(behind, 2 * MOST_SCORE), dtype=np.int64)
 
-    def _by_newton(self, objective: EntropicObjective, start: Vector) -> Vector:
+    def _solve_by_newton(self, objective: EntropicObjective, start: Vector) -> Vector:
         """Return logarithms of shares near the minimiser, as a rule."""
         entropy, enough = self.entropy, 0.25 * self.tolerance
-        logs = _normal(start)
+        logs = _normalise(start)
         value, gradient = objective.value_and_gradient(_shares(logs))
         for _ in range(NEWTON_STEPS):
             balance = gradient + entropy * logs
@@ -289,7 +289,7 @@ class EntropicMinimiser:
             here = value + entropy * float(shares @ logs)
             length = 1.0
             while length > 1e-4:
-                trial = _normal(logs + length * moves)
+                trial = _normalise(logs + length * moves)
                 there = _shares(trial)
                 trial_value, trial_gradient = objective.value_and_gradient(there)
                 total = trial_value + entropy * float(there @ trial)
@@ -334,7 +334,7 @@ class EntropicMinimiser:
         return step, multiply(step)
 
 
-def _normal(logs: Vector) -> Vector:
+def _normalise(logs: Vector) -> Vector:
     """Return the logarithms of shares that sum to one."""
     logs = logs - logs.max()
     with np.errstate(under="ignore"):

@@ -1,4 +1,7 @@
-"""The last noise of a release: it hides how far computed numbers are from ideal ones."""
+"""The last noise of a release: it hides how far computed numbers are from ideal ones.
+
+Output perturbation on the scale of rounding errors and of the solver's tolerance.
+"""
 
 from __future__ import annotations
 
@@ -98,7 +101,7 @@ def _check_reach(reach: float, bound: float) -> None:
         )
 
 
-def neglected(chance: float) -> str:
+def state_neglected(chance: float) -> str:
     """Say that a guarantee of pure epsilon leaves out what will not happen."""
     power = math.ceil(math.log2(chance))
     return f"that no event of chance 2^{power} happened while noise was drawn"

@@ -28,7 +28,7 @@ from discreet.data import OpenRows
 from discreet.errors import CalibrationError
 from discreet.geometry.limits import UNIT
 from discreet.mechanisms.minimising.minimiser import Minimiser
-from discreet.mechanisms.minimising.proximal_search import ProximalSearch, reached
+from discreet.mechanisms.minimising.proximal_search import ProximalSearch, reachable_residual
 from discreet.mechanisms.minimising.rows_objective import RowsObjective
 from discreet.penalties import Penalty
 from discreet.questions.problem import Problem
@@ -96,7 +96,7 @@ class PenalisedMinimiser:
         """The residual to be reached: some float point surely has it."""
         error = self.plain.varying_error(self._through_prox)
         rounding = self._prox_error + UNIT * self.far
-        return reached(error, self._smoothness, rounding, self._largest_gradient)
+        return reachable_residual(error, self._smoothness, rounding, self._largest_gradient)
 
     @property
     def radius(self) -> float:
@@ -117,7 +117,7 @@ class PenalisedMinimiser:
         problem = self.problem if ridge is None else replace(self.problem, ridge=ridge)
         objective = RowsObjective(problem, rows, linear)
         objective.strong_convexity = self.problem.ridge
-        return self.search(objective).found()
+        return self.search(objective).find()
 
     def search(self, objective: RowsObjective) -> ProximalSearch:
         """Return how a certified point is looked for."""

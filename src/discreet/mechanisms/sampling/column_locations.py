@@ -34,13 +34,13 @@ class LocationsPlan(Plan):
 
     def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Array:
         answers = [
-            self._middle(j) + plan.run_many(self.labelled(rows, j), noise, draws)[:, 0]
+            self._middle(j) + plan.run_many(self.relabel(rows, j), noise, draws)[:, 0]
             for j, plan in enumerate(self.columns)
         ]
         box = self.question.bounds.features
         return np.asarray(box.project(np.column_stack(answers)))
 
-    def labelled(self, rows: OpenRows, j: int) -> OpenRows:
+    def relabel(self, rows: OpenRows, j: int) -> OpenRows:
         """Return ones that carry the entries of a column, less its middle, as labels."""
         middle = self._middle(j)
         return rows.entries(j, lambda values: values - middle, self.question.problem(j).bounds)

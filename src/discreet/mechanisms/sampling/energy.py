@@ -1,5 +1,7 @@
 r"""The energy of coefficients, and what rounding can do to it.
 
+The penalised empirical risk, times the rate at which the exponential mechanism punishes it.
+
 With a public rate c, the energy is :math:`U(w) = c \sum_i f(\langle x_i, w\rangle; y_i) + c
 \frac\Lambda2 \|w\|^2`. Write u = 2**-53, N for ``max_rows``, R for the row norm, L and V for the
 largest slope and value of a row's loss, its weight included, at coefficients of norm at most B.
@@ -159,7 +161,7 @@ class Energy:
         value = value + ridge / 2 * np.square(points).sum(axis=1)
         return self.rate * value, self.rate * (slope + ridge * points)
 
-    def bend(self, point: Vector, blur: float) -> tuple[float, Vector, Array]:
+    def second_order(self, point: Vector, blur: float) -> tuple[float, Vector, Array]:
         """Return value, gradient and Hessian after margins are blurred: to find a way, no more."""
         loss = self.problem.loss
 

@@ -7,13 +7,13 @@ from discreet.mechanisms.summing.exact_gradient import ExactGradient
 from discreet.mechanisms.summing.softmax_gradient import ExactSoftmax
 from discreet.questions import Problem, Softmax, SpatialMedian
 
-Walked = Problem | SpatialMedian | Softmax
+GradientProblem = Problem | SpatialMedian | Softmax
 """Problems whose gradients have exact sums, so that noisy ones can be followed."""
 
 GradientSums = ExactGradient | ExactDirections | ExactSoftmax
 
 
-def sums_of(problem: Walked) -> GradientSums:
+def sums_of(problem: GradientProblem) -> GradientSums:
     """Return how the gradients of a problem are summed."""
     if isinstance(problem, Softmax):
         return ExactSoftmax(problem)

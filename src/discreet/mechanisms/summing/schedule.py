@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from discreet.mechanisms.share import Share
 from discreet.mechanisms.summing.batches import AllRows, Batches
-from discreet.mechanisms.summing.gradient_sums import Walked
+from discreet.mechanisms.summing.gradient_sums import GradientProblem
 from discreet.noise import Grid, distance_of_gaussian, gaussian_grid
 from discreet.privacy import Gaussian, Profile, Unit, calibrate, calibrate_from
 
@@ -33,12 +33,12 @@ class Schedule:
     def sentence(self) -> str:
         return f"{self.steps:,} step{'s' * (self.steps > 1)} over {self.batches.sentence()}"
 
-    def distance(self, problem: Walked) -> float:
+    def distance(self, problem: GradientProblem) -> float:
         """Bound how far noise and batches as drawn are from the ideal ones."""
         one = distance_of_gaussian(problem.width)
         return self.steps * (one + self.batches.distance(problem.bounds.max_rows))
 
-    def grid(self, share: Share[Walked], multiplier: float) -> Grid:
+    def grid(self, share: Share[GradientProblem], multiplier: float) -> Grid:
         """Return the grid and the noise of every step."""
         problem = share.problem
         return gaussian_grid(
@@ -49,7 +49,7 @@ class Schedule:
             room=GRID_ROOM,
         )
 
-    def profile_on(self, share: Share[Walked], grid: Grid) -> Profile:
+    def profile_on(self, share: Share[GradientProblem], grid: Grid) -> Profile:
         """Return the profile of all steps, snapping included."""
         problem, spread = share.problem, grid.spread_l2(share.problem.width)
         moved = self.batches.sensitivity(problem.row_lipschitz, share.unit)
@@ -61,7 +61,7 @@ class Schedule:
 
 
 @lru_cache(maxsize=256)
-def least_multiplier(share: Share[Walked], schedule: Schedule) -> float:
+def least_multiplier(share: Share[GradientProblem], schedule: Schedule) -> float:
     """Return the least noise in one step over what it is measured against."""
     distance = schedule.distance(share.problem)
 
@@ -75,7 +75,7 @@ def least_multiplier(share: Share[Walked], schedule: Schedule) -> float:
     return calibrate_from(guess, together, share.budget, precision=PRECISION)
 
 
-def _guess(share: Share[Walked], schedule: Schedule) -> float:
+def _guess(share: Share[GradientProblem], schedule: Schedule) -> float:
     r"""Return roughly the noise that batches need.
 
     Many steps are nearly Gaussian, with :math:`\mu = q \sqrt{T (e^{m^2} - 1)}`, m the shift over

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from discreet.errors import CalibrationError
-from discreet.mechanisms.summing.gradient_sums import Walked
+from discreet.mechanisms.summing.gradient_sums import GradientProblem
 from discreet.mechanisms.summing.schedule import Schedule
 from discreet.privacy import Unit
 from discreet.questions import Softmax, SpatialMedian
@@ -51,7 +51,7 @@ FULL_ROWS = 2**21
 """Rows that are all read in every step; of more, so many are sampled."""
 
 
-def expected_rows(problem: Walked, unit: Unit, stated: int | None) -> int | None:
+def expected_rows(problem: GradientProblem, unit: Unit, stated: int | None) -> int | None:
     """Return the number of rows, as far as anybody may know it: stated, or public."""
     if stated is not None:
         return stated
@@ -64,7 +64,7 @@ def usual_rate(rows: int | None) -> float:
 
 
 def choose_rule(
-    name: str, problem: Walked, schedule: Schedule, noise: float, rows: int | None
+    name: str, problem: GradientProblem, schedule: Schedule, noise: float, rows: int | None
 ) -> StepRule:
     """Return the step sizes that a name stands for, ``noise`` the scale of that on a sum."""
     if name == "strongly_convex":
@@ -83,7 +83,7 @@ def choose_rule(
     return Decreasing(2 * far, math.sqrt((rows * slope) ** 2 + spread))
 
 
-def expected_distance(problem: Walked) -> float:
+def expected_distance(problem: GradientProblem) -> float:
     """Return how far from the origin the coefficients can be, or are expected to be."""
     if isinstance(problem, SpatialMedian) or math.isfinite(problem.domain_radius):
         return problem.domain_radius
