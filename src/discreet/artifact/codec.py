@@ -12,43 +12,13 @@ import numpy as np
 
 from discreet import _strict_json
 from discreet.errors import InputError
-from discreet.geometry import (
-    Box,
-    L1Ball,
-    L1L2Ball,
-    L2Ball,
-    LinfBall,
-    NuclearBall,
-    Product,
-    Simplex,
-    WholeSpace,
-)
-from discreet.losses import (
-    Hinge,
-    Huber,
-    HuberHinge,
-    LogCosh,
-    Logistic,
-    MarginLogistic,
-    Pinball,
-    Poisson,
-    PseudoHuber,
-    SmoothedHinge,
-    SmoothedPinball,
-    Squared,
-)
+from discreet.geometry import SETS
+from discreet.losses import LOSSES
 from discreet.preprocessing import Category, Numeric
 from discreet.privacy import AddRemoveOne, ReplaceOne
 
-VALUES: dict[str, type[Any]] = {
-    kind.__name__: kind
-    for kind in (
-        *(Box, L1Ball, L1L2Ball, L2Ball, LinfBall, NuclearBall, Product, Simplex, WholeSpace),
-        *(Hinge, Huber, HuberHinge, LogCosh, Logistic, MarginLogistic, Pinball, Poisson),
-        *(PseudoHuber, SmoothedHinge, SmoothedPinball, Squared),
-        *(Category, Numeric, AddRemoveOne, ReplaceOne),
-    )
-}
+_KINDS: tuple[type[Any], ...] = (*SETS, *LOSSES, Category, Numeric, AddRemoveOne, ReplaceOne)
+VALUES = {kind.__name__: kind for kind in _KINDS}
 """Sets, losses, columns and units that an argument may be."""
 
 PLAIN = re.compile(r"[<>=|]?(b1|[iu][1248]|f[248]|U[0-9]{1,5})\Z")
@@ -63,6 +33,7 @@ def encode(value: Any) -> Any:
 
     Examples
     --------
+    >>> from discreet.geometry import L2Ball
     >>> encode(L2Ball(2.0))
     {'L2Ball': {'radius': 2.0}}
     >>> encode((0, math.inf))

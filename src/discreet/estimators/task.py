@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
@@ -21,17 +20,14 @@ from discreet.ledger import AbstractLedger, NoLedger
 from discreet.losses import Loss, Squared
 from discreet.losses.softmax import softmax_of
 from discreet.mechanisms import (
-    AdaptiveRidge,
+    LEARNERS,
     EachAgainstTheRest,
     ExponentialSampling,
     Learner,
-    Localization,
     Mechanism,
     NoisyGradient,
-    ObjectivePerturbation,
-    OutputPerturbation,
     PrivateStandardisation,
-    SufficientStatistics,
+    mechanism_named,
 )
 from discreet.noise import Noise, RehearsalNoise, SystemNoise
 from discreet.penalties import L1, Indicator, L1Within, Penalty
@@ -40,17 +36,6 @@ from discreet.questions import Question
 from discreet.questions.problem import Problem
 from discreet.questions.several_classes import OneVsRest
 from discreet.record import Fact, Origin, Release
-
-MECHANISMS: dict[str, Callable[[], Mechanism]] = {
-    "objective_perturbation": ObjectivePerturbation,
-    "output_perturbation": OutputPerturbation,
-    "sufficient_statistics": SufficientStatistics,
-    "private_standardisation": PrivateStandardisation,
-    "adaptive_ridge": AdaptiveRidge,
-    "noisy_gradient": NoisyGradient,
-    "exponential_sampling": ExponentialSampling,
-    "localization": Localization,
-}
 
 COUNTED = Fact("records", "their number in this table", Origin.FOUND)
 """Without privacy the number of records is used."""
@@ -102,7 +87,7 @@ class Task:
 
     def __post_init__(self) -> None:
         if isinstance(self.mechanism, str):
-            _checks.one_of(("auto", *MECHANISMS), mechanism=self.mechanism)
+            _checks.one_of(("auto", *LEARNERS), mechanism=self.mechanism)
         else:
             _checks.instance(Mechanism, mechanism=self.mechanism)
         if self.ridge is not None:
@@ -241,7 +226,7 @@ class Task:
                 mechanism = "exponential_sampling" if is_small else mechanism
             mechanism = "sufficient_statistics" if self._from_statistics else mechanism
         if isinstance(mechanism, str):
-            mechanism = MECHANISMS[mechanism]()
+            mechanism = mechanism_named(mechanism)
         if self.is_softmax or not isinstance(question, OneVsRest):
             return mechanism
         if isinstance(mechanism, PrivateStandardisation):

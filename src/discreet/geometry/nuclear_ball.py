@@ -149,9 +149,11 @@ class NuclearBall(ConvexSet):
         return np.asarray(moved.reshape(point.size, point.size).T)
 
     def _contains(self, rows: Array, tolerance: float) -> Booleans:
-        values = np.linalg.svd(rows.reshape(-1, *self.shape), compute_uv=False)
+        finite: Booleans = np.all(np.isfinite(rows), axis=1)
+        matrices = np.where(finite[:, None], rows, 0.0).reshape(-1, *self.shape)
+        values = np.linalg.svd(matrices, compute_uv=False)
         inside: Booleans = values.sum(axis=1) <= self.radius * (1 + tolerance)
-        return inside
+        return np.logical_and(finite, inside)
 
     def _reach(self, dimension: int, order: float) -> float:
         # Extreme points are radius times u v' with unit vectors u and v.
