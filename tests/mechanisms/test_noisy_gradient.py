@@ -43,10 +43,12 @@ from discreet.privacy import (
 )
 from discreet.privacy import tilted_fft as tilted
 from discreet.questions.problem import Problem
+from support.cases import cases_of
+from support.cases.gradients import GradientCase
+from support.checks import check_joint_audit
 from support.confidence import lower_bound, upper_bound
 from support.opened import open_rows
 from support.silent import SilentNoise
-from support.two_stage import STAGED, GradientCase, check_joint_audit
 
 ADD, SWAP = AddRemoveOne(), ReplaceOne()
 ROOT = math.sqrt(2 * math.pi)
@@ -499,8 +501,7 @@ class Steep(Hinge):
     ("case", "mutant"),
     [
         pytest.param(case, mutant, id=f"{case.label}-{mutant}")
-        for case in STAGED
-        if isinstance(case, GradientCase)
+        for case in cases_of(GradientCase)
         for mutant in MUTANTS
         # Directions have no slope: what their mutant breaks is in audits/mutants/gradient.py, and
         # those of softmax are in test_softmax.py.

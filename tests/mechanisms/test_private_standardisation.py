@@ -37,22 +37,19 @@ from discreet.privacy import (
 from discreet.questions.bounds import CLIPPING_SLACK
 from discreet.questions.problem import Problem
 from discreet.questions.several_classes import OneVsRest
-from support.cases import Data
+from support.cases import Data, case_labelled
+from support.cases.standardisation import long_frame
+from support.checks import certified_epsilon, check_joint_audit, check_joint_sensitivity
 from support.opened import open_rows
 from support.silent import SilentNoise
-from support.two_stage import (
-    STAGED,
-    _frame_of,
-    certified_epsilon,
-    check_joint_audit,
-    check_joint_sensitivity,
-)
 
 ADD, SWAP = AddRemoveOne(), ReplaceOne()
 both_units = pytest.mark.parametrize("unit", [ADD, SWAP], ids=lambda unit: unit.name)
-CASES = {case.label.removeprefix("private standardisation, "): case for case in STAGED}
-CUBE_ADD, CUBE_SWAP = CASES["cube, add_remove"], CASES["cube, replace"]
-PURE_ADD, PURE_SWAP = CASES["pure, cube, add_remove"], CASES["pure, diamond, replace"]
+CUBE_ADD, CUBE_SWAP, PURE_ADD, PURE_SWAP = (
+    case_labelled(f"private standardisation, {label}")
+    for label in ("cube, add_remove", "cube, replace", "pure, cube, add_remove",
+                  "pure, diamond, replace")
+)  # fmt: skip
 
 
 def bounds_of(features=None, p=3, intercept=1.0, **more):
@@ -589,7 +586,7 @@ def test_a_first_stage_that_is_not_paid_for_is_caught(case):
 
 
 def test_rows_that_are_not_clipped_in_the_frame_are_caught():
-    case = replace(CUBE_ADD, frame=_frame_of(CUBE_ADD.question.bounds, L2Ball(1.0), 2.0))
+    case = replace(CUBE_ADD, frame=long_frame(CUBE_ADD.question.bounds, L2Ball(1.0), 2.0))
 
     class Unclipped(type(case.plan().replan)):
         def plan_within(self, region, known):

@@ -21,7 +21,7 @@ from discreet.noise import RehearsalNoise
 from discreet.penalties import L1, Indicator
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions.problem import Problem
-from support.models import coarse, lattice, law_of, straight_problem, worst_rows
+from support.cases.models import coarse, lattice, law_of, straight_problem, worst_rows
 from support.opened import open_rows
 
 ADD, SWAP = AddRemoveOne(), ReplaceOne()

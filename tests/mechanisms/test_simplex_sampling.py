@@ -26,12 +26,13 @@ from discreet.privacy import AddRemoveOne, BoundedRange, Budget, ReplaceOne
 from discreet.questions import VectorSum
 from discreet.questions.mixture import Mixture
 from discreet.theory.simplex_sampling import slowdown
-from support.mixtures import MIXTURES, best_shares, law_of_counts, law_of_one
+from support.cases import every
+from support.cases.mixtures import MixtureCase, best_shares, law_of_counts, law_of_one
 from support.opened import open_rows
 
 UNITS = [AddRemoveOne(), ReplaceOne()]
 every_unit = pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
-every_case = pytest.mark.parametrize("case", MIXTURES, ids=lambda case: case.label)
+every_case = every(MixtureCase)
 SIX_IN_A_MILLION = 4.5
 
 

@@ -26,8 +26,9 @@ from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions.problem import Problem
 from discreet.questions.several_classes import OneVsRest, Softmax
 from discreet.updates import Adaptive, Preconditioned
+from support.cases import case_labelled
+from support.checks import check_joint_audit
 from support.opened import open_rows
-from support.two_stage import STAGED, check_joint_audit
 
 ADD, SWAP = AddRemoveOne(), ReplaceOne()
 BUDGET = Budget(1.0, 1e-6)
@@ -308,11 +309,9 @@ class _Apart(Softmax):
         return _EachItsOwn()
 
 
-@pytest.mark.parametrize(
-    "case", [case for case in STAGED if case.label.startswith("noisy softmax")],
-    ids=lambda case: case.label,
-)  # fmt: skip
-def test_a_mutant_is_caught(case):
+@pytest.mark.parametrize("unit", ["add_remove", "replace"])
+def test_a_mutant_is_caught(unit):
+    case = case_labelled(f"noisy softmax, {unit}")
     plan = case.plan()
     check_joint_audit(case, plan)
     sums = ExactSoftmax(_Apart(case.question))
