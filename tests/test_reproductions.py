@@ -6,6 +6,7 @@ what chance a fresh seed would have had of failing.
 
 from __future__ import annotations
 
+import doctest
 import json
 import math
 import sys
@@ -25,7 +26,7 @@ from discreet.privacy import AddRemoveOne, Budget, Guarantee, Pure, ReplaceOne
 from discreet.questions import Problem
 from discreet.record import Release
 from discreet.report import card
-from reproductions import bloated, browser, inequalities, perturbation, sampled, trace
+from reproductions import bloated, browser, bst14, inequalities, perturbation, sampled, trace
 from reproductions.__main__ import main
 from reproductions.bst14 import SingleRowGradient
 from reproductions.many import minimisers, unit_terms
@@ -374,6 +375,12 @@ def test_the_printed_noise_is_refused_where_it_is_not_enough():
         SingleRowGradient(steps=10**5).plan(few, APPROXIMATE, ReplaceOne())
     with pytest.raises(CalibrationError, match="fewer rows"):
         SingleRowGradient().plan(replace(few, bounds=BINARY), APPROXIMATE, ReplaceOne())
+
+
+def test_the_example_of_the_printed_algorithm_runs():
+    found = doctest.testmod(bst14)
+    assert found.attempted > 5
+    assert found.failed == 0
 
 
 def test_the_printed_algorithm_is_refused_where_nothing_is_printed():

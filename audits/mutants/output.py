@@ -9,7 +9,7 @@ import numpy as np
 
 from audits.mutants.attacks import Nearness
 from audits.mutants.base import Mutant
-from audits.mutants.runs import Sampled, of_plan, rescaled
+from audits.mutants.runs import Sampled, of_plan, rescale
 from discreet._types import Array
 from discreet.audit import Pair
 from discreet.data import Bounds, LabelSet, OpenRows
@@ -42,7 +42,7 @@ def moves_once() -> Mutant:
         mechanism="output_perturbation",
         guarantee=plan.guarantee,
         pair=EXCHANGED,
-        run=of_plan(replace(plan, grid=rescaled(plan.grid, 0.5)), BOUNDS),
+        run=of_plan(replace(plan, grid=rescale(plan.grid, 0.5)), BOUNDS),
         original=of_plan(plan, BOUNDS),
         trials=8000,
     )
