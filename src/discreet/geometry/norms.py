@@ -1,4 +1,4 @@
-"""Norms of many rows at once, with no temporary of the size of the rows.
+"""Norms of many rows at once, with no temporary of the size of the rows; pairwise summation.
 
 A norm too large for its computation comes out as infinity, without a warning.
 """

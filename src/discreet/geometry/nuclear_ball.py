@@ -1,4 +1,4 @@
-r"""Matrices whose singular values have a bounded sum.
+r"""Matrices whose singular values have a bounded sum: the ball of the nuclear norm.
 
 *How exactly a matrix is projected.* Let Z be m x k with singular values computed as U, s, V, q of
 them, and let E be the largest of :math:`\|U'U - I\|_F`, :math:`\|V'V - I\|_F` and

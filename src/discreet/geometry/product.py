@@ -1,4 +1,4 @@
-"""Points in parts, each within a set of its own."""
+"""Points in parts, each within a set of its own: the Cartesian product of convex sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The simplex: shares of a total."""
+"""The simplex: shares of a total, probabilities if that is one."""
 
 from __future__ import annotations
 

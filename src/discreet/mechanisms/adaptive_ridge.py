@@ -1,4 +1,7 @@
-"""Least squares whose ridge gives way where the data curve enough; ``adaptive_ridge.md``."""
+"""Least squares whose ridge gives way where the data curve enough; ``adaptive_ridge.md``.
+
+A noisy smallest eigenvalue of X'X first, then objective perturbation with the ridge still missing.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Find a ball with noise on the minimiser, then draw inside of it; proof in ``localization.md``."""
+"""Find a ball with noise on the minimiser, then draw inside of it; proof in ``localization.md``.
+
+Output perturbation localises the minimiser, the exponential mechanism refines it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Standardise columns privately, then learn in that frame; ``private_standardisation.md``."""
+"""Standardise columns privately, then learn in that frame; ``private_standardisation.md``.
+
+Two stages that compose: noisy means and variances for preprocessing, then another mechanism.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Where a rising function crosses zero: line searches that compare slopes, not values."""
+"""Where a rising function crosses zero: line searches that compare slopes, not values.
+
+Bisection and secant steps on the directional derivative.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Projected steps along gradients that somebody else releases."""
+"""Projected steps along gradients that somebody else releases.
+
+Proximal subgradient descent, with the ridge and the penalty taken exactly.
+"""
 
 from __future__ import annotations
 

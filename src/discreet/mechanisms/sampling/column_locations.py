@@ -1,4 +1,7 @@
-"""A location of each column: one drawn coefficient each, within one budget."""
+"""A location of each column: one drawn coefficient each, within one budget.
+
+M-estimators of location (medians, Huber's) by the exponential mechanism, composed over columns.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 r"""Exact draws from a law on a lattice, by rejection from tangents of its energy.
 
+Rejection sampling below a piecewise exponential envelope that is refined where it is loose.
+
 The law gives a lattice point chance proportional to :math:`e^{-U}`, U convex. Lattice points are
 cut into cells, boxes in the skew coordinates of a ``Guide``. In a cell a tangent of U, less all
 that rounding can do, is a function :math:`b + \sum_j t_j k_j` below U, k the point's steps from a

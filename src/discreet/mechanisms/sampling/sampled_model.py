@@ -1,4 +1,7 @@
-"""Coefficients drawn with chance proportional to exp(-energy): what is fixed in advance."""
+"""Coefficients drawn with chance proportional to exp(-energy): what is fixed in advance.
+
+The exponential mechanism on a lattice of coefficients: its preconditions, rate and composition.
+"""
 
 from __future__ import annotations
 

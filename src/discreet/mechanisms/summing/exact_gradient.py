@@ -1,5 +1,7 @@
 r"""Sums of gradients without rounding: whatever the order, each row adds what it adds alone.
 
+Fixed-point arithmetic for margins, slopes and sums; clipping bounds what a row can add.
+
 A loss with a kink has a slope that jumps, so a margin that is rounded one way in one data set and
 the other way in its neighbour could move every row's gradient at once. Here nothing is rounded
 that depends on other rows:

@@ -1,5 +1,7 @@
 r"""X'X and X'y as one vector of bounded contributions, and back.
 
+The sufficient statistics of least squares, scaled so that their sensitivity is known.
+
 With R the row norm, :math:`R_1` the l1 norm of a row, Y the largest label, W the largest weight
 (one if there are none, and left out below) and p the width, the vector of a data set is
 

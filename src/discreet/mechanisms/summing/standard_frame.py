@@ -1,4 +1,7 @@
-"""The standardised frame: columns centred and scaled by what noisy sums say of them."""
+"""The standardised frame: columns centred and scaled by what noisy sums say of them.
+
+Standardisation (z-scores) by public means and variances, and coefficients folded back from it.
+"""
 
 from __future__ import annotations
 
