@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from audits.mechanisms import EPSILONS, UNITS
-from audits.mutants.runs import opened
+from audits.mutants.runs import open_data
 from discreet._types import Integers, Vector
 from discreet.audit.exact import largest_loss
 from discreet.audit.exact.laws import FiniteLaw, exponential_selection
@@ -69,7 +69,7 @@ class Draw:
         kind = unit_named(unit)
         plan = ExponentialSampling().plan(self.question, Budget(epsilon), kind)
         crowd = 2 * int(CROWD / epsilon)
-        rows = [opened(data, self.question.bounds, kind) for data in self.pair(kind, crowd)]
+        rows = [open_data(data, self.question.bounds, kind) for data in self.pair(kind, crowd)]
         first, second = (self.law(plan, each, factor) for each in rows)
         reached = max(largest_loss(first, second), largest_loss(second, first))
         return Drawn(self.name, unit, epsilon, reached)
@@ -132,7 +132,7 @@ def _model_law(plan: Any, rows: OpenRows, factor: float) -> FiniteLaw:
 
 
 def _location_law(plan: Any, rows: OpenRows, factor: float) -> FiniteLaw:
-    return _model_law(plan.columns[0], plan.labelled(rows, 0), factor)
+    return _model_law(plan.columns[0], plan.relabel(rows, 0), factor)
 
 
 def _problem(width: int) -> Problem:

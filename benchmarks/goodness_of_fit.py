@@ -34,7 +34,7 @@ FEWEST = 10  # cells expected to hold fewer draws are counted as one
 class Case:
     """A law of the sampler beside an independent statement of its upper tail."""
 
-    law: laws.Law
+    law: laws.NoiseLaw
     survival: Callable[[np.ndarray], np.ndarray]  # P(X >= x) for x >= 0
     moments: tuple[float, float]  # E X**2, E X**4
 
@@ -125,7 +125,7 @@ def residual_path(case: Case, words: CipherWords, draws: int) -> tuple[float, in
     probabilities = residual_probabilities(case)
     counts = np.zeros(probabilities.size, dtype=np.int64)
     for size in sizes(draws, RESIDUAL_CHUNK):
-        magnitude = laws._residual(case.law, words, size, BITS)
+        magnitude = laws._draw_residual(case.law, words, size, BITS)
         cell = np.minimum(magnitude >> (BITS - CELL_BITS), counts.size - 1)
         counts += np.bincount(cell, minlength=counts.size)
     thin = probabilities * draws < FEWEST

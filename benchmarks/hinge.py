@@ -37,7 +37,7 @@ class Fixed(StepRule):
 
     stiffness: float
 
-    def fresh(self) -> Stiffness:
+    def start(self) -> Stiffness:
         return lambda gradient: self.stiffness
 
 

@@ -43,12 +43,7 @@ from discreet.preprocessing import Category, Numeric
 from discreet.privacy import Budget
 from discreet.questions import VectorSum
 from discreet.svm import LinearSVC
-from support.cases import CASES
-from support.choices import CHOICES
-from support.mixtures import MIXTURES
-from support.models import MODELS
-from support.selections import SELECTIONS
-from support.two_stage import STAGED
+from support.cases import ALL_CASES
 
 NUMBERS = (1, 2, 9, 10, 11, 40, 300)
 """Tables of so many rows, where ten are declared or many more."""
@@ -152,11 +147,7 @@ def test_no_estimator_tells_when_it_looks_for_classes(name):
     assert len(differing(look(count) for count in (classes, 30, 300))) == 1
 
 
-EVERY_CASE = [
-    case
-    for case in (*CASES, *STAGED, *SELECTIONS, *MIXTURES, *MODELS, *CHOICES)
-    if not case.unit.count_is_public
-]
+EVERY_CASE = [case for case in ALL_CASES if not case.unit.count_is_public]
 
 
 @pytest.mark.parametrize("case", EVERY_CASE, ids=lambda case: case.label)

@@ -6,21 +6,29 @@ what chance a fresh seed would have had of failing.
 
 from __future__ import annotations
 
+import doctest
 import json
 import math
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from discreet.losses import Logistic
+from discreet.data import Bounds, LabelSet
+from discreet.errors import CalibrationError, InputError
+from discreet.geometry import L2Ball
+from discreet.losses import Hinge, Logistic
 from discreet.mechanisms.objective_perturbation import PURE_MASK_SHARE
 from discreet.noise import RehearsalNoise
+from discreet.penalties import Indicator
 from discreet.privacy import AddRemoveOne, Budget, Guarantee, Pure, ReplaceOne
+from discreet.questions import Problem
 from discreet.record import Release
 from discreet.report import card
-from reproductions import bloated, browser, inequalities, perturbation, sampled, trace
+from reproductions import bloated, browser, bst14, inequalities, perturbation, sampled, trace
 from reproductions.__main__ import main
+from reproductions.bst14 import SingleRowGradient
 from reproductions.many import minimisers, unit_terms
 from reproductions.perturbation import Setting
 from reproductions.sphere import WIDTH, separable, unseparable
@@ -341,3 +349,46 @@ def test_without_a_browser_the_card_is_made_and_a_reason_printed(tmp_path, monke
     assert browser.browser() is None
     assert "is installed; not shown" in capsys.readouterr().out
     assert [path.name for path in tmp_path.iterdir()] == ["card.html"]
+
+
+BINARY = Bounds(L2Ball(3.0), 4, labels=LabelSet([-1, 1]), intercept=0.7, max_rows=2**20)
+APPROXIMATE = Budget(1.0, 1e-6)
+
+
+def test_single_rows_as_printed_keep_more_than_the_paper_says():
+    ball = Indicator(L2Ball(2.0))
+    problem = Problem(Hinge(), replace(BINARY, max_rows=40), ridge=1e-6, penalty=ball)
+    plan = SingleRowGradient().plan(problem, APPROXIMATE, ReplaceOne())
+    printed = math.sqrt(32 * math.log(40 / 1e-6) * math.log(1e6)) * problem.row_lipschitz
+    assert 1 <= plan.grid.scale / printed < 1 + 1e-4
+    assert plan.steps == 1600
+    assert plan.guarantee.epsilon(1e-6) < 0.2
+    generator = np.random.default_rng(0)
+    X, y = generator.standard_normal((40, 4)), generator.choice([-1.0, 1.0], 40)
+    rows = open_rows(X, y, bounds=problem.bounds, unit=ReplaceOne())
+    assert ball.region.contains(plan.run(rows, RehearsalNoise(1)))
+
+
+def test_the_printed_noise_is_refused_where_it_is_not_enough():
+    few = Problem(Hinge(), replace(BINARY, max_rows=3), ridge=1.0)
+    with pytest.raises(CalibrationError, match="does not keep"):
+        SingleRowGradient(steps=10**5).plan(few, APPROXIMATE, ReplaceOne())
+    with pytest.raises(CalibrationError, match="fewer rows"):
+        SingleRowGradient().plan(replace(few, bounds=BINARY), APPROXIMATE, ReplaceOne())
+
+
+def test_the_example_of_the_printed_algorithm_runs():
+    found = doctest.testmod(bst14)
+    assert found.attempted > 5
+    assert found.failed == 0
+
+
+def test_the_printed_algorithm_is_refused_where_nothing_is_printed():
+    few = Problem(Hinge(), replace(BINARY, max_rows=3), ridge=1.0)
+    for budget in (Budget(1.0), Budget(math.inf)):
+        with pytest.raises(CalibrationError, match="finite epsilon"):
+            SingleRowGradient().plan(few, budget, ReplaceOne())
+    with pytest.raises(CalibrationError, match="'replace'"):
+        SingleRowGradient().plan(few, APPROXIMATE, AddRemoveOne())
+    with pytest.raises(InputError, match="steps"):
+        SingleRowGradient(steps=0)

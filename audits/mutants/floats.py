@@ -9,7 +9,7 @@ import numpy as np
 
 from audits.mutants.base import BoundMutant, Mutant
 from audits.mutants.output import BOUNDS, ONE_MORE, STEEP, of_radial
-from audits.mutants.runs import Sampled, of_plan, on_grid, opened
+from audits.mutants.runs import Sampled, of_plan, on_grid, open_data
 from discreet._types import Array
 from discreet.audit import Pair
 from discreet.audit.scores import (
@@ -116,7 +116,7 @@ class _SinglePrecision:
         self._plan, self._bounds = plan, bounds
 
     def many(self, data: Array, count: int, seed: int) -> Array:
-        rows, _ = opened(data, self._bounds, ADD).gather()
+        rows, _ = open_data(data, self._bounds, ADD).gather()
         total = np.cumsum(rows, axis=0, dtype=np.float32)[-1].astype(np.float64)
         grid = Grid(self._plan.grid.scale, 24, bound=2.0**20)
         return on_grid(grid.snap(total), grid, RehearsalNoise(seed), count, laplace=False)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from audits.mutants.base import Mutant
-from audits.mutants.runs import of_plan, rescaled
+from audits.mutants.runs import of_plan, rescale
 from discreet._types import Integers, Vector
 from discreet.audit import Pair
 from discreet.audit.catalogue import Case, cases
@@ -20,7 +20,7 @@ from discreet.mechanisms.summing.softmax_gradient import ExactSoftmax
 from discreet.privacy import AddRemoveOne
 
 
-def _labelled(label: str, unit: str, epsilon: float) -> Case:
+def _case_labelled(label: str, unit: str, epsilon: float) -> Case:
     return next(
         case for case in cases("noisy_gradient", unit, epsilon, 1e-3) if case.label == label
     )
@@ -36,7 +36,7 @@ def moves_once() -> Mutant:
         mechanism="noisy_gradient",
         guarantee=plan.guarantee,
         pair=case.pair,
-        run=of_plan(replace(plan, grid=rescaled(plan.grid, 0.5)), bounds),
+        run=of_plan(replace(plan, grid=rescale(plan.grid, 0.5)), bounds),
         original=of_plan(plan, bounds),
         trials=8000,
     )
@@ -52,7 +52,7 @@ class _Differences(ExactDirections):
 
 
 def not_unit_vectors() -> Mutant:
-    case = _labelled("noisy gradient, directions", "add_remove", 1.0)
+    case = _case_labelled("noisy gradient, directions", "add_remove", 1.0)
     plan: Any = case.plan()
     bounds = case.question.bounds
     nothing, far = np.array([[0.0]]), np.array([[0.0], [100.0]])
@@ -84,7 +84,7 @@ class _EachItsOwn(ExactSoftmax):
 
 
 def as_many_losses_as_classes() -> Mutant:
-    case = _labelled("noisy gradient, softmax", "replace", 4.0)
+    case = _case_labelled("noisy gradient, softmax", "replace", 4.0)
     question: Any = replace(case.question, classes=12)  # type: ignore[type-var]
     plan: Any = case.mechanism.plan(question, case.budget, case.pair.unit)
     bounds = question.bounds

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from audits.mutants.base import BoundMutant, Broken, Mutant
-from audits.mutants.runs import of_plan, opened
+from audits.mutants.runs import of_plan, open_data
 from discreet.audit.catalogue import cases
 from discreet.data import Bounds, Interval
 from discreet.geometry import LinfBall
@@ -76,7 +76,7 @@ def range_on(kappa: float, unit: Unit) -> tuple[EntropicMinimiser, float]:
     """Return the range of the log ratios on that pair, from the integers that draws follow."""
     question, *pair = bent(kappa, unit)
     solver = EntropicMinimiser(question, ENTROPY)
-    first, second = (solver.solve(opened(data, question.bounds, unit)) for data in pair)
+    first, second = (solver.solve(open_data(data, question.bounds, unit)) for data in pair)
     return solver, float(np.ptp(first - second) * solver.step)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from audits.mutants.attacks import Nearness
 from audits.mutants.base import Mutant
 from audits.mutants.line import minimisers
-from audits.mutants.runs import Sampled, of_plan, opened
+from audits.mutants.runs import Sampled, of_plan, open_data
 from discreet._types import Array
 from discreet.audit import Pair
 from discreet.audit.scores import ObjectiveLikelihood
@@ -88,7 +88,7 @@ class _FreeIntercept:
 
     def many(self, data: Any, count: int, seed: int) -> Array:
         noise = RehearsalNoise(seed)
-        rows, labels = opened(data, HINGED.bounds, ADD).gather()
+        rows, labels = open_data(data, HINGED.bounds, ADD).gather()
         if rows[:, :-1].any():
             raise ValueError("rows must be zero but for the intercept.")
         linears = self._plan.term.draw_many(2, count, noise)

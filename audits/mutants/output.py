@@ -9,7 +9,7 @@ import numpy as np
 
 from audits.mutants.attacks import Nearness
 from audits.mutants.base import Mutant
-from audits.mutants.runs import Sampled, of_plan, rescaled
+from audits.mutants.runs import Sampled, of_plan, rescale
 from discreet._types import Array
 from discreet.audit import Pair
 from discreet.data import Bounds, LabelSet, OpenRows
@@ -18,7 +18,7 @@ from discreet.losses import MarginLogistic
 from discreet.mechanisms import OutputPerturbation
 from discreet.mechanisms.minimising.linear_term import LinearTerm, RadialTerm
 from discreet.noise import Noise
-from discreet.noise.radial_noise import radials
+from discreet.noise.radial_noise import draw_radials
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions.problem import Problem
 
@@ -42,7 +42,7 @@ def moves_once() -> Mutant:
         mechanism="output_perturbation",
         guarantee=plan.guarantee,
         pair=EXCHANGED,
-        run=of_plan(replace(plan, grid=rescaled(plan.grid, 0.5)), BOUNDS),
+        run=of_plan(replace(plan, grid=rescale(plan.grid, 0.5)), BOUNDS),
         original=of_plan(plan, BOUNDS),
         trials=8000,
     )
@@ -63,8 +63,8 @@ class ShortTerm(RadialTerm):
     """A uniform direction, and a Gamma length of one shape too few."""
 
     def draw_many(self, width: int, count: int, noise: Noise) -> Array:
-        lengths = np.linalg.norm(radials(width - 1, self.scale, count, noise), axis=1)
-        directions = radials(width, 1.0, count, noise)
+        lengths = np.linalg.norm(draw_radials(width - 1, self.scale, count, noise), axis=1)
+        directions = draw_radials(width, 1.0, count, noise)
         directions /= np.linalg.norm(directions, axis=1, keepdims=True)
         return np.asarray(directions * lengths[:, None])
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from audits.mutants.base import BoundMutant, Mutant
 from audits.mutants.line import minimisers
-from audits.mutants.runs import hidden, of_plan, opened
+from audits.mutants.runs import hide, of_plan, open_data
 from discreet._types import Array
 from discreet.audit import Pair
 from discreet.audit.scores import ObjectiveLikelihood
@@ -46,7 +46,7 @@ class AsPrinted:
 
     def many(self, data: Any, count: int, seed: int) -> Array:
         noise, problem = RehearsalNoise(seed), self._problem
-        rows, labels = opened(data, LINE, SWAP).gather()
+        rows, labels = open_data(data, LINE, SWAP).gather()
         tilts = self._term.draw_many(1, count, noise)[:, 0]
         points = minimisers(problem.loss, rows[:, 0], np.asarray(labels), problem.ridge, tilts)
         return self._mask.hide(points, noise)[:, None]
@@ -159,7 +159,7 @@ class ApproximateMinima:
     def many(self, data: Any, count: int, seed: int) -> Array:
         side = 1.0 if data[1][0] > 0 else -1.0
         point = np.array([side * self._gamma / self._ridge])
-        return hidden(point, self._grid, RehearsalNoise(seed), count, laplace=False)
+        return hide(point, self._grid, RehearsalNoise(seed), count, laplace=False)
 
 
 def approximate_minima() -> Mutant:

@@ -16,7 +16,7 @@ from discreet.noise import Grid, Noise, RehearsalNoise, release_gaussian, releas
 from discreet.privacy import Guarantee, NoPrivacy, Unit
 
 
-def opened(data: Any, bounds: Bounds, unit: Unit) -> OpenRows:
+def open_data(data: Any, bounds: Bounds, unit: Unit) -> OpenRows:
     """Open a data set, an array X or a tuple (X, y), for nothing."""
     X, y = data if isinstance(data, tuple) else (data, None)
     rows = Rows(X, y, bounds=bounds, unit=unit)
@@ -32,7 +32,7 @@ class Sampled:
     releases: Callable[[OpenRows, Noise, int], Any]
 
     def many(self, data: Any, count: int, seed: int) -> Array:
-        rows = opened(data, self.bounds, self.unit)
+        rows = open_data(data, self.bounds, self.unit)
         return np.asarray(self.releases(rows, RehearsalNoise(seed), count)).reshape(count, -1)
 
 
@@ -48,13 +48,13 @@ def on_grid(units: Any, grid: Grid, noise: Noise, count: int, laplace: bool) -> 
     return grid.values(drawn + units)
 
 
-def hidden(point: Vector, grid: Grid, noise: Noise, count: int, laplace: bool) -> Array:
+def hide(point: Vector, grid: Grid, noise: Noise, count: int, laplace: bool) -> Array:
     """Snap a point, and add noise to it ``count`` times."""
     release = release_laplace if laplace else release_gaussian
     return release(np.tile(point, count), grid, noise).reshape(count, -1)
 
 
-def rescaled(grid: Grid, factor: float) -> Grid:
+def rescale(grid: Grid, factor: float) -> Grid:
     """Return a grid whose noise is wrong by a factor; it is a little coarser, so that it fits."""
     return Grid(grid.scale * factor, grid.bits - 2, grid.bound)
 

@@ -19,7 +19,7 @@ from discreet.data import OpenRows
 from discreet.mechanisms.exponential_sampling import Runs
 from discreet.mechanisms.localization import FIRST_SHARE
 from discreet.mechanisms.sampling.energy import Energy
-from discreet.mechanisms.sampling.lattice import around
+from discreet.mechanisms.sampling.lattice import region_around
 from discreet.mechanisms.sampling.rejection import Sampler
 from discreet.mechanisms.sampling.sampled_model import domain_of
 from discreet.noise import Noise
@@ -151,7 +151,7 @@ def draft_without_noise() -> Mutant:
     plan: Any = case.plan()
 
     def drawn(rows: OpenRows, noise: Noise, count: int, centre: Vector) -> Array:
-        region = around(centre, plan.radius, domain_of(plan.problem), step_bits=10)
+        region = region_around(centre, plan.radius, domain_of(plan.problem), step_bits=10)
         energy = Energy(plan.problem, plan.rate, rows)
         return Sampler.of(energy, region, plan.scale).draw(noise, count)
 

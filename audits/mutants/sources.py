@@ -9,7 +9,7 @@ import numpy as np
 
 from audits.mutants.attacks import SeenBefore
 from audits.mutants.base import Mutant
-from audits.mutants.runs import of_classes, of_plan, on_grid, opened
+from audits.mutants.runs import of_classes, of_plan, on_grid, open_data
 from discreet._types import Array, Integers
 from discreet.audit import Pair
 from discreet.data import Bounds, LabelSet
@@ -56,7 +56,8 @@ class _TwoWorkers:
         parts = []
         for worker in range(2):
             units = self._plan.totals.units(
-                opened(data[:, [worker]], self._plan.totals.question.bounds, ADD), self._plan.grid
+                open_data(data[:, [worker]], self._plan.totals.question.bounds, ADD),
+                self._plan.grid,
             )
             own = RehearsalNoise(seeds[0 if self._forked else worker])
             parts.append(on_grid(units, self._plan.grid, own, count, laplace=True))
@@ -94,7 +95,7 @@ class _OneByte:
 
     def many(self, data: Array, count: int, seed: int) -> Array:
         grid = self._plan.grid
-        units = self._plan.totals.units(opened(data, BALL, ADD), grid)
+        units = self._plan.totals.units(open_data(data, BALL, ADD), grid)
         seeds = RehearsalNoise(seed).below(256, count).tolist()
         drawn = np.array([_drawn(byte, units.size, grid.bits) for byte in seeds])
         return np.asarray(grid.values(units + drawn))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from audits.mutants.base import Mutant
-from audits.mutants.runs import Sampled, hidden, of_classes, of_plan, rescaled
+from audits.mutants.runs import Sampled, hide, of_classes, of_plan, rescale
 from audits.mutants.sources import CLASSES, ONE_MORE
 from discreet._types import Array
 from discreet.audit import Pair
@@ -65,7 +65,7 @@ def exact_standardisation() -> Mutant:
 
     def exactly_framed(rows: OpenRows, noise: Noise, count: int) -> Array:
         frame = StandardFrame.of_gaussian(plan.moments.exact(rows), plan.moments, centred=True)
-        second, bounds = plan.replan.within(frame.region, plan.second)
+        second, bounds = plan.replan.plan_within(frame.region, plan.second)
         return frame.fold(second.run_many(rows.transform(frame.apply, bounds), noise, count))
 
     zeros, ones = np.zeros((60, 1)), np.ones(60)
@@ -146,7 +146,7 @@ def product_forgotten() -> Mutant:
 
     def statistics(grid: Any) -> Sampled:
         def noisy(rows: OpenRows, noise: Noise, count: int) -> Array:
-            return hidden(plan.moments.vector(rows), grid, noise, count, laplace=False)
+            return hide(plan.moments.vector(rows), grid, noise, count, laplace=False)
 
         return Sampled(bounds, ADD, noisy)
 
@@ -157,7 +157,7 @@ def product_forgotten() -> Mutant:
         mechanism="sufficient_statistics",
         guarantee=plan.guarantee,
         pair=Pair((rows[:1], labels[:1]), (rows, labels), ADD),
-        run=statistics(rescaled(plan.grid, math.sqrt(0.5))),
+        run=statistics(rescale(plan.grid, math.sqrt(0.5))),
         original=statistics(plan.grid),
         trials=24000,
     )

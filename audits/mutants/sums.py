@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from audits.mutants.base import Mutant
-from audits.mutants.runs import Sampled, hidden, of_plan, on_grid, opened, rescaled
+from audits.mutants.runs import Sampled, hide, of_plan, on_grid, open_data, rescale
 from discreet._types import Array
 from discreet.audit import Pair
 from discreet.data import Bounds, LabelSet, OpenRows
@@ -45,7 +45,7 @@ def moves_once_gaussian() -> Mutant:
         mechanism="gaussian_sum",
         guarantee=plan.guarantee,
         pair=EXCHANGED,
-        run=of_plan(replace(plan, grid=rescaled(plan.grid, 0.5)), BALL),
+        run=of_plan(replace(plan, grid=rescale(plan.grid, 0.5)), BALL),
         original=of_plan(plan, BALL),
         trials=8000,
     )
@@ -59,7 +59,7 @@ def moves_once_laplace() -> Mutant:
         mechanism="laplace_sum",
         guarantee=plan.guarantee,
         pair=EXCHANGED,
-        run=of_plan(replace(plan, grid=rescaled(plan.grid, 0.5)), DIAMOND),
+        run=of_plan(replace(plan, grid=rescale(plan.grid, 0.5)), DIAMOND),
         original=of_plan(plan, DIAMOND),
         trials=8000,
     )
@@ -112,7 +112,7 @@ def intercept_outside_the_norm() -> Mutant:
         mechanism="gaussian_sum",
         guarantee=plan.guarantee,
         pair=ONE_MORE,
-        run=of_plan(replace(plan, grid=rescaled(plan.grid, math.sqrt(0.5))), bounds),
+        run=of_plan(replace(plan, grid=rescale(plan.grid, math.sqrt(0.5))), bounds),
         original=of_plan(plan, bounds),
         trials=24000,
     )
@@ -126,7 +126,7 @@ def deviation_for_scale() -> Mutant:
         mechanism="laplace_sum",
         guarantee=plan.guarantee,
         pair=ONE_MORE,
-        run=of_plan(replace(plan, grid=rescaled(plan.grid, math.sqrt(0.5))), DIAMOND),
+        run=of_plan(replace(plan, grid=rescale(plan.grid, math.sqrt(0.5))), DIAMOND),
         original=of_plan(plan, DIAMOND),
         trials=16000,
     )
@@ -139,11 +139,11 @@ class _TrueCount:
         self._epsilon = epsilon
 
     def many(self, data: Array, count: int, seed: int) -> Array:
-        rows, _ = opened(data, DIAMOND, ADD).gather()
+        rows, _ = open_data(data, DIAMOND, ADD).gather()
         grid = laplace_grid(
             epsilon=self._epsilon, sensitivity=1 / len(rows), dimension=2, bound=1.0
         )
-        return hidden(rows.mean(axis=0), grid, RehearsalNoise(seed), count, laplace=True)
+        return hide(rows.mean(axis=0), grid, RehearsalNoise(seed), count, laplace=True)
 
 
 def true_count() -> Mutant:
@@ -176,7 +176,7 @@ def count_with_half_the_noise() -> Mutant:
         mechanism="private_count",
         guarantee=plan.guarantee,
         pair=Pair((X, np.array([1, 1, 1])), (X, np.array([1, 1, -1])), SWAP),
-        run=of_plan(replace(plan, grid=rescaled(plan.grid, math.sqrt(0.5))), labelled),
+        run=of_plan(replace(plan, grid=rescale(plan.grid, math.sqrt(0.5))), labelled),
         original=of_plan(plan, labelled),
         trials=16000,
     )

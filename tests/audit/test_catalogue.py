@@ -6,11 +6,15 @@ import numpy as np
 import pytest
 
 from discreet.audit import audit
-from discreet.audit.catalogue import NAMES, MechanismRun, cases
+from discreet.audit.catalogue import _MAKERS, NAMES, MechanismRun, cases
 from discreet.errors import InputError
 from discreet.mechanisms import REGISTRY
 
 UNITS = ("add_remove", "replace")
+
+
+def test_the_catalogue_lists_the_registered_mechanisms_and_no_others():
+    assert set(_MAKERS) == set(NAMES) == {mechanism.name for mechanism in REGISTRY}
 
 
 @pytest.mark.parametrize("unit", UNITS)

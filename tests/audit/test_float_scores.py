@@ -38,7 +38,7 @@ from discreet.mechanisms import ObjectivePerturbation, OutputPerturbation
 from discreet.mechanisms.minimising.linear_term import BITS
 from discreet.mechanisms.minimising.many_terms import solve_many
 from discreet.noise import Grid, release_gaussian, release_laplace
-from discreet.noise.radial_noise import radials
+from discreet.noise.radial_noise import draw_radials
 from discreet.penalties import L1
 from discreet.privacy import ReplaceOne
 from discreet.questions.problem import Problem
@@ -249,7 +249,7 @@ def test_noise_added_without_a_snap_is_seen(score, scale):
 
 
 def radial_without_mask(values, grid, noise):
-    return values + radials(1, 1.0, values.size, noise)[:, 0]
+    return values + draw_radials(1, 1.0, values.size, noise)[:, 0]
 
 
 def radial_with_mask(values, grid, noise):

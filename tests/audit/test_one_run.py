@@ -26,7 +26,7 @@ from discreet.estimators import base
 from discreet.linear_model import LogisticRegression
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Approximate, Gaussian, Guarantee, NoPrivacy, Pure
-from support.every_mechanism import EveryMechanism
+from support.guess_tables import GuessTables
 
 CLOSE = 1e-8
 
@@ -41,7 +41,7 @@ def claim(epsilon, delta=0.0, unit="add_remove"):
 def test_no_mechanism_at_all_exceeds_the_p_value_and_one_attains_it(
     canaries, guesses, epsilon, delta
 ):
-    everything = EveryMechanism(canaries, guesses)
+    everything = GuessTables(canaries, guesses)
     for correct in range(guesses + 1):
         best = everything.largest_chance(correct, [(epsilon, delta)])
         stated = one_run_p_value(correct, guesses, canaries, epsilon, delta)
@@ -56,7 +56,7 @@ def randomised_response(everything, epsilon):
 
 @pytest.mark.parametrize("canaries", [1, 4, 6])
 def test_randomised_response_attains_the_p_value_of_pure_epsilon(canaries):
-    everything = EveryMechanism(canaries, canaries)
+    everything = GuessTables(canaries, canaries)
     table = randomised_response(everything, 0.8)
     assert everything.delta(table, 0.8) < 1e-15
     for correct in range(canaries + 1):
@@ -66,7 +66,7 @@ def test_randomised_response_attains_the_p_value_of_pure_epsilon(canaries):
 
 @pytest.mark.parametrize("canaries", [2, 5])
 def test_a_leak_of_everything_with_probability_delta_stays_below_the_p_value(canaries):
-    everything = EveryMechanism(canaries, canaries)
+    everything = GuessTables(canaries, canaries)
     leak = (everything.right == canaries).astype(float)
     table = 0.98 * randomised_response(everything, 0.8) + 0.02 * leak
     assert everything.delta(table, 0.8) <= 0.02 + 1e-12
@@ -79,7 +79,7 @@ def test_a_leak_of_everything_with_probability_delta_stays_below_the_p_value(can
 
 
 def test_the_worst_mechanism_of_the_proof_is_private_and_attains_the_p_value():
-    everything, epsilon, delta = EveryMechanism(5, 4), 0.6, 0.01
+    everything, epsilon, delta = GuessTables(5, 4), 0.6, 0.01
     law = binom(4, expit(epsilon))
     for correct in range(1, 5):
         tail, chance = law.sf(correct - 1), law.pmf(correct)
@@ -95,7 +95,7 @@ def test_the_worst_mechanism_of_the_proof_is_private_and_attains_the_p_value():
 
 def test_a_bound_that_takes_leaks_as_independent_of_slips_would_be_wrong():
     """f(v) + 2 m delta max_i (f(v - i) - f(v)) / i is below what a mechanism attains."""
-    attained = EveryMechanism(3, 3).largest_chance(1, [(0.0, 0.05)])
+    attained = GuessTables(3, 3).largest_chance(1, [(0.0, 0.05)])
     tail = binom(3, 0.5).sf
     independent = tail(0) + 2 * 3 * 0.05 * max((tail(-i) - tail(0)) / i for i in (1, 2, 3))
     assert attained > independent + 0.006

@@ -19,7 +19,6 @@ from discreet.audit.one_run.whole_profile import (
     certified_p_value,
     claim_of,
     profile_p_value,
-    propose,
     scale_claim,
 )
 from discreet.audit.statistical.certify import Claim
@@ -27,7 +26,7 @@ from discreet.estimators import base
 from discreet.linear_model import LogisticRegression
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Approximate, Gaussian, Guarantee, Laplace, Pure
-from support.every_mechanism import EveryMechanism
+from support.guess_tables import GuessTables
 
 CLOSE = 1e-6
 ABOVE = 1 - 1e-9  # what a solver that maximises may overstate
@@ -54,7 +53,7 @@ PROFILES = [
 @pytest.mark.parametrize(("canaries", "guesses"), [(2, 2), (3, 1), (3, 2), (3, 3)])
 @pytest.mark.parametrize("claim", PROFILES)
 def test_no_mechanism_at_all_exceeds_the_p_value_and_one_attains_it(canaries, guesses, claim):
-    everything = EveryMechanism(canaries, guesses)
+    everything = GuessTables(canaries, guesses)
     for correct in range(1, guesses + 1):
         best = everything.largest_chance(correct, points_of(claim))
         stated = profile_p_value(correct, guesses, canaries, claim)
@@ -101,7 +100,7 @@ def test_no_law_of_right_guesses_exceeds_the_p_value_and_one_attains_it(canaries
 
 def test_a_bad_proposal_makes_a_weak_bound_not_a_wrong_one():
     canaries, guesses, correct, claim = 3, 3, 3, PROFILES[0]
-    best = EveryMechanism(canaries, guesses).largest_chance(correct, points_of(claim))
+    best = GuessTables(canaries, guesses).largest_chance(correct, points_of(claim))
     good = propose(correct, guesses, canaries, claim)
     draws = RehearsalNoise(5).below(2**20, 200 * 16).reshape(200, 16) / 2**20 - 0.25
     stated = []

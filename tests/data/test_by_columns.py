@@ -21,7 +21,7 @@ GRID = Grid(scale=1.0, bits=20, bound=3.0)
 
 
 def rounded(values, columns):
-    return GRID.whole(values), GRID.snap(np.square(values))
+    return GRID.snap_as_floats(values), GRID.snap(np.square(values))
 
 
 @pytest.mark.parametrize("scaled", [False, True])

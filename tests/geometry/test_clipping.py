@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from discreet.errors import InputError, InputTypeError
-from discreet.geometry import Box, L1Ball, L2Ball, LinfBall, Simplex, WholeSpace
+from discreet.geometry import Box, L1Ball, L2Ball, LinfBall, NuclearBall, Simplex, WholeSpace
+from support.examples import ALL_SETS
 
 law = settings(derandomize=True, deadline=None, max_examples=25)
 
@@ -24,6 +25,9 @@ CLAMPING = [
 ]
 WITH_ORIGIN = SHRINKING + CLAMPING
 WITHOUT_ORIGIN = [Simplex(), Simplex(5.0), Box((1.0, -1.0, -1.0), (2.0, 1.0, 1.0))]
+FOR_COEFFICIENTS = (NuclearBall, WholeSpace)
+CLIPPING = [region for region in ALL_SETS if not isinstance(region, FOR_COEFFICIENTS)]
+EVERY = list(dict.fromkeys([*WITH_ORIGIN, *WITHOUT_ORIGIN, *CLIPPING]))
 DIMENSION = 3
 
 entries = st.one_of(
@@ -46,7 +50,7 @@ def clipped(region, table):
     return scale[:, None] * kept
 
 
-@pytest.mark.parametrize("region", WITH_ORIGIN + WITHOUT_ORIGIN, ids=repr)
+@pytest.mark.parametrize("region", EVERY, ids=repr)
 @given(table=rows)
 @law
 def test_clipped_rows_lie_in_the_set(region, table):

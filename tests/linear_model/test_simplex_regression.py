@@ -17,8 +17,8 @@ from discreet.ledger import State
 from discreet.linear_model import SimplexRegression
 from discreet.losses import Huber, Squared
 from discreet.questions.mixture import Mixture
+from support.cases.mixtures import best_shares
 from support.estimators import rehearsal
-from support.mixtures import best_shares
 
 GENERATOR = np.random.default_rng(12)
 TRUTH = GENERATOR.uniform(0, 1, 4000)

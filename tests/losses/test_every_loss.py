@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 from discreet import losses
 from discreet.errors import InputError, InputTypeError
 from discreet.losses import (
+    LOSSES,
     Hinge,
     Huber,
     HuberHinge,
     LogCosh,
-    Logistic,
     Loss,
-    MarginLogistic,
     Pinball,
     Poisson,
     ProbabilisticLoss,
@@ -26,33 +25,10 @@ from discreet.losses import (
     SmoothedPinball,
     Squared,
 )
+from support.examples import ALL_LOSSES, EXTREME_LOSSES, LOSS_EXAMPLES
 
 law = settings(derandomize=True, deadline=None, max_examples=20)
 
-ALL_LOSSES = [
-    Logistic(),
-    *(MarginLogistic(margin) for margin in (0.0, 2.0, 5.0)),
-    *(HuberHinge(width) for width in (0.5, 0.1, 3.0)),
-    *(SmoothedHinge(width) for width in (1.0, 0.2, 4.0)),
-    Hinge(),
-    *(Squared(label_bound) for label_bound in (1.0, 7.0)),
-    *(kind(threshold) for kind in (Huber, PseudoHuber, LogCosh) for threshold in (0.3, 2.0)),
-    *(Pinball(quantile) for quantile in (0.5, 0.1, 0.9)),
-    *(SmoothedPinball(quantile, 0.5) for quantile in (0.5, 0.1, 0.9)),
-    Poisson(label_bound=4.0, reach=2.0),
-    Poisson(label_bound=30.0, reach=1.0),
-]
-SMALL, LARGE = 1e-100, 1e100
-EXTREME_LOSSES = [
-    MarginLogistic(LARGE),
-    *(kind(size) for kind in (HuberHinge, SmoothedHinge, Squared) for size in (SMALL, LARGE)),
-    *(kind(size) for kind in (Huber, PseudoHuber, LogCosh) for size in (SMALL, LARGE)),
-    *(SmoothedPinball(quantile, SMALL) for quantile in (1e-300, 1 - 2**-53)),
-    *(SmoothedPinball(quantile, LARGE) for quantile in (1e-300, 1 - 2**-53)),
-    Pinball(1e-300),
-    Pinball(1 - 2**-53),
-    *(Poisson(bound, reach) for bound in (SMALL, LARGE) for reach in (SMALL, 230.0)),
-]
 ONE_SIGNED = [loss for loss in ALL_LOSSES if loss.is_one_signed]
 SMOOTH = [loss for loss in ALL_LOSSES if loss.is_smooth]
 JOINTLY_SMOOTH = [loss for loss in ALL_LOSSES if loss.joint_smoothness is not None]
@@ -121,9 +97,11 @@ def grid(y, count=4001):
     return np.sort(np.concatenate([np.linspace(-10, 10, count), np.linspace(y - 4, y + 4, count)]))
 
 
-def test_every_exported_loss_is_tested():
-    exported = {getattr(losses, name) for name in losses.__all__}
-    assert exported == {type(loss) for loss in ALL_LOSSES} | {Loss, ProbabilisticLoss}
+def test_every_listed_loss_has_examples_and_no_other_is_exported():
+    assert set(LOSS_EXAMPLES) == set(LOSSES)
+    assert all(type(loss) is kind for kind, some in LOSS_EXAMPLES.items() for loss in some)
+    exported = {getattr(losses, name) for name in losses.__all__ if name != "LOSSES"}
+    assert exported == {*LOSSES, Loss, ProbabilisticLoss}
 
 
 @every_loss

@@ -19,7 +19,7 @@ from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions import BestThreshold, LeastLoss
 from discreet.questions.locations import ColumnLocations
-from support.choices import errors_of
+from support.cases.choices import errors_of
 from support.opened import open_rows
 
 UNITS = pytest.mark.parametrize("unit", [AddRemoveOne(), ReplaceOne()], ids=lambda u: u.name)

@@ -16,9 +16,10 @@ from discreet.gate import release
 from discreet.ledger import MemoryLedger, State
 from discreet.mechanisms import REGISTRY
 from discreet.noise import RehearsalNoise, SystemNoise
-from discreet.privacy import Budget, Guarantee
+from discreet.privacy import AddRemoveOne, Budget, Guarantee, ReplaceOne
 from discreet.record import Release
-from support.cases import CASES, Data
+from support.cases import ALL_CASES, Data, case_labelled, every
+from support.cases.additive import AdditiveCase
 from support.checks import (
     certified_level,
     check_exact_audit,
@@ -26,27 +27,27 @@ from support.checks import (
     claimed_level,
     scores,
 )
-from support.choices import CHOICES
-from support.mixtures import MIXTURES
-from support.models import MODELS
-from support.selections import SELECTIONS
-from support.two_stage import STAGED, StagedCase
 
-every_case = pytest.mark.parametrize(
-    "case",
-    [*CASES, *STAGED, *SELECTIONS, *MIXTURES, *MODELS, *CHOICES],
-    ids=lambda case: case.label,
-)
-every_single_release = pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
+every_case, every_single_release = every(), every(AdditiveCase)
 
 CANARY = 7654321.0625
 CANARY_LABEL = 8765432.125
 
 
 def test_every_registered_mechanism_has_a_worst_pair():
-    assert {case.mechanism.name for case in (*CASES, *STAGED, *SELECTIONS, *MIXTURES, *MODELS)} == {
-        mechanism.name for mechanism in REGISTRY
-    }
+    assert {case.mechanism.name for case in ALL_CASES} == {mechanism.name for mechanism in REGISTRY}
+
+
+@pytest.mark.parametrize("unit", [AddRemoveOne(), ReplaceOne()], ids=lambda unit: unit.name)
+@pytest.mark.parametrize("name", [mechanism.name for mechanism in REGISTRY])
+def test_every_mechanism_has_a_case_for_each_unit_that_it_accepts(name, unit):
+    cases = [case for case in ALL_CASES if case.mechanism.name == name]
+    if any(case.mechanism.accepts(case.question, unit) for case in cases):
+        assert any(case.unit == unit for case in cases)
+
+
+def test_no_two_cases_have_the_same_label():
+    assert len({case.label for case in ALL_CASES}) == len(ALL_CASES)
 
 
 @every_case
@@ -57,7 +58,7 @@ def test_planning_and_refusing_read_no_row(case, monkeypatch):
     monkeypatch.setattr("discreet.data.dense.ArraySource.prepare", fail)
     case.plan()
     data = case.worst_pair[0]
-    rows = Rows(data.X, data.y, bounds=case.question.bounds, unit=case.unit)
+    rows = case.seal(data)
     ledger = MemoryLedger(Budget(0.5, 1e-9), case.unit)
     with pytest.raises(BudgetExceeded):
         release(case.mechanism, case.question, rows, budget=case.budget, ledger=ledger)
@@ -116,7 +117,7 @@ def test_an_audit_certifies_no_more_than_is_claimed_but_most_of_it(case):
 @every_case
 def test_an_infinite_budget_gives_the_exact_answer(case):
     data = case.worst_pair[1]
-    rows = Rows(data.X, data.y, bounds=case.question.bounds, unit=case.unit)
+    rows = case.seal(data)
     exact = release(case.mechanism, case.question, rows, budget=Budget(math.inf))
     silent = case.silent_answer(case.plan(Budget(1e-3, case.budget.delta)), data)
     assert not exact.is_private
@@ -130,7 +131,7 @@ def test_engines_block_sizes_and_threads_give_the_same_release(case):
     data, _ = case.random_pair(generator)
     plan = case.plan()
     reference = plan.run(data.open(case), RehearsalNoise(3))
-    error = case.solver_error(plan, data) if isinstance(case, StagedCase) else _solver_error(plan)
+    error = case.solver_error(plan, data)
     options = [{"block_rows": 1}, {"block_rows": 7}, {"block_rows": 3, "threads": 2}]
     engines = [data]
     if case.question.bounds.features.contains(np.zeros(np.asarray(data.X).shape[1])):
@@ -220,27 +221,9 @@ def test_no_noise_or_key_hangs_on_a_release(case):
     assert set(vars(result)) == fields
 
 
-def _solver_error(plan):
-    """Sums and counts are exact; minimisers agree to twice their certified radius and a step."""
-    if hasattr(plan, "moments"):
-        return _ridge_error(plan)
-    if not hasattr(plan, "minimiser"):
-        return 0.0
-    grid = plan.grid if hasattr(plan, "grid") else plan.mask.grid
-    return 2 * plan.minimiser.radius + grid.step
-
-
-def _ridge_error(plan):
-    """Entries agree to a step; (S + rho)^-1 v then moves by |dv| + |dS| |w|, over rho."""
-    moments = plan.moments
-    ridge, off = moments.ridge + plan.extra_ridge, plan.grid.spread_l2(moments.dimension)
-    most = math.sqrt(moments.width) * 20 * plan.grid.scale  # |v|: twenty rows and some noise
-    return moments.coefficients(off * (1 + most / ridge) / ridge)
-
-
 def _release(case, **options):
     data = case.worst_pair[1]
-    rows = Rows(data.X, data.y, bounds=case.question.bounds, unit=case.unit)
+    rows = case.seal(data)
     return release(case.mechanism, case.question, rows, budget=case.budget, **options)
 
 
@@ -263,7 +246,7 @@ def _complaint(attempt):
 
 
 def test_rows_that_are_not_numbers_count_as_a_fixed_row():
-    case = CASES[0]
+    case = case_labelled("gaussian sum, add/remove")
     plan = case.plan()
     broken = Data([[np.nan, 0.5, 0.1], [0.1, 0.2, 0.3], [np.inf, -np.inf, 1.0]])
     np.testing.assert_array_equal(

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from discreet.noise import RehearsalNoise
 from discreet.privacy import Budget
-from support.checks import claimed_level
-from support.two_stage import (
-    STAGED,
+from support.cases import every
+from support.cases.staged import StagedCase
+from support.checks import (
     certified_epsilon,
     certified_mu,
     check_joint_audit,
     check_joint_sensitivity,
+    claimed_level,
     joint_scores,
 )
 
-every_case = pytest.mark.parametrize("case", STAGED, ids=lambda case: case.label)
+every_case = every(StagedCase)
 
 
 @every_case

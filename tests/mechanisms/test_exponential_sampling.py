@@ -21,10 +21,11 @@ from discreet.mechanisms.exponential_sampling import Runs, level_of, rank_range
 from discreet.noise import RehearsalNoise, selection
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions import ColumnQuantiles, VectorSum
-from support.cases import Data
-from support.selections import SELECTIONS, frequencies, law_of, laws_of, rank_scores
+from support.cases import Data, case_labelled, cases_of
+from support.cases.quantiles import QuantileCase, frequencies, law_of, laws_of, rank_scores
 
-ONE_COLUMN = [case for case in SELECTIONS if case.question.bounds.n_features == 1]
+MEDIAN = case_labelled("exponential sampling, median, add_remove")
+ONE_COLUMN = [case for case in cases_of(QuantileCase) if case.question.bounds.n_features == 1]
 every_case = pytest.mark.parametrize("case", ONE_COLUMN, ids=lambda case: case.label)
 UNITS = [AddRemoveOne(), ReplaceOne()]
 
@@ -123,7 +124,7 @@ def test_an_audit_by_counting_refutes_nothing_and_certifies_most(unit):
 
 def test_answers_are_grid_points_within_the_bounds_and_single_draws_agree():
     bounds = Bounds(Box([-3.0, 10.0], [5.0, 11.0]), 2)
-    case = replace(SELECTIONS[0], question=ColumnQuantiles(bounds, 0.3, 7))
+    case = replace(MEDIAN, question=ColumnQuantiles(bounds, 0.3, 7))
     data = Data(np.random.default_rng(0).normal(0, 50, (30, 2)))
     plan = case.plan(Budget(0.1))
     values = plan.run_many(data.open(case), RehearsalNoise(1), 500)
@@ -137,7 +138,7 @@ def test_answers_are_grid_points_within_the_bounds_and_single_draws_agree():
 def test_a_place_shared_by_many_records_has_no_rivals():
     ages = np.repeat([30.0, 47.0, 80.0], [30, 40, 30])[:, None]
     question = ColumnQuantiles(Bounds(Box([0.0], [120.0]), 1), steps=120)
-    case = replace(SELECTIONS[0], question=question)
+    case = replace(MEDIAN, question=question)
     values = case.plan().run_many(Data(ages).open(case), RehearsalNoise(1), 2000)
     assert (values == 47.0).all()
 
@@ -146,14 +147,14 @@ def test_high_budgets_give_the_quantile():
     generator = np.random.default_rng(3)
     X = generator.uniform(size=(201, 1))
     for q in (0.1, 0.5, 0.77):
-        case = replace(SELECTIONS[0], question=ColumnQuantiles(unit_interval(), q, 2**20))
+        case = replace(MEDIAN, question=ColumnQuantiles(unit_interval(), q, 2**20))
         for budget in (Budget(1000.0), Budget(math.inf)):
             value = case.plan(budget).run(Data(X).open(case), RehearsalNoise(1))
             assert abs(value[0] - np.quantile(X, q, method="inverted_cdf")) < 2.0**-19
 
 
 def test_values_that_are_not_numbers_count_as_a_fixed_one():
-    case = SELECTIONS[0]
+    case = MEDIAN
     plan = case.plan()
     fixed = case.question.bounds.features.fixed_point(1)
     for bad in (np.nan, np.inf, -np.inf):
@@ -261,7 +262,7 @@ def test_values_between_records_made_in_floats_are_caught():
 
     first, second = np.array([1 / 3, 0.9]), np.array([1 / 3 + 2.0**-40, 0.9])
     assert not interpolated(first, 1) & interpolated(second, 1)
-    case = SELECTIONS[0]
+    case = MEDIAN
     plan = case.plan(Budget(4.0))
     ours = [
         set(plan.run_many(Data(v[:, None]).open(case), RehearsalNoise(1), 2000)[:, 0])

@@ -212,7 +212,7 @@ def test_when_all_else_fails_plain_steps_are_certified(exact, monkeypatch):
     # The method that the proof counts the steps of.
     _break_newton(monkeypatch)
     _break_accelerated(monkeypatch)
-    monkeypatch.setattr(Minimiser, "_refined", lambda *_: iter(()))
+    monkeypatch.setattr(Minimiser, "_refine", lambda *_: iter(()))
     problem, X, y = made(exact, ridge=20.0, max_rows=30)
     rows = open_rows(X, y, bounds=problem.bounds)
     check_radius(Minimiser(problem), exact, X, y, np.zeros(3), rows)
@@ -222,7 +222,7 @@ def test_when_all_else_fails_plain_steps_are_certified(exact, monkeypatch):
 @pytest.mark.parametrize("ridge", [1e-3, 1.0])
 def test_slopes_are_guide_enough_without_values(exact, ridge, monkeypatch):
     _break_newton(monkeypatch)
-    monkeypatch.setattr(Minimiser, "_slow", lambda *_: iter(()))
+    monkeypatch.setattr(Minimiser, "_solve_slowly", lambda *_: iter(()))
     problem, X, y = made(exact, ridge=ridge, max_rows=30)
     rows = open_rows(X, y, bounds=problem.bounds)
     check_radius(Minimiser(problem), exact, X, y, np.zeros(3), rows)

@@ -14,7 +14,7 @@ from discreet.data.block import DenseBlock, SparseBlock
 from discreet.geometry import L2Ball
 from discreet.noise import Grid, RehearsalNoise
 from discreet.privacy import Budget
-from support.cases import CASES, Data
+from support.cases import Data, case_labelled
 from support.checks import (
     certified_level,
     check_exact_audit,
@@ -23,14 +23,13 @@ from support.checks import (
     scores,
 )
 
-BY_LABEL = {case.label: case for case in CASES}
-GAUSSIAN_ADD = BY_LABEL["gaussian sum, add/remove"]
-GAUSSIAN_REPLACE = BY_LABEL["gaussian sum, replace"]
-GAUSSIAN_INTERCEPT = BY_LABEL["gaussian sum with intercept, add/remove"]
-GAUSSIAN_MEAN = BY_LABEL["gaussian mean of a ball, add/remove"]
-LAPLACE_ADD = BY_LABEL["laplace sum, add/remove"]
-LAPLACE_REPLACE = BY_LABEL["laplace sum, replace"]
-COUNT_ADD = BY_LABEL["count of rows, add/remove"]
+GAUSSIAN_ADD = case_labelled("gaussian sum, add/remove")
+GAUSSIAN_REPLACE = case_labelled("gaussian sum, replace")
+GAUSSIAN_INTERCEPT = case_labelled("gaussian sum with intercept, add/remove")
+GAUSSIAN_MEAN = case_labelled("gaussian mean of a ball, add/remove")
+LAPLACE_ADD = case_labelled("laplace sum, add/remove")
+LAPLACE_REPLACE = case_labelled("laplace sum, replace")
+COUNT_ADD = case_labelled("count of rows, add/remove")
 
 
 def with_scale(plan, factor):
@@ -164,7 +163,7 @@ def test_noise_reused_for_two_releases_is_caught():
 
 def test_counting_stored_zeros_only_in_a_framed_sparse_sum_is_caught(monkeypatch):
     # In the frame of a box zero is not zero: a sum over stored entries alone is wrong.
-    case = BY_LABEL["gaussian mean of a box, add/remove"]
+    case = case_labelled("gaussian mean of a box, add/remove")
     bounds = Bounds(type(case.question.bounds.features)([-1, -1, -5], [3, 1, 6]), 3)
     case = replace(case, question=type(case.question)(bounds))
     plan = case.plan()

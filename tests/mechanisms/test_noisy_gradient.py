@@ -28,9 +28,9 @@ from discreet.losses import (
     Squared,
 )
 from discreet.mechanisms import NoisyGradient, noisy_gradient
-from discreet.mechanisms.noisy_gradient import Sampling
 from discreet.mechanisms.summing.batches import AllRows, FixedBatches, PoissonBatches
 from discreet.mechanisms.summing.exact_gradient import ExactGradient
+from discreet.mechanisms.summing.schedule import Schedule
 from discreet.noise import ALL_ROWS, RehearsalNoise
 from discreet.penalties import Indicator
 from discreet.privacy import (
@@ -43,10 +43,12 @@ from discreet.privacy import (
 )
 from discreet.privacy import tilted_fft as tilted
 from discreet.questions.problem import Problem
+from support.cases import cases_of
+from support.cases.gradients import GradientCase
+from support.checks import check_joint_audit
 from support.confidence import lower_bound, upper_bound
 from support.opened import open_rows
 from support.silent import SilentNoise
-from support.two_stage import STAGED, GradientCase, check_joint_audit
 
 ADD, SWAP = AddRemoveOne(), ReplaceOne()
 ROOT = math.sqrt(2 * math.pi)
@@ -166,7 +168,7 @@ def mixture_delta(first, second, epsilon):
 @pytest.mark.parametrize("mu", [0.5, 2.0])
 @pytest.mark.parametrize("unit", [ADD, SWAP], ids=["add", "swap"])
 def test_the_profile_of_one_batch_is_that_of_its_dominating_pair(rate, mu, unit):
-    profile = Sampling(1, PoissonBatches(int(rate * 2**64))).profile(mu, unit)
+    profile = Schedule(1, PoissonBatches(int(rate * 2**64))).profile(mu, unit)
     with_row, against = [(1 - rate, 0.0), (rate, mu)], [(1 - rate, 0.0), (rate, -mu)]
     pairs = (
         [(with_row, against)]
@@ -181,7 +183,7 @@ def test_the_profile_of_one_batch_is_that_of_its_dominating_pair(rate, mu, unit)
 def test_no_other_pair_of_replaced_rows_is_told_apart_better():
     # On a line: the row moves the sum by b in one data set and by c in the other.
     rate, mu = 0.2, 1.5
-    profile = Sampling(1, PoissonBatches(int(rate * 2**64))).profile(mu, SWAP)
+    profile = Schedule(1, PoissonBatches(int(rate * 2**64))).profile(mu, SWAP)
     for b in np.linspace(-mu, mu, 5):
         for c in np.linspace(-mu, mu, 5):
             pair = [(1 - rate, 0.0), (rate, b)], [(1 - rate, 0.0), (rate, c)]
@@ -193,7 +195,7 @@ def test_no_other_pair_of_replaced_rows_is_told_apart_better():
 def test_a_fixed_batch_is_as_private_as_its_worst_pair_and_no_more(size, mu):
     # Without the row another is drawn, anywhere within one length; all three move freely.
     rate = size / 8
-    profile = Sampling(1, FixedBatches(size, 8)).profile(2 * mu, SWAP)
+    profile = Schedule(1, FixedBatches(size, 8)).profile(2 * mu, SWAP)
     worst = 0.0
     for epsilon in (0.0, 0.3, 1.0):
         known = profile.delta(epsilon)
@@ -206,9 +208,9 @@ def test_a_fixed_batch_is_as_private_as_its_worst_pair_and_no_more(size, mu):
                     assert told <= known + 1e-7
                     worst = max(worst, told / known)
     assert worst > 1 - 1e-5
-    by_chance = Sampling(1, PoissonBatches(int(rate * 2**64))).profile(mu, SWAP)
+    by_chance = Schedule(1, PoissonBatches(int(rate * 2**64))).profile(mu, SWAP)
     assert by_chance.delta(1.0) < profile.delta(1.0) * 0.9  # the wrong account
-    moved_once = Sampling(1, FixedBatches(size, 8)).profile(mu, SWAP)
+    moved_once = Schedule(1, FixedBatches(size, 8)).profile(mu, SWAP)
     assert moved_once.delta(1.0) < profile.delta(1.0) * 0.7  # another
 
 
@@ -242,27 +244,6 @@ def test_fixed_batches_under_a_private_count_are_refused_with_the_alternative():
         NoisyGradient(batch=10).plan(few, BUDGET, SWAP)
 
 
-def test_single_rows_as_printed_keep_more_than_the_paper_says():
-    ball = Indicator(L2Ball(2.0))
-    problem = Problem(Hinge(), replace(CLASSES, max_rows=40), ridge=1e-6, penalty=ball)
-    plan = NoisyGradient.as_printed().plan(problem, BUDGET, SWAP)
-    printed = math.sqrt(32 * math.log(40 / 1e-6) * math.log(1e6)) * problem.row_lipschitz
-    assert 1 <= plan.grid.scale / printed < 1 + 1e-4
-    assert plan.steps == 1600
-    assert plan.guarantee.epsilon(1e-6) < 0.2
-    X, y = table(40, CLASSES)
-    released = plan.run(open_rows(X, y, bounds=problem.bounds, unit=SWAP), RehearsalNoise(1))
-    assert ball.region.contains(released)
-
-
-def test_the_printed_noise_is_refused_where_it_is_not_enough():
-    few = Problem(Hinge(), replace(CLASSES, max_rows=3), ridge=1.0)
-    with pytest.raises(CalibrationError, match="does not keep"):
-        NoisyGradient(batch=1, noise="bst14", steps=10**5, expected_rows=3).plan(few, BUDGET, SWAP)
-    with pytest.raises(CalibrationError, match="fewer rows"):
-        NoisyGradient.as_printed().plan(problem_of(Hinge()), BUDGET, SWAP)
-
-
 def test_a_plan_of_ten_thousand_steps_is_a_few_convolutions(monkeypatch):
     convolutions, exact = [], tilted._convolved
 
@@ -284,7 +265,7 @@ def test_a_plan_of_ten_thousand_steps_is_a_few_convolutions(monkeypatch):
 
 
 def test_a_batch_of_everything_is_no_batch():
-    whole = Sampling(5, AllRows()).profile(0.3, ADD)
+    whole = Schedule(5, AllRows()).profile(0.3, ADD)
     assert isinstance(whole, Gaussian)
     assert math.sqrt(5) * 0.3 <= whole.mu <= math.sqrt(5) * 0.3 * (1 + 1e-14)
     plan = NoisyGradient(steps=5, rate=1.0).plan(problem_of(Hinge()), BUDGET, ADD)
@@ -338,7 +319,7 @@ def test_batches_differ_from_step_to_step_and_may_be_empty():
 
 
 def test_one_sum_over_a_batch_is_audited(monkeypatch):
-    monkeypatch.setattr(noisy_gradient, "_multiplier", lambda share, sampling: 0.5)
+    monkeypatch.setattr(noisy_gradient, "least_multiplier", lambda share, schedule: 0.5)
     # The share of sums above a threshold, under either data set, at a confidence of 1 - 2e-6.
     problem = Problem(Hinge(), Bounds(L2Ball(1.0), 1, labels=LabelSet([-1, 1])), ridge=1.0)
     for unit, other in ((ADD, 0.0), (SWAP, 1.0)):
@@ -451,8 +432,7 @@ def test_silent_noise_and_no_noise_walk_the_same_path():
 @pytest.mark.parametrize(
     "wrong",
     [{"steps": 0}, {"rate": 0.0}, {"rate": 1.5}, {"rule": "newton"}, {"average": "median"},
-     {"expected_rows": 0}, {"batch": 0}, {"batch": 3, "rate": 0.1}, {"noise": "none"},
-     {"noise": "bst14", "batch": 2}],
+     {"expected_rows": 0}, {"batch": 0}, {"batch": 3, "rate": 0.1}],
 )  # fmt: skip
 def test_a_wrong_setting_is_refused(wrong):
     with pytest.raises(InputError):
@@ -521,8 +501,7 @@ class Steep(Hinge):
     ("case", "mutant"),
     [
         pytest.param(case, mutant, id=f"{case.label}-{mutant}")
-        for case in STAGED
-        if isinstance(case, GradientCase)
+        for case in cases_of(GradientCase)
         for mutant in MUTANTS
         # Directions have no slope: what their mutant breaks is in audits/mutants/gradient.py, and
         # those of softmax are in test_softmax.py.

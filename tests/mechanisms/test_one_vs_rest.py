@@ -27,16 +27,15 @@ from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, Gaussian, Laplace, ReplaceOne, ShiftedGaussian
 from discreet.questions.problem import Problem
 from discreet.questions.several_classes import OneVsRest
-from support.cases import Data
-from support.checks import claimed_level
+from support.cases import Data, case_labelled
+from support.checks import certified_mu, check_joint_audit, claimed_level
 from support.opened import open_rows
 from support.silent import SilentNoise
-from support.two_stage import STAGED, certified_mu, check_joint_audit
 
 ADD, SWAP = AddRemoveOne(), ReplaceOne()
 both_units = pytest.mark.parametrize("unit", [ADD, SWAP], ids=lambda unit: unit.name)
-CASES = {case.label.removeprefix("one vs rest, "): case for case in STAGED}
-SWAPPED, PURE_CASE = CASES["gaussian, replace"], CASES["pure, add_remove"]
+SWAPPED = case_labelled("one vs rest, gaussian, replace")
+PURE_CASE = case_labelled("one vs rest, pure, add_remove")
 GAUSSIAN, PURE = OutputPerturbation("gaussian"), ObjectivePerturbation("laplace")
 
 
@@ -94,7 +93,7 @@ def test_after_a_private_standardisation_all_classes_share_one_frame():
     released = plan.run(opened, RehearsalNoise(2))
     noise = RehearsalNoise(2)
     plan._frame(opened, noise)
-    second, bounds = plan.replan.within(frame.region, plan.second)
+    second, bounds = plan.replan.plan_within(frame.region, plan.second)
     expected = frame.fold(second.run(opened.transform(frame.apply, bounds), noise))
     np.testing.assert_array_equal(released, expected)
     assert released.shape == (4, 4)

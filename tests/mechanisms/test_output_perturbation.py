@@ -21,21 +21,20 @@ from discreet.mechanisms.objective_perturbation import PURE_MASK_SHARE
 from discreet.noise import Grid, RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, Gaussian, Laplace, ReplaceOne
 from discreet.questions.problem import Problem
-from support.cases import CASES, Data
+from support.cases import Data, case_labelled
 from support.checks import check_exact_audit, check_sensitivity
 from support.opened import open_rows
 
 ADD, SWAP = AddRemoveOne(), ReplaceOne()
 GAUSSIAN, LAPLACE = OutputPerturbation("gaussian"), OutputPerturbation("laplace")
 RADIAL = OutputPerturbation("radial")
-BY_LABEL = {case.label: case for case in CASES}
-CLASSES = BY_LABEL["output perturbation, gaussian, classes, add_remove"]
+CLASSES = case_labelled("output perturbation, gaussian, classes, add_remove")
 REPLACE = [
-    BY_LABEL[f"output perturbation, {rest}, replace"]
+    case_labelled(f"output perturbation, {rest}, replace")
     for rest in ("gaussian, classes", "gaussian, numbers", "laplace, classes", "radial, numbers")
 ]
-IN_L1 = BY_LABEL["output perturbation, laplace, classes, add_remove"]
-IN_L2 = BY_LABEL["output perturbation, radial, classes, add_remove"]
+IN_L1 = case_labelled("output perturbation, laplace, classes, add_remove")
+IN_L2 = case_labelled("output perturbation, radial, classes, add_remove")
 
 
 def problem_of(loss, *, ridge, p=1, radius=math.inf, intercept=None):

@@ -20,7 +20,7 @@ from discreet.mechanisms.minimising.penalised import PenalisedMinimiser
 from discreet.mechanisms.minimising.proximal_search import ProximalSearch
 from discreet.mechanisms.minimising.rows_objective import RowsObjective
 from discreet.noise import RehearsalNoise
-from discreet.penalties import L1, ElasticNet, Indicator, Penalty, WithRidge
+from discreet.penalties import L1, L1L2, Indicator, Penalty, WithRidge
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions.problem import Problem
 from discreet.solvers import Solution
@@ -81,9 +81,9 @@ PLACES = (
     Place(L1(0.01), 3),
     Place(L1(6.5), 2),
     Place(L1(100.0), 0),
-    Place(ElasticNet(0.01, 2.0), 3),
-    Place(ElasticNet(6.5, 2.0), 2),
-    Place(ElasticNet(100.0, 2.0), 0),
+    Place(L1L2(0.01, 2.0), 3),
+    Place(L1L2(6.5, 2.0), 2),
+    Place(L1L2(100.0, 2.0), 0),
 )
 every_loss = pytest.mark.parametrize("exact", LOSSES, ids=lambda exact: repr(exact.loss))
 every_place = pytest.mark.parametrize("place", PLACES, ids=lambda p: f"{p.penalty} {p.free} free")
@@ -178,8 +178,8 @@ def test_when_newton_fails_the_slow_method_is_certified_too(exact, penalty, monk
 def test_when_all_else_fails_plain_steps_are_certified(exact, penalty, monkeypatch):
     # The method that the proof counts the steps of.
     _break_newton(monkeypatch)
-    monkeypatch.setattr(ProximalSearch, "_refined", lambda *_: iter(()))
-    monkeypatch.setattr(ProximalSearch, "_accelerated", lambda _, start: start)
+    monkeypatch.setattr(ProximalSearch, "_refine", lambda *_: iter(()))
+    monkeypatch.setattr(ProximalSearch, "_accelerate", lambda _, start: start)
     problem, X, y = made(exact, penalty, max_rows=30)
     check_radius(solver(problem), exact, X, y, np.zeros(3), open_rows(X, y, bounds=problem.bounds))
 
@@ -188,7 +188,7 @@ def test_when_all_else_fails_plain_steps_are_certified(exact, penalty, monkeypat
 @pytest.mark.parametrize("penalty", [Indicator(LinfBall(0.3)), Indicator(L1Ball(0.6)), L1(1.5)])
 def test_slopes_are_guide_enough_without_values(exact, penalty, monkeypatch):
     _break_newton(monkeypatch)
-    monkeypatch.setattr(ProximalSearch, "_slow", lambda *_: iter(()))
+    monkeypatch.setattr(ProximalSearch, "_solve_slowly", lambda *_: iter(()))
     problem, X, y = made(exact, penalty, max_rows=30)
     check_radius(solver(problem), exact, X, y, np.zeros(3), open_rows(X, y, bounds=problem.bounds))
 
@@ -320,7 +320,7 @@ def test_released_points_lie_in_the_domain(mechanism, region):
 
 @pytest.mark.parametrize("mechanism", [ObjectivePerturbation(), OutputPerturbation()], ids=repr)
 def test_penalties_without_a_domain_are_solved_by_both_mechanisms(mechanism):
-    for penalty in (L1(0.5), ElasticNet(0.5, 1.0), WithRidge(L1(0.5), 1.0)):
+    for penalty in (L1(0.5), L1L2(0.5, 1.0), WithRidge(L1(0.5), 1.0)):
         problem, X, y = made(LOGISTIC, penalty, ridge=4.0)
         problem = replace(problem, radius=math.inf)
         plan = mechanism.plan(problem, APPROXIMATE, ADD)

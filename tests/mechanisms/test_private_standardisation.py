@@ -21,7 +21,7 @@ from discreet.mechanisms.private_standardisation import (
     PURE_SHARE,
     PrivateStandardisationPlan,
 )
-from discreet.mechanisms.summing.column_sums import ColumnSums, NoisySums, Sums
+from discreet.mechanisms.summing.column_sums import ColumnSums, ColumnTotals, NoisySums
 from discreet.mechanisms.summing.standard_frame import FEWEST, StandardFrame
 from discreet.noise import RehearsalNoise
 from discreet.penalties import Indicator
@@ -37,22 +37,19 @@ from discreet.privacy import (
 from discreet.questions.bounds import CLIPPING_SLACK
 from discreet.questions.problem import Problem
 from discreet.questions.several_classes import OneVsRest
-from support.cases import Data
+from support.cases import Data, case_labelled
+from support.cases.standardisation import long_frame
+from support.checks import certified_epsilon, check_joint_audit, check_joint_sensitivity
 from support.opened import open_rows
 from support.silent import SilentNoise
-from support.two_stage import (
-    STAGED,
-    _frame_of,
-    certified_epsilon,
-    check_joint_audit,
-    check_joint_sensitivity,
-)
 
 ADD, SWAP = AddRemoveOne(), ReplaceOne()
 both_units = pytest.mark.parametrize("unit", [ADD, SWAP], ids=lambda unit: unit.name)
-CASES = {case.label.removeprefix("private standardisation, "): case for case in STAGED}
-CUBE_ADD, CUBE_SWAP = CASES["cube, add_remove"], CASES["cube, replace"]
-PURE_ADD, PURE_SWAP = CASES["pure, cube, add_remove"], CASES["pure, diamond, replace"]
+CUBE_ADD, CUBE_SWAP, PURE_ADD, PURE_SWAP = (
+    case_labelled(f"private standardisation, {label}")
+    for label in ("cube, add_remove", "cube, replace", "pure, cube, add_remove",
+                  "pure, diamond, replace")
+)  # fmt: skip
 
 
 def bounds_of(features=None, p=3, intercept=1.0, **more):
@@ -142,7 +139,7 @@ def largest_share(moments, unit, order, generator):
     region, p = moments.bounds.features, moments.bounds.n_features
 
     def sums(row):
-        entries = moments._clipped(np.append(clipped(region, row), moments.bounds.intercept))
+        entries = moments._clip(np.append(clipped(region, row), moments.bounds.intercept))
         return np.append(entries, np.square(entries)[np.array(moments.squared)])
 
     apart = [
@@ -163,7 +160,7 @@ def frame_of(plan, opened, seed=0):
 def test_a_noisy_count_that_is_small_or_negative_counts_as_fifty(count):
     moments = PrivateStandardisation()._moments(bounds_of(), is_pure=False)
     entries = np.array([5.0, -6.0, 7.0, count / moments.unit])
-    sums = Sums(entries, np.array([1.0, -2.0, 30.0, 0.0]), noise=10.0)
+    sums = ColumnTotals(entries, np.array([1.0, -2.0, 30.0, 0.0]), noise=10.0)
     frame = StandardFrame.of_gaussian(sums, moments, centred=True)
     np.testing.assert_allclose(frame.mean, entries[:-1] * moments.unit / FEWEST)
     assert np.isfinite(frame.scale).all()
@@ -199,7 +196,9 @@ def test_folded_coefficients_give_the_margins_of_the_frame(budget):
 
 def test_a_frame_that_does_not_centre_keeps_sparse_rows_sparse():
     moments = PrivateStandardisation()._moments(bounds_of(), is_pure=False)
-    sums = Sums(np.array([5.0, -6.0, 7.0, 200.0]), np.array([9.0, 8.0, 30.0, 0.0]), noise=1.0)
+    sums = ColumnTotals(
+        np.array([5.0, -6.0, 7.0, 200.0]), np.array([9.0, 8.0, 30.0, 0.0]), noise=1.0
+    )
     frame = StandardFrame.of_gaussian(sums, moments, centred=False)
     full = np.array([[0.0, 1.0, 0.0, 1.0], [0.5, 0.0, 0.0, 1.0]])
     framed = frame.apply(sparse.csr_array(full))
@@ -215,7 +214,7 @@ def test_rows_in_the_frame_are_within_its_region_and_functions_of_themselves(bud
     plan = PrivateStandardisation().plan(problem, budget, ADD)
     frame = frame_of(plan, open_rows(X, y, bounds=problem.bounds))
     frame = replace(frame, length=frame.length / 4)  # so that many rows have to be clipped
-    _, bounds = plan.replan.within(frame.region, plan.second)
+    _, bounds = plan.replan.plan_within(frame.region, plan.second)
 
     def framed(kept):
         opened = open_rows(X[kept], y[kept], bounds=problem.bounds)
@@ -240,7 +239,9 @@ def check_frame_is_public(plan, problem, unit):
     class Fixed(type(plan.sums)):
         def release(self, rows, noise):
             width = plan.moments.bounds.width
-            return Sums(np.arange(1.0, width + 1) * 30, np.arange(width) * 9.0, self.grid.scale)
+            return ColumnTotals(
+                np.arange(1.0, width + 1) * 30, np.arange(width) * 9.0, self.grid.scale
+            )
 
     def recorded(self, rows):
         frames.append(self)
@@ -364,7 +365,7 @@ def test_a_pure_guarantee_covers_every_region_that_noise_can_lead_to(unit, law):
     stated = neglected_power(plan.guarantee)
     laws = set()
     for radius in np.linspace(1, math.sqrt(10), 12):
-        again, bounds = plan.replan.within(L1L2Ball(radius, 1.0), plan.second)
+        again, bounds = plan.replan.plan_within(L1L2Ball(radius, 1.0), plan.second)
         laws.add(type(again.term))
         assert bounds.row_norm() == plan.second.minimiser.problem.row_norm
         assert again.guarantee.profile.pure_epsilon <= plan.guarantee.profile.pure_epsilon * (
@@ -387,7 +388,7 @@ def test_noisy_sums_never_ask_for_longer_rows_than_were_planned_for():
     for _ in range(300):
         size = 10.0 ** generator.integers(-3, 5)
         entries, squares = size * generator.standard_normal((2, 6))
-        frame = StandardFrame.of_laplace(Sums(entries, squares, noise=size), moments)
+        frame = StandardFrame.of_laplace(ColumnTotals(entries, squares, noise=size), moments)
         assert 1 <= frame.region.reach(6, 1) <= math.sqrt(6) * (1 + 1e-12)
         assert frame.region.l2_radius == 1
 
@@ -423,7 +424,7 @@ def runs(plan, problem, records, unit, noise, trials, monkeypatch):
     opened = open_rows(X, y, bounds=problem.bounds, unit=unit)
     released = [plan.run(opened, noise) for _ in range(trials)]
     monkeypatch.undo()
-    seconds = [plan.replan.within(frame.region, plan.second) for frame in frames]
+    seconds = [plan.replan.plan_within(frame.region, plan.second) for frame in frames]
     return list(zip(sums, frames, seconds, released, strict=True))
 
 
@@ -531,7 +532,7 @@ class WithoutIntercept(ColumnSums):
 def test_leaving_the_count_out_of_the_sensitivity_is_caught(case):
     # One record more is also one more in the count, by which means are divided.
     bounds = replace(case.question.bounds, intercept=1.0)
-    question = case.question.restated(bounds)
+    question = case.question.restate(bounds)
     case = replace(case, question=question, frame=replace(case.frame, intercept=1.0))
     plan = case.plan()
     mutant = with_sums(plan, WithoutIntercept(**vars(plan.moments)), case.unit)
@@ -546,12 +547,12 @@ def test_an_entry_bound_that_is_assumed_but_not_enforced_is_caught(monkeypatch):
     case = replace(
         CUBE_ADD,
         mechanism=PrivateStandardisation(entry_bound=0.5),
-        question=CUBE_ADD.question.restated(bounds),
+        question=CUBE_ADD.question.restate(bounds),
         worst_pair=(Data(nothing[None, :], [1.0]), Data(np.array([nothing, axis]), [1.0, 1.0])),
     )
     plan = case.plan()
     check_joint_sensitivity(case, plan, [case.worst_pair])
-    monkeypatch.setattr(ColumnSums, "_clipped", lambda self, values: values / self.unit)
+    monkeypatch.setattr(ColumnSums, "_clip", lambda self, values: values / self.unit)
     with pytest.raises(AssertionError):
         check_joint_sensitivity(case, plan, [case.worst_pair])
 
@@ -585,11 +586,11 @@ def test_a_first_stage_that_is_not_paid_for_is_caught(case):
 
 
 def test_rows_that_are_not_clipped_in_the_frame_are_caught():
-    case = replace(CUBE_ADD, frame=_frame_of(CUBE_ADD.question.bounds, L2Ball(1.0), 2.0))
+    case = replace(CUBE_ADD, frame=long_frame(CUBE_ADD.question.bounds, L2Ball(1.0), 2.0))
 
     class Unclipped(type(case.plan().replan)):
-        def within(self, region, known):
-            plan, bounds = super().within(region, known)
+        def plan_within(self, region, known):
+            plan, bounds = super().plan_within(region, known)
             return plan, replace(bounds, features=L2Ball(1e6))
 
     plan = case.plan()
@@ -674,5 +675,5 @@ def test_the_first_stage_takes_the_share_that_it_says():
     plan = PrivateStandardisation().plan(problem_of(), Budget(1.0, 1e-6), ADD)
     whole = 1 / gaussian_multiplier(Budget(1.0, 1e-6))
     assert plan.sums.profile.ideal.mu**2 == pytest.approx(GAUSSIAN_SHARE * whole**2, rel=1e-5)
-    assert PrivateStandardisation.left(Budget(1.0)) == Budget(1 - PURE_SHARE)
-    assert PrivateStandardisation.left(Budget(1.0, 1e-6)) == Budget(1.0, 1e-6)
+    assert PrivateStandardisation.budget_for_second(Budget(1.0)) == Budget(1 - PURE_SHARE)
+    assert PrivateStandardisation.budget_for_second(Budget(1.0, 1e-6)) == Budget(1.0, 1e-6)

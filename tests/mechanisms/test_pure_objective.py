@@ -24,7 +24,7 @@ from discreet.mechanisms.minimising.mask import laplace_mask
 from discreet.mechanisms.minimising.pure_cost_of_terms import largest_shift, pure_cost
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions.problem import Problem
-from support.cases import CASES
+from support.cases import case_labelled
 from support.checks import check_exact_audit
 from support.exact_law import largest_log_ratio
 
@@ -315,7 +315,7 @@ def test_a_replacement_charged_as_an_addition_is_caught():
 @UNITS
 def test_too_little_noise_is_caught_by_the_universal_audit(law, unit):
     label = f"objective perturbation, {law}, classes, {unit.name}"
-    case = next(case for case in CASES if case.label == label)
+    case = case_labelled(label)
     plan = case.plan()
     check_exact_audit(case, plan)
     mutant = replace(plan, term=type(plan.term)(plan.scale / 1.05))

@@ -18,7 +18,7 @@ from discreet.mechanisms.minimising.minimiser import Minimiser
 from discreet.mechanisms.minimising.penalised import PenalisedMinimiser
 from discreet.mechanisms.minimising.proximal_search import ProximalSearch
 from discreet.mechanisms.sampling.guide import find_guide
-from discreet.mechanisms.sampling.lattice import around
+from discreet.mechanisms.sampling.lattice import region_around
 from discreet.penalties import Indicator
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions.problem import Problem
@@ -96,7 +96,7 @@ def with_the_tolerance_of_old(monkeypatch):
 
     monkeypatch.setattr(Minimiser, "tolerance", property(tight))
     monkeypatch.setattr(PenalisedMinimiser, "tolerance", property(tight_too))
-    monkeypatch.setattr(ProximalSearch, "_slow", lambda *_: iter(()))  # it would take hours
+    monkeypatch.setattr(ProximalSearch, "_solve_slowly", lambda *_: iter(()))  # it would take hours
 
 
 def test_a_tolerance_that_some_rows_cannot_meet_is_caught(monkeypatch):
@@ -128,13 +128,13 @@ class Flat:
 
     problem: Problem
 
-    def bend(self, point, blur):
+    def second_order(self, point, blur):
         return 0.0, np.full(point.size, 1e-200), np.eye(point.size)
 
 
 def test_slopes_whose_squares_vanish_have_a_guide():
     # Draws for such rows once ended with an error; others did not.
-    guide = find_guide(Flat(NARROW[0].question), around(np.array([5.0]), 2.0, None))
+    guide = find_guide(Flat(NARROW[0].question), region_around(np.array([5.0]), 2.0, None))
     assert np.isfinite(guide.spread).all()
     assert guide.spread.min() >= 1
 

@@ -21,7 +21,7 @@ from discreet.noise import RehearsalNoise
 from discreet.penalties import L1, Indicator
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions.problem import Problem
-from support.models import coarse, lattice, law_of, straight_problem, worst_rows
+from support.cases.models import coarse, lattice, law_of, straight_problem, worst_rows
 from support.opened import open_rows
 
 ADD, SWAP = AddRemoveOne(), ReplaceOne()
@@ -94,7 +94,7 @@ def least_value(energy, region, rounds=9, side=21):
     for _ in range(rounds):
         ticks = np.linspace(-1, 1, side)
         grid = np.stack(np.meshgrid(*[ticks] * region.width), -1).reshape(-1, region.width)
-        points = region.nearby(best + grid * half)
+        points = region.project(best + grid * half)
         values = energy.values(points)
         best, least = points[values.argmin()], min(least, float(values.min()))
         half = half / 3
@@ -199,21 +199,23 @@ def test_localization_needs_no_domain():
     assert math.isclose(plan.guarantee.epsilon(0.0), 1.0, rel_tol=1e-9)
 
 
-class TestTilted:
+class TestTruncatedGeometric:
     def test_chances_fall_geometrically(self):
         rates, bits = np.full(20_000, 2**39), np.full(20_000, 3)
-        seen = np.bincount(RehearsalNoise(0).tilted(rates, bits), minlength=8)
+        seen = np.bincount(RehearsalNoise(0).truncated_geometric(rates, bits), minlength=8)
         expected = np.exp(-0.5 * np.arange(8))
         expected *= seen.sum() / expected.sum()
         assert chi2.sf(((seen - expected) ** 2 / expected).sum(), 7) > 1e-6
 
     def test_no_bits_give_zero(self):
-        assert RehearsalNoise(0).tilted(np.array([5, 0]), np.array([0, 0])).tolist() == [0, 0]
+        assert RehearsalNoise(0).truncated_geometric(
+            np.array([5, 0]), np.array([0, 0])
+        ).tolist() == [0, 0]
 
     @pytest.mark.parametrize(("rate", "bits"), [(-1, 3), (1, 59), (2**57, 2)])
     def test_sizes_that_do_not_fit_are_refused(self, rate, bits):
         with pytest.raises(InputError):
-            RehearsalNoise(0).tilted(np.array([rate]), np.array([bits]))
+            RehearsalNoise(0).truncated_geometric(np.array([rate]), np.array([bits]))
 
 
 EDGES = {

@@ -26,12 +26,13 @@ from discreet.privacy import AddRemoveOne, BoundedRange, Budget, ReplaceOne
 from discreet.questions import VectorSum
 from discreet.questions.mixture import Mixture
 from discreet.theory.simplex_sampling import slowdown
-from support.mixtures import MIXTURES, best_shares, law_of_counts, law_of_one
+from support.cases import every
+from support.cases.mixtures import MixtureCase, best_shares, law_of_counts, law_of_one
 from support.opened import open_rows
 
 UNITS = [AddRemoveOne(), ReplaceOne()]
 every_unit = pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
-every_case = pytest.mark.parametrize("case", MIXTURES, ids=lambda case: case.label)
+every_case = every(MixtureCase)
 SIX_IN_A_MILLION = 4.5
 
 
@@ -213,7 +214,7 @@ def test_a_column_that_is_far_behind_keeps_its_exact_chance():
     more = solver.solve(opened(question, np.vstack([X[1:], -X[:1]]), y))
     moved = np.ptp(scores - more) * solver.step
     assert 0 < moved <= span_of(solver, ReplaceOne())
-    assert solver.seen(EntropicObjective(question, opened(question, X, y)), scores) <= (
+    assert solver.measure_residual(EntropicObjective(question, opened(question, X, y)), scores) <= (
         solver.tolerance
     )
 
@@ -360,5 +361,5 @@ def test_whatever_becomes_of_newtons_method_there_is_an_answer(monkeypatch, erro
     solver = EntropicMinimiser(Mixture(Squared(0.5), bounds), 30.0)
     rows = open_rows(np.full((20, 3), 0.3), np.zeros(20), bounds=bounds, unit=AddRemoveOne())
     expected = solver.solve(rows)
-    monkeypatch.setattr(EntropicMinimiser, "_by_newton", fail)
+    monkeypatch.setattr(EntropicMinimiser, "_solve_by_newton", fail)
     np.testing.assert_array_equal(solver.solve(rows), expected)

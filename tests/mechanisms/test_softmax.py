@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 from discreet.data import Bounds, LabelSet, Rows
-from discreet.errors import CalibrationError, NotAccepted
+from discreet.errors import CalibrationError, InputError, NotAccepted
 from discreet.gate import release
 from discreet.geometry import L2Ball
 from discreet.ledger import MemoryLedger
@@ -19,15 +19,16 @@ from discreet.losses import Hinge, Logistic, MarginLogistic
 from discreet.losses.softmax import MarginSoftmax
 from discreet.mechanisms import EachAgainstTheRest, NoisyGradient, PrivateStandardisation
 from discreet.mechanisms.summing.exact_gradient import ENTRY_BITS
-from discreet.mechanisms.summing.softmax_gradient import SHORTENED, ExactSoftmax, Softmax
+from discreet.mechanisms.summing.softmax_gradient import SHORTENED, ExactSoftmax
 from discreet.noise import RehearsalNoise
 from discreet.penalties import Indicator
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions.problem import Problem
-from discreet.questions.several_classes import OneVsRest
+from discreet.questions.several_classes import OneVsRest, Softmax
 from discreet.updates import Adaptive, Preconditioned
+from support.cases import case_labelled
+from support.checks import check_joint_audit
 from support.opened import open_rows
-from support.two_stage import STAGED, check_joint_audit
 
 ADD, SWAP = AddRemoveOne(), ReplaceOne()
 BUDGET = Budget(1.0, 1e-6)
@@ -276,6 +277,24 @@ def test_after_a_standardisation_all_together_keeps_the_budget():
     assert ((result.value @ clipped(X).T).argmax(axis=0) == y).mean() > 0.7
 
 
+def test_the_softmax_problem_may_be_asked_for_by_its_own_name():
+    question = question_of(Logistic())
+    plans = [
+        NoisyGradient(steps=5).plan(asked, BUDGET, ADD) for asked in (question, Softmax(question))
+    ]
+    assert plans[0].problem == plans[1].problem == Softmax(question)
+    assert plans[0].grid == plans[1].grid
+    assert plans[0].guarantee == plans[1].guarantee
+
+
+def test_what_is_no_softmax_problem_is_refused():
+    question = question_of(Logistic())
+    with pytest.raises(InputError, match="no case of a softmax loss"):
+        Softmax(replace(question, problem=replace(question.problem, loss=Hinge())))
+    with pytest.raises(InputError, match="no domain"):
+        Softmax(replace(question, problem=replace(question.problem, radius=3.0)))
+
+
 class _EachItsOwn(MarginSoftmax):
     """A logistic loss of its own for each class."""
 
@@ -290,11 +309,9 @@ class _Apart(Softmax):
         return _EachItsOwn()
 
 
-@pytest.mark.parametrize(
-    "case", [case for case in STAGED if case.label.startswith("noisy softmax")],
-    ids=lambda case: case.label,
-)  # fmt: skip
-def test_a_mutant_is_caught(case):
+@pytest.mark.parametrize("unit", ["add_remove", "replace"])
+def test_a_mutant_is_caught(unit):
+    case = case_labelled(f"noisy softmax, {unit}")
     plan = case.plan()
     check_joint_audit(case, plan)
     sums = ExactSoftmax(_Apart(case.question))

@@ -25,13 +25,12 @@ from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions import VectorSum
 from discreet.questions.problem import Problem
-from support.cases import CASES, Data
+from support.cases import Data, case_labelled
 from support.checks import check_exact_audit, check_sensitivity
 from support.opened import open_rows
 
 ADD, SWAP = AddRemoveOne(), ReplaceOne()
 MECHANISM = SufficientStatistics()
-BY_LABEL = {case.label.removeprefix("sufficient statistics, "): case for case in CASES}
 both_units = pytest.mark.parametrize("unit", [ADD, SWAP], ids=lambda unit: unit.name)
 both_orders = pytest.mark.parametrize("order", [1, 2])
 both_budgets = pytest.mark.parametrize("budget", [Budget(1.0), Budget(1.0, 1e-6)], ids=repr)
@@ -105,8 +104,8 @@ def test_the_steepest_climb_to_a_worst_pair_stays_below_the_declared_sensitivity
 
 
 def test_pure_neighbours_by_replacement_stay_within_the_declared_sensitivity():
-    case = replace(BY_LABEL["pure, add_remove"], unit=SWAP)
-    case = replace(case, worst_pair=BY_LABEL["replace"].worst_pair)
+    case = replace(case_labelled("sufficient statistics, pure, add_remove"), unit=SWAP)
+    case = replace(case, worst_pair=case_labelled("sufficient statistics, replace").worst_pair)
     generator = np.random.default_rng(12)
     pairs = [case.worst_pair, *(case.random_pair(generator) for _ in range(100))]
     check_sensitivity(case, case.plan(), pairs)
@@ -167,7 +166,7 @@ def check_law(plan, noise, trials=3000):
     """The noise is GOE on X'X and isotropic on X'y, uncorrelated, with the scales of ERM-6d."""
     problem, p = plan.moments.problem, plan.moments.width
     rows = open_rows(np.zeros((1, p)), [0.0], bounds=problem.bounds)
-    drawn = np.array([plan.noisy(rows, noise) for _ in range(trials)])
+    drawn = np.array([plan.release_statistics(rows, noise) for _ in range(trials)])
     matrices = [plan.moments.matrices(vector) for vector in drawn]
     W = np.array([gram for gram, _ in matrices]) * plan.moments.gram_size
     z = np.array([product for _, product in matrices]) * plan.moments.product_size
@@ -365,7 +364,7 @@ def assert_caught(check, *arguments):
 
 
 def test_forgetting_that_a_replaced_record_moves_twice_is_caught():
-    case = BY_LABEL["replace"]
+    case = case_labelled("sufficient statistics, replace")
     plan, mutant = case.plan(), MECHANISM.plan(case.question, case.budget, ADD)
     check_exact_audit(case, plan)
     assert_caught(check_exact_audit, case, replace(plan, grid=mutant.grid))
@@ -377,7 +376,7 @@ def test_a_diagonal_with_the_variance_of_the_rest_is_caught():
         def _weights(self):
             return np.full(self.dimension - self.width, math.sqrt(2))
 
-    case = BY_LABEL["add_remove"]
+    case = case_labelled("sufficient statistics, add_remove")
     plan = case.plan()
     mutant = with_moments(plan, ThinDiagonal)
     check_exact_audit(case, plan)
@@ -394,14 +393,14 @@ def test_leaving_the_label_bound_out_is_caught():
         def product_size(self):
             return self.problem.row_norm
 
-    case = BY_LABEL["add_remove"]
+    case = case_labelled("sufficient statistics, add_remove")
     mutant = with_moments(case.plan(), Unlabelled)
     check_exact_audit(case, case.plan())
     assert_caught(check_exact_audit, case, mutant)
 
 
 def test_leaving_the_intercept_out_of_the_row_norm_is_caught():
-    case = BY_LABEL["intercept, add_remove"]
+    case = case_labelled("sufficient statistics, intercept, add_remove")
     bounds = replace(case.question.bounds, intercept=None)
     short = Moments(replace(case.question, bounds=bounds), ADD, 2)
 
@@ -439,7 +438,7 @@ def test_dropping_the_rounding_of_sums_is_caught(monkeypatch):
 
     monkeypatch.setattr(_moments, "_kernel", one_by_one)
     problem = problem_of(1, max_rows=2000)
-    case = replace(BY_LABEL["add_remove"], question=problem)
+    case = replace(case_labelled("sufficient statistics, add_remove"), question=problem)
     X = np.full((2000, 1), math.sqrt(1.02 * 2.0**-24))
     X[0] = 1.0
     y = np.zeros(2000)
@@ -457,6 +456,6 @@ def test_noise_of_one_statistic_reused_for_the_other_is_caught():
             draws[-3:] = draws[:3]
             return draws
 
-    plan = BY_LABEL["add_remove"].plan()
+    plan = case_labelled("sufficient statistics, add_remove").plan()
     check_law(plan, RehearsalNoise(2), trials=1000)
     assert_caught(check_law, plan, Reused(2), 1000)

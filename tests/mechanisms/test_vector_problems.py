@@ -160,7 +160,7 @@ def test_both_solvers_find_the_same_point(problem, rows, scale):
     minimiser = VectorMinimiser(problem, 10 * scale)
     objective = objective_of(problem, opened(problem, rows), linear)
     search, start = minimiser.search(objective), np.zeros(problem.width)
-    (quick, _), (slow, _) = next(search._quick(start)), next(search._slow(start))
+    (quick, _), (slow, _) = next(search._solve_quickly(start)), next(search._solve_slowly(start))
     np.testing.assert_allclose(quick, slow, rtol=0, atol=2e-9)
     assert problem.penalty.region.contains(minimiser.solve(opened(problem, rows), linear))
 

@@ -152,9 +152,9 @@ def test_the_filter_is_a_thousand_times_wider_than_the_float_error(law):
 
 @LAWS
 def test_exact_decisions_are_those_of_the_filter(law, monkeypatch):
-    filtered = laws._residual(law, CipherWords(KEY), 2000, BITS)
+    filtered = laws._draw_residual(law, CipherWords(KEY), 2000, BITS)
     monkeypatch.setattr(laws, "FILTER_WIDTH", np.inf)
-    np.testing.assert_array_equal(laws._residual(law, CipherWords(KEY), 2000, BITS), filtered)
+    np.testing.assert_array_equal(laws._draw_residual(law, CipherWords(KEY), 2000, BITS), filtered)
 
 
 @LAWS
@@ -227,7 +227,7 @@ def test_each_ticket_belongs_to_the_column_whose_weight_it_falls_in(law, scripte
     low_bits = (1 << shift) - 1
     script = [ticket << shift | low_bits for ticket in tickets]
     script += [5] * len(tickets) + [0] * len(tickets)  # offsets, and heights that are accepted
-    found, offsets = laws._proposals(law, scripted(script), len(tickets))
+    found, offsets = laws._propose(law, scripted(script), len(tickets))
     assert found.tolist() == columns
     assert set(offsets.tolist()) == {5}
 
@@ -315,7 +315,7 @@ def test_successive_draws_are_not_correlated(sample):
 @LAWS
 def test_the_residual_path_alone_has_its_exact_law(law):
     draws = 1_500_000
-    magnitude = laws._residual(law, CipherWords(KEY), draws, BITS)
+    magnitude = laws._draw_residual(law, CipherWords(KEY), draws, BITS)
     table = laws.tables(law)
     upper = 2 * SLOTS * survival(law, np.arange(8 * COLUMNS + 1) / 512)  # eight cells a column
     mass = np.append(-np.diff(upper) - np.repeat(table.certain[:-1] / 8, 8), upper[-1])
@@ -330,10 +330,10 @@ def test_the_residual_path_alone_has_its_exact_law(law):
 
 def test_beyond_sixteen_laplace_starts_again(monkeypatch):
     """The tail is one residual draw in 100 000, so the proposals are doctored to be all tail."""
-    proposals, count = laws._proposals, 300_000
+    proposals, count = laws._propose, 300_000
     doctored = iter([(np.full(count, COLUMNS), np.zeros(count, dtype=np.uint64))])
-    monkeypatch.setattr(laws, "_proposals", lambda *args: next(doctored, None) or proposals(*args))
-    magnitude = laws._residual(LAPLACE, CipherWords(KEY), count, BITS)
+    monkeypatch.setattr(laws, "_propose", lambda *args: next(doctored, None) or proposals(*args))
+    magnitude = laws._draw_residual(LAPLACE, CipherWords(KEY), count, BITS)
     beyond = magnitude - (16 << BITS)
     assert beyond.min() >= 0
     cells = np.minimum(beyond >> (BITS - 5), 255)  # width 1/32 on [0, 8), and beyond
@@ -375,14 +375,14 @@ def test_as_many_draws_come_back_as_were_asked_for(law, count):
 
 
 def test_a_shortfall_of_proposals_is_made_up(monkeypatch):
-    proposals, calls = laws._proposals, []
+    proposals, calls = laws._propose, []
 
     def stingy(law, words, count):
         calls.append(count)
         columns, offsets = proposals(law, words, count)
         return columns[:7], offsets[:7]
 
-    monkeypatch.setattr(laws, "_proposals", stingy)
-    magnitude = laws._residual(GAUSSIAN, CipherWords(KEY), 100, BITS)
+    monkeypatch.setattr(laws, "_propose", stingy)
+    magnitude = laws._draw_residual(GAUSSIAN, CipherWords(KEY), 100, BITS)
     assert magnitude.size == 100
     assert len(calls) == 15

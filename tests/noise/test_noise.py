@@ -189,7 +189,7 @@ def test_a_threshold_is_the_number_of_words_that_keep_a_row(monkeypatch, scripte
     monkeypatch.setattr(RehearsalNoise, "words", lambda self: scripted(script))
     assert RehearsalNoise(1).subset(4, (7 << 56) + 5).tolist() == [True, True, False, False]
     monkeypatch.setattr(RehearsalNoise, "words", lambda self: scripted([255, 2**64 - 1]))
-    assert RehearsalNoise(1).kept(1, 2**64 - 1).size == 0
+    assert RehearsalNoise(1).subset_places(1, 2**64 - 1).size == 0
 
 
 @pytest.mark.parametrize("rate", [0.01, 0.5, 0.9])

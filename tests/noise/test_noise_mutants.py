@@ -14,7 +14,7 @@ from mpmath import mp, mpf
 from scipy import stats
 
 from discreet.audit.scores import EvenSteps, lowest_bit
-from discreet.noise import Grid, RehearsalNoise, gaussian_grid, law, radial, release_laplace
+from discreet.noise import Grid, RehearsalNoise, draw_radial, gaussian_grid, law, release_laplace
 from discreet.noise.radial_noise import BITS, _standard, _sum_of_squares
 from discreet.noise.words import CipherWords
 
@@ -107,7 +107,7 @@ def radial_error(sum_of_squares, dimension=2000):
 
 
 def test_a_radial_length_in_single_precision_exceeds_its_coupling_error():
-    drawn = radial(2000, 1.0, RehearsalNoise(8))
+    drawn = draw_radial(2000, 1.0, RehearsalNoise(8))
     assert radial_error(lambda m: float(np.sum(m.astype(np.float32) ** 2))) > drawn.coupling_error
     assert radial_error(_sum_of_squares) <= drawn.coupling_error
 
@@ -117,7 +117,7 @@ def test_a_radial_length_in_single_precision_exceeds_its_coupling_error():
 
 
 def release_radial_without_mask(value, grid, noise):
-    return value + radial(1, 1.0, noise).vector
+    return value + draw_radial(1, 1.0, noise).vector
 
 
 def release_radial_with_mask(value, grid, noise):
@@ -162,7 +162,7 @@ def test_a_sign_with_two_zeros_is_seen():
 @pytest.mark.parametrize("which", [law.GAUSSIAN, law.LAPLACE], ids=lambda which: which.name)
 def test_a_residual_path_that_accepts_everything_is_seen(which, monkeypatch):
     def counts():
-        drawn = law._residual(which, CipherWords(KEY), 300_000, 30)
+        drawn = law._draw_residual(which, CipherWords(KEY), 300_000, 30)
         return np.bincount(np.minimum(drawn >> 21, 2047), minlength=2048)
 
     tails = (lambda x: 2 * stats.norm.sf(x)) if which is law.GAUSSIAN else (lambda x: np.exp(-x))

@@ -11,13 +11,13 @@ from mpmath import mp, mpf
 from scipy import stats
 
 from discreet.errors import InputError
-from discreet.noise import RehearsalNoise, radial
+from discreet.noise import RehearsalNoise, draw_radial
 from discreet.noise.radial_noise import BITS, _sum_of_squares, coupling_error
 
 
 def draws(dimension, count, scale=1.0):
     noise = RehearsalNoise(dimension)
-    return np.array([radial(dimension, scale, noise).vector for _ in range(count)])
+    return np.array([draw_radial(dimension, scale, noise).vector for _ in range(count)])
 
 
 @pytest.mark.parametrize("dimension", [1, 3, 50])
@@ -64,7 +64,7 @@ def test_the_coupling_error_covers_every_ideal_that_floors_to_the_same_draw(dime
     places = [lambda: 0.0, lambda: 1.0, rng.random, lambda: rng.integers(2), lambda: 0.5]
     with mp.workdps(60):
         for seed, place in enumerate(places):
-            drawn = radial(dimension, scale, RehearsalNoise(seed))
+            drawn = draw_radial(dimension, scale, RehearsalNoise(seed))
             exact = ideal(seed, dimension, scale, place)
             gaps = (mpf(float(x)) - y for x, y in zip(drawn.vector, exact, strict=True))
             assert mp.sqrt(mp.fsum(g * g for g in gaps)) <= mpf(drawn.coupling_error)
@@ -73,7 +73,7 @@ def test_the_coupling_error_covers_every_ideal_that_floors_to_the_same_draw(dime
 def test_a_draw_is_the_middle_of_its_cells_up_to_a_few_roundings():
     with mp.workdps(60):
         for seed in range(20):
-            drawn = radial(3, 0.3, RehearsalNoise(seed)).vector
+            drawn = draw_radial(3, 0.3, RehearsalNoise(seed)).vector
             for x, y in zip(drawn, ideal(seed, 3, 0.3, lambda: 0.5), strict=True):
                 assert abs(mpf(float(x)) - y) <= 6 * mpf(2) ** -53 * abs(y)
 
@@ -103,21 +103,21 @@ def test_small_terms_are_not_lost_behind_a_large_one():
 
 
 def test_a_radial_draw_is_compared_by_identity():
-    drawn = radial(2, 1.0, RehearsalNoise(1))
+    drawn = draw_radial(2, 1.0, RehearsalNoise(1))
     assert drawn == drawn
-    assert drawn != radial(2, 1.0, RehearsalNoise(1))
+    assert drawn != draw_radial(2, 1.0, RehearsalNoise(1))
 
 
 @pytest.mark.parametrize(("dimension", "scale"), [(0, 1.0), (3, 0.0), (3, -1.0), (3, math.inf)])
 def test_shapes_and_scales_that_make_no_sense_are_refused(dimension, scale):
     with pytest.raises(InputError):
-        radial(dimension, scale, RehearsalNoise(1))
+        draw_radial(dimension, scale, RehearsalNoise(1))
 
 
 def test_the_coupling_error_is_true_of_tiny_scales_or_they_are_refused():
     scale = 1e-315
     try:
-        drawn = radial(3, scale, RehearsalNoise(0))
+        drawn = draw_radial(3, scale, RehearsalNoise(0))
     except Exception:
         return
     with mp.workdps(60):

@@ -10,40 +10,24 @@ from hypothesis import strategies as st
 
 from discreet import geometry, penalties
 from discreet.errors import InputError, InputTypeError
-from discreet.geometry import Box, L1Ball, L2Ball, LinfBall, Simplex, WholeSpace
-from discreet.penalties import L1, L2, ElasticNet, Indicator, L1Within, Penalty, WithRidge
+from discreet.geometry import Box, L2Ball, LinfBall
+from discreet.penalties import L1, L1L2, L2, PENALTIES, Indicator, Penalty, WithRidge
+from support.examples import ALL_PENALTIES, PENALTY_EXAMPLES
 
 law = settings(derandomize=True, deadline=None, max_examples=20)
 
-REGIONS = [
-    L2Ball(1.0),
-    L1Ball(1.5),
-    LinfBall(0.5),
-    Simplex(),
-    WholeSpace(),
-    Box((-1.0, 0.0, 0.5), (1.0, 2.0, 0.5)),
-]
-SMOOTH = [L2(0.0), L2(0.7), L2(20.0), WithRidge(L2(0.3), 0.5)]
-ROUGH = [
-    L1(0.0),
-    L1(0.5),
-    ElasticNet(0.3, 0.8),
-    ElasticNet(0.3, 0.0),
-    ElasticNet(0.0, 2.0),
-    *(Indicator(region) for region in REGIONS),
-    L1(0.5, spares_last=True),
-    *(L1Within(L1(0.4), region) for region in REGIONS),
-    *(L1Within(L1(0.4, spares_last=True), region) for region in REGIONS),
-    WithRidge(L1(0.5), 0.8),
-    WithRidge(ElasticNet(0.2, 0.4), 0.0),
-    WithRidge(WithRidge(L1(0.5), 0.8), 0.3),
-    *(WithRidge(Indicator(region), 0.9) for region in REGIONS),
-]
-ALL_PENALTIES = SMOOTH + ROUGH
+
+def is_ridge(penalty):
+    """Whether squares are all that is added up, so that the penalty has to be smooth."""
+    return isinstance(penalty, L2) or (isinstance(penalty, WithRidge) and is_ridge(penalty.penalty))
+
+
+SMOOTH = [penalty for penalty in ALL_PENALTIES if is_ridge(penalty)]
+ROUGH = [penalty for penalty in ALL_PENALTIES if not is_ridge(penalty)]
 ON_A_LINE = [
     L2(0.7),
     L1(0.5),
-    ElasticNet(0.3, 0.8),
+    L1L2(0.3, 0.8),
     Indicator(LinfBall(0.5)),
     Indicator(Box((0.25,), (2.0,))),
     WithRidge(L1(0.5), 0.8),
@@ -63,9 +47,11 @@ def in_domain(penalty, point):
     return penalty.prox(point, 1.0)
 
 
-def test_every_exported_penalty_is_tested():
-    exported = {getattr(penalties, name) for name in penalties.__all__}
-    assert exported == {type(penalty) for penalty in ALL_PENALTIES} | {Penalty}
+def test_every_listed_penalty_has_examples_and_no_other_is_exported():
+    assert set(PENALTY_EXAMPLES) == set(PENALTIES)
+    assert all(type(one) is kind for kind, some in PENALTY_EXAMPLES.items() for one in some)
+    exported = {getattr(penalties, name) for name in penalties.__all__ if name != "PENALTIES"}
+    assert exported == {*PENALTIES, Penalty}
 
 
 @every_penalty
@@ -189,8 +175,8 @@ def test_a_step_must_be_a_positive_number(penalty):
     [
         (L2, "weight"),
         (L1, "weight"),
-        (lambda weight: ElasticNet(weight, 1.0), "l1_weight"),
-        (lambda weight: ElasticNet(1.0, weight), "l2_weight"),
+        (lambda weight: L1L2(weight, 1.0), "l1_weight"),
+        (lambda weight: L1L2(1.0, weight), "l2_weight"),
         (lambda weight: WithRidge(L1(1.0), weight), "weight"),
     ],
 )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from discreet.geometry import Box, L1Ball, L2Ball, Simplex
-from discreet.penalties import L1, L2, ElasticNet, Indicator, WithRidge
+from discreet.penalties import L1, L1L2, L2, Indicator, WithRidge
 
 W = np.array([-2.0, -0.3, 0.0, 0.4, 5.0])
 
@@ -18,15 +18,15 @@ def test_the_lasso_sets_small_coefficients_to_exactly_zero():
 
 @pytest.mark.parametrize("step", [0.1, 1.0, 10.0])
 def test_a_ridge_on_the_lasso_is_the_elastic_net(step):
-    ours, theirs = WithRidge(L1(0.3), 0.8), ElasticNet(0.3, 0.8)
+    ours, theirs = WithRidge(L1(0.3), 0.8), L1L2(0.3, 0.8)
     assert ours.value(W) == pytest.approx(theirs.value(W), rel=1e-13)
     assert ours.strong_convexity == theirs.strong_convexity
     np.testing.assert_allclose(ours.prox(W, step), theirs.prox(W, step), rtol=1e-14)
 
 
 def test_the_elastic_net_without_one_part_is_the_other():
-    np.testing.assert_array_equal(ElasticNet(0.3, 0.0).prox(W, 2.0), L1(0.3).prox(W, 2.0))
-    np.testing.assert_array_equal(ElasticNet(0.0, 0.3).prox(W, 2.0), L2(0.3).prox(W, 2.0))
+    np.testing.assert_array_equal(L1L2(0.3, 0.0).prox(W, 2.0), L1(0.3).prox(W, 2.0))
+    np.testing.assert_array_equal(L1L2(0.0, 0.3).prox(W, 2.0), L2(0.3).prox(W, 2.0))
 
 
 @pytest.mark.parametrize("region", [L2Ball(1.0), L1Ball(2.0), Simplex(), Box([0] * 5, [1] * 5)])
@@ -55,6 +55,6 @@ def test_strong_convexity_is_exact_when_one_part_has_none():
 
 def test_penalties_beyond_the_largest_float_are_infinite_and_silent():
     huge = np.array([1e300, -1e300])
-    for penalty in (L2(1.0), ElasticNet(1.0, 1.0), WithRidge(L1(1.0), 1.0), L1(1e100)):
+    for penalty in (L2(1.0), L1L2(1.0, 1.0), WithRidge(L1(1.0), 1.0), L1(1e100)):
         assert penalty.value(huge) == math.inf
     assert L2(0.0).value(huge) == 0.0

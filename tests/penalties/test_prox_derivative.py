@@ -4,26 +4,19 @@ import numpy as np
 import pytest
 
 from discreet.errors import InputError
-from discreet.geometry import Box, L1Ball, L2Ball, LinfBall, Simplex, WholeSpace
-from discreet.penalties import L1, L2, ElasticNet, Indicator, L1Within, WithRidge
+from discreet.geometry import L2Ball
+from discreet.penalties import L1, L1L2, L2, Indicator, L1Within, WithRidge
+from support.examples import SIMPLE_SETS
 
-REGIONS = [
-    L2Ball(1.0),
-    L1Ball(1.5),
-    LinfBall(0.5),
-    Simplex(),
-    WholeSpace(),
-    Box((-1.0, 0.0, 0.5), (1.0, 2.0, 0.5)),
-]
 PENALTIES = [
     L2(0.7),
     L1(0.5),
-    ElasticNet(0.3, 0.8),
-    *(Indicator(region) for region in REGIONS),
+    L1L2(0.3, 0.8),
+    *(Indicator(region) for region in SIMPLE_SETS),
     L1(0.5, spares_last=True),
-    *(L1Within(L1(0.4, spares_last=True), region) for region in REGIONS),
+    *(L1Within(L1(0.4, spares_last=True), region) for region in SIMPLE_SETS),
     WithRidge(L1(0.5), 0.8),
-    *(WithRidge(Indicator(region), 0.9) for region in REGIONS),
+    *(WithRidge(Indicator(region), 0.9) for region in SIMPLE_SETS),
 ]
 every_penalty = pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
 POINTS = np.random.default_rng(4).standard_normal((40, 3)) * 1.2

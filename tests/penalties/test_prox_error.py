@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import InputError
 from discreet.geometry import Box, L1Ball, L2Ball, LinfBall, Simplex, WholeSpace
-from discreet.penalties import L1, L2, ElasticNet, Indicator, L1Within, WithRidge
+from discreet.penalties import L1, L1L2, L2, Indicator, L1Within, WithRidge
 
 law = settings(derandomize=True, deadline=None, max_examples=150)
 UNIT = 2.0**-53
@@ -24,8 +24,8 @@ PENALTIES = [
     L1(1e-9),
     L2(0.7),
     L2(1e100),
-    ElasticNet(0.3, 0.9),
-    ElasticNet(1e-3, 1e9),
+    L1L2(0.3, 0.9),
+    L1L2(1e-3, 1e9),
     *(Indicator(kind(size)) for kind in (L2Ball, L1Ball, Simplex) for size in (1.0, 0.3, 1e-100)),
     Indicator(L1Ball(1e100)),
     Indicator(LinfBall(0.3)),
@@ -39,7 +39,7 @@ PENALTIES = [
     WithRidge(L1(0.3), 0.7),
     WithRidge(Indicator(L1Ball(0.3)), 0.7),
     WithRidge(Indicator(Simplex(0.3)), 1e5),
-    WithRidge(WithRidge(ElasticNet(0.2, 0.3), 0.1), 0.9),
+    WithRidge(WithRidge(L1L2(0.2, 0.3), 0.1), 0.9),
 ]
 every_penalty = pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
 
@@ -73,7 +73,7 @@ def _(penalty: L2, values, step):
 
 
 @exactly.register
-def _(penalty: ElasticNet, values, step):
+def _(penalty: L1L2, values, step):
     shrunk = exactly(L1(penalty.l1_weight), values, step)
     return exactly(L2(penalty.l2_weight), shrunk, step)
 
@@ -202,12 +202,12 @@ def test_clamping_is_exact(region):
     assert Indicator(region).prox_error(1e9, 2) == 0.0
 
 
-@pytest.mark.parametrize("penalty", [L1(0.3), L2(0.3), ElasticNet(0.3, 0.3), L1(1.0)], ids=repr)
+@pytest.mark.parametrize("penalty", [L1(0.3), L2(0.3), L1L2(0.3, 0.3), L1(1.0)], ids=repr)
 def test_what_is_declared_for_a_norm_is_a_few_roundings_of_the_point(penalty):
     assert 0 < penalty.prox_error(3.0, 10**6) <= 8 * UNIT * 3.0
 
 
-TIGHT = [L1(0.3), L2(0.7), ElasticNet(0.3, 0.9), WithRidge(L1(0.3), 0.7)]
+TIGHT = [L1(0.3), L2(0.7), L1L2(0.3, 0.9), WithRidge(L1(0.3), 0.7)]
 TIGHT += [Indicator(kind(0.3)) for kind in (L2Ball, L1Ball, Simplex)]
 
 

@@ -25,14 +25,10 @@ from discreet.privacy import (
 from discreet.record import Certificate, Release, facts_about
 from discreet.report import Card, card
 from discreet.report.numbers import check_numbers, numbers_of
-from support.cases import CASES
-from support.mixtures import MIXTURES
-from support.models import MODELS
-from support.selections import SELECTIONS
-from support.two_stage import STAGED
+from support.cases import ALL_CASES
 
-EVERY = (*CASES, *SELECTIONS, *MIXTURES, *MODELS, *STAGED)
-FIRST = {case.mechanism.name: case for case in reversed(EVERY)}
+FIRST = {(case.mechanism.name, type(case)): case for case in reversed(ALL_CASES)}.values()
+"""A case of every mechanism and kind."""
 
 PROFILES = [
     Pure(0.01),
@@ -73,15 +69,18 @@ def test_the_numbers_of_every_profile_are_consistent(profile):
                numbers["belief"]["beliefs"])  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [mechanism.name for mechanism in REGISTRY])
-def test_every_mechanism_has_a_card(name):
-    case = FIRST[name]
+def test_a_card_of_every_mechanism_is_tested():
+    assert {case.mechanism.name for case in FIRST} == {mechanism.name for mechanism in REGISTRY}
+
+
+@pytest.mark.parametrize("case", FIRST, ids=lambda case: case.label)
+def test_every_mechanism_has_a_card(case):
     plan = case.mechanism.plan(case.question, case.budget, case.unit)
     profile = plan.guarantee.profile
     made = Release(
         np.zeros(2),
         plan.guarantee,
-        name,
+        case.mechanism.name,
         0,
         "0.1",
         plan.reason,
@@ -96,10 +95,13 @@ def test_every_mechanism_has_a_card(name):
     assert document["mechanism"]["name"].replace("_", "\\_") in shown.markdown()
 
 
-@pytest.mark.parametrize("name", sorted(set(FIRST) - {"exponential_sampling"}))
-def test_plans_tell_their_tolerances(name):
+@pytest.mark.parametrize(
+    "case",
+    [case for case in FIRST if case.mechanism.name != "exponential_sampling"],
+    ids=lambda case: case.label,
+)
+def test_plans_tell_their_tolerances(case):
     """All but exact draws have a grid or a solver, and say how fine it is."""
-    case = FIRST[name]
     plan = case.mechanism.plan(case.question, case.budget, case.unit)
     assert plan.tolerances
     assert all(math.isfinite(one.value) and one.value > 0 for one in plan.tolerances)

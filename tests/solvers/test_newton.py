@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from discreet.solvers import newton
-from discreet.solvers.conjugate import conjugate_gradient
+from discreet.solvers.inverses import conjugate_gradient
 
 
 class Smooth:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discreet.geometry import L1Ball, L2Ball, LinfBall, Simplex
-from discreet.penalties import L1, ElasticNet, Indicator, WithRidge
+from discreet.penalties import L1, L1L2, Indicator, WithRidge
 from discreet.solvers import (
     accelerated_proximal_gradient,
     certify,
@@ -23,7 +23,7 @@ PENALTIES = [
     Indicator(Simplex(1.0)),
     Indicator(L2Ball(1e3)),
     L1(0.5),
-    ElasticNet(1.0, 5.0),
+    L1L2(1.0, 5.0),
     WithRidge(Indicator(L1Ball(0.5)), 2.0),
 ]
 every_penalty = pytest.mark.parametrize("penalty", PENALTIES, ids=repr)

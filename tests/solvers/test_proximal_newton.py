@@ -11,7 +11,7 @@ import pytest
 from scipy.optimize import minimize
 
 from discreet.geometry import Box, L1Ball, L2Ball, LinfBall, Simplex, WholeSpace
-from discreet.penalties import L1, ElasticNet, Indicator, WithRidge
+from discreet.penalties import L1, L1L2, Indicator, WithRidge
 from discreet.solvers import certify, newton, proximal_newton
 from solvers.composite import Quadratic, bent, logistic, on_face, quadratic
 
@@ -23,7 +23,7 @@ PENALTIES = [
     Indicator(Simplex(1.0)),
     L1(0.5),
     L1(100.0),
-    ElasticNet(10.0, 5.0),
+    L1L2(10.0, 5.0),
     WithRidge(Indicator(L1Ball(0.5)), 2.0),
     WithRidge(Indicator(L2Ball(0.3)), 2.0),
 ]

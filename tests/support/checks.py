@@ -1,16 +1,19 @@
-"""Checks that hold for every mechanism; mutants must fail at least one."""
+"""Checks that hold for every mechanism; mutants must fail at least one.
+
+The first are about one release (:class:`~support.cases.additive.AdditiveCase`), the joint ones
+about several (:class:`~support.cases.staged.StagedCase`).
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 from scipy.stats import beta, norm
 
-from discreet.privacy import Composition
-from discreet.questions import VectorProblem
-from discreet.questions.problem import Problem
+from discreet.privacy import Composition, Gaussian
+from support.cases.base import l1
+from support.cases.staged import side_by_side
 
 
 def check_sensitivity(case, plan, pairs):
@@ -64,10 +67,9 @@ def rates(first, second, *, events=40, confidence=0.999):
 
 def certified_level(plan, first, second):
     """A lower bound on mu (for Gaussian guarantees) or on epsilon (for pure ones)."""
-    low, high = rates(first, second)
     if is_pure(plan):
-        return float(np.log(np.maximum(low, 1e-300) / high).max())
-    return float(np.max(norm.ppf(low) - norm.ppf(high)))
+        return certified_epsilon(first, second, 0.0)
+    return certified_mu(first, second)
 
 
 def claimed_level(plan):
@@ -88,10 +90,10 @@ def scores(case, plan, noise, trials):
     Coefficients with pure noise are scored by the ratio of their densities instead.
     """
     centres = [case.silent_total(plan, data) for data in case.worst_pair]
-    length, watched = case.noise_norm(plan), watch(plan)
+    length, watched = case.noise_norm(plan), case.watch(plan)
 
     def score(value):
-        if isinstance(case.question, Problem | VectorProblem) and is_pure(plan):
+        if case.has_densities and is_pure(plan):
             return length(value - centres[0]) - length(value - centres[1])
         return value @ (centres[1] - centres[0])
 
@@ -102,16 +104,49 @@ def scores(case, plan, noise, trials):
     return sample(case.worst_pair[0]), sample(case.worst_pair[1])
 
 
-def watch(plan):
-    """Return a run of the plan that answers with the noisy total itself."""
-    if hasattr(plan, "moments"):
-        return plan.noisy
-    if not hasattr(plan, "totals"):
-        return lambda rows, noise: np.atleast_1d(np.float64(plan.run(rows, noise)))
+def check_joint_sensitivity(case, plan, pairs):
+    """Without noise, the releases of neighbours are no further apart than the plan declares."""
+    for pair in pairs:
+        assert case.apart(plan, pair) <= case.sensitivity(plan)
 
-    class Watched(type(plan.totals)):
-        def answer(self, total, rows):
-            return total
 
-    totals = Watched(**vars(plan.totals))
-    return replace(plan, totals=totals).run
+def check_joint_audit(case, plan):
+    """The worst pair's true profile stays below the declared one.
+
+    Gaussian noise in all parts is one Gaussian. Of pure parts only the epsilons are compared.
+    """
+    shift, profile = case.apart(plan, case.worst_pair), plan.guarantee.profile
+    if case.is_pure:
+        assert shift <= profile.pure_epsilon
+        return
+    true = Gaussian(shift)
+    for epsilon in np.linspace(0, 3, 31):
+        assert true.delta(epsilon) <= profile.delta(epsilon) * (1 + 1e-6)
+
+
+def joint_scores(case, plan, noise, trials):
+    """The logarithm of the ratio of densities, at releases of either data set of the worst pair."""
+    parts, centres = case.parts(plan), case.centres(plan, case.worst_pair)
+
+    def score(value):
+        if case.is_pure:
+            return l1(value - centres[0]) - l1(value - centres[1])
+        return value @ (centres[1] - centres[0])
+
+    def sample(data):
+        opened = data.open(case)
+        return np.array([score(side_by_side(parts, opened, noise)) for _ in range(trials)])
+
+    return sample(case.worst_pair[0]), sample(case.worst_pair[1])
+
+
+def certified_mu(first, second):
+    """A lower bound on the shift of Gaussian noise; false once in a thousand."""
+    low, high = rates(first, second)
+    return float(np.max(norm.ppf(low) - norm.ppf(high)))
+
+
+def certified_epsilon(first, second, delta):
+    """A lower bound on epsilon at a delta, from two samples of scores; false once in a thousand."""
+    low, high = rates(first, second)
+    return float(np.log(np.maximum(low - delta, 1e-300) / high).max())

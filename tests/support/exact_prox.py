@@ -13,7 +13,7 @@ import mpmath as mp
 import numpy as np
 
 from discreet.geometry import Box, L1Ball, L2Ball, LinfBall, Simplex
-from discreet.penalties import L1, ElasticNet, Indicator
+from discreet.penalties import L1, L1L2, Indicator
 
 mp.mp.dps = 50
 
@@ -31,7 +31,7 @@ def prox(penalty, z, step):
     """Return the prox of a list of numbers, and its derivative as a matrix."""
     if isinstance(penalty, L1):
         return _threshold(z, mp.mpf(penalty.weight) * step)
-    if isinstance(penalty, ElasticNet):
+    if isinstance(penalty, L1L2):
         point, derivative = _threshold(z, mp.mpf(penalty.l1_weight) * step)
         shrink = 1 + mp.mpf(penalty.l2_weight) * step
         return [v / shrink for v in point], derivative / shrink

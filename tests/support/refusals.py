@@ -55,7 +55,7 @@ from discreet.mechanisms.minimising.minimiser import TOO_LARGE, Minimiser
 from discreet.mechanisms.minimising.rows_objective import RowsObjective
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbationPlan
 from discreet.noise import RehearsalNoise
-from discreet.penalties import L1, ElasticNet, Indicator, L1Within
+from discreet.penalties import L1, L1L2, Indicator, L1Within
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne, Unit
 from discreet.questions import (
     ColumnQuantiles,
@@ -186,7 +186,7 @@ def _penalty(draw: Draw, width: int, is_bounded: bool) -> Any:
         lambda: L1Within(L1(weight), _region(draw, width)),
     ]
     if not is_bounded:
-        options += [lambda: None, lambda: None, lambda: L1(weight), lambda: ElasticNet(weight, 0.5)]
+        options += [lambda: None, lambda: None, lambda: L1(weight), lambda: L1L2(weight, 0.5)]
     return _choice(draw, options)()
 
 

@@ -105,7 +105,7 @@ SLOPES = np.random.default_rng(7).standard_normal((60, 4)) * [30.0, 5.0, 1.0, 0.
 
 
 def stiffness_matrix(rule, slopes):
-    stiffness_of = rule.fresh()
+    stiffness_of = rule.start()
     for slope in slopes:
         found = stiffness_of(slope)
     return found.columns @ np.diag(found.values) @ found.columns.T

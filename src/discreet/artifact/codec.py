@@ -12,43 +12,13 @@ import numpy as np
 
 from discreet import _strict_json
 from discreet.errors import InputError
-from discreet.geometry import (
-    Box,
-    L1Ball,
-    L1L2Ball,
-    L2Ball,
-    LinfBall,
-    NuclearBall,
-    Product,
-    Simplex,
-    WholeSpace,
-)
-from discreet.losses import (
-    Hinge,
-    Huber,
-    HuberHinge,
-    LogCosh,
-    Logistic,
-    MarginLogistic,
-    Pinball,
-    Poisson,
-    PseudoHuber,
-    SmoothedHinge,
-    SmoothedPinball,
-    Squared,
-)
+from discreet.geometry import SETS
+from discreet.losses import LOSSES
 from discreet.preprocessing import Category, Numeric
 from discreet.privacy import AddRemoveOne, ReplaceOne
 
-VALUES: dict[str, type[Any]] = {
-    kind.__name__: kind
-    for kind in (
-        *(Box, L1Ball, L1L2Ball, L2Ball, LinfBall, NuclearBall, Product, Simplex, WholeSpace),
-        *(Hinge, Huber, HuberHinge, LogCosh, Logistic, MarginLogistic, Pinball, Poisson),
-        *(PseudoHuber, SmoothedHinge, SmoothedPinball, Squared),
-        *(Category, Numeric, AddRemoveOne, ReplaceOne),
-    )
-}
+_KINDS: tuple[type[Any], ...] = (*SETS, *LOSSES, Category, Numeric, AddRemoveOne, ReplaceOne)
+VALUES = {kind.__name__: kind for kind in _KINDS}
 """Sets, losses, columns and units that an argument may be."""
 
 PLAIN = re.compile(r"[<>=|]?(b1|[iu][1248]|f[248]|U[0-9]{1,5})\Z")
@@ -63,6 +33,7 @@ def encode(value: Any) -> Any:
 
     Examples
     --------
+    >>> from discreet.geometry import L2Ball
     >>> encode(L2Ball(2.0))
     {'L2Ball': {'radius': 2.0}}
     >>> encode((0, math.inf))
@@ -73,7 +44,7 @@ def encode(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
-        return _number(value)
+        return _encode_number(value)
     if isinstance(value, list):
         return {"list": [encode(one) for one in value]}
     if type(value) is tuple:
@@ -91,7 +62,7 @@ def encode(value: Any) -> Any:
     )
 
 
-def _number(value: float) -> Any:
+def _encode_number(value: float) -> Any:
     if math.isfinite(value):
         return value
     if math.isnan(value):
@@ -119,27 +90,27 @@ def decode(document: Any, depth: int = 0) -> Any:
         raise InputError("an argument must be plain, or an object with one field that names it.")
     ((kind, parts),) = document.items()
     if kind in VALUES:
-        return _value(VALUES[kind], parts, depth + 1)
+        return _decode_value(VALUES[kind], parts, depth + 1)
     if kind not in _READ:
         raise InputError(f"an artifact may hold {sorted({*_READ, *VALUES})}; got {kind!r}.")
     return _READ[kind](parts, depth + 1)
 
 
-def _value(kind: type[Any], parts: Any, depth: int) -> Any:
+def _decode_value(kind: type[Any], parts: Any, depth: int) -> Any:
     known = {field.name for field in fields(kind)}
     named = _strict_json.check_fields(parts, known, f"a {kind.__name__}")
     return kind(**{name: decode(part, depth) for name, part in named.items()})
 
 
-def _listed(parts: Any) -> list[Any]:
+def _as_list(parts: Any) -> list[Any]:
     if not isinstance(parts, list):
         raise InputError("a stored list must be a list.")
     return parts
 
 
-def _dict(parts: Any, depth: int) -> dict[Any, Any]:
+def _decode_dict(parts: Any, depth: int) -> dict[Any, Any]:
     found = {}
-    for pair in _listed(parts):
+    for pair in _as_list(parts):
         if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], str):
             raise InputError("a stored dict must be a list of pairs of a name and a value.")
         if pair[0] in found:
@@ -148,7 +119,7 @@ def _dict(parts: Any, depth: int) -> dict[Any, Any]:
     return found
 
 
-def _infinite(parts: Any, depth: int) -> float:
+def _decode_infinity(parts: Any, depth: int) -> float:
     if parts not in ("inf", "-inf"):
         raise InputError("a number that is not finite must be 'inf' or '-inf'.")
     return float(parts)
@@ -208,7 +179,7 @@ def decode_array(document: Any) -> Any:
     array(['no', 'yes'], dtype='<U3')
     """
     parts = _strict_json.check_fields(document, {"type", "shape", "values"}, "an array")
-    kind, shape, values = parts["type"], _listed(parts["shape"]), _listed(parts["values"])
+    kind, shape, values = parts["type"], _as_list(parts["shape"]), _as_list(parts["values"])
     if not isinstance(kind, str) or not (kind == "text" or PLAIN.match(kind)):
         raise InputError(f"an array must be of numbers or text; got type {kind!r}.")
     if not all(type(length) is int and length >= 0 for length in shape):
@@ -236,9 +207,9 @@ def _check_types(kind: str, values: list[Any]) -> None:
 
 
 _READ: dict[str, Callable[[Any, int], Any]] = {
-    "list": lambda parts, depth: [decode(one, depth) for one in _listed(parts)],
-    "tuple": lambda parts, depth: tuple(decode(one, depth) for one in _listed(parts)),
-    "dict": _dict,
-    "number": _infinite,
+    "list": lambda parts, depth: [decode(one, depth) for one in _as_list(parts)],
+    "tuple": lambda parts, depth: tuple(decode(one, depth) for one in _as_list(parts)),
+    "dict": _decode_dict,
+    "number": _decode_infinity,
     "array": lambda parts, _: decode_array(parts),
 }

@@ -132,7 +132,7 @@ def cases(name: str, unit: str | Unit, epsilon: float, delta: float = 1e-6) -> t
 _EDGE, _NOTHING = [[1.0]], [[0.0]]
 
 
-def _moved(unit: Unit) -> Pair:
+def _edge_pair(unit: Unit) -> Pair:
     """One row as far out as it may be: there or not, or on one side or the other."""
     if isinstance(unit, AddRemoveOne):
         return Pair(np.array(_NOTHING), np.array(_NOTHING + _EDGE), unit)
@@ -141,12 +141,12 @@ def _moved(unit: Unit) -> Pair:
 
 def _gaussian_sum(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
     question = VectorSum(Bounds(L2Ball(1.0), 1))
-    yield Case("gaussian sum", GaussianSum(), question, budget, _moved(unit))
+    yield Case("gaussian sum", GaussianSum(), question, budget, _edge_pair(unit))
 
 
 def _laplace_sum(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
     question = VectorSum(Bounds(L1Ball(1.0), 1))
-    yield Case("laplace sum", LaplaceSum(), question, pure, _moved(unit))
+    yield Case("laplace sum", LaplaceSum(), question, pure, _edge_pair(unit))
 
 
 def _private_count(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
@@ -166,7 +166,7 @@ def _steep(width: int = 1, ridge: float = 4000.0) -> Problem:
     return Problem(MarginLogistic(margin=40.0), bounds, ridge=ridge)
 
 
-def _classes(unit: Unit, row: list[float]) -> Pair:
+def _class_pair(unit: Unit, row: list[float]) -> Pair:
     """A row of one class: there or not, or of one class or the other."""
     nothing = [0.0] * len(row)
     if isinstance(unit, AddRemoveOne):
@@ -181,14 +181,14 @@ def _output_perturbation(unit: Unit, budget: Budget, pure: Budget) -> Iterator[C
     for law in _LAWS:
         spent = budget if law == "gaussian" else pure
         yield Case(f"output perturbation, {law}", OutputPerturbation(law), _steep(), spent,
-                   _classes(unit, [1.0]))  # fmt: skip
+                   _class_pair(unit, [1.0]))  # fmt: skip
 
 
 def _objective_perturbation(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
     for law in _LAWS:
         spent = budget if law == "gaussian" else pure
         yield Case(f"objective perturbation, {law}", ObjectivePerturbation(law), _steep(), spent,
-                   _classes(unit, [1.0]))  # fmt: skip
+                   _class_pair(unit, [1.0]))  # fmt: skip
     yield _logistic(unit, budget)
 
 
@@ -246,7 +246,7 @@ def _logistic(unit: Unit, budget: Budget) -> Case:
 
 
 def _one_vs_rest(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
-    question, pair = OneVsRest(_steep(), classes=3), _turned(unit)
+    question, pair = OneVsRest(_steep(), classes=3), _turned_pair(unit)
     for law, spent in (("gaussian", budget), ("radial", pure)):
         yield Case(f"one against the rest, {law}", EachAgainstTheRest(ObjectivePerturbation(law)),
                    question, spent, pair, effort=6.0)  # fmt: skip
@@ -260,7 +260,7 @@ def _private_standardisation(unit: Unit, budget: Budget, pure: Budget) -> Iterat
         problem = Problem(MarginLogistic(margin=40.0), bounds, ridge=4000.0)
         law = "gaussian" if spent.delta > 0 else "pure"
         yield Case(f"private standardisation, {law}", PrivateStandardisation(), problem, spent,
-                   _classes(unit, [1.0]), is_tight=False, effort=300.0,
+                   _class_pair(unit, [1.0]), is_tight=False, effort=300.0,
                    remark="only coefficients are released, and the frame is seen through them"
                    )  # fmt: skip
 
@@ -271,7 +271,7 @@ def _squares(domain: float | None = None, ridge: float = 20.0) -> Problem:
     return Problem(Squared(1.0), bounds, ridge=ridge, penalty=penalty)
 
 
-def _numbers(unit: Unit) -> Pair:
+def _number_pair(unit: Unit) -> Pair:
     """A row with the largest label: there or not, or with the opposite one."""
     if isinstance(unit, AddRemoveOne):
         return Pair(
@@ -284,7 +284,7 @@ def _numbers(unit: Unit) -> Pair:
 
 def _adaptive_ridge(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
     yield Case("adaptive ridge", AdaptiveRidge(), _squares(domain=1.0, ridge=40.0 / budget.epsilon),
-               budget, _numbers(unit), is_tight=False, effort=260.0,
+               budget, _number_pair(unit), is_tight=False, effort=260.0,
                remark="the bound on slopes holds at the edge of the domain, and a tenth of the "
                "budget buys an eigenvalue that shows little")  # fmt: skip
 
@@ -293,7 +293,7 @@ def _sufficient_statistics(unit: Unit, budget: Budget, pure: Budget) -> Iterator
     for spent in (budget, pure):
         law = "gaussian" if spent.delta > 0 else "laplace"
         yield Case(f"sufficient statistics, {law}", SufficientStatistics(), _squares(), spent,
-                   _numbers(unit), is_tight=False, effort=60.0,
+                   _number_pair(unit), is_tight=False, effort=60.0,
                    remark="moments are not released themselves, and this pair moves only some"
                    )  # fmt: skip
 
@@ -315,7 +315,7 @@ def _exponential_sampling(unit: Unit, budget: Budget, pure: Budget) -> Iterator[
     yield Case("exponential sampling, median", ExponentialSampling(), question, pure, pair,
                effort=0.1, remark="log ratios near epsilon belong to rare draws")  # fmt: skip
     yield Case("exponential sampling, coefficient", ExponentialSampling(), _straight(), pure,
-               _classes(unit, [1.0]), is_tight=False, effort=8.0, remark=RARE)  # fmt: skip
+               _class_pair(unit, [1.0]), is_tight=False, effort=8.0, remark=RARE)  # fmt: skip
 
 
 RARE = "log ratios near epsilon belong to rare draws; the exact law shows them"
@@ -329,7 +329,7 @@ def _straight(domain: float = 1.0, ridge: float = 0.01) -> Problem:
 
 def _localization(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
     yield Case("localization", Localization(), _straight(100.0, ridge=40.0 / pure.epsilon), pure,
-               _classes(unit, [1.0]), is_tight=False, effort=3000.0,
+               _class_pair(unit, [1.0]), is_tight=False, effort=3000.0,
                remark="the draft is not released, and of two stages each shows a half")  # fmt: skip
 
 
@@ -347,9 +347,8 @@ def _noisy_gradient(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
             remark = "an average of the path tells less than all of it"
         mechanism = NoisyGradient(steps, rate, rule="strongly_convex", average=average)
         yield Case(f"noisy gradient, {of}, {steps} step{'s' * (steps > 1)}", mechanism, problem,
-                   budget, _classes(unit, [1.0]), is_tight=steps == 1, effort=20.0 + 20.0 * steps,
-                   remark=remark
-                   )  # fmt: skip
+                   budget, _class_pair(unit, [1.0]), is_tight=steps == 1,
+                   effort=20.0 + 20.0 * steps, remark=remark)  # fmt: skip
     yield _noisy_directions(unit, budget)
     yield _noisy_softmax(unit, budget)
     if isinstance(unit, AddRemoveOne):
@@ -368,7 +367,7 @@ def _noisy_directions(unit: Unit, budget: Budget) -> Case:
     bounds = Bounds(L2Ball(1e6), 1, max_rows=2**16)
     problem = SpatialMedian(bounds, 4000.0 / budget.epsilon, Indicator(L2Ball(1.0)))
     mechanism = NoisyGradient(1, 1.0, rule="strongly_convex", average="last")
-    return Case("noisy gradient, directions", mechanism, problem, budget, _far_row(unit),
+    return Case("noisy gradient, directions", mechanism, problem, budget, _far_pair(unit),
                 effort=40.0)  # fmt: skip
 
 
@@ -378,13 +377,13 @@ def _noisy_softmax(unit: Unit, budget: Budget) -> Case:
     problem = Problem(MarginLogistic(margin=40.0), bounds, ridge=4000.0 / budget.epsilon)
     mechanism = NoisyGradient(1, 1.0, rule="strongly_convex", average="last")
     return Case("noisy gradient, softmax", mechanism, OneVsRest(problem, classes=3), budget,
-                _turned(unit), is_tight=False, effort=60.0, remark=EVEN)  # fmt: skip
+                _turned_pair(unit), is_tight=False, effort=60.0, remark=EVEN)  # fmt: skip
 
 
 EVEN = "at the origin the other classes are as likely as each other; slopes are longest if one is"
 
 
-def _turned(unit: Unit) -> Pair:
+def _turned_pair(unit: Unit) -> Pair:
     """A row of the first of several classes: there or not, or turned about."""
     nothing, row = [0.0], [1.0]
     if isinstance(unit, AddRemoveOne):
@@ -394,7 +393,7 @@ def _turned(unit: Unit) -> Pair:
     return Pair((np.array([row]), np.zeros(1)), (-np.array([row]), np.zeros(1)), unit)
 
 
-def _far_row(unit: Unit) -> Pair:
+def _far_pair(unit: Unit) -> Pair:
     """A row far out: there or not, or on one side or the other."""
     if isinstance(unit, AddRemoveOne):
         return Pair(np.array([[0.0]]), np.array([[0.0], [1e6]]), unit)
@@ -405,7 +404,7 @@ def _vector_perturbation(unit: Unit, budget: Budget, pure: Budget) -> Iterator[C
     far = Bounds(L2Ball(1e6), 1, max_rows=2**16)
     distances = SpatialMedian(far, 400.0 / pure.epsilon, Indicator(L2Ball(1.0)), smoothing=1.0)
     yield Case("vector perturbation, distances", VectorPerturbation(), distances, pure,
-               _far_row(unit), effort=100.0)  # fmt: skip
+               _far_pair(unit), effort=100.0)  # fmt: skip
     bounds = Bounds(Product([(L2Ball(1.0), 1), (L2Ball(1.0), 2)]), 3, max_rows=2**16)
     domain = Indicator(NuclearBall(0.05, (1, 2)))
     outputs = SeveralOutputs(bounds, 400.0 / pure.epsilon, domain)

@@ -17,9 +17,9 @@ from discreet.cli.model_folder import Model, about, store_schema
 from discreet.cli.new_files import NewFolder
 from discreet.cli.signals import Unhurried
 from discreet.errors import DiscreetError, InputError, UnitMismatch
-from discreet.estimators.task import MECHANISMS
 from discreet.ledger import Ledger
 from discreet.linear_model import LinearClassifier, LinearRegressor
+from discreet.mechanisms import LEARNERS
 from discreet.privacy import unit_named
 from discreet.report import card
 from discreet.schema import CLASSIFICATION, Schema, read
@@ -58,7 +58,7 @@ def fit(
     ] = None,
     purpose: Annotated[str, typer.Option(help="What the ledger writes beside the charge.")] = "",
     mechanism: Annotated[
-        str | None, typer.Option(help=f"auto, {', '.join(MECHANISMS)}; or say it in the schema.")
+        str | None, typer.Option(help=f"auto, {', '.join(LEARNERS)}; or say it in the schema.")
     ] = None,
     max_rows: Annotated[
         int | None,
@@ -135,7 +135,7 @@ def _model(
         )
     _checks.positive(epsilon=epsilon)
     options: dict[str, Any] = {"mechanism": schema.mechanism if mechanism is None else mechanism}
-    _checks.one_of(("auto", *MECHANISMS), mechanism=options["mechanism"])
+    _checks.one_of(("auto", *LEARNERS), mechanism=options["mechanism"])
     if delta is not None:
         _checks.delta(delta=delta)
         options["delta"] = delta

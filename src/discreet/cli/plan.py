@@ -15,7 +15,7 @@ import typer
 from discreet import _checks
 from discreet.cli.console import AsJson, print_result, show_status
 from discreet.cli.new_files import check_new, new_file
-from discreet.estimators.task import MECHANISMS
+from discreet.mechanisms import LEARNERS
 from discreet.planning import Answer, Cell, Planner, Prediction, PublicFacts
 from discreet.planning.planner import EPSILONS
 from discreet.planning.prediction import Ceiling
@@ -39,7 +39,7 @@ def plan(
     ] = None,
     mechanism: Annotated[
         list[str] | None,
-        typer.Option(help=f"May be repeated: auto, {', '.join(MECHANISMS)}."),
+        typer.Option(help=f"May be repeated: auto, {', '.join(LEARNERS)}."),
     ] = None,
     signal: Annotated[
         float | None,

@@ -27,7 +27,7 @@ STREAMED_AT_ONCE = 64
 class Chance(Protocol):
     """What drawing rows needs of a noise."""
 
-    def kept(self, population: int, threshold: int) -> Integers:
+    def subset_places(self, population: int, threshold: int) -> Integers:
         """Return the places, of ``population``, that are kept with chance threshold / 2**64."""
         ...
 
@@ -219,7 +219,7 @@ class OpenRows(_Secret):
             at_once = max(at_once, int(held * 2.0**64 / max(count * threshold, 1)))
         for first in range(0, times, at_once):
             lots = min(at_once, times - first)
-            kept = noise.kept(lots * count, threshold)
+            kept = noise.subset_places(lots * count, threshold)
             ends = np.searchsorted(kept, count * np.arange(1, lots + 1))
             yield from self._lots(kept % max(count, 1), ends)
 

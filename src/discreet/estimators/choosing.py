@@ -15,8 +15,8 @@ from discreet.estimators.stating import choose_mechanism, state_question
 from discreet.estimators.task import Asked, LinearTask
 from discreet.losses import Squared
 from discreet.mechanisms import Mechanism, NoisyGradient, PrivateStandardisation
-from discreet.mechanisms.noisy_gradient import MOST_DIRECTIONS
 from discreet.mechanisms.private_standardisation import CENTRED_WIDTH
+from discreet.mechanisms.summing.step_policy import MOST_DIRECTIONS
 from discreet.questions import OneVsRest
 
 

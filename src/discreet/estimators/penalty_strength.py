@@ -41,7 +41,10 @@ def choose_ridge(task: LinearTask, bounds: Bounds, times: int) -> float:
         return bounds.row_norm() ** 2  # its statistics need none
     norm, budget = bounds.row_norm(), task.budget
     if isinstance(task.mechanism, PrivateStandardisation):
-        norm, budget = 1.0 + 2.0**-19, task.mechanism.left(budget)  # rows have norm one then
+        norm, budget = (
+            1.0 + 2.0**-19,
+            task.mechanism.budget_for_second(budget),
+        )  # rows have norm one then
     elif budget.is_private and budget.delta > 0 and times == 1 and _pure_is_less(task, bounds):
         budget = Budget(budget.epsilon)  # that law will be chosen, and needs less ridge
     return free_ridge(task.loss, norm, budget, task.unit, weight=bounds.largest_weight, times=times)

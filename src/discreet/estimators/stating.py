@@ -6,13 +6,14 @@ from dataclasses import replace
 
 from discreet.errors import InputError
 from discreet.estimators.penalty_strength import choose_ridge
-from discreet.estimators.task import MECHANISMS, LinearTask
+from discreet.estimators.task import LinearTask
 from discreet.mechanisms import (
     EachAgainstTheRest,
     ExponentialSampling,
     Learner,
     Mechanism,
     PrivateStandardisation,
+    mechanism_named,
 )
 from discreet.penalties import L1, Indicator, L1Within, Penalty
 from discreet.questions import LabelSet, OneVsRest, Problem
@@ -56,7 +57,7 @@ def choose_mechanism(task: LinearTask, question: Problem | OneVsRest) -> Mechani
     if mechanism == "auto":
         mechanism = _usual(task, question)
     if isinstance(mechanism, str):
-        mechanism = MECHANISMS[mechanism]()
+        mechanism = mechanism_named(mechanism)
     if task.is_softmax or not isinstance(question, OneVsRest):
         return mechanism
     if isinstance(mechanism, PrivateStandardisation):

@@ -5,7 +5,6 @@ Facts only; every choice that is made from them is in ``choosing.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -13,31 +12,10 @@ from discreet import _checks
 from discreet.geometry import ConvexSet
 from discreet.losses import Loss, Squared
 from discreet.losses.softmax import softmax_of
-from discreet.mechanisms import (
-    AdaptiveRidge,
-    ExponentialSampling,
-    Localization,
-    Mechanism,
-    NoisyGradient,
-    ObjectivePerturbation,
-    OutputPerturbation,
-    PrivateStandardisation,
-    SufficientStatistics,
-)
+from discreet.mechanisms import LEARNERS, Mechanism, NoisyGradient, PrivateStandardisation
 from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds, Labels, LabelSet, Question
 from discreet.record import Fact
-
-MECHANISMS: dict[str, Callable[[], Mechanism]] = {
-    "objective_perturbation": ObjectivePerturbation,
-    "output_perturbation": OutputPerturbation,
-    "sufficient_statistics": SufficientStatistics,
-    "private_standardisation": PrivateStandardisation,
-    "adaptive_ridge": AdaptiveRidge,
-    "noisy_gradient": NoisyGradient,
-    "exponential_sampling": ExponentialSampling,
-    "localization": Localization,
-}
 
 
 class Shape(NamedTuple):
@@ -141,7 +119,7 @@ class LinearTask:
 
     def __post_init__(self) -> None:
         if isinstance(self.mechanism, str):
-            _checks.one_of(("auto", *MECHANISMS), mechanism=self.mechanism)
+            _checks.one_of(("auto", *LEARNERS), mechanism=self.mechanism)
         else:
             _checks.instance(Mechanism, mechanism=self.mechanism)
         if self.ridge is not None:

@@ -11,7 +11,21 @@ from discreet.geometry.product import Product
 from discreet.geometry.simplex import Simplex
 from discreet.geometry.whole_space import WholeSpace
 
+SETS: tuple[type[ConvexSet], ...] = (
+    Box,
+    L1Ball,
+    L1L2Ball,
+    L2Ball,
+    LinfBall,
+    NuclearBall,
+    Product,
+    Simplex,
+    WholeSpace,
+)
+"""Every convex set; their laws are tested for all of them, and stored models may hold them."""
+
 __all__ = [
+    "SETS",
     "Box",
     "ConvexSet",
     "L1Ball",

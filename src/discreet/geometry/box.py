@@ -12,7 +12,7 @@ import numpy as np
 from discreet._types import Array, Booleans, Vector
 from discreet.errors import InputError
 from discreet.geometry import limits
-from discreet.geometry.clamp import clamp_rows, clamp_stored
+from discreet.geometry.clipping import clamp_rows, clamp_stored
 from discreet.geometry.convex_set import ConvexSet, Uniforms
 from discreet.geometry.norms import norm
 from discreet.geometry.shapes import Csr, as_numbers
@@ -106,11 +106,11 @@ class Box(ConvexSet):
     def _reach(self, dimension: int, order: float) -> float:
         if order == math.inf:
             return float(self._farthest.max())
-        return limits.rounded_up(norm(self._farthest, order))
+        return limits.round_up(norm(self._farthest, order))
 
     def _diameter(self, dimension: int, order: float) -> float:
         lower, upper = self._corners
-        return limits.rounded_up(norm(upper - lower, order))
+        return limits.round_up(norm(upper - lower, order))
 
     def _vertex(self, directions: Array) -> Array:
         lower, upper = self._corners

@@ -9,15 +9,15 @@ import numpy as np
 
 from discreet._types import Array, Booleans, Vector
 from discreet.geometry import limits
+from discreet.geometry.clipping import shrink_factors
 from discreet.geometry.convex_set import ConvexSet, Uniforms
 from discreet.geometry.norms import (
     absolute_sums,
-    settled_absolute_sums,
+    pairwise_absolute_sums,
     sparse_absolute_sums,
     sum_roundings,
 )
 from discreet.geometry.shapes import Csr
-from discreet.geometry.shrink import shrink_factors
 from discreet.geometry.simplex import face, nearest_in_simplex, projection_error
 
 
@@ -68,7 +68,7 @@ class L1Ball(ConvexSet):
 
     def _project(self, rows: Array) -> Array:
         projected = rows.copy()
-        outside = settled_absolute_sums(rows) > self.radius
+        outside = pairwise_absolute_sums(rows) > self.radius
         signs, magnitudes = np.sign(rows[outside]), np.abs(rows[outside])
         projected[outside] = signs * nearest_in_simplex(magnitudes, self.radius)
         return projected
@@ -114,7 +114,7 @@ class L1Ball(ConvexSet):
         return self.radius * signs * shares
 
     def _clip_rows(self, rows: Array) -> tuple[Array, Vector]:
-        return rows, shrink_factors(rows, self.radius, settled_absolute_sums, absolute_sums)
+        return rows, shrink_factors(rows, self.radius, pairwise_absolute_sums, absolute_sums)
 
     def _clip_sparse(self, matrix: Csr) -> tuple[Csr, Vector]:
         return matrix, shrink_factors(matrix, self.radius, sparse_absolute_sums)

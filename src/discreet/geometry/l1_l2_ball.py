@@ -81,8 +81,8 @@ class L1L2Ball(ConvexSet):
     def _project(self, rows: Array) -> Array:
         diamond, ball = self._balls
         first, second = diamond.project(rows), ball.project(rows)
-        projected = np.where(_inside(ball, first)[:, None], first, second)
-        both = ~_inside(ball, first) & ~_inside(diamond, second)
+        projected = np.where(_contains_rows(ball, first)[:, None], first, second)
+        both = ~_contains_rows(ball, first) & ~_contains_rows(diamond, second)
         for place in np.flatnonzero(both):
             projected[place] = self._edge(rows[place])
         return projected
@@ -131,7 +131,7 @@ class L1L2Ball(ConvexSet):
     def _vertex(self, directions: Array) -> Array:
         diamond, ball = self._balls
         farthest = ball.vertex(directions)
-        for place in np.flatnonzero(~_inside(diamond, farthest)):
+        for place in np.flatnonzero(~_contains_rows(diamond, farthest)):
             farthest[place] = -self._edge(directions[place])
         return farthest
 
@@ -155,5 +155,5 @@ class L1L2Ball(ConvexSet):
         return matrix, np.minimum(diamond.clip_sparse(matrix)[1], ball.clip_sparse(matrix)[1])
 
 
-def _inside(region: ConvexSet, rows: Array) -> Booleans:
+def _contains_rows(region: ConvexSet, rows: Array) -> Booleans:
     return np.asarray(region.contains(rows, tolerance=1e-15))

@@ -10,16 +10,16 @@ from scipy.special import ndtri
 
 from discreet._types import Array, Booleans, Vector
 from discreet.geometry import limits
+from discreet.geometry.clipping import shrink_factors
 from discreet.geometry.convex_set import ConvexSet, Uniforms
 from discreet.geometry.norms import (
     euclidean_norms,
     norm,
-    settled_euclidean_norms,
+    pairwise_euclidean_norms,
     sparse_euclidean_norms,
     unit_rows,
 )
 from discreet.geometry.shapes import Csr
-from discreet.geometry.shrink import shrink_factors
 
 _HUGE = 2.0**600
 
@@ -97,7 +97,7 @@ class L2Ball(ConvexSet):
 
     def _reach(self, dimension: int, order: float) -> float:
         if order == 1:
-            return limits.rounded_up(math.sqrt(dimension) * self.radius)
+            return limits.round_up(math.sqrt(dimension) * self.radius)
         return self.radius
 
     def _diameter(self, dimension: int, order: float) -> float:
@@ -113,7 +113,7 @@ class L2Ball(ConvexSet):
         return distance * direction.ravel()
 
     def _clip_rows(self, rows: Array) -> tuple[Array, Vector]:
-        return rows, shrink_factors(rows, self.radius, settled_euclidean_norms, euclidean_norms)
+        return rows, shrink_factors(rows, self.radius, pairwise_euclidean_norms, euclidean_norms)
 
     def _clip_sparse(self, matrix: Csr) -> tuple[Csr, Vector]:
         return matrix, shrink_factors(matrix, self.radius, sparse_euclidean_norms)

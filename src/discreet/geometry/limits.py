@@ -26,6 +26,6 @@ def size(**numbers: float) -> float:
     return value
 
 
-def rounded_up(measure: float) -> float:
+def round_up(measure: float) -> float:
     """Return a number no smaller than what ``measure`` approximates within a few roundings."""
     return measure and math.nextafter(measure * (1 + 2**-50), math.inf)

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet._types import Array, Booleans, Vector
 from discreet.geometry import limits
-from discreet.geometry.clamp import clamp_rows, clamp_stored
+from discreet.geometry.clipping import clamp_rows, clamp_stored
 from discreet.geometry.convex_set import ConvexSet, Uniforms
 from discreet.geometry.norms import largest_entries
 from discreet.geometry.shapes import Csr
@@ -71,7 +71,7 @@ class LinfBall(ConvexSet):
         if order == math.inf:
             return self.radius
         corner = dimension if order == 1 else math.sqrt(dimension)
-        return limits.rounded_up(corner * self.radius)
+        return limits.round_up(corner * self.radius)
 
     def _diameter(self, dimension: int, order: float) -> float:
         return 2 * self._reach(dimension, order)

@@ -1,4 +1,4 @@
-"""Norms of many rows at once, with no temporary of the size of the rows.
+"""Norms of many rows at once, with no temporary of the size of the rows; pairwise summation.
 
 A norm too large for its computation comes out as infinity, without a warning.
 """
@@ -16,23 +16,23 @@ from discreet.geometry.shapes import Csr
 _BLOCK_ENTRIES = 2**15
 
 
-def settled_euclidean_norms(rows: Array) -> Vector:
+def pairwise_euclidean_norms(rows: Array) -> Vector:
     """Euclidean norm of each row, to the last bit a function of that row alone."""
-    return np.sqrt(_settled(rows, np.square))
+    return np.sqrt(_measure_pairwise(rows, np.square))
 
 
-def settled_absolute_sums(rows: Array) -> Vector:
+def pairwise_absolute_sums(rows: Array) -> Vector:
     """Sum of absolute values of each row, to the last bit a function of that row alone."""
-    return _settled(rows, np.abs)
+    return _measure_pairwise(rows, np.abs)
 
 
-def _settled(rows: Array, measure: Callable[[Array], Array]) -> Vector:
+def _measure_pairwise(rows: Array, measure: Callable[[Array], Array]) -> Vector:
     with np.errstate(over="ignore"):
-        return settled_sums(measure(rows))
+        return pairwise_sums(measure(rows))
 
 
-def settled_sums(entries: Array) -> Vector:
-    """Sum each row, overwriting the entries, by elementwise additions only.
+def pairwise_sums(entries: Array) -> Vector:
+    """Sum each row by halves, pairwise, overwriting the entries: elementwise additions only.
 
     NumPy's own sums add in an order that depends on the layout of the array and on how many rows
     it has, so that one record could change how another is rounded. Elementwise operations cannot.
@@ -46,7 +46,7 @@ def settled_sums(entries: Array) -> Vector:
 
 
 def sum_roundings(width: int) -> int:
-    """How many additions an entry goes through in :func:`settled_sums`."""
+    """How many additions an entry goes through in :func:`pairwise_sums`."""
     return (width - 1).bit_length()
 
 

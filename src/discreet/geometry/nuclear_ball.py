@@ -1,4 +1,4 @@
-r"""Matrices whose singular values have a bounded sum.
+r"""Matrices whose singular values have a bounded sum: the ball of the nuclear norm.
 
 *How exactly a matrix is projected.* Let Z be m x k with singular values computed as U, s, V, q of
 them, and let E be the largest of :math:`\|U'U - I\|_F`, :math:`\|V'V - I\|_F` and
@@ -30,7 +30,7 @@ from discreet.errors import InputError
 from discreet.geometry import limits
 from discreet.geometry.convex_set import ConvexSet, Uniforms
 from discreet.geometry.l1_ball import L1Ball
-from discreet.geometry.limits import UNIT, rounded_up
+from discreet.geometry.limits import UNIT, round_up
 from discreet.geometry.shapes import Csr
 
 ALIKE = 1e-9
@@ -90,11 +90,11 @@ class NuclearBall(ConvexSet):
         return self.shape[0] * self.shape[1]
 
     @property
-    def _allowed(self) -> float:
+    def _allowed_roundings(self) -> float:
         """How far, in roundings, a decomposition may be from one."""
         return 4 * sum(self.shape) + 64
 
-    def _decomposed(self, row: Vector) -> tuple[Array, Vector, Array]:
+    def _decompose(self, row: Vector) -> tuple[Array, Vector, Array]:
         """Return U, s and V', once they are known to be what they should."""
         matrix = row.reshape(self.shape)
         left, values, right = np.linalg.svd(matrix, full_matrices=False)
@@ -104,14 +104,14 @@ class NuclearBall(ConvexSet):
             np.linalg.norm(right @ right.T - one),
             np.linalg.norm(matrix - (left * values) @ right) / size,
         )
-        if not max(defects) <= self._allowed * UNIT:
+        if not max(defects) <= self._allowed_roundings * UNIT:
             raise np.linalg.LinAlgError("singular values were not found exactly enough.")
         return left, values, right
 
     def _project(self, rows: Array) -> Array:
         projected = rows.copy()
         for row in projected:
-            left, values, right = self._decomposed(row)
+            left, values, right = self._decompose(row)
             if math.fsum(values.tolist()) > self.radius:
                 kept = L1Ball(self.radius).project(values)
                 row[:] = ((left * kept) @ right).ravel()
@@ -119,15 +119,15 @@ class NuclearBall(ConvexSet):
 
     def _projection_error(self, size: float, dimension: int) -> float:
         few = min(self.shape)
-        off = (self._allowed + (sum(self.shape) + 8) * few) * UNIT
+        off = (self._allowed_roundings + (sum(self.shape) + 8) * few) * UNIT
         most = min(self.radius, math.sqrt(few) * size)
         outside = 4 * off * (size + most) + (few + 2) * UNIT * most
         outside += 1.1 * L1Ball(self.radius).projection_error(2 * size, few)
         inside = 4 * math.sqrt(few) * off * size + (few + 1) * UNIT * most
-        return rounded_up(1.1 * max(outside, inside))
+        return round_up(1.1 * max(outside, inside))
 
     def _projection_derivative(self, point: Vector) -> Array:
-        left, values, right = self._decomposed(point)
+        left, values, right = self._decompose(point)
         if math.fsum(values.tolist()) <= self.radius:
             return np.eye(point.size)
         ball = L1Ball(self.radius)
@@ -149,13 +149,15 @@ class NuclearBall(ConvexSet):
         return np.asarray(moved.reshape(point.size, point.size).T)
 
     def _contains(self, rows: Array, tolerance: float) -> Booleans:
-        values = np.linalg.svd(rows.reshape(-1, *self.shape), compute_uv=False)
+        finite: Booleans = np.all(np.isfinite(rows), axis=1)
+        matrices = np.where(finite[:, None], rows, 0.0).reshape(-1, *self.shape)
+        values = np.linalg.svd(matrices, compute_uv=False)
         inside: Booleans = values.sum(axis=1) <= self.radius * (1 + tolerance)
-        return inside
+        return np.logical_and(finite, inside)
 
     def _reach(self, dimension: int, order: float) -> float:
         # Extreme points are radius times u v' with unit vectors u and v.
-        return self.radius if order != 1 else rounded_up(math.sqrt(dimension) * self.radius)
+        return self.radius if order != 1 else round_up(math.sqrt(dimension) * self.radius)
 
     def _diameter(self, dimension: int, order: float) -> float:
         return 2 * self._reach(dimension, order)

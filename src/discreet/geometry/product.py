@@ -1,4 +1,4 @@
-"""Points in parts, each within a set of its own."""
+"""Points in parts, each within a set of its own: the Cartesian product of convex sets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from discreet import _checks
 from discreet._types import Array, Booleans, Vector
 from discreet.errors import InputError
 from discreet.geometry.convex_set import ConvexSet, Uniforms
-from discreet.geometry.limits import rounded_up
+from discreet.geometry.limits import round_up
 from discreet.geometry.shapes import Csr
 
 
@@ -63,17 +63,17 @@ class Product(ConvexSet):
             yield region, slice(start, start + count)
             start += count
 
-    def _by_parts(self, rows: Array, change: Callable[[ConvexSet, Array], Array]) -> Array:
+    def _change_parts(self, rows: Array, change: Callable[[ConvexSet, Array], Array]) -> Array:
         changed = [
             change(region, np.ascontiguousarray(rows[:, piece])) for region, piece in self._pieces()
         ]
         return np.concatenate(changed, axis=1)
 
     def _project(self, rows: Array) -> Array:
-        return self._by_parts(rows, lambda region, part: region.project(part))
+        return self._change_parts(rows, lambda region, part: region.project(part))
 
     def _projection_error(self, size: float, dimension: int) -> float:
-        return rounded_up(
+        return round_up(
             math.hypot(*(region.projection_error(size, count) for region, count in self.parts))
         )
 
@@ -90,23 +90,23 @@ class Product(ConvexSet):
         return inside
 
     def _reach(self, dimension: int, order: float) -> float:
-        return _together([region.reach(count, order) for region, count in self.parts], order)
+        return _combine([region.reach(count, order) for region, count in self.parts], order)
 
     def _diameter(self, dimension: int, order: float) -> float:
-        return _together([region.diameter(count, order) for region, count in self.parts], order)
+        return _combine([region.diameter(count, order) for region, count in self.parts], order)
 
     def _vertex(self, directions: Array) -> Array:
-        return self._by_parts(directions, lambda region, part: region.vertex(part))
+        return self._change_parts(directions, lambda region, part: region.vertex(part))
 
     def _uniform(self, source: Uniforms, dimension: int) -> Vector:
         return np.concatenate([region.uniform(source, count) for region, count in self.parts])
 
     def _clip_rows(self, rows: Array) -> tuple[Array, Vector]:
-        def clipped(region: ConvexSet, part: Array) -> Array:
+        def clip(region: ConvexSet, part: Array) -> Array:
             inside, scale = region.clip_rows(part)
             return inside * scale[:, None]
 
-        return self._by_parts(rows, clipped), np.ones(len(rows))
+        return self._change_parts(rows, clip), np.ones(len(rows))
 
     def _clip_sparse(self, matrix: Csr) -> tuple[Csr, Vector]:
         parts: list[Any] = []
@@ -117,8 +117,8 @@ class Product(ConvexSet):
         return sparse.csr_array(together), np.ones(matrix.shape[0])
 
 
-def _together(sizes: list[float], order: float) -> float:
+def _combine(sizes: list[float], order: float) -> float:
     """Return the norm of the norms."""
     if order == math.inf or len(sizes) == 1:
         return max(sizes)
-    return rounded_up(math.fsum(sizes) if order == 1 else math.hypot(*sizes))
+    return round_up(math.fsum(sizes) if order == 1 else math.hypot(*sizes))

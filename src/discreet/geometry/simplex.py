@@ -1,4 +1,4 @@
-"""The simplex: shares of a total."""
+"""The simplex: shares of a total, probabilities if that is one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from discreet._types import Array, Booleans, Integers, Vector
 from discreet.errors import InputError
 from discreet.geometry import limits
 from discreet.geometry.convex_set import ConvexSet, Uniforms
-from discreet.geometry.norms import settled_sums, sum_roundings
+from discreet.geometry.norms import pairwise_sums, sum_roundings
 from discreet.geometry.shapes import Csr
 
 
@@ -79,7 +79,7 @@ class Simplex(ConvexSet):
         if dimension == 1:
             return 0.0
         if order == 2:
-            return limits.rounded_up(math.sqrt(2) * self.total)
+            return limits.round_up(math.sqrt(2) * self.total)
         return 2 * self.total if order == 1 else self.total
 
     def _vertex(self, directions: Array) -> Array:
@@ -171,4 +171,4 @@ def _guess(descending: Array, total: float) -> Integers:
 
 
 def _mass_above(rows: Array, levels: Array) -> Array:
-    return settled_sums(np.maximum(rows - levels, 0.0))[:, None]
+    return pairwise_sums(np.maximum(rows - levels, 0.0))[:, None]

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from discreet import _checks
 from discreet.data import Bounds
 from discreet.errors import InputError
 from discreet.geometry import L2Ball, limits
 from discreet.ledger import AbstractLedger
 from discreet.location.base import LocationEstimator
-from discreet.mechanisms import Mechanism, NoisyGradient, VectorPerturbation
+from discreet.mechanisms import Mechanism, mechanism_named
 from discreet.penalties import Indicator
 from discreet.privacy import Budget, Unit
 from discreet.questions import Question, SpatialMedian
 
-MECHANISMS: dict[str, Callable[[], Mechanism]] = {
-    "noisy_gradient": NoisyGradient,
-    "vector_perturbation": VectorPerturbation,
-}
+MECHANISMS = ("noisy_gradient", "vector_perturbation")
 
 USUAL_SMOOTHING = 0.1
 """The width of the smoothing, over the radius, where curvature has to be bounded."""
@@ -132,7 +127,7 @@ class GeometricMedian(LocationEstimator):
             smoothing = self._smoothing(budget)
             if budget.is_private:
                 ridge = width / (smoothing * _bent(unit) * budget.epsilon)
-        return MECHANISMS[name](), SpatialMedian(rows, ridge, domain, smoothing)
+        return mechanism_named(name), SpatialMedian(rows, ridge, domain, smoothing)
 
     def _smoothing(self, budget: Budget) -> float:
         if self.smoothing is not None:

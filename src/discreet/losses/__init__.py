@@ -14,7 +14,24 @@ from discreet.losses.smoothed_hinge import SmoothedHinge
 from discreet.losses.smoothed_pinball import SmoothedPinball
 from discreet.losses.squared import Squared
 
+LOSSES: tuple[type[Loss], ...] = (
+    Hinge,
+    Huber,
+    HuberHinge,
+    LogCosh,
+    Logistic,
+    MarginLogistic,
+    Pinball,
+    Poisson,
+    PseudoHuber,
+    SmoothedHinge,
+    SmoothedPinball,
+    Squared,
+)
+"""Every loss; the laws of losses are tested for all of them, and stored models may hold them."""
+
 __all__ = [
+    "LOSSES",
     "Hinge",
     "Huber",
     "HuberHinge",

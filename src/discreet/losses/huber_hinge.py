@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet._types import Array
 from discreet.geometry import limits
-from discreet.geometry.limits import rounded_up
+from discreet.geometry.limits import round_up
 from discreet.losses.base import Loss
 
 
@@ -80,8 +80,8 @@ class HuberHinge(Loss):
         return True
 
     def _lipschitz(self, reach: float) -> float:
-        return min(1.0, rounded_up((1.0 + reach + self.width) / (2 * self.width)))
+        return min(1.0, round_up((1.0 + reach + self.width) / (2 * self.width)))
 
     def _smoothness(self, reach: float) -> float:
         bends = 1.0 - reach <= self.width
-        return rounded_up(1 / (2 * self.width)) if bends else 0.0
+        return round_up(1 / (2 * self.width)) if bends else 0.0

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet._types import Array
 from discreet.geometry import limits
-from discreet.geometry.limits import rounded_up
+from discreet.geometry.limits import round_up
 from discreet.losses.base import Loss
 
 
@@ -83,7 +83,7 @@ class LogCosh(Loss):
 
     @property
     def self_concordance(self) -> float:
-        return rounded_up(2 / self.threshold)
+        return round_up(2 / self.threshold)
 
     def _lipschitz(self, reach: float) -> float:
         return self.threshold

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import expit
 
 from discreet._types import Array
-from discreet.geometry.limits import rounded_up
+from discreet.geometry.limits import round_up
 from discreet.losses.base import ProbabilisticLoss
 
 
@@ -78,7 +78,7 @@ class Logistic(ProbabilisticLoss):
         return 1.0
 
     def _lipschitz(self, reach: float) -> float:
-        return min(1.0, rounded_up(float(expit(reach))))
+        return min(1.0, round_up(float(expit(reach))))
 
     def _smoothness(self, reach: float) -> float:
         return 0.25

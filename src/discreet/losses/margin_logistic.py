@@ -10,7 +10,7 @@ from scipy.special import expit, log_expit
 
 from discreet import _checks
 from discreet._types import Array
-from discreet.geometry.limits import rounded_up
+from discreet.geometry.limits import round_up
 from discreet.losses.base import ProbabilisticLoss
 
 
@@ -93,9 +93,9 @@ class MarginLogistic(ProbabilisticLoss):
         return 1.0
 
     def _lipschitz(self, reach: float) -> float:
-        return min(1.0, rounded_up(float(expit(self.margin + reach))))
+        return min(1.0, round_up(float(expit(self.margin + reach))))
 
     def _smoothness(self, reach: float) -> float:
         # Rounded towards the peak, so that the curvature there is no smaller than the true one.
         shortfall = max(math.nextafter(self.margin - reach, 0.0), 0.0)
-        return min(0.25, rounded_up(float(expit(shortfall) * expit(-shortfall))))
+        return min(0.25, round_up(float(expit(shortfall) * expit(-shortfall))))

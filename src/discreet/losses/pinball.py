@@ -43,7 +43,7 @@ class Pinball(Loss):
     quantile: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "quantile", checked_quantile(self.quantile))
+        object.__setattr__(self, "quantile", check_quantile(self.quantile))
 
     def value(self, y: Array, z: Array) -> Array:
         residual = z - y
@@ -72,7 +72,7 @@ class Pinball(Loss):
         return math.inf
 
 
-def checked_quantile(quantile: float) -> float:
+def check_quantile(quantile: float) -> float:
     """Return the quantile, refusing it unless strictly between 0 and 1."""
     _checks.fraction(quantile=quantile)
     if quantile in (0, 1):

@@ -10,7 +10,7 @@ import numpy as np
 from discreet._types import Array
 from discreet.errors import InputError
 from discreet.geometry import limits
-from discreet.geometry.limits import rounded_up
+from discreet.geometry.limits import round_up
 from discreet.losses.base import Loss
 
 _FARTHEST = 230.0
@@ -88,10 +88,10 @@ class Poisson(Loss):
 
     def _lipschitz(self, reach: float) -> float:
         margin = min(reach, self.reach)
-        return rounded_up(max(math.exp(margin), self.label_bound - math.exp(-margin)))
+        return round_up(max(math.exp(margin), self.label_bound - math.exp(-margin)))
 
     def _smoothness(self, reach: float) -> float:
-        return rounded_up(math.exp(min(reach, self.reach)))
+        return round_up(math.exp(min(reach, self.reach)))
 
     def _within_reach(self, z: Array) -> Array:
         return np.clip(z, -self.reach, self.reach)

@@ -9,10 +9,10 @@ import numpy as np
 
 from discreet._types import Array
 from discreet.geometry import limits
-from discreet.geometry.limits import rounded_up
+from discreet.geometry.limits import round_up
 from discreet.losses.base import Loss
 
-_JOINT_SMOOTHNESS = rounded_up(0.75 * math.sqrt(3))
+_JOINT_SMOOTHNESS = round_up(0.75 * math.sqrt(3))
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class PseudoHuber(Loss):
 
     @property
     def self_concordance(self) -> float:
-        return rounded_up(1.5 / self.threshold)
+        return round_up(1.5 / self.threshold)
 
     def _lipschitz(self, reach: float) -> float:
         return self.threshold

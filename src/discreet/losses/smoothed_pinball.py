@@ -8,9 +8,9 @@ import numpy as np
 
 from discreet._types import Array
 from discreet.geometry import limits
-from discreet.geometry.limits import rounded_up
+from discreet.geometry.limits import round_up
 from discreet.losses.base import Loss
-from discreet.losses.pinball import Pinball, checked_quantile
+from discreet.losses.pinball import Pinball, check_quantile
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class SmoothedPinball(Loss):
     width: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "quantile", checked_quantile(self.quantile))
+        object.__setattr__(self, "quantile", check_quantile(self.quantile))
         object.__setattr__(self, "width", limits.size(width=self.width))
 
     def value(self, y: Array, z: Array) -> Array:
@@ -75,4 +75,4 @@ class SmoothedPinball(Loss):
         return max(self.quantile, 1 - self.quantile)
 
     def _smoothness(self, reach: float) -> float:
-        return rounded_up(1 / self.width)
+        return round_up(1 / self.width)

@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet._types import Array
 from discreet.geometry import limits
-from discreet.geometry.limits import rounded_up
+from discreet.geometry.limits import round_up
 from discreet.losses.base import Loss
 
 
@@ -71,7 +71,7 @@ class Squared(Loss):
         return 0.0
 
     def _lipschitz(self, reach: float) -> float:
-        return rounded_up(reach + self.label_bound)
+        return round_up(reach + self.label_bound)
 
     def _smoothness(self, reach: float) -> float:
         return 1.0

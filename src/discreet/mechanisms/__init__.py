@@ -1,4 +1,9 @@
-"""The mechanisms: each a page of code beside a page of proof."""
+"""The mechanisms: each a page of code (``x.py``) beside a page of proof (``x.md``).
+
+``base`` has the interfaces, ``share`` what one of several releases may spend, ``registry`` the one
+list of all of them. What they are made of lies in three sub-rooms: ``minimising``, ``sampling`` and
+``summing``.
+"""
 
 from discreet.mechanisms.adaptive_ridge import AdaptiveRidge
 from discreet.mechanisms.base import Learner, Mechanism, Plan, Verdict
@@ -12,29 +17,13 @@ from discreet.mechanisms.one_vs_rest import EachAgainstTheRest
 from discreet.mechanisms.output_perturbation import OutputPerturbation
 from discreet.mechanisms.private_count import PrivateCount
 from discreet.mechanisms.private_standardisation import PrivateStandardisation
+from discreet.mechanisms.registry import LEARNERS, REGISTRY, mechanism_named
 from discreet.mechanisms.simplex_sampling import SimplexSampling
 from discreet.mechanisms.sufficient_statistics import SufficientStatistics
 from discreet.mechanisms.vector_perturbation import VectorPerturbation
 
-REGISTRY: tuple[Mechanism, ...] = (
-    GaussianSum(),
-    LaplaceSum(),
-    PrivateCount(),
-    OutputPerturbation(),
-    ObjectivePerturbation(),
-    EachAgainstTheRest(),
-    PrivateStandardisation(),
-    AdaptiveRidge(),
-    SufficientStatistics(),
-    ExponentialSampling(),
-    NoisyGradient(),
-    SimplexSampling(),
-    VectorPerturbation(),
-    Localization(),
-)
-"""Every mechanism; the universal checks run over all of them."""
-
 __all__ = [
+    "LEARNERS",
     "REGISTRY",
     "AdaptiveRidge",
     "EachAgainstTheRest",
@@ -54,4 +43,5 @@ __all__ = [
     "SufficientStatistics",
     "VectorPerturbation",
     "Verdict",
+    "mechanism_named",
 ]

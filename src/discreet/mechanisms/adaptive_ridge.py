@@ -1,4 +1,7 @@
-"""Least squares whose ridge gives way where the data curve enough; ``adaptive_ridge.md``."""
+"""Least squares whose ridge gives way where the data curve enough; ``adaptive_ridge.md``.
+
+A noisy smallest eigenvalue of X'X first, then objective perturbation with the ridge still missing.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,16 @@ from scipy.special import ndtri
 from discreet._types import Array, Vector
 from discreet.data import Block, OpenRows, summation_error
 from discreet.errors import CalibrationError
+from discreet.geometry.limits import UNIT
 from discreet.losses import Squared
-from discreet.mechanisms.base import Mechanism, Plan, Verdict
-from discreet.mechanisms.minimising.minimiser import UNIT, Minimiser
+from discreet.mechanisms.base import Mechanism, Plan, Verdict, grid_tolerances
+from discreet.mechanisms.minimising.minimiser import Minimiser
 from discreet.mechanisms.minimising.penalised import PenalisedMinimiser
 from discreet.mechanisms.objective_perturbation import (
     ExactMinimiser,
     ObjectivePerturbation,
     ObjectivePerturbationPlan,
 )
-from discreet.mechanisms.tolerances import of_grid
 from discreet.noise import Grid, Noise, distance_of_gaussian, gaussian_grid, release_gaussian
 from discreet.privacy import Budget, Gaussian, Guarantee, Unit, gaussian_multiplier, within
 from discreet.questions import Question
@@ -90,7 +93,10 @@ class AdaptiveRidgePlan(Plan):
 
     @property
     def tolerances(self) -> tuple[Tolerance, ...]:
-        return (*of_grid(self.grid, "the noise on the least curvature"), *self.second.tolerances)
+        return (
+            *grid_tolerances(self.grid, "the noise on the least curvature"),
+            *self.second.tolerances,
+        )
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         smallest = np.array([self.curvature.smallest(rows)])

@@ -1,7 +1,11 @@
-"""What every mechanism does: accept a question, plan in public, run in private."""
+"""What every mechanism does: accept a question, plan in public, run in private.
+
+The interfaces of mechanisms and plans, and the refusals and helpers that several of them share.
+"""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -9,11 +13,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discreet import _checks
-from discreet.data import OpenRows
-from discreet.errors import NotAccepted
-from discreet.noise import Noise
+from discreet._types import Vector
+from discreet.data import Block, OpenRows
+from discreet.errors import NotAccepted, PrivacyError
+from discreet.noise import Grid, Noise
 from discreet.privacy import Budget, Guarantee, Profile, Unit
-from discreet.questions import Question
+from discreet.questions import Problem, Question
 from discreet.questions.bounds import Bounds
 from discreet.record import Tolerance
 
@@ -30,6 +35,10 @@ class Verdict:
 
 
 YES = Verdict(True)
+
+CONSTRAINT_AS_RADIUS = Verdict(
+    False, "state a constraint as penalty=Indicator(...), not as a radius."
+)
 
 
 class Plan(ABC):
@@ -124,3 +133,50 @@ def public_facts(bounds: Bounds, unit: Unit) -> tuple[str, ...]:
         "promise)",
         "the number of columns",
     )
+
+
+def accepts_slopes(problem: Problem) -> Verdict:
+    """Say whether one row's gradient is bounded, as every sensitivity needs."""
+    if math.isfinite(problem.radius):
+        return CONSTRAINT_AS_RADIUS
+    if math.isfinite(problem.row_lipschitz):
+        return YES
+    return _refuse_slopes(problem)
+
+
+def accepts_curvatures(problem: Problem) -> Verdict:
+    """Say whether one row's gradient and its second derivatives are bounded."""
+    verdict = accepts_slopes(problem)
+    if verdict and not math.isfinite(problem.row_smoothness):
+        return _refuse_slopes(problem)
+    return verdict
+
+
+def _refuse_slopes(problem: Problem) -> Verdict:
+    return Verdict(
+        False,
+        f"{problem.loss!r} has no bounded slope without a domain; declare one, or use a robust "
+        "loss such as PseudoHuber.",
+    )
+
+
+def grid_tolerances(grid: Grid | None, what: str = "the noise") -> tuple[Tolerance, ...]:
+    """Return the scale of noise on a grid and the grid's step; nothing without noise."""
+    if grid is None:
+        return ()
+    return (
+        Tolerance(f"scale of {what}", grid.scale),
+        Tolerance(f"step of the grid of {what}", grid.step),
+    )
+
+
+def labels_of(block: Block) -> Vector:
+    """Return the labels of a block of rows, which a learning problem cannot do without."""
+    if block.labels is None:
+        raise PrivacyError("a learning problem was run on rows without labels.")
+    return block.labels
+
+
+def weigh(block: Block, values: Vector) -> Vector:
+    """Multiply what each row says by its weight, if rows have weights."""
+    return values if block.weights is None else values * block.weights

@@ -15,8 +15,12 @@ from discreet.geometry import Box
 from discreet.mechanisms.base import YES, Learner, Plan, Verdict, public_facts
 from discreet.mechanisms.sampling.choice import column_of, nearest_step, plan_choice
 from discreet.mechanisms.sampling.column_locations import plan_locations
-from discreet.mechanisms.sampling.sampled_model import accepts_model, plan_model, plan_without_noise
-from discreet.mechanisms.sampling.spans import span_of_columns
+from discreet.mechanisms.sampling.sampled_model import (
+    accepts_model,
+    plan_model,
+    plan_without_noise,
+    span_of_columns,
+)
 from discreet.mechanisms.share import Share
 from discreet.noise import Noise
 from discreet.privacy import (

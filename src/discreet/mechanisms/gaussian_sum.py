@@ -8,10 +8,8 @@ import numpy as np
 
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
-from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
-from discreet.mechanisms.summing.exact_sum import ExactSum
-from discreet.mechanisms.summing.totals import INTEGER_ROOM, Totals, is_total
-from discreet.mechanisms.tolerances import of_grid
+from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, grid_tolerances, public_facts
+from discreet.mechanisms.summing.totals import INTEGER_ROOM, ExactTotal, Totals, is_total
 from discreet.noise import Grid, Noise, distance_of_gaussian, gaussian_grid
 from discreet.privacy import Budget, Gaussian, Guarantee, Unit, gaussian_multiplier, within
 from discreet.questions import Question, VectorMean, VectorSum
@@ -33,7 +31,7 @@ class GaussianSumPlan(Plan):
 
     @property
     def tolerances(self) -> tuple[Tolerance, ...]:
-        return of_grid(self.grid)
+        return grid_tolerances(self.grid)
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         units = self.totals.units(rows, self.grid)
@@ -72,7 +70,7 @@ class GaussianSum(Mechanism):
     def _plan(self, question: VectorSum | VectorMean, budget: Budget, unit: Unit) -> Plan:
         totals = Totals.of(question, unit, order=2)
         if not budget.is_private:
-            return ExactSum.of(totals)
+            return ExactTotal.of(totals)
         distance = distance_of_gaussian(totals.dimension)
         grid = gaussian_grid(
             multiplier=gaussian_multiplier(budget, distance=distance),

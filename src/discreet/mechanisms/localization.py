@@ -1,4 +1,7 @@
-"""Find a ball with noise on the minimiser, then draw inside of it; proof in ``localization.md``."""
+"""Find a ball with noise on the minimiser, then draw inside of it; proof in ``localization.md``.
+
+Output perturbation localises the minimiser, the exponential mechanism refines it.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from discreet.errors import CalibrationError
 from discreet.mechanisms.base import Learner, Plan, Verdict
 from discreet.mechanisms.output_perturbation import OutputPerturbation, RadialOutputPlan
 from discreet.mechanisms.sampling.energy import Energy, Scale
-from discreet.mechanisms.sampling.lattice import STEP_BITS, Region, around
+from discreet.mechanisms.sampling.lattice import STEP_BITS, Region, region_around
 from discreet.mechanisms.sampling.rejection import Sampler
 from discreet.mechanisms.sampling.sampled_model import (
     accepts_model,
@@ -56,20 +59,20 @@ class LocalizationPlan(Plan):
 
     def region(self, centre: Vector) -> Region:
         """Return the lattice around a released point."""
-        return around(centre, self.radius, domain_of(self.problem))
+        return region_around(centre, self.radius, domain_of(self.problem))
 
     @property
     def tolerances(self) -> tuple[Tolerance, ...]:
         return self.first.tolerances
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
-        return self._drawn(rows, self.first.run(rows, noise), noise)
+        return self._draw_near(rows, self.first.run(rows, noise), noise)
 
     def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Array:
         centres = self.first.run_many(rows, noise, draws)
-        return np.array([self._drawn(rows, centre, noise) for centre in centres])
+        return np.array([self._draw_near(rows, centre, noise) for centre in centres])
 
-    def _drawn(self, rows: OpenRows, centre: Vector, noise: Noise) -> Vector:
+    def _draw_near(self, rows: OpenRows, centre: Vector, noise: Noise) -> Vector:
         energy = Energy(self.problem, self.rate, rows)
         sampler = Sampler.of(energy, self.region(centre), self.scale)
         drawn: Vector = sampler.draw(noise, 1)[0]

@@ -1,11 +1,10 @@
-"""Follow noisy sums of gradients; proof in ``noisy_gradient.md``."""
+"""Follow noisy sums of gradients (DP-SGD); proof in ``noisy_gradient.md``."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
@@ -14,87 +13,43 @@ from discreet._types import Integers, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError, InputError
 from discreet.losses.softmax import softmax_of
-from discreet.mechanisms.base import YES, Learner, Plan, Verdict
+from discreet.mechanisms.base import (
+    YES,
+    Learner,
+    Plan,
+    Verdict,
+    accepts_slopes,
+    grid_tolerances,
+)
 from discreet.mechanisms.share import Share
-from discreet.mechanisms.summing.batches import AllRows, Batches, FixedBatches, PoissonBatches
-from discreet.mechanisms.summing.exact_directions import ExactDirections
-from discreet.mechanisms.summing.exact_gradient import ExactGradient
-from discreet.mechanisms.summing.softmax_gradient import ExactSoftmax, Softmax
-from discreet.mechanisms.tolerances import of_grid
-from discreet.noise import ALL_ROWS, Grid, Noise, distance_of_gaussian, gaussian_grid
-from discreet.privacy import (
-    Budget,
-    Gaussian,
-    Guarantee,
-    NoPrivacy,
-    Profile,
-    Unit,
-    calibrate,
-    calibrate_from,
+from discreet.mechanisms.summing.batches import AllRows, Batches, FixedBatches, batches_at
+from discreet.mechanisms.summing.gradient_sums import GradientProblem, GradientSums, sums_of
+from discreet.mechanisms.summing.schedule import Schedule, least_multiplier
+from discreet.mechanisms.summing.step_policy import (
+    AVERAGES,
+    FREE_STEPS,
+    MOST_STEPS,
+    RULES,
+    STEPS,
+    choose_rule,
+    expected_rows,
+    usual_rate,
 )
-from discreet.questions import Question, SpatialMedian
-from discreet.questions.problem import Problem
-from discreet.questions.several_classes import OneVsRest
+from discreet.noise import Grid, Noise
+from discreet.privacy import Budget, Guarantee, NoPrivacy, Profile, Unit
+from discreet.questions import OneVsRest, Problem, Question, Softmax, SpatialMedian
 from discreet.record import Tolerance
-from discreet.updates import (
-    Adaptive,
-    Average,
-    Decreasing,
-    Growing,
-    LastPoint,
-    PolynomialAverage,
-    Preconditioned,
-    StepRule,
-    SuffixAverage,
-    descend,
-)
-
-Walked = Problem | SpatialMedian | Softmax
-"""Problems whose gradients have exact sums."""
-
-RULES = ("preconditioned", "adaptive", "lipschitz", "strongly_convex")
-AVERAGES: dict[str, Average] = {
-    "last": LastPoint(),
-    "suffix": SuffixAverage(0.5),
-    "polynomial": PolynomialAverage(1),
-    "cubic": PolynomialAverage(3),
-    "uniform": PolynomialAverage(0),
-}
-
-NOISES = ("least", "bst14")
-
-STEPS, FREE_STEPS = 300, 1000
-"""Steps if nobody says; the second where they cost no privacy."""
-
-MOST_STEPS = 10**6
-
-MOST_DIRECTIONS = 512
-"""Columns up to which directions are told apart."""
-
-USUAL_REACH = 3.0
-"""How much farther than usual preconditioned steps look, since few directions need it."""
-
-USUAL_MARGIN, USUAL_PREDICTION = 10.0, 2.0
-"""How far margins of classes go where no domain says so, and predictions over their labels."""
-
-FULL_ROWS = 2**21
-"""Rows that are all read in every step; of more, so many are sampled."""
-
-GRID_ROOM = 2.0**50
-"""Grid units of the largest sum: three roundings on the way to the grid are below half a step."""
+from discreet.updates import Average, StepRule, descend
 
 AT_ONCE = 2**20
 """Numbers of noise drawn together."""
-
-PRECISION = 5e-4
-"""How closely the noise of sampled sums is calibrated; each trial composes many steps."""
 
 
 @dataclass(frozen=True, eq=False)
 class NoisyGradientPlan(Plan):
     """How many sums, over which rows, with how much noise, and what is made of them."""
 
-    sums: ExactGradient | ExactDirections | ExactSoftmax
+    sums: GradientSums
     grid: Grid | None  # None if there is no noise, and no privacy
     steps: int
     batches: Batches
@@ -104,7 +59,7 @@ class NoisyGradientPlan(Plan):
     reason: str
 
     @property
-    def problem(self) -> Walked:
+    def problem(self) -> GradientProblem:
         return self.sums.problem
 
     @property
@@ -115,7 +70,7 @@ class NoisyGradientPlan(Plan):
 
     @property
     def tolerances(self) -> tuple[Tolerance, ...]:
-        return of_grid(self.grid, "the noise on each sum of gradients")
+        return grid_tolerances(self.grid, "the noise on each sum of gradients")
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         return self._walk(self.sums.prepare(rows), noise)
@@ -191,9 +146,6 @@ class NoisyGradient(Learner):
         their cubes (``"cubic"``), or ``"uniform"``.
     expected_rows
         A public guess at the number of rows; it changes accuracy, never privacy.
-    noise
-        ``"least"`` that the budget allows, or ``"bst14"``: what Bassily, Smith and Thakurta print
-        for single rows; see :meth:`as_printed`.
 
     Examples
     --------
@@ -214,16 +166,12 @@ class NoisyGradient(Learner):
     average: str = "cubic"
     expected_rows: int | None = None
     batch: int | None = None
-    noise: str = "least"
 
     def __post_init__(self) -> None:
-        _checks.one_of(NOISES, noise=self.noise)
         if self.batch is not None:
             _checks.whole(batch=self.batch, at_least=1)
             if self.rate is not None:
                 raise InputError("state the rate of batches or their size in batch, not both.")
-        if self.noise == "bst14" and self.batch != 1:
-            raise InputError("the noise 'bst14' is printed for batch=1; use as_printed().")
         if self.steps is not None:
             _checks.whole(steps=self.steps, at_least=1, at_most=MOST_STEPS)
         if self.rate is not None:
@@ -233,21 +181,6 @@ class NoisyGradient(Learner):
             _checks.whole(expected_rows=self.expected_rows, at_least=1)
         _checks.one_of(RULES, rule=self.rule)
         _checks.one_of(tuple(AVERAGES), average=self.average)
-
-    @classmethod
-    def as_printed(cls) -> NoisyGradient:
-        r"""Return algorithm 1 of Bassily, Smith and Thakurta (2014), to reproduce it.
-
-        One row a step, :math:`n^2` steps, the last point, and noise of variance
-        :math:`32 L^2 \ln(n/\delta) \ln(1/\delta)/\epsilon^2` on a row's gradient. The guarantee of
-        the plan is not the one in print but what the algorithm keeps: several times stronger.
-
-        Examples
-        --------
-        >>> NoisyGradient.as_printed().batch
-        1
-        """
-        return cls(batch=1, rule="lipschitz", average="last", noise="bst14")
 
     @property
     def name(self) -> str:
@@ -260,19 +193,13 @@ class NoisyGradient(Learner):
             return Verdict(
                 False, "noisy_gradient walks along distances as they are; state smoothing=0."
             )
+        if isinstance(question, Softmax):
+            return YES
         if isinstance(question, OneVsRest):
             return self._accepts_classes(question)
         if not isinstance(question, Problem):
             return Verdict(False, "noisy_gradient solves learning problems.")
-        if math.isfinite(question.radius):
-            return Verdict(False, "state a constraint as penalty=Indicator(...), not as a radius.")
-        if not math.isfinite(question.row_lipschitz):
-            return Verdict(
-                False,
-                f"{question.loss!r} has no bounded slope without a domain; declare one, or use a "
-                "robust loss such as PseudoHuber.",
-            )
-        return YES
+        return accepts_slopes(question)
 
     @staticmethod
     def _accepts_classes(question: OneVsRest) -> Verdict:
@@ -293,7 +220,7 @@ class NoisyGradient(Learner):
 
     def _plan_beside(
         self,
-        question: Walked | OneVsRest,
+        question: GradientProblem | OneVsRest,
         budget: Budget,
         unit: Unit,
         *,
@@ -302,203 +229,43 @@ class NoisyGradient(Learner):
     ) -> Plan:
         problem = Softmax(question) if isinstance(question, OneVsRest) else question
         if not budget.is_private:
-            return self._without_noise(problem, unit)
+            free = Schedule(self.steps or FREE_STEPS, AllRows())
+            return self._assemble(problem, unit, free, None, Guarantee(NoPrivacy(), unit))
         if budget.delta == 0:
             raise CalibrationError(
                 "noisy_gradient adds Gaussian noise, which needs delta > 0; allow a small delta "
                 "or smooth the loss for objective_perturbation."
             )
         share = Share(problem, budget, unit, beside, times)
-        batches = self._batches(problem, unit)
-        sampling = Sampling(self._steps(problem), batches)
-        grid = sampling.grid(share, self._multiplier(share, sampling))
-        profile = share.together(sampling.reached(share, grid), sampling.distance(problem))
-        if self.noise != "least" and profile.delta(budget.epsilon) > budget.delta:
-            raise CalibrationError(
-                "the noise in print does not keep this budget; use a smaller epsilon, or the "
-                "noise 'least'."
-            )
-        return self._planned(problem, unit, sampling, grid, share.guarantee(profile))
+        schedule = Schedule(self.steps or STEPS, self._batches(problem, unit))
+        grid = schedule.grid(share, least_multiplier(share, schedule))
+        profile = share.together(schedule.profile_on(share, grid), schedule.distance(problem))
+        return self._assemble(problem, unit, schedule, grid, share.guarantee(profile))
 
-    def _steps(self, problem: Walked) -> int:
-        if self.steps is not None:
-            return self.steps
-        if self.noise == "least":
-            return STEPS
-        rows = problem.bounds.max_rows
-        if rows**2 > MOST_STEPS:
-            raise CalibrationError(
-                f"as printed there are as many steps as the square of max_rows, {rows:,}; at most "
-                f"{MOST_STEPS:,} are taken. Declare fewer rows, or pass steps."
-            )
-        return rows**2
-
-    def _multiplier(self, share: Share[Walked], sampling: Sampling) -> float:
-        """Return the noise over what it is measured against."""
-        if self.noise == "least":
-            return _multiplier(share, sampling)
-        count, budget = share.problem.bounds.max_rows, share.budget
-        logs = math.log(count / budget.delta) * math.log(1 / budget.delta)
-        return math.sqrt(32 * logs) / budget.epsilon / 2
-
-    def _batches(self, problem: Walked, unit: Unit) -> Batches:
+    def _batches(self, problem: GradientProblem, unit: Unit) -> Batches:
         if self.batch is not None:
-            return self._fixed(problem, unit)
-        rate = self._chosen_rate(problem, unit)
-        threshold = ALL_ROWS if rate == 1 else int(math.ldexp(rate, 64))
-        if threshold < 1:
-            raise CalibrationError("the rate of sampling is below 2**-64; use a larger one.")
-        return AllRows() if threshold == ALL_ROWS else PoissonBatches(threshold)
+            return FixedBatches.of(self.batch, problem.bounds.max_rows, unit)
+        if self.rate is not None:
+            return batches_at(float(self.rate))
+        return batches_at(usual_rate(expected_rows(problem, unit, self.expected_rows)))
 
-    def _fixed(self, problem: Walked, unit: Unit) -> FixedBatches:
-        size, population = int(self.batch or 0), problem.bounds.max_rows
-        if not unit.count_is_public:
-            raise CalibrationError(
-                "batches of a fixed size tell how many rows there are, which the unit "
-                f"{unit.name!r} keeps private; use rate=..., a chance for each row, or the unit "
-                "'replace'."
-            )
-        if size > population:
-            raise CalibrationError(
-                f"a batch of {size:,} rows is more than max_rows, {population:,}; use fewer."
-            )
-        return FixedBatches(size, population)
-
-    def _without_noise(self, problem: Walked, unit: Unit) -> Plan:
-        sampling = Sampling(self.steps or FREE_STEPS, AllRows())
-        return self._planned(problem, unit, sampling, None, Guarantee(NoPrivacy(), unit))
-
-    def _planned(
+    def _assemble(
         self,
-        problem: Walked,
+        problem: GradientProblem,
         unit: Unit,
-        sampling: Sampling,
+        schedule: Schedule,
         grid: Grid | None,
         guarantee: Guarantee,
     ) -> Plan:
         noise = 0.0 if grid is None else grid.scale
+        rows = expected_rows(problem, unit, self.expected_rows)
         return NoisyGradientPlan(
-            sums=_sums(problem),
+            sums=sums_of(problem),
             grid=grid,
-            steps=sampling.steps,
-            batches=sampling.batches,
-            rule=self._step_rule(problem, unit, sampling, noise),
+            steps=schedule.steps,
+            batches=schedule.batches,
+            rule=choose_rule(self.rule, problem, schedule, noise, rows),
             average=AVERAGES[self.average],
             guarantee=guarantee,
-            reason=sampling.sentence + ", all classes at once" * isinstance(problem, Softmax),
+            reason=schedule.sentence + ", all classes at once" * isinstance(problem, Softmax),
         )
-
-    def _hint(self, problem: Walked, unit: Unit) -> int | None:
-        """Return the number of rows, as far as anybody may know it."""
-        if self.expected_rows is not None:
-            return self.expected_rows
-        return problem.bounds.max_rows if unit.count_is_public else None
-
-    def _chosen_rate(self, problem: Walked, unit: Unit) -> float:
-        if self.rate is not None:
-            return float(self.rate)
-        hint = self._hint(problem, unit)
-        return 1.0 if hint is None else min(1.0, FULL_ROWS / hint)
-
-    def _step_rule(self, problem: Walked, unit: Unit, sampling: Sampling, noise: float) -> StepRule:
-        width = problem.width
-        if self.rule == "strongly_convex":
-            return Growing(problem.ridge)
-        far = _far(problem)
-        if self.rule == "preconditioned" and problem.penalty is None and width <= MOST_DIRECTIONS:
-            usual = USUAL_REACH * far
-            return Preconditioned(usual, noise / sampling.batches.rate, sampling.steps)
-        if self.rule in ("preconditioned", "adaptive"):
-            return Adaptive(far)
-        hint = self._hint(problem, unit)
-        if hint is None:
-            raise CalibrationError(
-                "the rule 'lipschitz' needs to know how many rows to expect; pass expected_rows."
-            )
-        batches, slope = sampling.batches, problem.row_lipschitz
-        spread = slope**2 * batches.variance(hint) + width * (noise / batches.rate) ** 2
-        return Decreasing(2 * far, math.sqrt((hint * slope) ** 2 + spread))
-
-
-@dataclass(frozen=True)
-class Sampling:
-    """How many sums are released, and over which rows."""
-
-    steps: int
-    batches: Batches
-
-    @property
-    def sentence(self) -> str:
-        return f"{self.steps:,} step{'s' * (self.steps > 1)} over {self.batches.sentence()}"
-
-    def distance(self, problem: Walked) -> float:
-        """Bound how far noise and batches as drawn are from the ideal ones."""
-        one = distance_of_gaussian(problem.width)
-        return self.steps * (one + self.batches.distance(problem.bounds.max_rows))
-
-    def grid(self, share: Share[Walked], multiplier: float) -> Grid:
-        """Return the grid and the noise of every step."""
-        problem = share.problem
-        return gaussian_grid(
-            multiplier=multiplier,
-            sensitivity=self.batches.moved(problem.row_lipschitz, share.unit),
-            dimension=problem.width,
-            bound=problem.bounds.max_rows * problem.largest_slope,
-            room=GRID_ROOM,
-        )
-
-    def reached(self, share: Share[Walked], grid: Grid) -> Profile:
-        """Return the profile of all steps, snapping included."""
-        problem, spread = share.problem, grid.spread_l2(share.problem.width)
-        moved = self.batches.moved(problem.row_lipschitz, share.unit)
-        return self.profile((moved + spread) / grid.scale, share.unit)
-
-    def profile(self, mu: float, unit: Unit) -> Profile:
-        """Return the profile of all steps, ``mu`` the shift over the noise in one."""
-        return self.batches.profile(mu * (1 + 1e-15), self.steps, unit)
-
-
-@lru_cache(maxsize=256)
-def _multiplier(share: Share[Walked], sampling: Sampling) -> float:
-    """Return the least noise in one step over what it is measured against."""
-    distance = sampling.distance(share.problem)
-
-    def together(noise: float) -> Profile:
-        return share.together(sampling.profile(1 / noise, share.unit), distance)
-
-    if isinstance(sampling.batches, AllRows):
-        return calibrate(together, share.budget)
-    guess = _guess(share, sampling)
-    # Snapping widens what one record moves, and the grid makes up for that exactly.
-    return calibrate_from(guess, together, share.budget, precision=PRECISION)
-
-
-def _guess(share: Share[Walked], sampling: Sampling) -> float:
-    r"""Return roughly the noise that batches need.
-
-    Many steps are nearly Gaussian, with :math:`\mu = q \sqrt{T (e^{m^2} - 1)}`, m the shift over
-    the noise in one (Bu, Dong, Long, Su 2020).
-    """
-    mu = 1 / calibrate(lambda noise: share.together(Gaussian(1 / noise), 0.0), share.budget)
-    shift = mu / (sampling.batches.rate * math.sqrt(sampling.steps))
-    whole = share.unit.spread(1.0) / sampling.batches.moved(1.0, share.unit)
-    return whole / math.sqrt(math.log1p(shift**2))
-
-
-def _sums(problem: Walked) -> ExactGradient | ExactDirections | ExactSoftmax:
-    if isinstance(problem, Softmax):
-        return ExactSoftmax(problem)
-    if isinstance(problem, SpatialMedian):
-        return ExactDirections(problem)
-    return ExactGradient(problem)
-
-
-def _far(problem: Walked) -> float:
-    """Return how far from the origin the coefficients can be, or are expected to be."""
-    if isinstance(problem, SpatialMedian) or math.isfinite(problem.domain_radius):
-        return problem.domain_radius
-    if isinstance(problem, Softmax):  # each class as far as usual
-        return math.sqrt(problem.several.classes) * USUAL_MARGIN / problem.row_norm
-    if problem.loss.is_classifier or problem.bounds.labels is None:
-        return USUAL_MARGIN / problem.row_norm
-    return USUAL_PREDICTION * max(problem.bounds.labels.magnitude, 1e-100) / problem.row_norm

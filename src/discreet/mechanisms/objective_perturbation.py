@@ -14,7 +14,7 @@ from discreet import _checks
 from discreet._types import Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
-from discreet.mechanisms.base import Learner, Plan, Verdict
+from discreet.mechanisms.base import Learner, Plan, Verdict, accepts_curvatures
 from discreet.mechanisms.minimising.linear_term import (
     GaussianTerm,
     LaplaceTerm,
@@ -24,11 +24,9 @@ from discreet.mechanisms.minimising.linear_term import (
 from discreet.mechanisms.minimising.many_terms import WIDEST, solve_many
 from discreet.mechanisms.minimising.mask import Mask, gaussian_mask, laplace_mask
 from discreet.mechanisms.minimising.minimiser import Minimiser
-from discreet.mechanisms.minimising.penalised import PenalisedMinimiser, minimiser_of
+from discreet.mechanisms.minimising.penalised import PenalisedMinimiser, far_margin, minimiser_of
 from discreet.mechanisms.minimising.pure_cost_of_terms import largest_shift, pure_cost
-from discreet.mechanisms.share import LAWS, Share, far_margin
-from discreet.mechanisms.slopes import finite_slopes
-from discreet.mechanisms.tolerances import of_minimiser
+from discreet.mechanisms.share import LAWS, Share
 from discreet.noise import Noise
 from discreet.privacy import (
     Budget,
@@ -77,7 +75,7 @@ class ObjectivePerturbationPlan(Plan):
 
     @property
     def tolerances(self) -> tuple[Tolerance, ...]:
-        return of_minimiser(self.minimiser.radius, self.mask)
+        return self.mask.tolerances(self.minimiser.radius)
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         return self.run_with(rows, noise, self.minimiser.problem.ridge)
@@ -153,7 +151,7 @@ class ObjectivePerturbation(Learner):
                 f"{question.loss!r} is not smooth, and the proof needs its curvature; use a "
                 "smoothed loss.",
             )
-        return finite_slopes(question)
+        return accepts_curvatures(question)
 
     def _plan_beside(
         self, problem: Problem, budget: Budget, unit: Unit, *, beside: Profile | None, times: int

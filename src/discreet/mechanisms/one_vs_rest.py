@@ -1,4 +1,7 @@
-"""One release a class, within one budget; proof in ``one_vs_rest.md``."""
+"""One release a class, within one budget; proof in ``one_vs_rest.md``.
+
+One-vs-rest: as many two-class problems as classes, composed.
+"""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from discreet import _checks
 from discreet._types import Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
-from discreet.mechanisms.base import Learner, Plan, Verdict
+from discreet.mechanisms.base import Learner, Plan, Verdict, accepts_curvatures, grid_tolerances
 from discreet.mechanisms.minimising.linear_term import (
     GAMMA_TAIL,
     GAMMA_TAIL_CHANCE,
@@ -21,13 +21,11 @@ from discreet.mechanisms.minimising.linear_term import (
     LaplaceTerm,
     RadialTerm,
 )
-from discreet.mechanisms.minimising.mask import Mask, laplace_mask
+from discreet.mechanisms.minimising.mask import Mask, laplace_mask, solver_tolerance
 from discreet.mechanisms.minimising.minimiser import Minimiser
-from discreet.mechanisms.minimising.penalised import PenalisedMinimiser, minimiser_of
+from discreet.mechanisms.minimising.penalised import PenalisedMinimiser, far_margin, minimiser_of
 from discreet.mechanisms.objective_perturbation import PURE_MASK_SHARE, ExactMinimiser
-from discreet.mechanisms.share import LAWS, Share, far_margin
-from discreet.mechanisms.slopes import finite_slopes
-from discreet.mechanisms.tolerances import of_grid, of_minimiser, of_solver
+from discreet.mechanisms.share import LAWS, Share
 from discreet.noise import (
     Grid,
     Noise,
@@ -65,20 +63,20 @@ class OutputPerturbationPlan(Plan):
 
     @property
     def tolerances(self) -> tuple[Tolerance, ...]:
-        return (of_solver(self.minimiser.radius), *of_grid(self.grid))
+        return (solver_tolerance(self.minimiser.radius), *grid_tolerances(self.grid))
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
-        return self.minimiser.finish(self._noisy(self._solve(rows), noise))
+        return self.minimiser.finish(self._add_noise(self._solve(rows), noise))
 
     def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Any:
         points = np.tile(self._solve(rows), draws)
-        noisy = self._noisy(points, noise).reshape(draws, -1)
+        noisy = self._add_noise(points, noise).reshape(draws, -1)
         return np.array([self.minimiser.finish(released) for released in noisy])
 
     def _solve(self, rows: OpenRows) -> Vector:
         return self.minimiser.solve(rows, np.zeros(self.minimiser.problem.bounds.width))
 
-    def _noisy(self, points: Vector, noise: Noise) -> Vector:
+    def _add_noise(self, points: Vector, noise: Noise) -> Vector:
         return (release_laplace if self.is_pure else release_gaussian)(points, self.grid, noise)
 
 
@@ -106,7 +104,7 @@ class RadialOutputPlan(Plan):
 
     @property
     def tolerances(self) -> tuple[Tolerance, ...]:
-        return of_minimiser(self.minimiser.radius, self.mask)
+        return self.mask.tolerances(self.minimiser.radius)
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         return self._hide(self._solve(rows), noise)
@@ -166,7 +164,7 @@ class OutputPerturbation(Learner):
             return Verdict(
                 False, f"{question.loss!r} is not smooth, and no solver certifies it; smooth it."
             )
-        return finite_slopes(question)
+        return accepts_curvatures(question)
 
     def _plan_beside(
         self, problem: Problem, budget: Budget, unit: Unit, *, beside: Profile | None, times: int

@@ -8,8 +8,7 @@ import numpy as np
 
 from discreet._types import Integers
 from discreet.data import Block, OpenRows
-from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
-from discreet.mechanisms.tolerances import of_grid
+from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, grid_tolerances, public_facts
 from discreet.noise import Grid, Noise, laplace_grid, release_laplace
 from discreet.privacy import Budget, Guarantee, Laplace, NoPrivacy, Unit
 from discreet.questions import Question, RowCount
@@ -31,7 +30,7 @@ class PrivateCountPlan(Plan):
 
     @property
     def tolerances(self) -> tuple[Tolerance, ...]:
-        return of_grid(self.grid)
+        return grid_tolerances(self.grid)
 
     def run(self, rows: OpenRows, noise: Noise) -> int:
         count = int(rows.sum(self._matching))

@@ -1,4 +1,7 @@
-"""Standardise columns privately, then learn in that frame; ``private_standardisation.md``."""
+"""Standardise columns privately, then learn in that frame; ``private_standardisation.md``.
+
+Two stages that compose: noisy means and variances for preprocessing, then another mechanism.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,10 @@ from discreet._types import Array
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError, InputError
 from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
-from discreet.mechanisms.base import Learner, Plan, Verdict
+from discreet.mechanisms.base import Learner, Plan, Verdict, grid_tolerances
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
-from discreet.mechanisms.summing.column_sums import ColumnSums, NoisySums, Sums
+from discreet.mechanisms.summing.column_sums import ColumnSums, ColumnTotals, NoisySums
 from discreet.mechanisms.summing.standard_frame import StandardFrame
-from discreet.mechanisms.tolerances import of_grid
 from discreet.noise import Noise
 from discreet.privacy import Budget, Guarantee, Profile, Unit, gaussian_multiplier
 from discreet.questions import Question
@@ -49,14 +51,14 @@ class PrivateStandardisationPlan(Plan):
     def tolerances(self) -> tuple[Tolerance, ...]:
         if self.sums is None:
             return self.second.tolerances
-        first = of_grid(self.sums.grid, "the noise on sums of columns")
+        first = grid_tolerances(self.sums.grid, "the noise on sums of columns")
         if self.sums.is_pure:
             return first  # the second stage is planned anew when its region is known
         return (*first, *self.second.tolerances)
 
     def run(self, rows: OpenRows, noise: Noise) -> Array:
         frame = self._frame(rows, noise)  # public: made of noisy sums alone
-        plan, bounds = self.replan.within(frame.region, self.second)
+        plan, bounds = self.replan.plan_within(frame.region, self.second)
         coefficients = plan.run(rows.transform(frame.apply, bounds), noise)
         return frame.fold(np.asarray(coefficients))
 
@@ -67,7 +69,7 @@ class PrivateStandardisationPlan(Plan):
         centred = self.moments.bounds.width <= CENTRED_WIDTH
         return StandardFrame.of_gaussian(sums, self.moments, centred=centred)
 
-    def _sums(self, rows: OpenRows, noise: Noise) -> Sums:
+    def _sums(self, rows: OpenRows, noise: Noise) -> ColumnTotals:
         if self.sums is None:
             return self.moments.exact(rows)
         return self.sums.release(rows, noise)
@@ -94,10 +96,10 @@ class _Replan:
         )
 
     def plan(self, region: ConvexSet) -> Plan:
-        question = self.question.restated(self.bounds(region))
+        question = self.question.restate(self.bounds(region))
         return self.mechanism.plan_beside(question, self.budget, self.unit, beside=self.beside)
 
-    def within(self, region: ConvexSet, known: Plan) -> tuple[Plan, Bounds]:
+    def plan_within(self, region: ConvexSet, known: Plan) -> tuple[Plan, Bounds]:
         """Return a plan for the region, and its bounds; the plan at hand serves a Euclidean one."""
         plan = known if isinstance(region, L2Ball) else self.plan(region)
         return plan, self.bounds(region)
@@ -174,7 +176,7 @@ class PrivateStandardisation(Learner):
                 f"zero or one; got {len(self.indicators)}."
             )
         moments = self._moments(question.bounds, is_pure=budget.delta == 0 and budget.is_private)
-        sums = _noisy(moments, budget, unit)
+        sums = _plan_sums(moments, budget, unit)
         first = None if sums is None else sums.profile
         replan = _Replan(self.second, question, budget, unit, first)
         region: ConvexSet = L2Ball(1.0)
@@ -192,7 +194,7 @@ class PrivateStandardisation(Learner):
         return replace(self, second=second)
 
     @staticmethod
-    def left(budget: Budget) -> Budget:
+    def budget_for_second(budget: Budget) -> Budget:
         """Return roughly what the first stage leaves of a budget, for rules of thumb."""
         if budget.delta > 0 or not budget.is_private:
             return budget
@@ -210,7 +212,7 @@ class PrivateStandardisation(Learner):
         return ColumnSums(bounds, largest / unit, (*squared, False), unit)
 
 
-def _noisy(moments: ColumnSums, budget: Budget, unit: Unit) -> NoisySums | None:
+def _plan_sums(moments: ColumnSums, budget: Budget, unit: Unit) -> NoisySums | None:
     if not budget.is_private:
         return None
     if budget.delta == 0:

@@ -1,4 +1,7 @@
-"""What one learning problem may spend of a budget, and the law of noise that spends it best."""
+"""What one learning problem may spend of a budget, and the law of noise that spends it best.
+
+Composition with what is released already and with further runs of the same problem.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,14 @@ from typing import Generic, Protocol, TypeVar
 
 from discreet.errors import CalibrationError
 from discreet.mechanisms.base import Plan, public_facts
-from discreet.mechanisms.minimising.mask import neglected
+from discreet.mechanisms.minimising.mask import state_neglected
 from discreet.privacy import Budget, Guarantee, Profile, Unit, compose, within
 from discreet.questions.bounds import Bounds
-from discreet.questions.problem import Problem
 
 LAWS = ("gaussian", "laplace", "radial")
 
-FAR = 400.0
-"""How far, in margins, coefficients may go beyond what the noise alone explains."""
 
-
-class Stated(Protocol):
+class BoundedQuestion(Protocol):
     """A question about rows within bounds."""
 
     @property
@@ -34,7 +33,7 @@ class Stated(Protocol):
         ...
 
 
-Shared = TypeVar("Shared", bound=Stated)
+Shared = TypeVar("Shared", bound=BoundedQuestion)
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class Share(Generic[Shared]):
             if profile.delta(self.budget.epsilon) > self.budget.delta:
                 raise CalibrationError("delta is smaller than what drawing the noise leaves out.")
             return self.guarantee(profile)
-        return self.guarantee(self.together(one, 0.0), neglected(self.times * chance))
+        return self.guarantee(self.together(one, 0.0), state_neglected(self.times * chance))
 
     def _allows(self, law: str) -> bool:
         """Say whether a law can keep the budget together with what is released already."""
@@ -112,9 +111,3 @@ class Share(Generic[Shared]):
             except CalibrationError as error:
                 refusal = error
         raise refusal
-
-
-def far_margin(problem: Problem) -> float:
-    """Return a margin that no model of labels this large needs."""
-    labels = problem.bounds.labels
-    return FAR * max(1.0, 0.0 if labels is None else labels.magnitude)

@@ -1,4 +1,7 @@
-"""Shares learnt on the simplex and released as a histogram; proof in ``simplex_sampling.md``."""
+"""Shares learnt on the simplex and released as a histogram; proof in ``simplex_sampling.md``.
+
+Entropic regularisation (exponential weights), shown by repeated draws from the minimiser.
+"""
 
 from __future__ import annotations
 

@@ -11,11 +11,18 @@ from discreet._types import Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
 from discreet.losses import Squared
-from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
+from discreet.mechanisms.base import (
+    CONSTRAINT_AS_RADIUS,
+    YES,
+    Mechanism,
+    Plan,
+    Verdict,
+    grid_tolerances,
+    public_facts,
+)
 from discreet.mechanisms.minimising.rows_objective import RowsObjective
 from discreet.mechanisms.minimising.spectrum import Spectrum
 from discreet.mechanisms.summing.moments import Moments
-from discreet.mechanisms.tolerances import of_grid
 from discreet.noise import (
     Grid,
     Noise,
@@ -71,12 +78,12 @@ class SufficientStatisticsPlan(Plan):
 
     @property
     def tolerances(self) -> tuple[Tolerance, ...]:
-        return of_grid(self.grid, "the noise on the scaled statistics")
+        return grid_tolerances(self.grid, "the noise on the scaled statistics")
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
-        return self.answer(self.noisy(rows, noise))
+        return self.answer(self.release_statistics(rows, noise))
 
-    def noisy(self, rows: OpenRows, noise: Noise) -> Vector:
+    def release_statistics(self, rows: OpenRows, noise: Noise) -> Vector:
         """Return the statistics with noise: public from here on."""
         add_noise = release_gaussian if self.moments.order == 2 else release_laplace
         return add_noise(self.moments.vector(rows), self.grid, noise)
@@ -88,11 +95,11 @@ class SufficientStatisticsPlan(Plan):
         ridge = self.moments.ridge + self.extra_ridge
         penalty = self.moments.problem.penalty
         if penalty is not None:
-            return self._penalised(spectrum, product, ridge, penalty)
+            return self._minimise_penalised(spectrum, product, ridge, penalty)
         ridge += spectrum.multiplier(product, ridge, self.moments.radius)
         return self.moments.coefficients(spectrum.solve(product, ridge))
 
-    def _penalised(
+    def _minimise_penalised(
         self, spectrum: Spectrum, product: Vector, ridge: float, penalty: Penalty
     ) -> Vector:
         """Minimise the noisy quadratic plus the penalty."""
@@ -190,7 +197,7 @@ class SufficientStatistics(Mechanism):
                 "objective_perturbation.",
             )
         if question.penalty is not None and math.isfinite(question.radius):
-            return Verdict(False, "state a constraint as penalty=Indicator(...), not as a radius.")
+            return CONSTRAINT_AS_RADIUS
         width = question.bounds.width
         if width > MOST_COLUMNS:
             return Verdict(

@@ -12,9 +12,8 @@ from discreet.data import OpenRows
 from discreet.errors import CalibrationError
 from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
 from discreet.mechanisms.minimising.linear_term import RadialTerm
-from discreet.mechanisms.minimising.mask import Mask, laplace_mask, neglected
+from discreet.mechanisms.minimising.mask import Mask, laplace_mask, state_neglected
 from discreet.mechanisms.minimising.vector_minimiser import VectorMinimiser
-from discreet.mechanisms.tolerances import of_minimiser
 from discreet.noise import Noise
 from discreet.privacy import Budget, Guarantee, NoPrivacy, Pure, Unit, within
 from discreet.questions import Question, VectorProblem
@@ -56,7 +55,7 @@ class VectorPerturbationPlan(Plan):
 
     @property
     def tolerances(self) -> tuple[Tolerance, ...]:
-        return of_minimiser(self.minimiser.radius, self.mask)
+        return self.mask.tolerances(self.minimiser.radius)
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         point = self.minimiser.solve(rows, self.term.draw(self.problem.width, noise))
@@ -162,7 +161,7 @@ def _guarantee(
     facts = (*public_facts(problem.bounds, unit), *problem.assumed)
     pure = Pure(epsilon * (1 + 1e-14))
     if budget.delta == 0:
-        return Guarantee(pure, unit, (*facts, neglected(chance)))
+        return Guarantee(pure, unit, (*facts, state_neglected(chance)))
     profile = within(pure, chance)
     if profile.delta(budget.epsilon) > budget.delta:
         raise CalibrationError("delta is smaller than what drawing the noise leaves out.")

@@ -8,7 +8,7 @@ from discreet.noise.implementation import (
     distance_of_radial,
 )
 from discreet.noise.noise import ALL_ROWS, REHEARSAL, Noise, RehearsalNoise, SystemNoise
-from discreet.noise.radial_noise import RadialDraw, radial
+from discreet.noise.radial_noise import RadialDraw, draw_radial
 
 __all__ = [
     "ALL_ROWS",
@@ -21,9 +21,9 @@ __all__ = [
     "delta_of_implementation",
     "distance_of_gaussian",
     "distance_of_radial",
+    "draw_radial",
     "gaussian_grid",
     "laplace_grid",
-    "radial",
     "release_gaussian",
     "release_laplace",
 ]

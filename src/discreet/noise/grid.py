@@ -72,11 +72,11 @@ class Grid:
 
     def snap(self, values: ArrayLike) -> Integers:
         """Return the nearest grid units; NaN counts as zero, the rest is clipped to the bound."""
-        whole = self.whole(values)
+        whole = self.snap_as_floats(values)
         with np.errstate(all="ignore"):
             return whole.astype(np.int64)
 
-    def whole(self, values: ArrayLike, out: Array | None = None) -> Array:
+    def snap_as_floats(self, values: ArrayLike, out: Array | None = None) -> Array:
         """Return what :meth:`snap` does, as floats; in ``out``, if there is one."""
         with np.errstate(all="ignore"):  # no value may cause an error: tiny ones underflow
             if out is None:

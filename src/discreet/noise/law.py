@@ -96,7 +96,7 @@ def _laplace_exponent(x: Decimal, context: decimal.Context) -> Decimal:
 
 
 @dataclass(frozen=True, eq=False)
-class Law:
+class NoiseLaw:
     """The tables of one law; ``certain`` and ``weight`` are made with decimals, never floats."""
 
     name: str
@@ -133,8 +133,8 @@ class Law:
             return low - certain - slack, high - certain + slack
 
 
-GAUSSIAN = Law("gaussian", _gaussian_area, _gaussian_exponent, lambda x: x * x * -0.5, False)
-LAPLACE = Law("laplace", _laplace_area, _laplace_exponent, lambda x: -x, True)
+GAUSSIAN = NoiseLaw("gaussian", _gaussian_area, _gaussian_exponent, lambda x: x * x * -0.5, False)
+LAPLACE = NoiseLaw("laplace", _laplace_area, _laplace_exponent, lambda x: -x, True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +151,7 @@ class Tables:
 
 
 @cache
-def tables(law: Law) -> Tables:
+def tables(law: NoiseLaw) -> Tables:
     """Make the tables of a law, once a process."""
     with decimal.localcontext(decimal_context(2 * TABLE_DIGITS)):
         slack = Decimal(10) ** (10 - TABLE_DIGITS)  # the heights themselves are rounded
@@ -180,11 +180,11 @@ def _ceiling(value: Decimal) -> int:
 
 
 @cache
-def _shifted_columns(law: Law, bits: int) -> Integers:
+def _shifted_columns(law: NoiseLaw, bits: int) -> Integers:
     return tables(law).column_of_slot << (bits - COLUMN_BITS)
 
 
-def draw(law: Law, words: WordSupply, count: int, bits: int) -> Integers:
+def draw(law: NoiseLaw, words: WordSupply, count: int, bits: int) -> Integers:
     """Return ``count`` independent values of floor(2**bits * X), exactly."""
     first_residual = np.uint64(tables(law).first_residual_slot)
     column_start = _shifted_columns(law, bits)
@@ -207,16 +207,16 @@ def draw(law: Law, words: WordSupply, count: int, bits: int) -> Integers:
         magnitude ^= sign
         left_over.append(residual + start)
     positions = np.concatenate(left_over) if left_over else np.empty(0, dtype=np.int64)
-    drawn[positions] ^= _residual(law, words, positions.size, bits)
+    drawn[positions] ^= _draw_residual(law, words, positions.size, bits)
     return drawn
 
 
-def _residual(law: Law, words: WordSupply, count: int, bits: int) -> Integers:
+def _draw_residual(law: NoiseLaw, words: WordSupply, count: int, bits: int) -> Integers:
     """Return ``count`` magnitudes from the residual density."""
     kept: list[Integers] = []
     missing = count
     while missing:
-        columns, offsets = _proposals(law, words, 2 * missing + 24)
+        columns, offsets = _propose(law, words, 2 * missing + 24)
         columns, offsets = columns[:missing], offsets[:missing]
         magnitude = (columns << (bits - COLUMN_BITS)) | (
             offsets >> np.uint64(64 - (bits - COLUMN_BITS))
@@ -230,7 +230,7 @@ def _residual(law: Law, words: WordSupply, count: int, bits: int) -> Integers:
     return np.concatenate(kept) if kept else np.empty(0, dtype=np.int64)
 
 
-def _proposals(law: Law, words: WordSupply, count: int) -> tuple[Integers, WordArray]:
+def _propose(law: NoiseLaw, words: WordSupply, count: int) -> tuple[Integers, WordArray]:
     """Return the columns and offsets of those proposals that are accepted, in order."""
     table = tables(law)
     total = int(table.cumulative[-1])
@@ -244,7 +244,7 @@ def _proposals(law: Law, words: WordSupply, count: int) -> tuple[Integers, WordA
 
 
 def _accepts(
-    law: Law, words: WordSupply, column: Integers, offset: WordArray, height: WordArray
+    law: NoiseLaw, words: WordSupply, column: Integers, offset: WordArray, height: WordArray
 ) -> Integers:
     """Return the indices of proposals below the residual density."""
     table = tables(law)
@@ -258,7 +258,9 @@ def _accepts(
     return np.flatnonzero(accepted)
 
 
-def _accepts_exactly(law: Law, words: WordSupply, column: int, offset: int, height: int) -> bool:
+def _accepts_exactly(
+    law: NoiseLaw, words: WordSupply, column: int, offset: int, height: int
+) -> bool:
     """Decide one rejection in interval arithmetic, with fresh bits while it is undecided."""
     weight = int(tables(law).weight[column])
     bits = 64

@@ -73,7 +73,7 @@ class Noise(ABC):
         """Return ``count`` uniform integers among 0, 1, ..., bound - 1."""
         _checks.whole(bound=bound, at_least=1, at_most=1 << 64)
         _checks.whole(count=count, at_least=0)
-        return uniform.below(self.words(), int(bound), count)
+        return uniform.draw_below(self.words(), int(bound), count)
 
     def coins(self, numerators: Integers, denominator: int) -> Booleans:
         """Flip one coin of chance exp(-numerator/denominator) for each numerator.
@@ -116,7 +116,7 @@ class Noise(ABC):
         counts, scores = counts.astype(np.int64), scores.astype(np.int64)
         return selection.choose(self.words(), counts, scores, rate, int(draws))
 
-    def tilted(self, rates: Integers, bits: Integers) -> Integers:
+    def truncated_geometric(self, rates: Integers, bits: Integers) -> Integers:
         """Draw a whole number k below 2**bits with chance proportional to exp(-k * rate / 2**40).
 
         One for each rate; a rate of zero gives uniform numbers.
@@ -135,12 +135,12 @@ class Noise(ABC):
 
     def subset(self, population: int, threshold: int) -> Booleans:
         """Keep each of ``population`` rows with chance exactly threshold / 2**64."""
-        places = self.kept(population, threshold)
+        places = self.subset_places(population, threshold)
         is_kept = np.zeros(population, dtype=np.bool_)
         is_kept[places] = True
         return is_kept
 
-    def kept(self, population: int, threshold: int) -> Integers:
+    def subset_places(self, population: int, threshold: int) -> Integers:
         """Return the places of the rows that :meth:`subset` would keep, in order."""
         _checks.whole(population=population, at_least=0)
         _checks.whole(threshold=threshold, at_least=0, at_most=ALL_ROWS)
@@ -152,7 +152,7 @@ class Noise(ABC):
         """Return ``size`` of the places 0, 1, ..., population - 1; all sets are equally likely."""
         _checks.whole(population=population, at_least=1, at_most=1 << 62)
         _checks.whole(size=size, at_least=0, at_most=population)
-        return uniform.distinct(self.words(), int(population), int(size))
+        return uniform.draw_distinct(self.words(), int(population), int(size))
 
 
 class SystemNoise(Noise):

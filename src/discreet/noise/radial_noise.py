@@ -37,13 +37,13 @@ def coupling_error(dimension: int, scale: float) -> float:
     return 2.0**-44 * scale * (math.sqrt(dimension) + 12) ** 2 * (1 + 2.0**-40)
 
 
-def radial(dimension: int, scale: float, noise: Noise) -> RadialDraw:
+def draw_radial(dimension: int, scale: float, noise: Noise) -> RadialDraw:
     """Draw a vector whose norm is Gamma(dimension, scale) and whose direction is uniform.
 
     Examples
     --------
     >>> from discreet.noise import RehearsalNoise
-    >>> drawn = radial(3, 2.0, RehearsalNoise(5))
+    >>> drawn = draw_radial(3, 2.0, RehearsalNoise(5))
     >>> drawn.vector.shape, drawn.coupling_error < 1e-10
     ((3,), True)
     """
@@ -58,10 +58,10 @@ def radial(dimension: int, scale: float, noise: Noise) -> RadialDraw:
     return RadialDraw(vector, coupling_error(dimension, scale))
 
 
-def radials(dimension: int, scale: float, count: int, noise: Noise) -> Array:
+def draw_radials(dimension: int, scale: float, count: int, noise: Noise) -> Array:
     """Draw several such vectors, one a row, each within the same error of an ideal one."""
     if dimension >= _BLOCK:  # a sum of squares would need more than one block
-        return np.array([radial(dimension, scale, noise).vector for _ in range(count)])
+        return np.array([draw_radial(dimension, scale, noise).vector for _ in range(count)])
     lengths = _standard(noise.gaussian((dimension + 1) * count, BITS)).reshape(count, -1)
     vectors = _standard(noise.gaussian(dimension * count, BITS)).reshape(count, -1)
     sizes = np.sqrt(np.einsum("ij,ij->i", lengths, lengths))

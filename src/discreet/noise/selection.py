@@ -19,7 +19,7 @@ import numpy as np
 
 from discreet._types import Booleans, Integers, Vector
 from discreet.noise import law
-from discreet.noise.uniform import below, below_each
+from discreet.noise.uniform import draw_below, draw_below_each
 from discreet.noise.words import WordSupply
 
 MOST_CANDIDATES = 2**40
@@ -36,10 +36,10 @@ def choose(
     groups = _Groups.of(counts, scores - scores.min(), rate)
     found = np.empty(0, dtype=np.int64)
     while found.size < draws:
-        tickets = below(words, int(groups.cumulative[-1]), draws - found.size).astype(np.int64)
+        tickets = draw_below(words, int(groups.cumulative[-1]), draws - found.size).astype(np.int64)
         proposed = np.searchsorted(groups.cumulative, tickets, side="right").astype(np.int64)
         found = np.concatenate([found, proposed[groups.keeps(words, proposed)]])
-    return found, below_each(words, counts[found])
+    return found, draw_below_each(words, counts[found])
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,12 +25,12 @@ def draw(words: WordSupply, rates: Integers, bits: Integers) -> Integers:
     drawn = np.zeros(rates.size, dtype=np.int64)
     place = np.repeat(np.arange(rates.size), bits)
     digit = np.arange(place.size) - np.repeat(np.cumsum(bits) - bits, bits)
-    ones = _odds(words, rates[place] << digit)
+    ones = _flip_odds(words, rates[place] << digit)
     np.add.at(drawn, place, ones.astype(np.int64) << digit)
     return drawn
 
 
-def _odds(words: WordSupply, numerators: Integers) -> Booleans:
+def _flip_odds(words: WordSupply, numerators: Integers) -> Booleans:
     """Say one with odds exp(-numerator/2**40) to one."""
     ones = np.zeros(numerators.size, dtype=np.bool_)
     pending = np.arange(numerators.size)

@@ -9,7 +9,7 @@ from discreet._types import Words as WordArray
 from discreet.noise.words import WordSupply
 
 
-def below(words: WordSupply, bound: int, count: int) -> WordArray:
+def draw_below(words: WordSupply, bound: int, count: int) -> WordArray:
     """Return ``count`` uniform integers among 0, 1, ..., bound - 1."""
     if bound == 1:
         return np.zeros(count, dtype=np.uint64)
@@ -34,7 +34,7 @@ def which_below(words: WordSupply, bound: int, count: int) -> Integers:
     return np.delete(found, tied[rest >= np.uint64(bound & ((1 << 56) - 1))])
 
 
-def below_each(words: WordSupply, bounds: Integers) -> Integers:
+def draw_below_each(words: WordSupply, bounds: Integers) -> Integers:
     """Return a uniform integer below each bound; bounds lie between 1 and 2**62."""
     most = (bounds - 1).astype(np.uint64)
     mask = most.copy()
@@ -48,7 +48,7 @@ def below_each(words: WordSupply, bounds: Integers) -> Integers:
     return drawn.astype(np.int64)
 
 
-def distinct(words: WordSupply, bound: int, count: int) -> Integers:
+def draw_distinct(words: WordSupply, bound: int, count: int) -> Integers:
     """Return a uniform set of ``count`` integers below ``bound``, increasing.
 
     The first so many different numbers in a sequence of independent uniform ones: by symmetry all
@@ -56,11 +56,11 @@ def distinct(words: WordSupply, bound: int, count: int) -> Integers:
     """
     if 2 * count > bound:
         kept = np.ones(bound, dtype=np.bool_)
-        kept[distinct(words, bound, bound - count)] = False
+        kept[draw_distinct(words, bound, bound - count)] = False
         return np.flatnonzero(kept)
     drawn = np.empty(0, dtype=np.int64)
     while drawn.size < count:
-        more = below(words, bound, count - drawn.size + count // 2 + 4).astype(np.int64)
+        more = draw_below(words, bound, count - drawn.size + count // 2 + 4).astype(np.int64)
         drawn = np.concatenate([drawn, more])
         _, first = np.unique(drawn, return_index=True)
         drawn = drawn[np.sort(first)]

@@ -99,3 +99,8 @@ class Penalty(ABC):
 
     @abstractmethod
     def _prox_derivative(self, w: Vector, step: float) -> Array: ...
+
+
+def underflow(dimension: int) -> float:
+    """Bound the length of a vector whose entries are each lost to underflow a few times."""
+    return math.sqrt(dimension) * 2.0**-1070

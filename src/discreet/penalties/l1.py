@@ -8,8 +8,8 @@ import numpy as np
 
 from discreet import _checks
 from discreet._types import Array, Booleans, Vector
-from discreet.penalties.base import Penalty
-from discreet.penalties.rounding import UNIT, underflow
+from discreet.geometry.limits import UNIT
+from discreet.penalties.base import Penalty, underflow
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The lasso and ridge penalties together."""
+"""The lasso and ridge penalties together: the penalty of an elastic net."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from discreet.penalties.l2 import L2
 
 
 @dataclass(frozen=True)
-class ElasticNet(Penalty):
+class L1L2(Penalty):
     r"""Absolute values and squares, each with its own weight.
 
     .. math:: P(w) = a \lVert w \rVert_1 + \frac{b}{2} \lVert w \rVert_2^2
@@ -35,7 +35,7 @@ class ElasticNet(Penalty):
     Examples
     --------
     >>> import numpy as np
-    >>> net = ElasticNet(l1_weight=1.0, l2_weight=1.0)
+    >>> net = L1L2(l1_weight=1.0, l2_weight=1.0)
     >>> net.value(np.array([1.0, -2.0]))
     5.5
     >>> net.prox(np.array([0.5, -2.0]), step=1.0)

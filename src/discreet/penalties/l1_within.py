@@ -20,9 +20,9 @@ from discreet.geometry import (
     Simplex,
     WholeSpace,
 )
-from discreet.penalties.base import Penalty
+from discreet.geometry.limits import UNIT
+from discreet.penalties.base import Penalty, underflow
 from discreet.penalties.l1 import L1, is_kept, soft_threshold
-from discreet.penalties.rounding import UNIT, underflow
 
 REGIONS = (Box, L1Ball, L1L2Ball, L2Ball, LinfBall, Simplex, WholeSpace)
 
@@ -85,7 +85,7 @@ class L1Within(Penalty):
     def strong_convexity(self) -> float:
         return 0.0
 
-    def _before(self, w: Vector, step: float) -> Vector:
+    def _point_to_project(self, w: Vector, step: float) -> Vector:
         """Return what is projected."""
         if not isinstance(self.region, Simplex):
             return soft_threshold(w, self.lasso.distances(w.size, step))
@@ -98,10 +98,10 @@ class L1Within(Penalty):
         return raised
 
     def _prox(self, w: Vector, step: float) -> Vector:
-        return self.region.project(self._before(w, step))
+        return self.region.project(self._point_to_project(w, step))
 
     def _prox_derivative(self, w: Vector, step: float) -> Array:
-        derivative = self.region.projection_derivative(self._before(w, step))
+        derivative = self.region.projection_derivative(self._point_to_project(w, step))
         if isinstance(self.region, Simplex):
             return derivative
         kept = is_kept(w, self.lasso.distances(w.size, step))

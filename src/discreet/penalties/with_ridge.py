@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from discreet import _checks
 from discreet._types import Array, Vector
+from discreet.geometry.limits import UNIT
 from discreet.penalties.base import Penalty
 from discreet.penalties.l2 import L2
-from discreet.penalties.rounding import UNIT
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from discreet import _checks
-from discreet.estimators.task import MECHANISMS
+from discreet.mechanisms import LEARNERS
 from discreet.planning.least_needed import Answer, find_least
 from discreet.planning.prediction import Ceiling, Cell, Prediction
 from discreet.planning.public_facts import PublicFacts
@@ -71,7 +71,7 @@ class Planner:
         for count in n:
             _checks.whole(n=count, at_least=10, at_most=10**12)
         for mechanism in mechanisms:
-            _checks.one_of(("auto", *MECHANISMS), mechanism=mechanism)
+            _checks.one_of(("auto", *LEARNERS), mechanism=mechanism)
         cells, theorems = [], list[Ceiling]()
         for count in n:
             for epsilon in epsilons:
@@ -118,7 +118,7 @@ class Planner:
 
     def _check(self, accuracy: float, mechanism: str) -> None:
         _checks.fraction(accuracy=accuracy)
-        _checks.one_of(("auto", *MECHANISMS), mechanism=mechanism)
+        _checks.one_of(("auto", *LEARNERS), mechanism=mechanism)
 
     def _answer(
         self,

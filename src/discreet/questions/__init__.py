@@ -6,7 +6,7 @@ from discreet.questions.choices import BestThreshold, ColumnQuantiles, LeastLoss
 from discreet.questions.locations import ColumnLocations
 from discreet.questions.mixture import Mixture
 from discreet.questions.problem import Problem
-from discreet.questions.several_classes import OneVsRest
+from discreet.questions.several_classes import OneVsRest, Softmax
 from discreet.questions.several_outputs import SeveralOutputs
 from discreet.questions.spatial_median import SpatialMedian
 from discreet.questions.sums import RowCount, VectorMean, VectorSum
@@ -27,6 +27,7 @@ __all__ = [
     "Question",
     "RowCount",
     "SeveralOutputs",
+    "Softmax",
     "SpatialMedian",
     "VectorMean",
     "VectorProblem",

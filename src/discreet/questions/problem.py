@@ -67,7 +67,7 @@ class Problem(Question):
             raise InputError(f"radius must be positive; got {self.radius}.")
         check_labels(self.loss, self.bounds)
 
-    def restated(self, bounds: Bounds) -> Problem:
+    def restate(self, bounds: Bounds) -> Problem:
         """Return the same problem about rows within other bounds, but for the labels."""
         return replace(self, bounds=replace(bounds, labels=self.bounds.labels))
 

@@ -1,4 +1,7 @@
-"""How far from the minimiser of a smooth function plus a penalty a point can be."""
+"""How far from the minimiser of a smooth function plus a penalty a point can be.
+
+An optimality certificate: the norm of a subgradient after one proximal step.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Where a rising function crosses zero: line searches that compare slopes, not values."""
+"""Where a rising function crosses zero: line searches that compare slopes, not values.
+
+Bisection and secant steps on the directional derivative.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ MOST_STEPS = 80
 """Enough to halve an interval down to neighbouring floats."""
 
 
-def crossing(slope: Callable[[float], float], *, is_bounded: bool = False) -> float:
+def find_crossing(slope: Callable[[float], float], *, is_bounded: bool = False) -> float:
     """Return a length at which the slope along a direction is nearly zero.
 
     Values of a function agree to rounding long before its slopes do, so near a minimum slopes are
@@ -20,7 +23,7 @@ def crossing(slope: Callable[[float], float], *, is_bounded: bool = False) -> fl
 
     Examples
     --------
-    >>> crossing(lambda length: length - 0.75)
+    >>> find_crossing(lambda length: length - 0.75)
     0.75
     """
     first = low_slope = slope(0.0)

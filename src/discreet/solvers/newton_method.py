@@ -14,8 +14,8 @@ import math
 import numpy as np
 
 from discreet._types import Vector
+from discreet.solvers.inverses import Secants
 from discreet.solvers.objective import Objective, Solution
-from discreet.solvers.secants import Secants
 
 SUFFICIENT = 1e-4
 """The share of the predicted decrease that a step must achieve (Armijo)."""

@@ -22,6 +22,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigvalsh
 
 from discreet._types import Array, Vector
+from discreet.geometry.limits import UNIT
 from discreet.penalties import Penalty
 from discreet.solvers.certificate import Proposal, propose
 from discreet.solvers.objective import Inverse
@@ -78,7 +79,7 @@ class Quadratic:
             np.linalg.norm(self.gradient),
             self.hessian.curvatures[1] * np.linalg.norm(self.centre),
         )
-        return 2.0**-53 * float(sum(sizes))
+        return UNIT * float(sum(sizes))
 
     def slope(self, point: Vector) -> Vector:
         """Return the gradient at a point."""
@@ -100,7 +101,7 @@ class Quadratic:
         for steps in SLOW_STEPS:
             if self.error(found) <= enough:
                 break
-            near = self._slowly(penalty, found.point, primal.step, steps)
+            near = self._descend_slowly(penalty, found.point, primal.step, steps)
             found = self._search(penalty, primal, near, aim)
         return propose(penalty, found.point + primal.step * found.subgradient, primal.step)
 
@@ -134,7 +135,7 @@ class Quadratic:
         residual = self.slope(found.point) + found.subgradient
         return -np.asarray(np.linalg.solve(matrix, residual))
 
-    def _slowly(self, penalty: Penalty, start: Vector, step: float, steps: int) -> Proposal:
+    def _descend_slowly(self, penalty: Penalty, start: Vector, step: float, steps: int) -> Proposal:
         """Take accelerated proximal gradient steps, dropping the momentum when it points uphill."""
         point = ahead = start
         since_restart = 0

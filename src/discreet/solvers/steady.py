@@ -1,8 +1,8 @@
 """Newton's method near the limits of floats: points that are worth a certificate, one by one.
 
-Lengths of steps are found from slopes (``crossing``), with gradients as careful as those of the
-certificate. Where kinks of a loss lie within a few floats of the minimum, whole steps go to and fro
-between them, and values no longer tell which way is down; slopes do.
+Damped Newton steps whose line search compares slopes (``find_crossing``), with gradients as careful
+as those of the certificate. Where kinks of a loss lie within a few floats of the minimum, whole
+steps go to and fro between them, and values no longer tell which way is down; slopes do.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet._types import Array, Vector
 from discreet.penalties import Penalty
-from discreet.solvers.line_search import crossing
+from discreet.solvers.line_search import find_crossing
 from discreet.solvers.objective import Inverse
 from discreet.solvers.quadratic import Hessian, Quadratic
 
@@ -31,7 +31,7 @@ def steady_newton(
         direction = -inverse(point)(here)
         if not float(here @ direction) < 0:
             direction = downhill
-        length = crossing(_slope(gradient, point, direction))
+        length = find_crossing(_slope(gradient, point, direction))
         moved = point + length * direction
         yield moved
         there = gradient(moved)
@@ -60,7 +60,7 @@ def steady_proximal_newton(
         direction = whole - point
         rise = penalty.value(whole) - penalty.value(point)
         slope = _slope(gradient, point, direction, rise if np.isfinite(rise) else 0.0)
-        length = crossing(slope, is_bounded=True)
+        length = find_crossing(slope, is_bounded=True)
         point = whole if length >= 1 else point + length * direction
         point = penalty.prox(point - gradient(point) / smoothness, 1 / smoothness)
         yield point

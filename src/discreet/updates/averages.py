@@ -1,4 +1,7 @@
-"""Which of the points on a path is the answer."""
+"""Which of the points on a path is the answer.
+
+Iterate averaging: the last point, suffix averages, polynomial weights.
+"""
 
 from __future__ import annotations
 

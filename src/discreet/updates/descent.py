@@ -1,4 +1,7 @@
-"""Projected steps along gradients that somebody else releases."""
+"""Projected steps along gradients that somebody else releases.
+
+Proximal subgradient descent, with the ridge and the penalty taken exactly.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ def descend(
     _checks.positive(ridge=ridge)
     if penalty is not None and isinstance(rule, Preconditioned):
         raise InputError("Preconditioned steps know no penalty; use Adaptive.")
-    stiffness_of = rule.fresh()
+    stiffness_of = rule.start()
     point = np.array(start, dtype=np.float64)
     answer = point
     for taken in range(1, steps + 1):

@@ -1,5 +1,7 @@
 r"""How far steps go.
 
+Step sizes (learning rates): decreasing, for strong convexity, adaptive (AdaGrad), preconditioned.
+
 A step from w along the gradient g minimises :math:`\langle g, u \rangle + s \|u - w\|^2 / 2` plus
 whatever else is known of the objective; s is its *stiffness*, the inverse of a step size. A rule
 sees public gradients only.
@@ -44,7 +46,7 @@ class StepRule(ABC):
     """A public rule for the stiffness of each step."""
 
     @abstractmethod
-    def fresh(self) -> Stiffness:
+    def start(self) -> Stiffness:
         """Return a function from one gradient after the other to the stiffness of each step."""
 
 
@@ -66,7 +68,7 @@ class Decreasing(StepRule):
     Examples
     --------
     >>> import numpy as np
-    >>> stiffness = Decreasing(diameter=2.0, gradient=10.0).fresh()
+    >>> stiffness = Decreasing(diameter=2.0, gradient=10.0).start()
     >>> [stiffness(np.ones(3)) for _ in range(4)][::3]
     [5.0, 10.0]
     """
@@ -77,7 +79,7 @@ class Decreasing(StepRule):
     def __post_init__(self) -> None:
         _checks.positive(diameter=self.diameter, gradient=self.gradient)
 
-    def fresh(self) -> Stiffness:
+    def start(self) -> Stiffness:
         taken = 0
 
         def stiffness(gradient: Vector) -> float:
@@ -107,7 +109,7 @@ class Growing(StepRule):
     Examples
     --------
     >>> import numpy as np
-    >>> stiffness = Growing(strong_convexity=4.0).fresh()
+    >>> stiffness = Growing(strong_convexity=4.0).start()
     >>> [stiffness(np.ones(3)) for _ in range(3)]
     [0.0, 2.0, 4.0]
     """
@@ -117,7 +119,7 @@ class Growing(StepRule):
     def __post_init__(self) -> None:
         _checks.positive(strong_convexity=self.strong_convexity)
 
-    def fresh(self) -> Stiffness:
+    def start(self) -> Stiffness:
         taken = 0
 
         def stiffness(gradient: Vector) -> float:
@@ -147,7 +149,7 @@ class Adaptive(StepRule):
     Examples
     --------
     >>> import numpy as np
-    >>> stiffness = Adaptive(diameter=1.0).fresh()
+    >>> stiffness = Adaptive(diameter=1.0).start()
     >>> [stiffness(np.array([2.0])) for _ in range(2)]
     [2.8284271247461903, 4.0]
     """
@@ -157,7 +159,7 @@ class Adaptive(StepRule):
     def __post_init__(self) -> None:
         _checks.positive(diameter=self.diameter)
 
-    def fresh(self) -> Stiffness:
+    def start(self) -> Stiffness:
         squares = 0.0
 
         def stiffness(gradient: Vector) -> float:
@@ -191,7 +193,7 @@ class Preconditioned(StepRule):
 
     Examples
     --------
-    >>> stiffness_of = Preconditioned(diameter=1.0, noise=1.0, steps=4).fresh()
+    >>> stiffness_of = Preconditioned(diameter=1.0, noise=1.0, steps=4).start()
     >>> stiffness_of(np.array([6.0, 0.0])).values.round(2).tolist()
     [4.0, 12.65]
     """
@@ -205,7 +207,7 @@ class Preconditioned(StepRule):
         _checks.not_negative(noise=self.noise)
         _checks.whole(steps=self.steps, at_least=1)
 
-    def fresh(self) -> Stiffness:
+    def start(self) -> Stiffness:
         taken, due = 0, 1
         total: Array = np.zeros((0, 0))
         known: Directions | None = None

@@ -54,11 +54,12 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from discreet._types import Array, Integers, Vector
 from discreet.data import Block, OpenRows, SparseVector, margin_roundings
 from discreet.errors import CalibrationError, PrivacyError
+from discreet.geometry.limits import UNIT
+from discreet.mechanisms.base import labels_of, weigh
 from discreet.mechanisms.minimising.rows_objective import CAREFUL_ROWS
 from discreet.questions.mixture import Mixture
-from discreet.solvers.conjugate import conjugate_gradient
+from discreet.solvers.inverses import conjugate_gradient
 
-UNIT = 2.0**-53
 _UP = 1 + 2.0**-20
 CLOSE = 2.0**-23
 """The residual that is asked for in any case, as a share of one row's gradient."""
@@ -96,8 +97,8 @@ class EntropicObjective:
 
         def kernel(block: Block) -> tuple[Array, Vector]:
             margins = block.margins(point)
-            slopes = _counted(block, loss.slope(_labels(block), margins))
-            values = _counted(block, loss.value(_labels(block), margins))
+            slopes = weigh(block, loss.slope(labels_of(block), margins))
+            values = weigh(block, loss.value(labels_of(block), margins))
             return values.sum(), block.weighted_sum(slopes)
 
         value, gradient = self._rows.sum(kernel)
@@ -110,7 +111,7 @@ class EntropicObjective:
         is_wide = self.width > DENSE_WIDTH
 
         def kernel(block: Block) -> Vector | SparseVector:
-            slopes = _counted(block, loss.slope(_labels(block), block.careful_margins(point)))
+            slopes = weigh(block, loss.slope(labels_of(block), block.careful_margins(point)))
             return block.partial_sum(slopes) if is_wide else block.weighted_sum(slopes)
 
         gradient: Vector = total * self._rows.sum(kernel, block_rows=CAREFUL_ROWS)
@@ -123,7 +124,7 @@ class EntropicObjective:
 
         def multiply(vector: Vector) -> Vector:
             def kernel(block: Block) -> Vector:
-                curvatures = _counted(block, loss.curvature(_labels(block), block.margins(point)))
+                curvatures = weigh(block, loss.curvature(labels_of(block), block.margins(point)))
                 return block.weighted_sum(curvatures * block.margins(vector))
 
             product: Vector = total**2 * self._rows.sum(kernel)
@@ -136,19 +137,9 @@ class EntropicObjective:
         point = total * shares
 
         def kernel(block: Block) -> Array:
-            return block.gram(_counted(block, loss.curvature(_labels(block), block.margins(point))))
+            return block.gram(weigh(block, loss.curvature(labels_of(block), block.margins(point))))
 
         return np.asarray(total**2 * self._rows.sum(kernel))
-
-
-def _labels(block: Block) -> Vector:
-    if block.labels is None:
-        raise PrivacyError("a learning problem was run on rows without labels.")
-    return block.labels
-
-
-def _counted(block: Block, values: Vector) -> Vector:
-    return values if block.weights is None else values * block.weights
 
 
 @dataclass(frozen=True)
@@ -228,7 +219,7 @@ class EntropicMinimiser:
             shares: Vector = weights / weights.sum()
         return shares
 
-    def seen(self, objective: EntropicObjective, scores: Integers) -> float:
+    def measure_residual(self, objective: EntropicObjective, scores: Integers) -> float:
         """Return the residual, as computed."""
         balance = objective.careful_gradient(self.law(scores))
         balance -= self.entropy * (scores * self.step)
@@ -237,24 +228,24 @@ class EntropicMinimiser:
     def solve(self, rows: OpenRows) -> Integers:
         """Return integers whose law has a residual of at most :attr:`residual`, or raise."""
         objective = EntropicObjective(self.question, rows)
-        for method in (self._by_newton, self._along_the_path):
+        for method in (self._solve_by_newton, self._follow_path):
             with np.errstate(all="ignore"):  # what it finds is checked, and it may find nothing
                 try:
                     logs = method(objective, np.zeros(objective.width))
                 except (ArithmeticError, ValueError, np.linalg.LinAlgError):
                     continue
             scores = self._scores(logs)
-            if self.seen(objective, scores) <= self.tolerance:
+            if self.measure_residual(objective, scores) <= self.tolerance:
                 return scores
         return self.solve_slowly(rows)
 
-    def _along_the_path(self, objective: EntropicObjective, start: Vector) -> Vector:
+    def _follow_path(self, objective: EntropicObjective, start: Vector) -> Vector:
         """Start with so much entropy that all shares are nearly even, and take away a little."""
         logs, entropy = start, max(self._stiffness, self.entropy)
         while entropy > self.entropy:
-            logs = replace(self, entropy=entropy)._by_newton(objective, logs)
+            logs = replace(self, entropy=entropy)._solve_by_newton(objective, logs)
             entropy *= PATH_STEP
-        return self._by_newton(objective, logs)
+        return self._solve_by_newton(objective, logs)
 
     def solve_slowly(self, rows: OpenRows) -> Integers:
         """Do the same by a method whose number of steps is known in advance."""
@@ -264,9 +255,9 @@ class EntropicMinimiser:
         for _ in range(self._steps(stiffness)):
             gradient = objective.careful_gradient(_shares(logs))
             scores = self._scores(-gradient / self.entropy)
-            if self.seen(objective, scores) <= self.tolerance:
+            if self.measure_residual(objective, scores) <= self.tolerance:
                 return scores
-            logs = _normal((stiffness * logs - gradient) / (stiffness + self.entropy))
+            logs = _normalise((stiffness * logs - gradient) / (stiffness + self.entropy))
         raise PrivacyError("the minimiser could not be certified; nothing is released.")
 
     def _steps(self, stiffness: float) -> int:
@@ -281,10 +272,10 @@ class EntropicMinimiser:
         behind = np.rint((logs.max() - logs) / self.step)
         return np.asarray(np.minimum(behind, 2 * MOST_SCORE), dtype=np.int64)
 
-    def _by_newton(self, objective: EntropicObjective, start: Vector) -> Vector:
+    def _solve_by_newton(self, objective: EntropicObjective, start: Vector) -> Vector:
         """Return logarithms of shares near the minimiser, as a rule."""
         entropy, enough = self.entropy, 0.25 * self.tolerance
-        logs = _normal(start)
+        logs = _normalise(start)
         value, gradient = objective.value_and_gradient(_shares(logs))
         for _ in range(NEWTON_STEPS):
             balance = gradient + entropy * logs
@@ -298,7 +289,7 @@ class EntropicMinimiser:
             here = value + entropy * float(shares @ logs)
             length = 1.0
             while length > 1e-4:
-                trial = _normal(logs + length * moves)
+                trial = _normalise(logs + length * moves)
                 there = _shares(trial)
                 trial_value, trial_gradient = objective.value_and_gradient(there)
                 total = trial_value + entropy * float(there @ trial)
@@ -343,7 +334,7 @@ class EntropicMinimiser:
         return step, multiply(step)
 
 
-def _normal(logs: Vector) -> Vector:
+def _normalise(logs: Vector) -> Vector:
     """Return the logarithms of shares that sum to one."""
     logs = logs - logs.max()
     with np.errstate(under="ignore"):

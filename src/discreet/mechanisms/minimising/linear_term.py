@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet._types import Array, Integers, Vector
-from discreet.noise import Noise, distance_of_gaussian, distance_of_radial, radial
-from discreet.noise.radial_noise import coupling_error, radials
+from discreet.noise import Noise, distance_of_gaussian, distance_of_radial, draw_radial
+from discreet.noise.radial_noise import coupling_error, draw_radials
 
 BITS = 46
 """Terms are drawn on a grid this much finer than their scale."""
@@ -105,10 +105,10 @@ class RadialTerm(LinearTerm):
     """A uniform direction and a Gamma length: density proportional to exp(-|b|_2 / scale)."""
 
     def draw_many(self, width: int, count: int, noise: Noise) -> Array:
-        return radials(width, self.scale, count, noise)
+        return draw_radials(width, self.scale, count, noise)
 
     def draw(self, width: int, noise: Noise) -> Vector:
-        return radial(width, self.scale, noise).vector
+        return draw_radial(width, self.scale, noise).vector
 
     def error(self, width: int) -> float:
         return coupling_error(width, self.scale)

@@ -1,4 +1,7 @@
-"""One problem with many linear terms: all solved in the same few passes over narrow rows."""
+"""One problem with many linear terms: all solved in the same few passes over narrow rows.
+
+Newton's method on all of them at once, for studies that draw thousands of releases.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ def solve_many(minimiser: Minimiser, rows: OpenRows, linears: Array, threads: in
     Those that Newton's method does not bring there in a few steps are solved one by one.
     """
     try:
-        points, norms = _together(minimiser, rows, linears, threads)
+        points, norms = _solve_together(minimiser, rows, linears, threads)
     except np.linalg.LinAlgError:  # a matrix that rounding made singular
         points, norms = np.zeros(linears.shape), np.full(len(linears), np.inf)
     is_near = np.linalg.norm(points, axis=1) <= minimiser.far
@@ -39,7 +42,7 @@ def solve_many(minimiser: Minimiser, rows: OpenRows, linears: Array, threads: in
     return points
 
 
-def _together(
+def _solve_together(
     minimiser: Minimiser, rows: OpenRows, linears: Array, threads: int
 ) -> tuple[Array, Vector]:
     """Return points that Newton's method finds, and the norms of their gradients."""

@@ -1,4 +1,7 @@
-"""The last noise of a release: it hides how far computed numbers are from ideal ones."""
+"""The last noise of a release: it hides how far computed numbers are from ideal ones.
+
+Output perturbation on the scale of rounding errors and of the solver's tolerance.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from dataclasses import dataclass
 
 from discreet._types import Array, Vector
 from discreet.errors import CalibrationError
+from discreet.mechanisms.base import grid_tolerances
 from discreet.mechanisms.minimising.linear_term import (
     GAMMA_TAIL,
     GAMMA_TAIL_CHANCE,
@@ -23,6 +27,7 @@ from discreet.noise import (
     release_gaussian,
     release_laplace,
 )
+from discreet.record import Tolerance
 
 FINEST = 2.0**-28
 """A mask is at least this share of the largest coefficient, or no grid would hold both."""
@@ -39,6 +44,16 @@ class Mask:
     def hide(self, point: Vector, noise: Noise) -> Vector:
         """Return the point with noise."""
         return self.release(point, self.grid, noise)
+
+    def tolerances(self, radius: float) -> tuple[Tolerance, ...]:
+        """Say how near a computed minimiser is surely, and what noise hides the rest."""
+        hidden = grid_tolerances(self.grid, "the mask that hides this distance")
+        return (solver_tolerance(radius), *hidden)
+
+
+def solver_tolerance(radius: float) -> Tolerance:
+    """Say how near a computed minimiser is surely."""
+    return Tolerance("distance of the computed from the ideal minimiser, at most", radius)
 
 
 def gaussian_mask(
@@ -86,7 +101,7 @@ def _check_reach(reach: float, bound: float) -> None:
         )
 
 
-def neglected(chance: float) -> str:
+def state_neglected(chance: float) -> str:
     """Say that a guarantee of pure epsilon leaves out what will not happen."""
     power = math.ceil(math.log2(chance))
     return f"that no event of chance 2^{power} happened while noise was drawn"

@@ -77,6 +77,7 @@ import numpy as np
 from discreet._types import Vector
 from discreet.data import OpenRows, margin_roundings
 from discreet.errors import CalibrationError, PrivacyError
+from discreet.geometry.limits import UNIT
 from discreet.mechanisms.minimising.rows_objective import CAREFUL_ROWS, DENSE_WIDTH, RowsObjective
 from discreet.questions.problem import Problem
 from discreet.solvers import (
@@ -87,7 +88,6 @@ from discreet.solvers import (
     steady_newton,
 )
 
-UNIT = 2.0**-53
 REACHED = 2.5
 """What gradient steps surely reach, over what rounding does to one of them."""
 
@@ -171,9 +171,9 @@ class Minimiser:
     @property
     def through_margins(self) -> float:
         """What the errors of margins can add to a gradient."""
-        return self._bent(self.margin_error)
+        return self._gradient_error(self.margin_error)
 
-    def _bent(self, margin_error: float) -> float:
+    def _gradient_error(self, margin_error: float) -> float:
         problem = self.problem
         return problem.bounds.max_rows * problem.row_norm * problem.smoothness * margin_error
 
@@ -199,7 +199,7 @@ class Minimiser:
         if not drift <= self.farthest_way:
             return whole
         near = UNIT * (4 * self.problem.reach + 2 * self._largest_label) * _UP
-        return self.float_error + min(self._bent(near), self.through_margins)
+        return self.float_error + min(self._gradient_error(near), self.through_margins)
 
     @property
     def tolerance(self) -> float:
@@ -233,10 +233,10 @@ class Minimiser:
         point = newton(objective, start, tolerance=AIM * self.tolerance).point
         if self._is_certified(objective, point):
             return point
-        for candidates in (self._refined, self._slow):
+        for candidates in (self._refine, self._solve_slowly):
             if self._is_far(objective, point):
                 raise PrivacyError(TOO_LARGE)
-            begin = self._within(point)
+            begin = self._keep_within(point)
             for point, reference in candidates(objective, begin):
                 if self._is_certified(objective, point, reference):
                     return point
@@ -244,20 +244,20 @@ class Minimiser:
             raise PrivacyError(TOO_LARGE)
         raise PrivacyError(UNCERTIFIED)
 
-    def _refined(
+    def _refine(
         self, objective: RowsObjective, start: Vector
     ) -> Iterator[tuple[Vector, Vector | None]]:
         """Yield what Newton's method comes by, with the references of the margins."""
         smoothness, point = self._smoothness_at_hand(objective), start
         for _ in range(ROUNDS):
-            reference = point = self._within(point)
+            reference = point = self._keep_within(point)
             gradient = partial(objective.careful_gradient, reference=reference)
             points = steady_newton(gradient, objective.full_inverse, point, smoothness=smoothness)
             for point in islice(points, REFINEMENTS):
                 is_near = np.linalg.norm(point - reference) <= self.farthest_way
                 yield point, reference if is_near else None
 
-    def _slow(
+    def _solve_slowly(
         self, objective: RowsObjective, start: Vector
     ) -> Iterator[tuple[Vector, Vector | None]]:
         """Yield what comes of methods whose number of steps is known in advance."""
@@ -271,8 +271,8 @@ class Minimiser:
         yield point, None
         if self._is_far(objective, point):
             return
-        point = self._within(point)
-        yield from self._refined(objective, point)
+        point = self._keep_within(point)
+        yield from self._refine(objective, point)
         steps = descents_needed(smoothness, problem.ridge, largest, self.tolerance / REACHED)
         point = np.zeros_like(start)
         for is_near in (False, True):
@@ -293,7 +293,7 @@ class Minimiser:
         slope = float(np.linalg.norm(objective.careful_gradient(point)))
         return slope <= 0.5 * self.problem.ridge * beyond
 
-    def _within(self, point: Vector) -> Vector:
+    def _keep_within(self, point: Vector) -> Vector:
         return point if np.linalg.norm(point) <= self.far else np.zeros_like(point)
 
     def _is_certified(

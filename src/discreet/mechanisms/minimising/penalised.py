@@ -26,8 +26,9 @@ import numpy as np
 from discreet._types import Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
-from discreet.mechanisms.minimising.minimiser import UNIT, Minimiser
-from discreet.mechanisms.minimising.proximal_search import ProximalSearch, reached
+from discreet.geometry.limits import UNIT
+from discreet.mechanisms.minimising.minimiser import Minimiser
+from discreet.mechanisms.minimising.proximal_search import ProximalSearch, reachable_residual
 from discreet.mechanisms.minimising.rows_objective import RowsObjective
 from discreet.penalties import Penalty
 from discreet.questions.problem import Problem
@@ -37,6 +38,9 @@ _UP = 1 + 2.0**-20
 MOST_ROOM = 2.0**12
 """A domain may reach this much farther than coefficients are expected: noise that hides rounding
 grows with it."""
+
+FAR = 400.0
+"""How far, in margins, coefficients may go beyond what the noise alone explains."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,7 @@ class PenalisedMinimiser:
         """The residual to be reached: some float point surely has it."""
         error = self.plain.varying_error(self._through_prox)
         rounding = self._prox_error + UNIT * self.far
-        return reached(error, self._smoothness, rounding, self._largest_gradient)
+        return reachable_residual(error, self._smoothness, rounding, self._largest_gradient)
 
     @property
     def radius(self) -> float:
@@ -113,7 +117,7 @@ class PenalisedMinimiser:
         problem = self.problem if ridge is None else replace(self.problem, ridge=ridge)
         objective = RowsObjective(problem, rows, linear)
         objective.strong_convexity = self.problem.ridge
-        return self.search(objective).found()
+        return self.search(objective).find()
 
     def search(self, objective: RowsObjective) -> ProximalSearch:
         """Return how a certified point is looked for."""
@@ -150,6 +154,12 @@ def minimiser_of(
         _check_room(problem.penalty, problem)
         problem = replace(problem, radius=math.inf)
     return PenalisedMinimiser(Minimiser(problem, linear_bound, linear_error))
+
+
+def far_margin(problem: Problem) -> float:
+    """Return a margin that no model of labels this large needs."""
+    labels = problem.bounds.labels
+    return FAR * max(1.0, 0.0 if labels is None else labels.magnitude)
 
 
 def _check_room(penalty: Penalty, problem: Problem) -> None:

@@ -34,13 +34,13 @@ import numpy as np
 
 from discreet._types import Vector
 from discreet.errors import PrivacyError
+from discreet.geometry.limits import UNIT
 from discreet.mechanisms.minimising.minimiser import (
     REFINEMENTS,
     ROUNDS,
     SURELY_FAR,
     TOO_LARGE,
     UNCERTIFIED,
-    UNIT,
 )
 from discreet.mechanisms.minimising.rows_objective import DENSE_WIDTH
 from discreet.penalties import Penalty
@@ -65,7 +65,9 @@ _UP = 1 + 2.0**-20
 Gradient = Callable[[Vector], Vector]
 
 
-def reached(gradient_error: float, smoothness: float, rounding: float, steepest: float) -> float:
+def reachable_residual(
+    gradient_error: float, smoothness: float, rounding: float, steepest: float
+) -> float:
     """Return the residual that proximal steps surely reach.
 
     ``rounding`` is how far floats, and the prox in floats, can be from what they stand for.
@@ -93,11 +95,11 @@ class ProximalSearch:
     way: float
     is_free: bool
 
-    def found(self) -> Vector:
+    def find(self) -> Vector:
         """Return a point with the certificate, or raise."""
         point = np.zeros(self.objective.dimension)
-        for candidates in (self._quick, self._refined, self._slow):
-            start = self._within(point)
+        for candidates in (self._solve_quickly, self._refine, self._solve_slowly):
+            start = self._keep_within(point)
             try:
                 for point, reference in candidates(start):
                     reached, residual = self._step(point, reference)
@@ -124,7 +126,7 @@ class ProximalSearch:
     def _is_within(self, point: Vector) -> bool:
         return bool(np.linalg.norm(point) <= self.far * _UP)
 
-    def _within(self, point: Vector) -> Vector:
+    def _keep_within(self, point: Vector) -> Vector:
         return point if self._is_within(point) else np.zeros_like(point)
 
     def _is_far(self, point: Vector, residual: float) -> bool:
@@ -135,10 +137,10 @@ class ProximalSearch:
         beyond = float(np.linalg.norm(point)) - SURELY_FAR * self.far
         return bool(np.isfinite(beyond)) and residual <= 0.5 * self.ridge * beyond
 
-    def _quick(self, start: Vector) -> Iterator[tuple[Vector, Vector]]:
+    def _solve_quickly(self, start: Vector) -> Iterator[tuple[Vector, Vector]]:
         """Yield what Newton's method comes to, or a method without Hessians for wide rows."""
         if self.objective.dimension > DENSE_WIDTH:
-            point = self._accelerated(start)
+            point = self._accelerate(start)
         else:
             point = proximal_newton(
                 self.objective,
@@ -149,13 +151,13 @@ class ProximalSearch:
             ).point
         yield point, point
 
-    def _refined(self, start: Vector) -> Iterator[tuple[Vector, Vector]]:
+    def _refine(self, start: Vector) -> Iterator[tuple[Vector, Vector]]:
         """Yield what Newton's method comes by with slopes for a guide."""
         if self.objective.dimension > DENSE_WIDTH:
             return
         point = start
         for _ in range(ROUNDS):
-            reference = self._within(point)
+            reference = self._keep_within(point)
             points = steady_proximal_newton(
                 self.near(reference),
                 self.objective.hessian,
@@ -168,11 +170,11 @@ class ProximalSearch:
                 is_near = np.linalg.norm(point - reference) <= 0.5 * self.way
                 yield point, reference if is_near else point
 
-    def _slow(self, start: Vector) -> Iterator[tuple[Vector, Vector]]:
+    def _solve_slowly(self, start: Vector) -> Iterator[tuple[Vector, Vector]]:
         """Yield what comes of methods whose number of steps is known in advance."""
-        point = self._accelerated(start)
+        point = self._accelerate(start)
         yield point, point
-        yield from self._refined(self._within(point))
+        yield from self._refine(self._keep_within(point))
         error, steepest = self.tolerance / 10, 2 * self.at_hand * self.far
         steps = 6 * descents_needed(self.at_hand, self.ridge, steepest, error)
         point = np.zeros_like(start)
@@ -184,7 +186,7 @@ class ProximalSearch:
                 point = self.penalty.prox(before, 1 / self.at_hand)
                 yield point, reference
 
-    def _accelerated(self, start: Vector) -> Vector:
+    def _accelerate(self, start: Vector) -> Vector:
         tolerance, steepest = SLOWLY * self.tolerance, 2 * self.at_hand * self.far
         steps = iterations_needed(self.at_hand, self.ridge, steepest, tolerance)
         return accelerated_proximal_gradient(

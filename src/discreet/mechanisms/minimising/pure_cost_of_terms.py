@@ -37,7 +37,7 @@ def pure_cost(problem: Problem, unit: Unit, shift: float) -> float:
     >>> pure_cost(Problem(Logistic(), bounds, ridge=1.1), AddRemoveOne(), shift=1.0)
     1.0
     """
-    alone = _with_curvature(problem, shift)
+    alone = _cost_with_curvature(problem, shift)
     return shift + alone if unit.count_is_public else alone
 
 
@@ -59,7 +59,7 @@ def largest_shift(problem: Problem, unit: Unit, epsilon: float) -> float:
     return low * _DOWN
 
 
-def _with_curvature(problem: Problem, shift: float) -> float:
+def _cost_with_curvature(problem: Problem, shift: float) -> float:
     """Maximise shift * q + ln(1 + curvature) over the relative slope q."""
     joint = problem.joint
     if joint is None:

@@ -1,4 +1,7 @@
-"""A learning problem over opened rows, as solvers see it."""
+"""A learning problem over opened rows, as solvers see it.
+
+The penalised empirical risk: values, gradients in compensated sums, Hessians and their inverses.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,10 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from discreet._threads import SINGLE_PRODUCTS
 from discreet._types import Array, Vector
 from discreet.data import Block, OpenRows, SparseVector, Terms
-from discreet.errors import PrivacyError
+from discreet.mechanisms.base import labels_of, weigh
 from discreet.questions.problem import Problem
 from discreet.solvers import newton
-from discreet.solvers.conjugate import conjugate_gradient
+from discreet.solvers.inverses import conjugate_gradient
 from discreet.solvers.objective import Inverse
 
 DENSE_WIDTH = 1500
@@ -41,7 +44,7 @@ a direction found with it is a little short, and still leads downhill."""
 
 
 @dataclass(frozen=True, eq=False)
-class _Pass:
+class _Evaluation:
     """What one pass over the rows said of one point."""
 
     point: Vector
@@ -65,7 +68,7 @@ class RowsObjective:
         # A Hessian is a product of matrices, which runs at a better rate than one with a vector.
         self.passes_per_hessian = self.dimension / 40 if self.dimension <= DENSE_WIDTH else 0.0
         self._is_costly = rows.is_streamed and self.dimension <= DENSE_WIDTH
-        self._last: _Pass | None = None
+        self._last: _Evaluation | None = None
         self._hessians = PASSES_WITH_HESSIAN if self.dimension <= HESSIAN_BESIDE else 0
 
     @property
@@ -75,52 +78,52 @@ class RowsObjective:
 
     def value_and_gradient(self, point: Vector) -> tuple[float, Vector]:
         if self._is_costly:
-            return self._everything(point)
+            return self._evaluate(point)
         loss = self._problem.loss
 
         def kernel(block: Block) -> tuple[Array, Vector]:
             margins = block.margins(point)
-            slopes = _counted(block, loss.slope(_labels(block), margins))
-            values = _counted(block, loss.value(_labels(block), margins))
+            slopes = weigh(block, loss.slope(labels_of(block), margins))
+            values = weigh(block, loss.value(labels_of(block), margins))
             return values.sum(), block.weighted_sum(slopes)
 
         value, gradient = self._rows.sum(kernel)
-        return self._with_ridge(value, point), self._slope(gradient, point)
+        return self._total_value(value, point), self._total_gradient(gradient, point)
 
-    def _everything(self, point: Vector) -> tuple[float, Vector]:
+    def _evaluate(self, point: Vector) -> tuple[float, Vector]:
         """Make one pass, and remember what it said."""
         loss = self._problem.loss
         is_curved = self._hessians > 0
 
         def kernel(block: Block) -> tuple[Any, ...]:
-            labels, margins = _labels(block), block.careful_margins(point)
-            values = _counted(block, loss.value(labels, margins)).sum()
+            labels, margins = labels_of(block), block.careful_margins(point)
+            values = weigh(block, loss.value(labels, margins)).sum()
             slopes = Terms(
-                block.small_sums(_counted(block, loss.slope(labels, margins)), CAREFUL_ROWS)
+                block.small_sums(weigh(block, loss.slope(labels, margins)), CAREFUL_ROWS)
             )
             if not is_curved:
                 return values, slopes
-            return values, slopes, block.gram(_counted(block, loss.curvature(labels, margins)))
+            return values, slopes, block.gram(weigh(block, loss.curvature(labels, margins)))
 
         value, gradient, *hessian = self._rows.sum(kernel)
-        curved = self._bent(hessian[0]) if is_curved else None
+        curved = self._add_ridge(hessian[0]) if is_curved else None
         self._hessians -= is_curved
-        self._last = _Pass(point.copy(), self._slope(gradient, point), curved)
-        return self._with_ridge(value, point), self._last.gradient
+        self._last = _Evaluation(point.copy(), self._total_gradient(gradient, point), curved)
+        return self._total_value(value, point), self._last.gradient
 
-    def _with_ridge(self, value: Any, point: Vector) -> float:
+    def _total_value(self, value: Any, point: Vector) -> float:
         total = self._weight * float(value) + self._problem.ridge / 2 * float(point @ point)
         return total + float(self._linear @ point)
 
-    def _slope(self, gradient: Vector, point: Vector) -> Vector:
+    def _total_gradient(self, gradient: Vector, point: Vector) -> Vector:
         return self._weight * gradient + self._problem.ridge * point + self._linear
 
-    def _bent(self, hessian: Array) -> Array:
+    def _add_ridge(self, hessian: Array) -> Array:
         hessian = self._weight * hessian
         hessian[np.diag_indices(self.dimension)] += self._problem.ridge
         return np.asarray(hessian)
 
-    def _known(self, point: Vector) -> _Pass | None:
+    def _recall(self, point: Vector) -> _Evaluation | None:
         """Return what the last pass said, if it was about this point."""
         last = self._last
         return last if last is not None and np.array_equal(last.point, point) else None
@@ -134,7 +137,7 @@ class RowsObjective:
         if reference is None or np.array_equal(point, reference):
             reference = point
         away = None if reference is point else point - reference
-        known = self._known(point) if away is None else None
+        known = self._recall(point) if away is None else None
         if known is not None:
             return known.gradient.copy()
         loss = self._problem.loss
@@ -146,11 +149,11 @@ class RowsObjective:
             margins = block.careful_margins(reference)
             if away is not None:
                 margins = margins + block.careful_margins(away)
-            slopes = _counted(block, loss.slope(_labels(block), margins))
+            slopes = weigh(block, loss.slope(labels_of(block), margins))
             return block.partial_sum(slopes) if is_wide else block.weighted_sum(slopes)
 
         gradient: Vector = self._rows.sum(kernel, block_rows=CAREFUL_ROWS)
-        return self._slope(gradient, point)
+        return self._total_gradient(gradient, point)
 
     def full_inverse(self, point: Vector) -> Inverse:
         if self.dimension > DENSE_WIDTH:
@@ -161,18 +164,18 @@ class RowsObjective:
         loss = self._problem.loss
 
         def kernel(block: Block) -> Array:
-            curvatures = loss.curvature(_labels(block), block.margins(point))
-            return block.gram(_counted(block, curvatures))
+            curvatures = loss.curvature(labels_of(block), block.margins(point))
+            return block.gram(weigh(block, curvatures))
 
-        return self._bent(self._rows.sum(kernel))
+        return self._add_ridge(self._rows.sum(kernel))
 
     def _iterative_inverse(self, point: Vector) -> Inverse:
         def multiply(vector: Vector) -> Vector:
             loss = self._problem.loss
 
             def kernel(block: Block) -> Vector:
-                curvatures = loss.curvature(_labels(block), block.margins(point))
-                curvatures = _counted(block, curvatures)
+                curvatures = loss.curvature(labels_of(block), block.margins(point))
+                curvatures = weigh(block, curvatures)
                 return block.weighted_sum(curvatures * block.margins(vector))
 
             product: Vector = self._rows.sum(kernel)
@@ -184,14 +187,14 @@ class RowsObjective:
         known = self.known_inverse(point)
         if known is not None:
             return known
-        return (self._rough or self).full_inverse(point)
+        return (self._thin_objective or self).full_inverse(point)
 
     def known_inverse(self, point: Vector) -> Inverse | None:
-        known = self._known(point)
+        known = self._recall(point)
         return None if known is None or known.hessian is None else _inverse(known.hessian)
 
     def rough_start(self, point: Vector) -> Vector:
-        rough = self._rough
+        rough = self._thin_objective
         if rough is None:
             return point
         with SINGLE_PRODUCTS if self._is_costly else nullcontext():
@@ -200,7 +203,7 @@ class RowsObjective:
             return newton(rough, point, tolerance=enough, most_steps=20).point
 
     @cached_property
-    def _rough(self) -> RowsObjective | None:
+    def _thin_objective(self) -> RowsObjective | None:
         """The objective of some of the rows, each standing for several; None if they are few."""
         count = self._rows.count
         wanted = max(ROUGH_ROWS, 60 * min(self.dimension, DENSE_WIDTH), count // 10)
@@ -222,21 +225,10 @@ def _inverse(hessian: Array) -> Inverse:
             factor = cho_factor(loaded, check_finite=False)
         except LinAlgError:
             continue
-        return partial(_solved, factor)
+        return partial(_solve_factored, factor)
     # Not even nearly definite, or not finite: steps along the gradient are left.
     return lambda gradient: gradient / largest if largest > 0 else gradient
 
 
-def _solved(factor: tuple[Array, bool], gradient: Vector) -> Vector:
+def _solve_factored(factor: tuple[Array, bool], gradient: Vector) -> Vector:
     return np.asarray(cho_solve(factor, gradient, check_finite=False))
-
-
-def _labels(block: Block) -> Vector:
-    if block.labels is None:
-        raise PrivacyError("a learning problem was run on rows without labels.")
-    return block.labels
-
-
-def _counted(block: Block, values: Vector) -> Vector:
-    """Count each row as often as its weight says."""
-    return values if block.weights is None else values * block.weights

@@ -1,4 +1,7 @@
-"""Ridge solutions of a symmetric matrix from its eigenvalues, in a ball if there is one."""
+"""Ridge solutions of a symmetric matrix from its eigenvalues, in a ball if there is one.
+
+Tikhonov regularisation by an eigendecomposition; the multiplier of the ball by bisection.
+"""
 
 from __future__ import annotations
 

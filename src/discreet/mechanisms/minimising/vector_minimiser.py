@@ -21,9 +21,9 @@ import numpy as np
 from discreet._types import Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
-from discreet.mechanisms.minimising.proximal_search import ProximalSearch, reached
+from discreet.geometry.limits import UNIT
+from discreet.mechanisms.minimising.proximal_search import ProximalSearch, reachable_residual
 from discreet.mechanisms.minimising.vector_objective import (
-    UNIT,
     VectorObjective,
     gradient_error,
     objective_of,
@@ -90,7 +90,9 @@ class VectorMinimiser:
     def tolerance(self) -> float:
         """The residual to be reached: some float point surely has it."""
         rounding = self._prox_error + UNIT * self.far
-        return reached(self._float_error, self._smoothness, rounding, self._largest_gradient)
+        return reachable_residual(
+            self._float_error, self._smoothness, rounding, self._largest_gradient
+        )
 
     @property
     def radius(self) -> float:
@@ -104,7 +106,7 @@ class VectorMinimiser:
 
     def solve(self, rows: OpenRows, linear: Vector) -> Vector:
         """Return a point within :attr:`radius` of the minimiser, or raise."""
-        return self.search(objective_of(self.problem, rows, linear)).found()
+        return self.search(objective_of(self.problem, rows, linear)).find()
 
     def search(self, objective: VectorObjective) -> ProximalSearch:
         """Return how a certified point is looked for."""

@@ -28,10 +28,10 @@ import numpy as np
 from discreet._types import Array, Vector
 from discreet.data import Block, OpenRows
 from discreet.errors import CalibrationError
+from discreet.geometry.limits import UNIT
 from discreet.questions import SeveralOutputs, SpatialMedian, VectorProblem
 
-UNIT = 2.0**-53
-HALVED_ROWS = 4096
+PAIRWISE_ROWS = 4096
 PRODUCT_ROWS = 256
 
 
@@ -53,7 +53,7 @@ class VectorObjective(Protocol):
     def hessian(self, point: Vector) -> Array: ...
 
 
-class _Summed:
+class _SumOfLosses:
     """Adds the ridge and the linear term to what the rows say."""
 
     def __init__(self, problem: VectorProblem, rows: OpenRows, linear: Vector) -> None:
@@ -65,15 +65,15 @@ class _Summed:
     def count(self) -> int:
         return self._rows.count
 
-    def _with_ridge(self, value: float, gradient: Vector, point: Vector) -> tuple[float, Vector]:
+    def _total(self, value: float, gradient: Vector, point: Vector) -> tuple[float, Vector]:
         total = value + self.strong_convexity / 2 * float(point @ point)
-        return total + float(self._linear @ point), self._tilted(gradient, point)
+        return total + float(self._linear @ point), self._total_gradient(gradient, point)
 
-    def _tilted(self, gradient: Vector, point: Vector) -> Vector:
+    def _total_gradient(self, gradient: Vector, point: Vector) -> Vector:
         return gradient + self.strong_convexity * point + self._linear
 
 
-class DistancesObjective(_Summed):
+class DistancesObjective(_SumOfLosses):
     """Smoothed distances from the rows."""
 
     def __init__(self, problem: SpatialMedian, rows: OpenRows, linear: Vector) -> None:
@@ -82,37 +82,37 @@ class DistancesObjective(_Summed):
 
     def value_and_gradient(self, point: Vector) -> tuple[float, Vector]:
         def kernel(block: Block) -> tuple[Array, Vector]:
-            away, lengths = self._away(block, point)
+            away, lengths = self._differences(block, point)
             return lengths.sum(), (away / lengths[:, None]).sum(axis=0)
 
-        value, gradient = self._rows.sum(kernel, block_rows=HALVED_ROWS)
-        return self._with_ridge(float(value), gradient, point)
+        value, gradient = self._rows.sum(kernel, block_rows=PAIRWISE_ROWS)
+        return self._total(float(value), gradient, point)
 
     def careful_gradient(self, point: Vector) -> Vector:
         def kernel(block: Block) -> Vector:
-            away, lengths = self._away(block, point)
+            away, lengths = self._differences(block, point)
             away /= lengths[:, None]
-            return _halved(away)
+            return _sum_pairwise(away)
 
-        gradient: Vector = self._rows.sum(kernel, block_rows=HALVED_ROWS)
-        return self._tilted(gradient, point)
+        gradient: Vector = self._rows.sum(kernel, block_rows=PAIRWISE_ROWS)
+        return self._total_gradient(gradient, point)
 
     def hessian(self, point: Vector) -> Array:
         def kernel(block: Block) -> tuple[Array, Array]:
-            away, lengths = self._away(block, point)
+            away, lengths = self._differences(block, point)
             bent = away / lengths[:, None] ** 1.5
             return (1 / lengths).sum(), bent.T @ bent
 
-        round_part, flat_part = self._rows.sum(kernel, block_rows=HALVED_ROWS)
+        round_part, flat_part = self._rows.sum(kernel, block_rows=PAIRWISE_ROWS)
         diagonal = float(round_part) + self.strong_convexity
         return np.asarray(diagonal * np.eye(self.dimension) - flat_part)
 
-    def _away(self, block: Block, point: Vector) -> tuple[Array, Vector]:
+    def _differences(self, block: Block, point: Vector) -> tuple[Array, Vector]:
         away = point - block.rows()
         return away, np.sqrt((away * away).sum(axis=1) + self._smoothing**2)
 
 
-class OutputsObjective(_Summed):
+class OutputsObjective(_SumOfLosses):
     """Squared residuals of several targets."""
 
     def __init__(self, problem: SeveralOutputs, rows: OpenRows, linear: Vector) -> None:
@@ -125,7 +125,7 @@ class OutputsObjective(_Summed):
             return np.square(residuals).sum() / 2, features.T @ residuals
 
         value, gradient = self._rows.sum(kernel)
-        return self._with_ridge(float(value), gradient.ravel(), point)
+        return self._total(float(value), gradient.ravel(), point)
 
     def careful_gradient(self, point: Vector) -> Vector:
         def kernel(block: Block) -> Array:
@@ -133,7 +133,7 @@ class OutputsObjective(_Summed):
             return features.T @ residuals
 
         gradient: Array = self._rows.sum(kernel, block_rows=PRODUCT_ROWS)
-        return self._tilted(gradient.ravel(), point)
+        return self._total_gradient(gradient.ravel(), point)
 
     def hessian(self, point: Vector) -> Array:
         def kernel(block: Block) -> Array:
@@ -174,12 +174,12 @@ def gradient_error(problem: VectorProblem) -> float:
         reach = norm * problem.domain_radius
         through = rows * norm * UNIT * ((height + 2) * reach + problem.target_norm)
         return through + ((PRODUCT_ROWS + 8) * UNIT + second_order) * everything
-    levels = math.ceil(math.log2(HALVED_ROWS))
+    levels = math.ceil(math.log2(PAIRWISE_ROWS))
     return ((problem.width / 2 + 7 + levels + 4) * UNIT + second_order) * everything
 
 
-def _halved(rows: Array) -> Vector:
-    """Sum rows, overwriting them, by halving: few roundings a term."""
+def _sum_pairwise(rows: Array) -> Vector:
+    """Sum rows by halves, pairwise, overwriting them: few roundings a term."""
     count = len(rows)
     if count == 0:
         return np.zeros(rows.shape[1])

@@ -1,1 +1,12 @@
-"""Exact draws of candidates and of coefficients."""
+"""Exact draws of candidates and of coefficients: the exponential mechanism without float noise.
+
+==================== ===============================================================================
+``choice``           one of finitely many public candidates: thresholds, columns
+``column_locations`` a location of each column, one drawn coefficient each
+``sampled_model``    coefficients of a convex problem: what is accepted and planned
+``lattice``          the points that may be drawn: a lattice inside a bounded set
+``energy``           the sum of losses as an energy, and what rounding can do to it
+``guide``            where the law is concentrated, and in which shape: preconditioning
+``rejection``        rejection sampling below tangents of the energy
+==================== ===============================================================================
+"""

@@ -1,4 +1,7 @@
-"""One of finitely many public candidates, by the number of errors or the sum of losses."""
+"""One of finitely many public candidates, by the number of errors or the sum of losses.
+
+The exponential mechanism with integer scores: decision stumps, and selection of a column.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A location of each column: one drawn coefficient each, within one budget."""
+"""A location of each column: one drawn coefficient each, within one budget.
+
+M-estimators of location (medians, Huber's) by the exponential mechanism, composed over columns.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,11 @@ import numpy as np
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
 from discreet.mechanisms.base import Plan, public_facts
-from discreet.mechanisms.sampling.sampled_model import plan_draw, plan_without_noise
-from discreet.mechanisms.sampling.spans import span_of_columns
+from discreet.mechanisms.sampling.sampled_model import (
+    plan_draw,
+    plan_without_noise,
+    span_of_columns,
+)
 from discreet.noise import Noise
 from discreet.privacy import Budget, Guarantee, Unit
 from discreet.questions.locations import ColumnLocations
@@ -31,13 +37,13 @@ class LocationsPlan(Plan):
 
     def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Array:
         answers = [
-            self._middle(j) + plan.run_many(self.labelled(rows, j), noise, draws)[:, 0]
+            self._middle(j) + plan.run_many(self.relabel(rows, j), noise, draws)[:, 0]
             for j, plan in enumerate(self.columns)
         ]
         box = self.question.bounds.features
         return np.asarray(box.project(np.column_stack(answers)))
 
-    def labelled(self, rows: OpenRows, j: int) -> OpenRows:
+    def relabel(self, rows: OpenRows, j: int) -> OpenRows:
         """Return ones that carry the entries of a column, less its middle, as labels."""
         middle = self._middle(j)
         return rows.entries(j, lambda values: values - middle, self.question.problem(j).bounds)

@@ -1,5 +1,7 @@
 r"""The energy of coefficients, and what rounding can do to it.
 
+The penalised empirical risk, times the rate at which the exponential mechanism punishes it.
+
 With a public rate c, the energy is :math:`U(w) = c \sum_i f(\langle x_i, w\rangle; y_i) + c
 \frac\Lambda2 \|w\|^2`. Write u = 2**-53, N for ``max_rows``, R for the row norm, L and V for the
 largest slope and value of a row's loss, its weight included, at coefficients of norm at most B.
@@ -27,11 +29,11 @@ import numpy as np
 
 from discreet._types import Array, Vector
 from discreet.data import Block, OpenRows, margin_roundings, summation_error
-from discreet.errors import PrivacyError
+from discreet.geometry.limits import UNIT
+from discreet.mechanisms.base import labels_of
 from discreet.questions.bounds import Interval
 from discreet.questions.problem import Problem
 
-UNIT = 2.0**-53
 BLOCK_ROWS = 1024
 POINTS_AT_ONCE = 64
 _UP = 1 + 2.0**-20
@@ -159,7 +161,7 @@ class Energy:
         value = value + ridge / 2 * np.square(points).sum(axis=1)
         return self.rate * value, self.rate * (slope + ridge * points)
 
-    def bend(self, point: Vector, blur: float) -> tuple[float, Vector, Array]:
+    def second_order(self, point: Vector, blur: float) -> tuple[float, Vector, Array]:
         """Return value, gradient and Hessian after margins are blurred: to find a way, no more."""
         loss = self.problem.loss
 
@@ -188,7 +190,5 @@ class Energy:
 
 def _parts(block: Block) -> tuple[Array, Array, Array | float]:
     """Return rows, and labels and weights as columns."""
-    if block.labels is None:
-        raise PrivacyError("a learning problem was run on rows without labels.")
     weights = 1.0 if block.weights is None else block.weights[:, None]
-    return block.rows(), block.labels[:, None], weights
+    return block.rows(), labels_of(block)[:, None], weights

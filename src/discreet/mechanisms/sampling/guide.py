@@ -1,4 +1,8 @@
-"""Where a law is concentrated, and in which shape: a guess that decides how fast draws are."""
+"""Where a law is concentrated, and in which shape: a guess that decides how fast draws are.
+
+Preconditioning: a minimum found by damped Newton steps, and axes from a Cholesky factor of the
+Hessian there, along which the law is nearly a product.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +85,7 @@ def find_guide(energy: Energy, region: Region) -> Guide:
 
 def _find_guide(energy: Energy, region: Region) -> Guide:
     sides = np.subtract(region.upper, region.lower)
-    point = region.nearby(np.zeros((1, region.width)))[0]
+    point = region.project(np.zeros((1, region.width)))[0]
     problem = energy.problem
     # Losses that bend in one place only say little, where they are straight, of what lies near.
     is_even = problem.loss.self_concordance is not None
@@ -96,7 +100,7 @@ def _find_guide(energy: Energy, region: Region) -> Guide:
             break
         blur = max(blur / 4, 0.5 * wanted)
     hessian = hessian + np.diag(4 / sides**2)
-    point, hessian, order = _at_the_edge(energy, region, point, blur, hessian)
+    point, hessian, order = _align_with_edge(energy, region, point, blur, hessian)
     spacing = region.spacing
     hessian = (hessian * np.outer(spacing, spacing))[np.ix_(order, order)]
     lower, scale = _factor(hessian)
@@ -112,19 +116,19 @@ def _find_guide(energy: Energy, region: Region) -> Guide:
     )
 
 
-def _at_the_edge(
+def _align_with_edge(
     energy: Energy, region: Region, point: Vector, blur: float, hessian: Array
 ) -> tuple[Vector, Array, Integers]:
     """Where the region ends before the energy is least, put the first axis across its edge."""
     order = np.arange(region.width)
-    slope = energy.bend(point, blur)[1]
+    slope = energy.second_order(point, blur)[1]
     if not np.any(slope):
         return point, hessian, order
     if not region.balls:
-        return _at_faces(region, point, slope, hessian)
+        return _align_with_faces(region, point, slope, hessian)
     length = np.linalg.norm(np.subtract(region.upper, region.lower))
     trial = point - slope * (1e-3 * length / np.linalg.norm(slope))
-    outward = trial - region.nearby(trial[None, :])[0]
+    outward = trial - region.project(trial[None, :])[0]
     size = float(np.linalg.norm(outward))
     if size < 1e-5 * length:
         return point, hessian, order
@@ -139,7 +143,7 @@ def _at_the_edge(
     return point + step * outward, hessian, np.argsort(-np.abs(outward), kind="stable")
 
 
-def _at_faces(
+def _align_with_faces(
     region: Region, point: Vector, slope: Vector, hessian: Array
 ) -> tuple[Vector, Array, Integers]:
     """Do the same in a box, whose corners have a face for each axis."""
@@ -153,12 +157,12 @@ def _at_faces(
 
 
 def _descend(energy: Energy, region: Region, point: Vector, blur: float) -> tuple[Vector, Array]:
-    value, slope, hessian = _bend(energy, point, blur)
+    value, slope, hessian = _second_order(energy, point, blur)
     for _ in range(STEPS):
-        step, share = point - _least(region, point, slope, hessian), 1.0
+        step, share = point - _minimise_quadratic(region, point, slope, hessian), 1.0
         while share > 1e-3:
-            tried = region.nearby((point - share * step)[None, :])[0]
-            new = _bend(energy, tried, blur)
+            tried = region.project((point - share * step)[None, :])[0]
+            new = _second_order(energy, tried, blur)
             if new[0] < value:
                 break
             share /= 4
@@ -171,21 +175,21 @@ def _descend(energy: Energy, region: Region, point: Vector, blur: float) -> tupl
     return point, hessian
 
 
-def _bend(energy: Energy, point: Vector, blur: float) -> tuple[float, Vector, Array]:
+def _second_order(energy: Energy, point: Vector, blur: float) -> tuple[float, Vector, Array]:
     """Return value, gradient and a Hessian that floats can invert."""
-    value, slope, hessian = energy.bend(point, blur)
+    value, slope, hessian = energy.second_order(point, blur)
     return value, slope, hessian + TRACE * float(np.trace(hessian)) * np.eye(point.size)
 
 
-def _least(region: Region, point: Vector, slope: Vector, hessian: Array) -> Vector:
+def _minimise_quadratic(region: Region, point: Vector, slope: Vector, hessian: Array) -> Vector:
     """Return where a quadratic function is least in the region: accelerated projections."""
     free = point - np.linalg.solve(hessian, slope)
-    if np.allclose(region.nearby(free[None, :])[0], free, rtol=0, atol=0):
+    if np.allclose(region.project(free[None, :])[0], free, rtol=0, atol=0):
         return free
     step = 1 / float(np.linalg.eigvalsh(hessian)[-1])
     best, ahead, momentum = point, point, 1.0
     for _ in range(QUADRATIC_STEPS):
-        new = region.nearby((ahead - step * (slope + hessian @ (ahead - point)))[None, :])[0]
+        new = region.project((ahead - step * (slope + hessian @ (ahead - point)))[None, :])[0]
         if (ahead - new) @ (new - best) > 0:  # going uphill: lose the momentum
             momentum, ahead = 1.0, best
             continue

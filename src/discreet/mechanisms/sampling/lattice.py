@@ -1,4 +1,7 @@
-"""The points that a sampler may return: a fixed lattice inside a bounded set."""
+"""The points that a sampler may return: a fixed lattice inside a bounded set.
+
+Discretisation of the domain, decided by each lattice point alone to the last bit.
+"""
 
 from __future__ import annotations
 
@@ -97,7 +100,7 @@ class Region:
             size = np.maximum(size, long + np.abs(directions * ball.centre).sum(axis=1))
         return np.asarray(largest + 2.0**-44 * size)
 
-    def nearby(self, points: Array) -> Array:
+    def project(self, points: Array) -> Array:
         """Return points of the convex hull, up to rounding; the same ones if they are in it."""
         if self.within is not None:
             points = np.asarray(self.within.project(points))
@@ -128,7 +131,7 @@ def region_of(domain: ConvexSet, width: int, *, step_bits: int = STEP_BITS) -> R
     return Region((-reach,) * width, (reach,) * width, balls, domain, step_bits)
 
 
-def around(
+def region_around(
     centre: Vector, radius: float, domain: ConvexSet | None, *, step_bits: int = STEP_BITS
 ) -> Region:
     """Return the lattice of a ball around a public point, inside of the domain if there is one."""

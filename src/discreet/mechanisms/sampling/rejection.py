@@ -1,10 +1,12 @@
 r"""Exact draws from a law on a lattice, by rejection from tangents of its energy.
 
+Rejection sampling below a piecewise exponential envelope that is refined where it is loose.
+
 The law gives a lattice point chance proportional to :math:`e^{-U}`, U convex. Lattice points are
 cut into cells, boxes in the skew coordinates of a ``Guide``. In a cell a tangent of U, less all
 that rounding can do, is a function :math:`b + \sum_j t_j k_j` below U, k the point's steps from a
 corner of the cell. Its exponential is easy to sum up and to draw from, exactly
-(``Noise.tilted``). So
+(``Noise.truncated_geometric``). So
 
 1. propose a cell with chance proportional to an integer w, at least
    :math:`Z e^{-b}` on a common scale, Z the sum of :math:`e^{-tk}` over the cell;
@@ -60,7 +62,7 @@ def rounding(scale: Scale, rate: float) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class EnvelopeCells:
     """Boxes of offsets, and an exponential above the law in each."""
 
     low: Integers  # the least offsets
@@ -70,8 +72,8 @@ class Cells:
     bases: Vector  # the tangent at the corner where it is highest
     sums: Vector  # the logarithm of the sum of the envelope's exponential
 
-    def chosen(self, kept: Booleans | Integers) -> Cells:
-        return Cells(
+    def select(self, kept: Booleans | Integers) -> EnvelopeCells:
+        return EnvelopeCells(
             self.low[kept],
             self.bits[kept],
             self.rates[kept],
@@ -80,19 +82,19 @@ class Cells:
             self.sums[kept],
         )
 
-    def restricted(self, low: Integers, bits: Integers) -> Cells:
+    def restrict(self, low: Integers, bits: Integers) -> EnvelopeCells:
         """Return the same envelopes over parts of the cells."""
         high, old_high = (start + (np.int64(1) << size) - 1 for start, size in
                           ((low, bits), (self.low, self.bits)))  # fmt: skip
         moved = np.where(self.falls, low - self.low, old_high - high)
         descents = (self.rates * moved * 2.0**-RATE_BITS).sum(axis=1)
         bases = self.bases + descents - 2.0**-44 * np.abs(descents) - 2.0**-44 * np.abs(self.bases)
-        return Cells(low, bits, self.rates, self.falls, bases, _log_sums(self.rates, bits))
+        return EnvelopeCells(low, bits, self.rates, self.falls, bases, _log_sums(self.rates, bits))
 
-    def lower(self, other: Cells) -> Cells:
+    def take_lower(self, other: EnvelopeCells) -> EnvelopeCells:
         """Return the same cells, each with the envelope that has the smaller sum."""
         better = other.sums - other.bases < self.sums - self.bases
-        return Cells(
+        return EnvelopeCells(
             self.low,
             self.bits,
             np.where(better[:, None], other.rates, self.rates),
@@ -101,8 +103,8 @@ class Cells:
             np.where(better, other.sums, self.sums),
         )
 
-    def joined(self, other: Cells) -> Cells:
-        return Cells(
+    def join(self, other: EnvelopeCells) -> EnvelopeCells:
+        return EnvelopeCells(
             np.concatenate([self.low, other.low]),
             np.concatenate([self.bits, other.bits]),
             np.concatenate([self.rates, other.rates]),
@@ -127,26 +129,26 @@ class Sampler:
 
     def draw(self, noise: Noise, draws: int) -> Array:
         """Return independent points, one a row."""
-        cells, found, at_once = self._around(), np.empty((0, self.region.width), np.int64), 64
+        cells, found, at_once = self._first_cells(), np.empty((0, self.region.width), np.int64), 64
         while len(found) < draws:
             proposals = self._propose(cells, noise, at_once)
             kept = self._keep(proposals, noise, draws - len(found))
             found = np.concatenate([found, proposals.places[kept]])
             rate = kept.size / at_once
             if rate < GOOD_RATE and len(cells.low) < MOST_CELLS:
-                cells = self._cut(cells, self._loose(proposals, kept))
+                cells = self._cut(cells, self._loose_cells(proposals, kept))
             wanted = (draws - len(found)) / rate if rate else 1.2 * at_once
             at_once = int(np.clip(wanted, 64, MOST_AT_ONCE))
         return self.region.points(found)
 
-    def _loose(self, proposals: Proposals, kept: Integers) -> Integers:
+    def _loose_cells(self, proposals: Proposals, kept: Integers) -> Integers:
         """Return cells with many refusals."""
         refused = np.ones(proposals.cells.size, dtype=np.bool_)
         refused[kept] = False
         which, counts = np.unique(proposals.cells[refused], return_counts=True)
         return which[np.argsort(-counts, kind="stable")[:CUTS_AT_ONCE]]
 
-    def _around(self) -> Cells:
+    def _first_cells(self) -> EnvelopeCells:
         """Return a cell for each orthant around the guide's place: together they hold all."""
         region, guide = self.region, self.guide
         reach = self._reach[guide.order]
@@ -154,7 +156,7 @@ class Sampler:
         bits = np.ceil(np.log2(far)).astype(np.int64)
         corners = np.indices((2,) * region.width).reshape(region.width, -1).T
         low = np.where(corners == 1, 0, -(np.int64(1) << bits))
-        return self._measured(low, np.broadcast_to(bits, low.shape).copy())[0]
+        return self._measure(low, np.broadcast_to(bits, low.shape).copy())[0]
 
     @property
     def _reach(self) -> Vector:
@@ -162,16 +164,16 @@ class Sampler:
         place = self.guide.place
         return np.maximum(np.abs(place), np.abs(self.region.steps - place)) + 1.0
 
-    def _measured(self, low: Integers, bits: Integers) -> tuple[Cells, Integers]:
+    def _measure(self, low: Integers, bits: Integers) -> tuple[EnvelopeCells, Integers]:
         """Return cells with their tangents, and which ones they are: some hold no point."""
-        cells, kept = self._tangents(low[:POINTS_AT_ONCE], bits[:POINTS_AT_ONCE])
+        cells, kept = self._fit_tangents(low[:POINTS_AT_ONCE], bits[:POINTS_AT_ONCE])
         for start in range(POINTS_AT_ONCE, len(low), POINTS_AT_ONCE):
             some = slice(start, start + POINTS_AT_ONCE)
-            more, which = self._tangents(low[some], bits[some])
-            cells, kept = cells.joined(more), np.concatenate([kept, start + which])
+            more, which = self._fit_tangents(low[some], bits[some])
+            cells, kept = cells.join(more), np.concatenate([kept, start + which])
         return cells, kept
 
-    def _tangents(self, low: Integers, bits: Integers) -> tuple[Cells, Integers]:
+    def _fit_tangents(self, low: Integers, bits: Integers) -> tuple[EnvelopeCells, Integers]:
         region, guide = self.region, self.guide
         high = low + (np.int64(1) << bits) - 1
         middle = low + (high - low) / 2
@@ -182,7 +184,7 @@ class Sampler:
         )
         start, spacing = self._start, region.spacing
         wanted = start + guide.moves(touching) * spacing
-        points = region.nearby(wanted)
+        points = region.project(wanted)
         outward = _unit_rows(wanted - points)
         limit = region.support(outward)
         full = ~self._is_beyond(outward, limit, low, high)
@@ -201,7 +203,7 @@ class Sampler:
         bases -= self._slack(slopes, tilts, touched, corner) + 2.0**-44 * pull * np.abs(limit)
         rates = np.floor(np.minimum(np.abs(tilts) * 2.0**RATE_BITS, 2.0 ** (TILT_BITS - bits)))
         rates = rates.astype(np.int64)
-        cells = Cells(low, bits, rates, falls, bases, _log_sums(rates, bits))
+        cells = EnvelopeCells(low, bits, rates, falls, bases, _log_sums(rates, bits))
         return cells, np.flatnonzero(full)
 
     @property
@@ -235,7 +237,7 @@ class Sampler:
         rounded = 2.0**-46 * (reach * sizes.sum(axis=1) + added)
         return np.asarray(steps + rounded + public + rounding(self.scale, self.energy.rate))
 
-    def _propose(self, cells: Cells, noise: Noise, count: int) -> Proposals:
+    def _propose(self, cells: EnvelopeCells, noise: Noise, count: int) -> Proposals:
         logs = cells.sums - cells.bases
         logs += 2.0**-50 * (np.abs(cells.sums) + np.abs(cells.bases))  # at least the true ones
         top = float(logs.max())
@@ -246,7 +248,7 @@ class Sampler:
         tickets = noise.below(int(cumulative[-1]), count).astype(np.int64)
         which = np.searchsorted(cumulative, tickets, side="right").astype(np.int64)
         rates, bits, low = cells.rates[which], cells.bits[which], cells.low[which]
-        steps = noise.tilted(rates.ravel(), bits.ravel()).reshape(rates.shape)
+        steps = noise.truncated_geometric(rates.ravel(), bits.ravel()).reshape(rates.shape)
         high = low + (np.int64(1) << bits) - 1
         offsets = np.where(cells.falls[which], low + steps, high - steps)
         return Proposals(
@@ -270,7 +272,7 @@ class Sampler:
                 break
         return kept[:wanted]
 
-    def _cut(self, cells: Cells, which: Integers) -> Cells:
+    def _cut(self, cells: EnvelopeCells, which: Integers) -> EnvelopeCells:
         """Cut some cells in two, each across the axis along which it is longest for the law."""
         low, bits = cells.low[which], cells.bits[which]
         spread, each = self.guide.spread, np.arange(which.size)
@@ -300,9 +302,9 @@ class Sampler:
         rest = np.ones(len(cells.low), dtype=np.bool_)
         rest[which] = False
         parts = np.concatenate([near_low, far_low]), np.concatenate([near_bits, far_bits])
-        new, kept = self._measured(*parts)
-        old = cells.chosen(np.concatenate([which, which])).restricted(*parts).chosen(kept)
-        return cells.chosen(rest).joined(new.lower(old))
+        new, kept = self._measure(*parts)
+        old = cells.select(np.concatenate([which, which])).restrict(*parts).select(kept)
+        return cells.select(rest).join(new.take_lower(old))
 
 
 @dataclass(frozen=True, eq=False)

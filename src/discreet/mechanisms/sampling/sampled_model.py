@@ -1,15 +1,19 @@
-"""Coefficients drawn with chance proportional to exp(-energy): what is fixed in advance."""
+"""Coefficients drawn with chance proportional to exp(-energy): what is fixed in advance.
+
+The exponential mechanism on a lattice of coefficients: its preconditions, rate and composition.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError, NotAccepted
 from discreet.geometry import ConvexSet
-from discreet.mechanisms.base import YES, Plan, Verdict
+from discreet.mechanisms.base import CONSTRAINT_AS_RADIUS, YES, Plan, Verdict
 from discreet.mechanisms.noisy_gradient import NoisyGradient
 from discreet.mechanisms.output_perturbation import OutputPerturbation
 from discreet.mechanisms.sampling.energy import Energy, Scale
@@ -18,7 +22,17 @@ from discreet.mechanisms.sampling.rejection import Sampler, rounding
 from discreet.mechanisms.share import Share
 from discreet.noise import Noise
 from discreet.penalties import Indicator
-from discreet.privacy import BoundedRange, Budget, Guarantee, Unit, calibrate
+from discreet.privacy import (
+    BoundedRange,
+    Budget,
+    Guarantee,
+    Minimum,
+    Profile,
+    Pure,
+    Unit,
+    ZeroConcentrated,
+    calibrate,
+)
 from discreet.questions.problem import Problem
 
 MOST_WIDTH = 6
@@ -82,7 +96,7 @@ def accepts_width(problem: Problem) -> Verdict:
             "noisy_gradient with delta > 0.",
         )
     if problem.radius != float("inf"):
-        return Verdict(False, "state a constraint as penalty=Indicator(...), not as a radius.")
+        return CONSTRAINT_AS_RADIUS
     return YES
 
 
@@ -158,3 +172,29 @@ def _pure_span(share: Share[Problem]) -> float | None:
 @lru_cache(maxsize=256)
 def _widest(share: Share[Problem]) -> float:
     return 1 / calibrate(lambda noise: share.together(BoundedRange(1 / noise), 0.0), share.budget)
+
+
+def span_of_columns(budget: Budget, columns: int) -> tuple[float, Profile, str]:
+    """Return the range of log ratios of each column, and the profile of all of them."""
+    if columns == 1:
+        return budget.epsilon, BoundedRange(budget.epsilon), "one draw is pure; delta is not used"
+    span = math.nextafter(budget.epsilon / columns, 0.0) * (1 - 2.0**-50)
+    if (
+        budget.delta > 0
+        and _concentrated_profile(span, columns).delta(budget.epsilon) < budget.delta
+    ):
+        wide = _widest_of_columns(budget, columns)
+        reason = f"{columns} draws cost less as zCDP than as pure epsilon"
+        return wide, _concentrated_profile(wide, columns), reason
+    profile = Minimum([Pure(budget.epsilon), _concentrated_profile(span, columns)])
+    return span, profile, f"{columns} draws share a pure epsilon"
+
+
+@cache
+def _widest_of_columns(budget: Budget, columns: int) -> float:
+    """Return the widest range of each column at which all of them together meet the budget."""
+    return 1 / calibrate(lambda noise: _concentrated_profile(1 / noise, columns), budget)
+
+
+def _concentrated_profile(span: float, columns: int) -> Profile:
+    return ZeroConcentrated(columns * BoundedRange(span).rho)

@@ -1,1 +1,16 @@
-"""Sums over rows that are exact, whatever their order."""
+"""Sums over rows that are exact integers, whatever their order: what noise is added to.
+
+==================== ===============================================================================
+``totals``           sums and means of rows on a grid
+``column_sums``      sums of entries and of their squares, for a standardisation
+``standard_frame``   the columns centred and scaled by what those sums say
+``moments``          X'X and X'y, the sufficient statistics of least squares
+``exact_gradient``   sums of gradients of losses of one margin
+``exact_directions`` sums of unit vectors, the gradients of distances
+``softmax_gradient`` sums of gradients of several classes at once
+``gradient_sums``    which of these goes with which problem
+``batches``          over which rows a sum goes: all, Poisson samples, samples of a fixed size
+``schedule``         how many noisy sums, their composition, and the least noise for them
+``step_policy``      step sizes and averages that noisy gradient descent takes if nobody says
+==================== ===============================================================================
+"""

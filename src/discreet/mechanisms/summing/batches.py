@@ -1,4 +1,7 @@
-"""Over which rows a sum goes: all, each by a chance of its own, or so many of them."""
+"""Over which rows a sum goes: all, each by a chance of its own, or so many of them.
+
+Minibatches: full, of Poisson sampling, or of a fixed size without replacement.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import numpy as np
 
 from discreet._types import Integers
 from discreet.data import OpenRows
+from discreet.errors import CalibrationError
 from discreet.noise import ALL_ROWS, Noise, distance_of_gaussian
 from discreet.privacy import FixedBatchGaussian, Gaussian, Profile, SampledGaussian, Unit
 
@@ -31,12 +35,12 @@ class Batches(ABC):
         """Say over what sums go."""
 
     @abstractmethod
-    def moved(self, slope: float, unit: Unit) -> float:
-        """Return what the noise is measured against, ``slope`` bounding one row's gradient."""
+    def sensitivity(self, slope: float, unit: Unit) -> float:
+        """Return what noise is measured against, ``slope`` bounding one row's gradient."""
 
     @abstractmethod
     def profile(self, mu: float, steps: int, unit: Unit) -> Profile:
-        """Return the profile of all steps; ``mu`` is :meth:`moved`, snapped, over the noise."""
+        """Return the profile of all steps; ``mu`` is the sensitivity, snapped, over the noise."""
 
     @abstractmethod
     def draw(self, rows: OpenRows, noise: Noise, steps: int) -> Iterator[OpenRows]:
@@ -62,7 +66,7 @@ class AllRows(Batches):
     def sentence(self) -> str:
         return "all rows"
 
-    def moved(self, slope: float, unit: Unit) -> float:
+    def sensitivity(self, slope: float, unit: Unit) -> float:
         return unit.spread(slope)
 
     def profile(self, mu: float, steps: int, unit: Unit) -> Profile:
@@ -89,7 +93,7 @@ class PoissonBatches(Batches):
     def sentence(self) -> str:
         return f"batches of each row with chance {self.rate:.3g}"
 
-    def moved(self, slope: float, unit: Unit) -> float:
+    def sensitivity(self, slope: float, unit: Unit) -> float:
         return slope
 
     def profile(self, mu: float, steps: int, unit: Unit) -> Profile:
@@ -97,6 +101,14 @@ class PoissonBatches(Batches):
 
     def draw(self, rows: OpenRows, noise: Noise, steps: int) -> Iterator[OpenRows]:
         return rows.samples(self.threshold, noise, steps)
+
+
+def batches_at(rate: float) -> AllRows | PoissonBatches:
+    """Return batches of each row with a chance: all rows, if that is one."""
+    threshold = ALL_ROWS if rate == 1 else int(math.ldexp(rate, 64))
+    if threshold < 1:
+        raise CalibrationError("the rate of sampling is below 2**-64; use a larger one.")
+    return AllRows() if threshold == ALL_ROWS else PoissonBatches(threshold)
 
 
 @dataclass(frozen=True)
@@ -110,6 +122,21 @@ class FixedBatches(Batches):
     size: int
     population: int
 
+    @classmethod
+    def of(cls, size: int, population: int, unit: Unit) -> FixedBatches:
+        """Return batches of a size, or raise where they would tell how many rows there are."""
+        if not unit.count_is_public:
+            raise CalibrationError(
+                "batches of a fixed size tell how many rows there are, which the unit "
+                f"{unit.name!r} keeps private; use rate=..., a chance for each row, or the unit "
+                "'replace'."
+            )
+        if size > population:
+            raise CalibrationError(
+                f"a batch of {size:,} rows is more than max_rows, {population:,}; use fewer."
+            )
+        return cls(size, population)
+
     @property
     def rate(self) -> float:
         return self.size / self.population
@@ -118,7 +145,7 @@ class FixedBatches(Batches):
         one = self.size == 1
         return f"batches of {self.size:,} row{'s' * (not one)} out of {self.population:,}"
 
-    def moved(self, slope: float, unit: Unit) -> float:
+    def sensitivity(self, slope: float, unit: Unit) -> float:
         return 2 * slope
 
     def profile(self, mu: float, steps: int, unit: Unit) -> Profile:

@@ -22,7 +22,7 @@ from discreet.questions.bounds import CLIPPING_SLACK, Bounds
 
 
 @dataclass(frozen=True, eq=False)
-class Sums:
+class ColumnTotals:
     """Sums of entries and squares over all rows, in units of ``unit`` and its square.
 
     ``squares`` has zeros where no square was asked for. ``noise`` is the scale of the noise.
@@ -49,32 +49,32 @@ class ColumnSums:
             is_exact = grid.sums_exactly(block.size)
 
             def both(values: Array, columns: slice | Integers) -> tuple[Any, Any]:
-                clipped = self._clipped(values)
+                clipped = self._clip(values)
                 if not is_exact or clipped.ndim == 1:
                     return grid.snap(clipped), grid.snap(np.square(clipped))
-                entries = grid.whole(clipped, out=BUFFERS.empty_like(clipped))
+                entries = grid.snap_as_floats(clipped, out=BUFFERS.empty_like(clipped))
                 np.square(clipped, out=clipped)
-                return entries, grid.whole(clipped, out=clipped)
+                return entries, grid.snap_as_floats(clipped, out=clipped)
 
             return block.integer_sums(both)
 
         first, second = rows.sum(kernel)
         return np.concatenate([first, second[np.array(self.squared)]])
 
-    def _clipped(self, values: Array) -> Array:
+    def _clip(self, values: Array) -> Array:
         if values.ndim == 1:
             return np.clip(values / self.unit, -self.entry_bound, self.entry_bound)
         clipped = np.divide(values, self.unit, out=BUFFERS.empty_like(values))
         return np.clip(clipped, -self.entry_bound, self.entry_bound, out=clipped)
 
-    def split(self, totals: Vector, noise: float) -> Sums:
+    def split(self, totals: Vector, noise: float) -> ColumnTotals:
         """Take the vector of all sums apart."""
         width = self.bounds.width
         squares = np.zeros(width)
         squares[np.array(self.squared)] = totals[width:]
-        return Sums(totals[:width], squares, noise)
+        return ColumnTotals(totals[:width], squares, noise)
 
-    def exact(self, rows: OpenRows) -> Sums:
+    def exact(self, rows: OpenRows) -> ColumnTotals:
         """Return the sums without noise."""
         grid = Grid(scale=1.0, bits=28, bound=self.largest)
         totals = self.sum(rows, grid).astype(np.float64) * grid.step
@@ -87,9 +87,9 @@ class ColumnSums:
 
     def sensitivity(self, order: int, unit: Unit) -> float:
         """Bound, in a norm, the change of the sums between neighbours."""
-        return self._in_l1(unit) if order == 1 else self._in_l2(unit)
+        return self._sensitivity_l1(unit) if order == 1 else self._sensitivity_l2(unit)
 
-    def _in_l2(self, unit: Unit) -> float:
+    def _sensitivity_l2(self, unit: Unit) -> float:
         r"""Return :math:`\sqrt{1 + e^2}` row norms, e the largest entry.
 
         :math:`\sum x^4 \le e^2 \sum x^2`. For two records, with w = x + x',
@@ -105,7 +105,7 @@ class ColumnSums:
             return 2 * norm * (1 + 1e-15)
         return math.hypot(2 * norm, math.sqrt(2) * entry * norm) * (1 + 1e-15)
 
-    def _in_l1(self, unit: Unit) -> float:
+    def _sensitivity_l1(self, unit: Unit) -> float:
         """Return the l1 norm of a row, and what the squares of a row can sum to."""
         entry, norm = self.entry_bound, self._feature_norm(1)
         squares = entry * min(entry * sum(self.squared), norm)
@@ -160,7 +160,7 @@ class NoisySums:
         reached = (sensitivity + grid.spread_l1(dimension)) / grid.scale * (1 + 1e-15)
         return cls(moments, grid, Laplace(reached), True)
 
-    def release(self, rows: OpenRows, noise: Noise) -> Sums:
+    def release(self, rows: OpenRows, noise: Noise) -> ColumnTotals:
         """Return the sums with noise: public."""
         units = self.moments.sum(rows, self.grid)
         draw = noise.laplace if self.is_pure else noise.gaussian

@@ -18,7 +18,7 @@ import numpy as np
 from discreet._types import Array, Integers, Vector
 from discreet.data import Block, OpenRows
 from discreet.errors import CalibrationError
-from discreet.geometry.norms import largest_entries, settled_sums
+from discreet.geometry.norms import largest_entries, pairwise_sums
 from discreet.questions import SpatialMedian
 
 BITS = 32
@@ -70,13 +70,13 @@ class ExactDirections:
 @np.errstate(over="ignore")
 def _directions(away: Array) -> Array:
     """Divide each row by its length; rows of zeros stay."""
-    squares = settled_sums(np.square(away))
+    squares = pairwise_sums(np.square(away))
     is_odd = ~((squares > TINY) & (squares < HUGE))
     if is_odd.any():  # squares that rounding may have spoilt
         odd = away[is_odd]
         largest = largest_entries(odd)
         odd /= np.where(largest > 0, largest, 1.0)[:, None]
         away[is_odd] = odd
-        squares[is_odd] = settled_sums(np.square(odd))
+        squares[is_odd] = pairwise_sums(np.square(odd))
     away /= np.sqrt(np.where(squares > 0, squares, 1.0))[:, None]
     return away

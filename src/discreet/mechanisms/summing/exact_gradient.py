@@ -1,5 +1,7 @@
 r"""Sums of gradients without rounding: whatever the order, each row adds what it adds alone.
 
+Fixed-point arithmetic for margins, slopes and sums; clipping bounds what a row can add.
+
 A loss with a kink has a slope that jumps, so a margin that is rounded one way in one data set and
 the other way in its neighbour could move every row's gradient at once. Here nothing is rounded
 that depends on other rows:
@@ -29,8 +31,9 @@ from scipy import sparse
 
 from discreet._types import Integers, Vector
 from discreet.data import Block, OpenRows
-from discreet.errors import CalibrationError, PrivacyError
+from discreet.errors import CalibrationError
 from discreet.geometry import L2Ball
+from discreet.mechanisms.base import labels_of, weigh
 from discreet.questions.bounds import Bounds
 from discreet.questions.problem import Problem
 
@@ -147,11 +150,7 @@ class ExactGradient(ExactSums):
         per_slope = math.ldexp(1.0, self.slope_bits) / most
 
         def kernel(block: Block) -> Integers:
-            if block.labels is None:
-                raise PrivacyError("a learning problem was run on rows without labels.")
-            slopes = loss.slope(block.labels, block.margins(weights))
-            if block.weights is not None:
-                slopes = slopes * block.weights
+            slopes = weigh(block, loss.slope(labels_of(block), block.margins(weights)))
             np.minimum(slopes, most, out=slopes)
             np.maximum(slopes, -most, out=slopes)
             slopes *= per_slope

@@ -1,5 +1,7 @@
 r"""X'X and X'y as one vector of bounded contributions, and back.
 
+The sufficient statistics of least squares, scaled so that their sensitivity is known.
+
 With R the row norm, :math:`R_1` the l1 norm of a row, Y the largest label, W the largest weight
 (one if there are none, and left out below) and p the width, the vector of a data set is
 
@@ -21,7 +23,8 @@ import numpy as np
 
 from discreet._types import Array, Integers, Vector
 from discreet.data import Block, OpenRows, summation_error
-from discreet.errors import PrivacyError
+from discreet.geometry.limits import UNIT
+from discreet.mechanisms.base import labels_of, weigh
 from discreet.privacy import Unit
 from discreet.questions.problem import Problem
 
@@ -75,7 +78,7 @@ class Moments:
     def rounding(self) -> float:
         """How far the vector as computed can be from the true one, in norm: a public number."""
         bounds = self.problem.bounds
-        within_terms = ROUNDINGS_A_TERM * 2.0**-53 * bounds.max_rows * self.contribution
+        within_terms = ROUNDINGS_A_TERM * UNIT * bounds.max_rows * self.contribution
         return summation_error(bounds, self.contribution, block_rows=BLOCK_ROWS) + within_terms
 
     @property
@@ -160,8 +163,4 @@ class Moments:
 
 
 def _kernel(block: Block) -> tuple[Array, Vector]:
-    if block.labels is None:
-        raise PrivacyError("a learning problem was run on rows without labels.")
-    if block.weights is None:
-        return block.gram(None), block.weighted_sum(block.labels)
-    return block.gram(block.weights), block.weighted_sum(block.weights * block.labels)
+    return block.gram(block.weights), block.weighted_sum(weigh(block, labels_of(block)))

@@ -1,4 +1,4 @@
-r"""Several classes at once: the softmax problem, and exact sums of its gradients.
+r"""Several classes at once: exact sums of the gradients of the softmax loss.
 
 For a row x of class y the gradient in the coefficients of class k is :math:`s_k x`, s being the
 slopes of :class:`~discreet.losses.softmax.MarginSoftmax`: in norm at most :math:`\sqrt 2 \|x\|`.
@@ -20,80 +20,12 @@ import numpy as np
 
 from discreet._types import Integers, Vector
 from discreet.data import Block, OpenRows
-from discreet.errors import PrivacyError
-from discreet.geometry.limits import rounded_up
-from discreet.losses.softmax import MarginSoftmax, softmax_of
+from discreet.mechanisms.base import labels_of
 from discreet.mechanisms.summing.exact_gradient import ENTRY_BITS, ROWS_AT_ONCE, ExactSums
-from discreet.questions.bounds import Bounds
-from discreet.questions.several_classes import OneVsRest
+from discreet.questions import Softmax
 
 SHORTENED = 1 - 2.0**-36
 """By more than 10,000 classes need, the most there can be: 10,006 u is below 2**-39."""
-
-
-@dataclass(frozen=True)
-class Softmax:
-    """The softmax problem of several classes, with the constants that noise is made for."""
-
-    several: OneVsRest
-
-    @property
-    def loss(self) -> MarginSoftmax:
-        """The loss of all classes together that goes with that of one."""
-        loss = softmax_of(self.several.problem.loss)
-        if loss is None:
-            raise PrivacyError(f"{self.several.problem.loss!r} has no softmax.")
-        return loss
-
-    @property
-    def bounds(self) -> Bounds:
-        return self.several.bounds
-
-    @property
-    def ridge(self) -> float:
-        return self.several.problem.ridge
-
-    @property
-    def penalty(self) -> None:
-        """There is none: coefficients of several classes have no domain."""
-        return None
-
-    @property
-    def assumed(self) -> tuple[str, ...]:
-        return self.several.assumed
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Classes, and coefficients of each."""
-        return self.several.classes, self.bounds.width
-
-    @property
-    def width(self) -> int:
-        """How many coefficients there are."""
-        return self.several.classes * self.bounds.width
-
-    @property
-    def row_norm(self) -> float:
-        return self.bounds.row_norm()
-
-    @property
-    def lipschitz(self) -> float:
-        """The largest slope along one class, times the largest weight."""
-        return self.bounds.largest_weight
-
-    @property
-    def row_lipschitz(self) -> float:
-        """The largest norm of one row's gradient, all classes together."""
-        return rounded_up(math.sqrt(2) * self.lipschitz * self.row_norm)
-
-    @property
-    def largest_slope(self) -> float:
-        """The largest entry of one row's gradient."""
-        return self.lipschitz * self.bounds.row_norm(math.inf)
-
-    @property
-    def domain_radius(self) -> float:
-        return math.inf
 
 
 @dataclass(frozen=True)
@@ -109,9 +41,7 @@ class ExactSoftmax(ExactSums):
         per_slope = math.ldexp(SHORTENED, self.slope_bits) / self.problem.lipschitz
 
         def kernel(block: Block) -> Integers:
-            if block.labels is None:
-                raise PrivacyError("a learning problem was run on rows without labels.")
-            slopes = loss.slopes(block.several_margins(vectors), block.labels)
+            slopes = loss.slopes(block.several_margins(vectors), labels_of(block))
             if block.weights is not None:
                 slopes *= block.weights
             slopes *= per_slope

@@ -1,4 +1,7 @@
-"""The standardised frame: columns centred and scaled by what noisy sums say of them."""
+"""The standardised frame: columns centred and scaled by what noisy sums say of them.
+
+Standardisation (z-scores) by public means and variances, and coefficients folded back from it.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from scipy import sparse
 
 from discreet._types import Array, Vector
 from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
-from discreet.mechanisms.summing.column_sums import ColumnSums, Sums
+from discreet.mechanisms.summing.column_sums import ColumnSums, ColumnTotals
 
 FEWEST = 50.0
 """The count of rows is taken to be at least this much, lest a noisy one be zero or negative."""
@@ -35,7 +38,9 @@ class StandardFrame:
     intercept: float
 
     @classmethod
-    def of_gaussian(cls, sums: Sums, moments: ColumnSums, *, centred: bool) -> StandardFrame:
+    def of_gaussian(
+        cls, sums: ColumnTotals, moments: ColumnSums, *, centred: bool
+    ) -> StandardFrame:
         """Scale columns by their noisy standard deviations; rows are clipped in l2."""
         unit, constant = moments.unit, moments.bounds.intercept or 0.0
         count = max(float(sums.entries[-1]) * unit / constant, FEWEST)
@@ -47,7 +52,7 @@ class StandardFrame:
         return cls(mean * unit, scale, 1.0, length, L2Ball(1.0), constant)
 
     @classmethod
-    def of_laplace(cls, sums: Sums, moments: ColumnSums) -> StandardFrame:
+    def of_laplace(cls, sums: ColumnTotals, moments: ColumnSums) -> StandardFrame:
         """Scale columns by noisy deviations or frequencies; rows are clipped in l1 and l2."""
         unit, constant = moments.unit, moments.bounds.intercept or 0.0
         numeric = np.array(moments.squared[:-1], dtype=np.bool_)

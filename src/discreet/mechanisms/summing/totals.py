@@ -14,8 +14,9 @@ import numpy as np
 from discreet._types import Array, Integers, Vector
 from discreet.data import Block, OpenRows
 from discreet.geometry import Box
-from discreet.noise import Grid
-from discreet.privacy import Unit
+from discreet.mechanisms.base import Plan
+from discreet.noise import Grid, Noise
+from discreet.privacy import Guarantee, NoPrivacy, Unit
 from discreet.questions import Question, VectorMean, VectorSum
 
 INTEGER_ROOM = 2.0**62
@@ -23,14 +24,14 @@ INTEGER_ROOM = 2.0**62
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class CubeMap:
     """The affine map that takes a box to the cube [-1, 1]^p."""
 
     centre: Vector
     half_width: Vector
 
     @classmethod
-    def of(cls, box: Box) -> Frame:
+    def of(cls, box: Box) -> CubeMap:
         lower, upper = np.array(box.lower), np.array(box.upper)
         half_width = (upper - lower) / 2
         return cls((lower + upper) / 2, np.where(half_width > 0, half_width, 1.0))
@@ -48,14 +49,14 @@ class Totals:
     question: VectorSum | VectorMean
     unit: Unit
     column: float | None
-    frame: Frame | None
+    frame: CubeMap | None
 
     @classmethod
     def of(cls, question: VectorSum | VectorMean, unit: Unit, order: int) -> Totals:
         bounds, features = question.bounds, question.bounds.features
         if isinstance(question, VectorSum):
             return cls(question, unit, None, None)
-        frame = Frame.of(features) if isinstance(features, Box) else None
+        frame = CubeMap.of(features) if isinstance(features, Box) else None
         totals = cls(question, unit, None, frame)
         if unit.count_is_public:
             return totals
@@ -95,7 +96,7 @@ class Totals:
 
         def kernel(block: Block) -> Integers:
             total = block.integer_sum(
-                lambda entries, columns: grid.snap(self._framed(entries, columns))
+                lambda entries, columns: grid.snap(self._map_to_cube(entries, columns))
             )
             if self.column is None:
                 return total
@@ -117,7 +118,7 @@ class Totals:
         total: Vector = rows.sum(kernel)
         return total
 
-    def _framed(self, entries: Array, columns: slice | Integers) -> Array:
+    def _map_to_cube(self, entries: Array, columns: slice | Integers) -> Array:
         if self.frame is None:
             return entries
         framed: Array = (entries - self.frame.centre[columns]) / self.frame.half_width[columns]
@@ -140,3 +141,18 @@ class Totals:
 def is_total(question: Question) -> bool:
     """Say whether a question is answered by a total."""
     return isinstance(question, VectorSum | VectorMean)
+
+
+@dataclass(frozen=True, eq=False)
+class ExactTotal(Plan):
+    """The sum or mean of clipped rows, without noise: what an infinite budget buys."""
+
+    totals: Totals
+    guarantee: Guarantee
+
+    @classmethod
+    def of(cls, totals: Totals) -> ExactTotal:
+        return cls(totals, Guarantee(NoPrivacy(), totals.unit))
+
+    def run(self, rows: OpenRows, noise: Noise) -> Vector:
+        return self.totals.answer(self.totals.exact(rows), rows)

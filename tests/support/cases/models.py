@@ -16,7 +16,7 @@ from discreet.mechanisms.sampling.lattice import region_of
 from discreet.penalties import Indicator
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions.problem import Problem
-from support.cases import Case, Data, _hostile_row
+from support.cases.base import Case, Data, hostile_row
 
 RIDGE = 2.0
 
@@ -77,8 +77,7 @@ def _cases():
                 unit,
                 pure,
                 worst_rows(width, unit),
-                None,
-                _hostile_row(width, [-1, 1]),
+                hostile_row(width, [-1, 1]),
             )
         yield ModelCase(
             f"localization, {unit.name}",
@@ -87,9 +86,8 @@ def _cases():
             unit,
             pure,
             worst_rows(2, unit),
-            None,
-            _hostile_row(2, [-1, 1]),
+            hostile_row(2, [-1, 1]),
         )
 
 
-MODELS = tuple(_cases())
+CASES = tuple(_cases())

@@ -1,4 +1,4 @@
-"""Losses of all coefficients at once, for the universal checks.
+"""Losses of all coefficients at once.
 
 Distances are taken from rows so far away that gradients have full length wherever coefficients can
 be; targets are so large beside the domain that the largest residual is met at its centre.
@@ -12,6 +12,8 @@ from discreet.mechanisms import VectorPerturbation
 from discreet.penalties import Indicator
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions import SeveralOutputs, SpatialMedian
+from support.cases.additive import ObjectiveNoiseCase
+from support.cases.base import Data, hostile_row, l2
 
 FAR_ROWS = Bounds(L2Ball(1e6), 3, max_rows=2**16)
 MEDIAN = SpatialMedian(FAR_ROWS, 2e4, Indicator(L2Ball(1.0)), smoothing=1.0)
@@ -22,16 +24,19 @@ OUTPUTS = SeveralOutputs(
 )
 
 
-def vector_cases(case, data, distance, hostile_row):
-    """Yield cases: ``case`` and ``data`` are the classes, ``hostile_row`` makes draws of rows."""
+def _cases():
     nothing, up, down = [[0.0] * 3], [[1e6, 0.0, 0.0]], [[-1e6, 0.0, 0.0]]
     none, much = [[0.0] * 5], [[5.0, 0.0, 0.0, 300.0, 0.0]]
-    median = (data(nothing + up), data(nothing + down))
-    outputs = (data(none), data(none + much))
+    median = (Data(nothing + up), Data(nothing + down))
+    outputs = (Data(none), Data(none + much))
     for label, problem, unit, pair in (
         ("distances", MEDIAN, ReplaceOne(), median),
         ("several outputs", OUTPUTS, AddRemoveOne(), outputs),
     ):
-        yield case(f"vector perturbation, {label}, {unit.name}", VectorPerturbation(), problem,
-                   unit, Budget(1.0), pair, distance, hostile_row(problem.bounds.n_features)
-                   )  # fmt: skip
+        yield ObjectiveNoiseCase(
+            f"vector perturbation, {label}, {unit.name}", VectorPerturbation(), problem, unit,
+            Budget(1.0), pair, hostile_row(problem.bounds.n_features), l2
+        )  # fmt: skip
+
+
+CASES = tuple(_cases())

@@ -1,7 +1,11 @@
-"""The factors that bring rows into a norm ball, leaving the rows themselves untouched."""
+"""How rows are clipped: shrunk as a whole by a factor, or entry by entry between two limits.
+
+Factors leave the rows themselves untouched; clamped rows are copied only if some entry is outside.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -65,3 +69,20 @@ def _factors(norms: Vector, radius: float) -> Vector:
     # A subnormal factor has few digits and could be rounded up by a lot: such rows become zero.
     factors[factors < np.finfo(np.float64).tiny] = 0.0
     return factors
+
+
+def clamp_rows(rows: Array, lower: float | Vector, upper: float | Vector) -> Array:
+    """Clamp each column between its limits."""
+    is_above = np.all(rows.min(axis=0, initial=math.inf) >= lower)
+    is_below = np.all(rows.max(axis=0, initial=-math.inf) <= upper)
+    return rows if is_above and is_below else np.clip(rows, lower, upper)
+
+
+def clamp_stored(matrix: Csr, lower: float | Vector, upper: float | Vector) -> Csr:
+    """Clamp each stored entry between its own limits."""
+    stored = matrix.data[: matrix.nnz]
+    if np.all(stored >= lower) and np.all(stored <= upper):
+        return matrix
+    clamped = matrix.copy()
+    np.clip(stored, lower, upper, out=clamped.data[: matrix.nnz])
+    return clamped

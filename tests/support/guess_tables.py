@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 
-class EveryMechanism:
+class GuessTables:
     """Tables P[t | s]: coins s of all canaries, guesses t of which ``guesses`` are not zero."""
 
     def __init__(self, canaries, guesses):

@@ -13,7 +13,7 @@ from discreet.geometry import Box
 from discreet.losses import Squared
 from discreet.mechanisms import ExponentialSampling
 from discreet.mechanisms.sampling.guide import FARTHEST, STEEPEST, Guide, find_guide
-from discreet.mechanisms.sampling.rejection import RATE_BITS, Cells, Sampler, _log_sums
+from discreet.mechanisms.sampling.rejection import RATE_BITS, EnvelopeCells, Sampler, _log_sums
 from discreet.noise import RehearsalNoise
 from discreet.penalties import Indicator
 from discreet.privacy import AddRemoveOne, Budget
@@ -34,7 +34,7 @@ def test_a_tangent_that_touches_the_energy_is_no_error_at_any_height(exponent, s
     bits = np.full((count, width), 4, np.int64)
     rates = generator.integers(0, 2**38, size=(count, width))
     bases = sign * 2.0**exponent * (1 + generator.random()) + generator.random(count)
-    cells = Cells(
+    cells = EnvelopeCells(
         np.zeros((count, width), np.int64), bits, rates, rates >= 0, bases, _log_sums(rates, bits)
     )
     sampler = Sampler(None, None, None, guide_of(width))

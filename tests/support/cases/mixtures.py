@@ -17,7 +17,7 @@ from discreet.losses import Huber, Squared
 from discreet.mechanisms import SimplexSampling
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions.mixture import Mixture
-from support.cases import Case, Data, _hostile_row
+from support.cases.base import Case, Data, hostile_row
 
 
 @dataclass(frozen=True)
@@ -25,10 +25,10 @@ class MixtureCase(Case):
     """Draws from an entropic minimiser."""
 
     def silent_answer(self, plan, data):
-        return best_shares(self.question, *_clipped(self.question, data))
+        return best_shares(self.question, *clip_to_bounds(self.question, data))
 
 
-def _clipped(question, data):
+def clip_to_bounds(question, data):
     radius, labels = question.bounds.features.radius, question.bounds.labels
     X = np.clip(np.asarray(data.X, dtype=np.float64), -radius, radius)
     return X, np.clip(np.asarray(data.y, dtype=np.float64), labels.low, labels.high)
@@ -84,8 +84,8 @@ def _cases():
         first = Data(rest + more, [*marks, 1.0])
         second = Data(rest, marks) if unit == AddRemoveOne() else Data(rest + less, [*marks, 1.0])
         return MixtureCase(f"simplex sampling, {label}, {unit.name}", SimplexSampling(), question,
-                           unit, budget, (first, second), None,
-                           _hostile_row(3, labels=(-1.0, 0.5)))  # fmt: skip
+                           unit, budget, (first, second),
+                           hostile_row(3, labels=(-1.0, 0.5)))  # fmt: skip
 
     yield case("squares, pure", squares, AddRemoveOne(), pure)
     yield case("squares, many draws", squares, ReplaceOne(), approximate)
@@ -93,4 +93,4 @@ def _cases():
     yield case("huber, larger total, pure", robust, ReplaceOne(), pure)
 
 
-MIXTURES = tuple(_cases())
+CASES = tuple(_cases())

@@ -1,4 +1,4 @@
-"""Mechanisms that draw an answer instead of adding noise to one: their laws are finite."""
+"""Quantiles drawn by the exponential mechanism: their laws are finite."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from discreet.geometry import Box
 from discreet.mechanisms import ExponentialSampling
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions import ColumnQuantiles
-from support.cases import Case, Data, _hostile_row
+from support.cases.base import Case, Data, hostile_row
 
 
 @dataclass(frozen=True)
-class SelectionCase(Case):
+class QuantileCase(Case):
     """A draw of quantiles on a grid."""
 
     def silent_answer(self, plan, data):
-        values = _clipped(self, data)
+        values = clip_to_box(self, data)
         return np.quantile(values, self.question.q, axis=0, method="averaged_inverted_cdf")
 
 
-def _clipped(case, data):
+def clip_to_box(case, data):
     box = case.question.bounds.features
     return np.clip(np.asarray(data.X, dtype=np.float64), box.lower, box.upper)
 
@@ -50,7 +50,10 @@ def laws_of(case, plan, pair=None):
     rate = float(plan.rate)
     return tuple(
         law_of(
-            plan.places(0, _clipped(case, data)[:, 0]), plan.question.steps, plan.question.q, rate
+            plan.places(0, clip_to_box(case, data)[:, 0]),
+            plan.question.steps,
+            plan.question.q,
+            rate,
         )
         for data in pair or case.worst_pair
     )
@@ -69,9 +72,9 @@ def _cases():
     def case(label, unit, budget, first, second, q=0.5, columns=1, steps=400):
         bounds = Bounds(Box([0.0] * columns, [1.0] * columns), columns)
         pair = tuple(Data(np.tile(np.array(rows)[:, None], columns)) for rows in (first, second))
-        return SelectionCase(f"exponential sampling, {label}, {unit.name}", ExponentialSampling(),
-                             ColumnQuantiles(bounds, q, steps), unit, budget, pair, None,
-                             _hostile_row(columns))  # fmt: skip
+        return QuantileCase(f"exponential sampling, {label}, {unit.name}", ExponentialSampling(),
+                             ColumnQuantiles(bounds, q, steps), unit, budget, pair,
+                             hostile_row(columns))  # fmt: skip
 
     added, removed = [1.0, 0.97], [1.0]
     yield case("median", add, pure, removed, added)
@@ -87,4 +90,4 @@ def _cases():
     )
 
 
-SELECTIONS = tuple(_cases())
+CASES = tuple(_cases())

@@ -13,7 +13,7 @@ from discreet.mechanisms import ExponentialSampling
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions import BestThreshold, LeastLoss
 from discreet.questions.locations import ColumnLocations
-from support.cases import Case, Data, _hostile_row
+from support.cases.base import Case, Data, hostile_row
 
 
 def errors_of(X, y, steps):
@@ -83,15 +83,15 @@ def _cases():
             tables, places = (Data(losses[1:]), Data(losses)), (Data(points[1:]), Data(points))
         for kind, name, question, pair, row in (
             (ThresholdCase, "threshold", BestThreshold(marked, steps=100), classes,
-             _hostile_row(2, [-1, 1])),
-            (ColumnCase, "least loss", LeastLoss(columns), tables, _hostile_row(2)),
+             hostile_row(2, [-1, 1])),
+            (ColumnCase, "least loss", LeastLoss(columns), tables, hostile_row(2)),
             (LocationCase, "Huber location", ColumnLocations(columns, Huber(0.1)), places,
-             _hostile_row(2)),
+             hostile_row(2)),
             (LocationCase, "absolute location", ColumnLocations(columns, Pinball(0.5)), places,
-             _hostile_row(2)),
+             hostile_row(2)),
         ):  # fmt: skip
             yield kind(f"exponential sampling, {name}, {unit.name}", ExponentialSampling(),
-                       question, unit, Budget(1.0), pair, None, row)  # fmt: skip
+                       question, unit, Budget(1.0), pair, row)  # fmt: skip
 
 
-CHOICES = tuple(_cases())
+CASES = tuple(_cases())

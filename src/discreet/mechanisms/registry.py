@@ -1,0 +1,74 @@
+"""Every mechanism of the library, once; and those that fit linear models, by name.
+
+Audits, privacy cards, the command line, estimators and the universal tests feed on this list.
+"""
+
+from __future__ import annotations
+
+from discreet import _checks
+from discreet.mechanisms.adaptive_ridge import AdaptiveRidge
+from discreet.mechanisms.base import Mechanism
+from discreet.mechanisms.exponential_sampling import ExponentialSampling
+from discreet.mechanisms.gaussian_sum import GaussianSum
+from discreet.mechanisms.laplace_sum import LaplaceSum
+from discreet.mechanisms.localization import Localization
+from discreet.mechanisms.noisy_gradient import NoisyGradient
+from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
+from discreet.mechanisms.one_vs_rest import EachAgainstTheRest
+from discreet.mechanisms.output_perturbation import OutputPerturbation
+from discreet.mechanisms.private_count import PrivateCount
+from discreet.mechanisms.private_standardisation import PrivateStandardisation
+from discreet.mechanisms.simplex_sampling import SimplexSampling
+from discreet.mechanisms.sufficient_statistics import SufficientStatistics
+from discreet.mechanisms.vector_perturbation import VectorPerturbation
+
+REGISTRY: tuple[Mechanism, ...] = (
+    GaussianSum(),
+    LaplaceSum(),
+    PrivateCount(),
+    OutputPerturbation(),
+    ObjectivePerturbation(),
+    EachAgainstTheRest(),
+    PrivateStandardisation(),
+    AdaptiveRidge(),
+    SufficientStatistics(),
+    ExponentialSampling(),
+    NoisyGradient(),
+    SimplexSampling(),
+    VectorPerturbation(),
+    Localization(),
+)
+"""Every mechanism; the universal checks run over all of them."""
+
+LEARNERS: tuple[str, ...] = (
+    "objective_perturbation",
+    "output_perturbation",
+    "sufficient_statistics",
+    "private_standardisation",
+    "adaptive_ridge",
+    "noisy_gradient",
+    "exponential_sampling",
+    "localization",
+)
+"""Names of the mechanisms that solve a :class:`~discreet.questions.Problem`, so linear models."""
+
+_BY_NAME = {mechanism.name: mechanism for mechanism in REGISTRY}
+
+
+def mechanism_named(name: str) -> Mechanism:
+    """Return the mechanism of this name, with its default arguments.
+
+    Parameters
+    ----------
+    name
+        That of the proof note, such as ``"gaussian_sum"``.
+
+    Examples
+    --------
+    >>> mechanism_named("objective_perturbation")
+    ObjectivePerturbation(law=None)
+    >>> sorted(set(LEARNERS) - {mechanism.name for mechanism in REGISTRY})
+    []
+    """
+    _checks.one_of(tuple(_BY_NAME), name=name)
+    return _BY_NAME[name]

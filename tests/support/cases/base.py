@@ -1,0 +1,100 @@
+"""What every case is: a mechanism, a question, a unit, and neighbours hard to tell apart."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from discreet.data import Rows
+from discreet.mechanisms import Mechanism
+from discreet.privacy import Budget, Unit
+from discreet.questions import Question
+from support.opened import open_rows
+
+
+@dataclass(frozen=True)
+class Data:
+    """A data set."""
+
+    X: Any
+    y: Any = None
+
+    def open(self, case, **options):
+        return open_rows(self.X, self.y, bounds=case.question.bounds, unit=case.unit, **options)
+
+    def as_sparse(self):
+        return replace(self, X=sparse.csr_array(np.asarray(self.X)))
+
+
+@dataclass(frozen=True)
+class Case(ABC):
+    """A mechanism, a question, a unit, and the neighbours that it can tell apart best."""
+
+    label: str
+    mechanism: Mechanism
+    question: Question
+    unit: Unit
+    budget: Budget
+    worst_pair: tuple[Data, Data]
+    random_row: Callable[[np.random.Generator], tuple[Any, Any]] = field(repr=False)
+
+    def plan(self, budget=None):
+        return self.mechanism.plan(self.question, budget or self.budget, self.unit)
+
+    def seal(self, data):
+        """Return the rows of a data set, not yet opened."""
+        return Rows(data.X, data.y, bounds=self.question.bounds, unit=self.unit)
+
+    @abstractmethod
+    def silent_answer(self, plan, data):
+        """What the plan would release if there were no noise, nor anything done against it."""
+
+    def solver_error(self, plan, data):
+        """How far apart releases of the same rows by different engines may be."""
+        return 0.0
+
+    def random_pair(self, generator):
+        """Two neighbours of some twenty hostile rows."""
+        rows = [self.random_row(generator) for _ in range(20)]
+        other = list(rows)
+        other[generator.integers(20)] = self.random_row(generator)
+        if not self.unit.count_is_public:
+            other = rows[:-1]
+        return _data(rows), _data(other)
+
+
+def _data(rows):
+    labels = [label for _, label in rows]
+    X = np.array([x for x, _ in rows])
+    return Data(X, None if labels[0] is None else np.array(labels))
+
+
+def hostile_row(width, labels=None):
+    """Rows inside, far outside, on the edge, empty, and not numbers at all."""
+
+    def draw(generator):
+        kind = generator.integers(6)
+        x = generator.standard_normal(width) * 10.0 ** generator.integers(-3, 4)
+        if kind == 0:
+            x[generator.integers(width)] = generator.choice([np.nan, np.inf, -np.inf, 1e308])
+        elif kind == 1:
+            x = np.zeros(width)
+        elif kind == 2:
+            x = x / np.linalg.norm(x)
+        label = None if labels is None else generator.choice([*labels, 99.0, np.nan])
+        return x, label
+
+    return draw
+
+
+def l1(vector):
+    return float(np.abs(vector).sum())
+
+
+def l2(vector):
+    return float(np.linalg.norm(vector))

@@ -1,0 +1,111 @@
+"""Examples of every loss, convex set and penalty: what the laws of each of them run over.
+
+A new class is listed in its room (``LOSSES``, ``SETS``, ``PENALTIES``) and here; tests say if it is
+not. Sets live in three dimensions.
+"""
+
+from __future__ import annotations
+
+from discreet.geometry import (
+    Box,
+    L1Ball,
+    L1L2Ball,
+    L2Ball,
+    LinfBall,
+    NuclearBall,
+    Product,
+    Simplex,
+    WholeSpace,
+)
+from discreet.losses import (
+    Hinge,
+    Huber,
+    HuberHinge,
+    LogCosh,
+    Logistic,
+    MarginLogistic,
+    Pinball,
+    Poisson,
+    PseudoHuber,
+    SmoothedHinge,
+    SmoothedPinball,
+    Squared,
+)
+from discreet.penalties import L1, L1L2, L2, Indicator, L1Within, WithRidge
+
+LOSS_EXAMPLES = {
+    Logistic: [Logistic()],
+    MarginLogistic: [MarginLogistic(margin) for margin in (0.0, 2.0, 5.0)],
+    HuberHinge: [HuberHinge(width) for width in (0.5, 0.1, 3.0)],
+    SmoothedHinge: [SmoothedHinge(width) for width in (1.0, 0.2, 4.0)],
+    Hinge: [Hinge()],
+    Squared: [Squared(label_bound) for label_bound in (1.0, 7.0)],
+    **{kind: [kind(0.3), kind(2.0)] for kind in (Huber, PseudoHuber, LogCosh)},
+    Pinball: [Pinball(quantile) for quantile in (0.5, 0.1, 0.9)],
+    SmoothedPinball: [SmoothedPinball(quantile, 0.5) for quantile in (0.5, 0.1, 0.9)],
+    Poisson: [Poisson(label_bound=4.0, reach=2.0), Poisson(label_bound=30.0, reach=1.0)],
+}
+ALL_LOSSES = [loss for examples in LOSS_EXAMPLES.values() for loss in examples]
+
+SMALL, LARGE = 1e-100, 1e100
+EXTREME_LOSSES = [
+    MarginLogistic(LARGE),
+    *(kind(size) for kind in (HuberHinge, SmoothedHinge, Squared) for size in (SMALL, LARGE)),
+    *(kind(size) for kind in (Huber, PseudoHuber, LogCosh) for size in (SMALL, LARGE)),
+    *(SmoothedPinball(quantile, SMALL) for quantile in (1e-300, 1 - 2**-53)),
+    *(SmoothedPinball(quantile, LARGE) for quantile in (1e-300, 1 - 2**-53)),
+    Pinball(1e-300),
+    Pinball(1 - 2**-53),
+    *(Poisson(bound, reach) for bound in (SMALL, LARGE) for reach in (SMALL, 230.0)),
+]
+
+SET_EXAMPLES = {
+    **{kind: [kind(0.3), kind(SMALL), kind(LARGE)] for kind in (L2Ball, L1Ball, LinfBall)},
+    Box: [
+        Box((-1.0, -2.0, -0.5), (1.0, 0.1, 0.0)),
+        Box((1.0, 2.0, 3.0), (1.0, 5.0, 3.5)),
+        Box((-1e100, -1e-200, 0.0), (1e100, 1e-200, 1e100)),
+        Box((0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
+    ],
+    Simplex: [Simplex(), Simplex(SMALL), Simplex(LARGE)],
+    L1L2Ball: [
+        L1L2Ball(1.2, 1.0),
+        L1L2Ball(SMALL, SMALL),
+        L1L2Ball(LARGE, 7e99),
+        L1L2Ball(0.5, 3.0),
+    ],
+    Product: [Product([(L2Ball(0.3), 2), (LinfBall(4.0), 1)]), Product([(L1Ball(LARGE), 3)])],
+    NuclearBall: [NuclearBall(0.3, (1, 3)), NuclearBall(1e-50, (3, 1)), NuclearBall(1e50, (1, 3))],
+    WholeSpace: [WholeSpace()],
+}
+ALL_SETS = [region for examples in SET_EXAMPLES.values() for region in examples]
+
+SIMPLE_SETS = [
+    L2Ball(1.0),
+    L1Ball(1.5),
+    LinfBall(0.5),
+    Simplex(),
+    WholeSpace(),
+    Box((-1.0, 0.0, 0.5), (1.0, 2.0, 0.5)),
+]
+"""One of each kind that an l1 penalty may be confined to."""
+
+PENALTY_EXAMPLES = {
+    L2: [L2(0.0), L2(0.7), L2(20.0)],
+    L1: [L1(0.0), L1(0.5), L1(0.5, spares_last=True)],
+    L1L2: [L1L2(0.3, 0.8), L1L2(0.3, 0.0), L1L2(0.0, 2.0)],
+    Indicator: [Indicator(region) for region in SIMPLE_SETS],
+    L1Within: [
+        L1Within(L1(0.4, spares_last=spares), region)
+        for spares in (False, True)
+        for region in SIMPLE_SETS
+    ],
+    WithRidge: [
+        WithRidge(L2(0.3), 0.5),
+        WithRidge(L1(0.5), 0.8),
+        WithRidge(L1L2(0.2, 0.4), 0.0),
+        WithRidge(WithRidge(L1(0.5), 0.8), 0.3),
+        *(WithRidge(Indicator(region), 0.9) for region in SIMPLE_SETS),
+    ],
+}
+ALL_PENALTIES = [penalty for examples in PENALTY_EXAMPLES.values() for penalty in examples]
