@@ -19,6 +19,7 @@ from discreet.audit.one_run.whole_profile import (
     certified_p_value,
     claim_of,
     profile_p_value,
+    propose,
     scale_claim,
 )
 from discreet.audit.statistical.certify import Claim
