@@ -17,7 +17,7 @@ from discreet.cli.model_folder import open_model
 from discreet.cli.new_files import check_new, new_file
 from discreet.errors import InputError
 from discreet.linear_model import LinearClassifier
-from discreet.tables.files import check_suffix
+from discreet.tables.declared_files import check_suffix
 
 PREDICTION, PROBABILITY = "prediction", "probability_of_{}"
 

@@ -4,7 +4,7 @@ A CSV file is read whole. Parquet files, one or many, come through the door for 
 (:mod:`discreet.data.stored`), a few rows at a time.
 """
 
-from discreet.tables.files import (
+from discreet.tables.declared_files import (
     RowsAndLabels,
     are_files,
     check,

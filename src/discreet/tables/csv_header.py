@@ -45,7 +45,9 @@ def check_columns(path: Path, names: Sequence[str], schema: Schema, *, with_targ
     is_text = path.suffix.lower() == ".csv"
     missing = [name for name in wanted if name not in names]
     if missing:
-        raise InputError(f"{path}: {_missing(missing)}{f' {_hint(names)}' if is_text else ''}")
+        raise InputError(
+            f"{path}: {_missing_words(missing)}{f' {_hint(names)}' if is_text else ''}"
+        )
     for name in wanted:
         check_found(str(path), name, names.count(name))
     known = {*wanted, *schema.ignored, schema.target.name}
@@ -54,19 +56,19 @@ def check_columns(path: Path, names: Sequence[str], schema: Schema, *, with_targ
         shown = [str(place + 1) if is_text else repr(names[place][:SHOWN]) for place in extra]
         where = "of the first line " if is_text else ""
         raise InputError(
-            f"{path}: {_columns(shown)} {where}{'is' if len(extra) == 1 else 'are'} not in "
+            f"{path}: {_columns_words(shown)} {where}{'is' if len(extra) == 1 else 'are'} not in "
             f"{schema.source}. Declare what is to be used under [columns], and put the rest on the "
             "list `ignored` under [data]."
         )
 
 
-def _missing(names: Sequence[str]) -> str:
+def _missing_words(names: Sequence[str]) -> str:
     are = "is" if len(names) == 1 else "are"
     shown = [repr(name[:SHOWN]) for name in names]
-    return f"{_columns(shown)}, which the schema declares, {are} missing."
+    return f"{_columns_words(shown)}, which the schema declares, {are} missing."
 
 
-def _columns(shown: Sequence[str]) -> str:
+def _columns_words(shown: Sequence[str]) -> str:
     listed = ", ".join(shown[:NAMED])
     more = f" and {len(shown) - NAMED} more" if len(shown) > NAMED else ""
     return f"the column{'' if len(shown) == 1 else 's'} {listed}{more}"

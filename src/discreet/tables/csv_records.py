@@ -45,7 +45,7 @@ def check_records(path: Path) -> None:
     """
     state = _Start()
     for window in _windows(path):
-        state = _after(path, window, state)
+        state = _scan_window(path, window, state)
     if state.is_quoted:
         raise InputError(
             f"{path}: a cell opens a quote that no cell closes. Is the file complete? A quote "
@@ -77,7 +77,7 @@ def _windows(path: Path) -> Iterator[bytes]:
         yield window + b"\n"
 
 
-def _after(path: Path, window: bytes, start: _Start) -> _Start:
+def _scan_window(path: Path, window: bytes, start: _Start) -> _Start:
     """Check all bytes of a window but the first and the last, which are its neighbours'."""
     end = len(window) - 1
     quotes = np.empty(0, dtype=np.int64)

@@ -14,7 +14,7 @@ from discreet.data.frame import Coded
 from discreet.errors import InputError
 from discreet.preprocessing import Category, Numeric
 from discreet.schema import Schema, Target, parse
-from discreet.tables.files import _columns_wanted
+from discreet.tables.declared_files import _columns_wanted
 from support.place import CANARIES, CANARY, SCHEMA, TABLE, columns, write_parquet
 
 PATIENTS = parse(SCHEMA)
