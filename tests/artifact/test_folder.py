@@ -20,7 +20,7 @@ from sklearn.linear_model import LinearRegression
 from discreet.artifact import load, save
 from discreet.artifact.codec import decode, decode_array, encode, encode_array
 from discreet.artifact.folder import ARRAYS, DOCUMENT, _digest
-from discreet.artifact.models import KINDS
+from discreet.artifact.models import model_kinds
 from discreet.artifact.npz_file import to_bytes
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import Box, L1Ball, L1L2Ball, L2Ball, NuclearBall, Product, Simplex
@@ -103,7 +103,7 @@ def answers(model, name):
 
 
 def test_every_estimator_is_stored_here():
-    assert {type(fitted(name)).__name__ for name in MODELS} == set(KINDS)
+    assert {type(fitted(name)).__name__ for name in MODELS} == set(model_kinds())
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -9,13 +9,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.linear_model import Ridge as PlainRidge
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from discreet import MemoryLedger
 from discreet.errors import InputError, InputTypeError, NotAccepted
 from discreet.linear_model import LowRankRegressor
 from discreet.privacy import Budget
-from support.rules import expected_to_fail, with_fitting_noise
 
 rehearsal = pytest.mark.filterwarnings("ignore::discreet.errors.RehearsalWarning")
 _GENERATOR = np.random.default_rng(3)
@@ -23,16 +21,6 @@ X = _GENERATOR.standard_normal((400, 3))
 X /= np.maximum(1.0, np.linalg.norm(X, axis=1))[:, None]
 Y = 0.5 * X @ np.outer([1.0, -0.5, 0.3], [0.6, 0.8]) + 0.02 * _GENERATOR.standard_normal((400, 2))
 EXACT = {"epsilon": math.inf, "max_rows": 400}
-
-
-@rehearsal
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@parametrize_with_checks(
-    [LowRankRegressor(), LowRankRegressor(unit="replace", delta=0.0)],
-    expected_failed_checks=expected_to_fail,
-)
-def test_it_keeps_every_rule_of_scikit_learn(estimator, check):
-    check(with_fitting_noise(estimator, check))
 
 
 def test_every_parameter_is_documented():

@@ -10,13 +10,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from discreet import MemoryLedger
 from discreet.errors import CalibrationError, InputError, InputTypeError
 from discreet.location import GeometricMedian
 from discreet.privacy import Budget
-from support.rules import expected_to_fail, with_fitting_noise
 
 rehearsal = pytest.mark.filterwarnings("ignore::discreet.errors.RehearsalWarning")
 CENTRE = np.array([1.0, -2.0, 0.5])
@@ -32,16 +30,6 @@ def weiszfeld(rows):
 
 
 TRUE = weiszfeld(X)
-
-
-@rehearsal
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@parametrize_with_checks(
-    [GeometricMedian(), GeometricMedian(unit="replace", delta=0.0)],
-    expected_failed_checks=expected_to_fail,
-)
-def test_it_keeps_every_rule_of_scikit_learn(estimator, check):
-    check(with_fitting_noise(estimator, check))
 
 
 def test_every_parameter_is_documented_and_has_the_usual_default():

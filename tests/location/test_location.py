@@ -10,13 +10,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from discreet import MemoryLedger
 from discreet.errors import BudgetExceeded, InputError, InputTypeError
 from discreet.location import Median, Quantile
 from discreet.privacy import Budget
-from support.rules import expected_to_fail, with_fitting_noise
 
 EVERY = [Median, Quantile]
 every_estimator = pytest.mark.parametrize("model", EVERY)
@@ -28,16 +26,6 @@ PUBLIC = {"location_", "n_features_in_", "release_", "privacy_"}
 
 def attributes(model):
     return set(vars(model)) - set(model.get_params())
-
-
-@rehearsal
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@parametrize_with_checks(
-    [Median(), Quantile(0.25), Median(unit="replace", delta=0.0)],
-    expected_failed_checks=expected_to_fail,
-)
-def test_it_keeps_every_rule_of_scikit_learn(estimator, check):
-    check(with_fitting_noise(estimator, check))
 
 
 @every_estimator

@@ -9,34 +9,17 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from discreet import MemoryLedger
 from discreet.errors import BudgetExceeded, InputError, InputTypeError
 from discreet.location import Location, Threshold
 from discreet.losses import Hinge, Huber, Pinball, Squared
 from discreet.privacy import Budget
-from support.rules import expected_to_fail, with_fitting_noise
 
 rehearsal = pytest.mark.filterwarnings("ignore::discreet.errors.RehearsalWarning")
 X = np.random.default_rng(0).normal(40.0, 10.0, size=(400, 2))
 y = np.where(X[:, 1] > 45.0, "old", "young")
 AGES = (0.0, 120.0)
-
-
-@rehearsal
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@parametrize_with_checks(
-    [
-        Location(),
-        Location("absolute", unit="replace"),
-        Threshold(),
-        Threshold(unit="replace", delta=0.0),
-    ],
-    expected_failed_checks=expected_to_fail,
-)
-def test_they_keep_every_rule_of_scikit_learn(estimator, check):
-    check(with_fitting_noise(estimator, check))
 
 
 @pytest.mark.parametrize("model", [Location, Threshold])

@@ -20,11 +20,16 @@ from discreet import _strict_json
 from discreet._types import Json
 from discreet.artifact import npz_file
 from discreet.artifact.codec import decode, decode_array, encode, encode_array
-from discreet.artifact.models import KINDS, NOT_STORED, ModelKind, fitted_attributes, kind_of
+from discreet.artifact.models import (
+    NOT_STORED,
+    ModelKind,
+    fitted_attributes,
+    kind_of,
+    model_kinds,
+)
 from discreet.errors import DiscreetError, InputError
 from discreet.estimators.storing import STORED_WITHOUT
 from discreet.ledger.memory import LostLedger
-from discreet.linear_model import LowRankRegressor
 from discreet.record import Release
 
 FORMAT = "discreet model"
@@ -169,9 +174,10 @@ def _rebuild_model(document: Json, where: Path) -> Any:
     _strict_json.check_fields(document, FIELDS, "a stored model")
     if document["digest"] != _digest(document):
         raise InputError("its digest does not fit; the document was damaged.")
-    kind = KINDS.get(document["model"]) if isinstance(document["model"], str) else None
+    kinds, name = model_kinds(), document["model"]
+    kind = kinds.get(name) if isinstance(name, str) else None
     if kind is None:
-        raise InputError(f"models are {', '.join(sorted(KINDS))}; got {document['model']!r}.")
+        raise InputError(f"models are {', '.join(sorted(kinds))}; got {name!r}.")
     learnt = _read_learnt(document, kind, _read(where, ARRAYS))
     model = kind.model(**_decode_arguments(document["arguments"], kind))
     for name, value in learnt.items():
@@ -257,7 +263,7 @@ def _check_coefficients(model: Any, columns: int) -> None:
             raise InputError(f"{classes} classes are learnt by one of {ways}.")
         rows = 1 if classes == 2 else classes
         wanted: tuple[tuple[int, ...], tuple[int, ...]] = ((rows, width), (rows,))
-    elif isinstance(model, LowRankRegressor) and np.ndim(model.coef_) == 2:
+    elif np.ndim(model.coef_) == 2 and model.__sklearn_tags__().target_tags.multi_output:
         wanted = ((len(model.coef_), width), (len(model.coef_),))
     else:
         wanted = ((width,), ())

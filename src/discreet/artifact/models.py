@@ -3,40 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from discreet._types import Array
 from discreet.errors import InputError, InputTypeError
-from discreet.linear_model import (
-    ElasticNet,
-    HuberRegressor,
-    Lasso,
-    LinearClassifier,
-    LinearRegressor,
-    LogisticRegression,
-    LowRankRegressor,
-    PoissonRegressor,
-    QuantileRegressor,
-    Ridge,
-    SimplexRegression,
-)
-from discreet.location import GeometricMedian, Location, Median, Quantile, Threshold
+from discreet.estimators.registry import all_estimators
 from discreet.preprocessing import BoundedScaler
-from discreet.svm import LinearSVC
 
 NOT_STORED = ("ledger", "rehearsal")
 """Arguments that are left out: where a fit was paid for, and the seed of a rehearsal."""
 
 COLUMNS = frozenset(["n_features_in_"])
 NAMES = frozenset(["feature_names_in_"])
-CLASSIFIERS = (LogisticRegression, LinearClassifier, LinearSVC)
-REGRESSORS = (
-    *(Ridge, HuberRegressor, QuantileRegressor, PoissonRegressor, LinearRegressor),
-    *(Lasso, ElasticNet, SimplexRegression, LowRankRegressor),
-)
-LOCATIONS = (Median, Quantile, Location, GeometricMedian)
 
 
 @dataclass(frozen=True)
@@ -49,19 +30,18 @@ class ModelKind:
     is_released: bool = True
 
 
-def _kinds() -> dict[str, ModelKind]:
-    classifying = {"coef_", "intercept_", "classes_", "multiclass_"}
-    kinds = [ModelKind(model, COLUMNS | classifying) for model in CLASSIFIERS]
-    kinds += [ModelKind(model, COLUMNS | {"coef_", "intercept_"}) for model in REGRESSORS]
-    kinds += [ModelKind(model, COLUMNS | {"location_"}) for model in LOCATIONS]
-    drawn = {"threshold_", "column_", "direction_", "classes_"}
-    kinds.append(ModelKind(Threshold, COLUMNS | drawn))
+@cache
+def model_kinds() -> dict[str, ModelKind]:
+    """Return every class of models that can be stored, by name: all estimators, and the scaler.
+
+    Examples
+    --------
+    >>> sorted(model_kinds()["Median"].learnt)
+    ['location_', 'n_features_in_']
+    """
+    kinds = [ModelKind(model, COLUMNS | model.learns) for model in all_estimators()]
     kinds.append(ModelKind(BoundedScaler, frozenset(), NAMES | COLUMNS, is_released=False))
     return {kind.model.__name__: kind for kind in kinds}
-
-
-KINDS = _kinds()
-"""Every class of models that can be stored."""
 
 
 def kind_of(model: Any) -> ModelKind:
@@ -73,10 +53,11 @@ def kind_of(model: Any) -> ModelKind:
     >>> kind_of(BoundedScaler([Numeric(0, 1)])).is_released
     False
     """
-    kind = KINDS.get(type(model).__name__)
+    kinds = model_kinds()
+    kind = kinds.get(type(model).__name__)
     if kind is None or kind.model is not type(model):
         raise InputTypeError(
-            f"only this library's own models can be stored, {', '.join(sorted(KINDS))}; got a "
+            f"only this library's own models can be stored, {', '.join(sorted(kinds))}; got a "
             f"value of type {type(model).__name__}."
         )
     missing = kind.learnt - set(vars(model))
@@ -98,7 +79,7 @@ def fitted_attributes(model: Any, kind: ModelKind) -> dict[str, Any]:
 def check_linear(model: Any, what: str) -> None:
     """Raise unless the model is a fitted linear one."""
     kind = kind_of(model)
-    if kind.model not in (*CLASSIFIERS, *REGRESSORS):
+    if "coef_" not in kind.learnt:
         raise InputError(f"{what} is for linear models; store a {kind.model.__name__} with save().")
 
 

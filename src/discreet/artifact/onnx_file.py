@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 
-from discreet.artifact.models import CLASSIFIERS, check_linear, coefficients
+from discreet.artifact.models import check_linear, coefficients
 from discreet.artifact.skops_file import write_whole
 from discreet.errors import InputError
 from discreet.geometry import L1L2Ball
@@ -56,9 +56,7 @@ def to_onnx(model: BaseEstimator, path: str | Path) -> Path:
         raise InputError("to_onnx needs onnx; install discreet[export].") from None
     graph = _Graph(onnx)
     outputs = (
-        _add_classification(graph, model)
-        if isinstance(model, CLASSIFIERS)
-        else _add_regression(graph, model)
+        _add_classification(graph, model) if is_classifier(model) else _add_regression(graph, model)
     )
     whole = onnx.helper.make_model(
         onnx.helper.make_graph(

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 from sklearn import linear_model, svm
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 
-from discreet.artifact.models import CLASSIFIERS, check_linear, coefficients
+from discreet.artifact.models import check_linear, coefficients
 from discreet.errors import InputError
 from discreet.linear_model import LinearRegressor, LogisticRegression, PoissonRegressor
 
@@ -69,7 +69,7 @@ def plain_model(model: Any) -> Any:
             "plain linear model does; use to_onnx, or save."
         )
     coef, intercept = coefficients(model)
-    if not isinstance(model, CLASSIFIERS):
+    if not is_classifier(model):
         plain = linear_model.LinearRegression()
         is_single = np.ndim(model.coef_) == 1
         plain.coef_ = coef[0].copy() if is_single else coef.copy()
