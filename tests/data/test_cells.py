@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from discreet.data import cells
-from discreet.data.cells import is_row, label_of, number_of, numbers_of, spelt_of
+from discreet.data.cells import is_row, label_of, number_of, numbers_of, read_spelling
 from support.odd_cells import ODD, hostile
 
 OWN = {
@@ -73,7 +73,9 @@ def time_out():
 
 
 @pytest.mark.parametrize("cell", OWN.values(), ids=OWN)
-@pytest.mark.parametrize("read", [number_of, label_of, spelt_of, lambda cell: numbers_of([cell])])
+@pytest.mark.parametrize(
+    "read", [number_of, label_of, read_spelling, lambda cell: numbers_of([cell])]
+)
 def test_what_a_handler_of_a_signal_raises_is_no_cell(read, cell, time_out):
     line = 1
     while True:
@@ -97,7 +99,7 @@ def test_a_derived_class_is_what_its_base_class_holds():
         assert type(label) is base
         assert label == held
     assert label_of(hostile(bytes, b"yes")) == "yes"
-    assert spelt_of(hostile(str, "TRUE")) == 1.0
+    assert read_spelling(hostile(str, "TRUE")) == 1.0
     assert is_row(hostile(list, [1, 2]))
 
 

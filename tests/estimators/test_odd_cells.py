@@ -150,7 +150,7 @@ REFUSED = {
     "bytes": (np.array([[b"0", b"1"], [b"4711", b"0"]]), [0, 1]),
     "masked": (MASKED, [0, 1]),
     "said to be masked": (Array(lambda: MASKED), [0, 1]),
-    "a matrix": (np.matrix([[0, 1], [CANARY, 0]]), [0, 1]),
+    "a matrix": (np.array([[0, 1], [CANARY, 0]]).view(np.matrix), [0, 1]),
     "an array that fails": (Array(fail), [0, 1]),
     "no array": (Array(lambda: [[0, 1], [CANARY, 0]]), [0, 1]),
     "ragged": ([[0, 1], [CANARY]], [0, 1]),

@@ -16,7 +16,7 @@ from support.private_modules import is_trespass
 
 SOURCE = Path(__file__).parents[2] / "src" / "discreet"
 
-COMMON = {"base", "__init__", "__main__"}
+COMMON = {"base", "registry", "__init__", "__main__"}
 """Names of modules that every room may have."""
 
 MIRRORS = {"cli", "compat"}

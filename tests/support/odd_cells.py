@@ -20,13 +20,14 @@ import pyarrow as pa
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 
-import discreet.linear_model
-import discreet.location
-import discreet.svm
 from discreet.compat.diffprivlib import LinearRegression
 from discreet.compat.diffprivlib import LogisticRegression as Shim
+from discreet.estimators.base import WeightedEstimator
+from discreet.estimators.registry import all_estimators
 from discreet.ledger import MemoryLedger, NoLedger
 from discreet.linear_model import LowRankRegressor
+from discreet.location import Threshold
+from discreet.location.base import LocationEstimator
 from discreet.preprocessing import Numeric
 from discreet.privacy import Budget
 
@@ -295,21 +296,17 @@ class Till(MemoryLedger):
         raise Paid
 
 
-LINEAR = {
-    name: getattr(room, name)
-    for room in (discreet.linear_model, discreet.svm)
-    for name in room.__all__
+EVERY = {kind.__name__: kind for kind in all_estimators()}
+LOCATIONS = {
+    name: kind for name, kind in EVERY.items() if issubclass(kind, (LocationEstimator, Threshold))
 }
-LOCATIONS = {name: getattr(discreet.location, name) for name in discreet.location.__all__}
 SHIMS = {"compat LogisticRegression": Shim, "compat LinearRegression": LinearRegression}
-OF_COLUMNS = {
-    f"{name} of columns": LINEAR[name] for name in ("LinearClassifier", "LinearRegressor")
-}
-ESTIMATORS = {**LINEAR, **OF_COLUMNS, **LOCATIONS, **SHIMS}
+OF_COLUMNS = {f"{name} of columns": EVERY[name] for name in ("LinearClassifier", "LinearRegressor")}
+ESTIMATORS = {**EVERY, **OF_COLUMNS, **SHIMS}
 CLASSIFIERS = tuple(
     name for name, model in ESTIMATORS.items() if issubclass(model, ClassifierMixin)
 )
-WEIGHTED = tuple(name for name in (*LINEAR, *OF_COLUMNS) if name != "LowRankRegressor")
+WEIGHTED = tuple(name for name, kind in ESTIMATORS.items() if issubclass(kind, WeightedEstimator))
 
 
 def make(name, ledger, **parameters):

@@ -96,12 +96,12 @@ def text_of(cell: bytes) -> str | None:
         return None
 
 
-def spelt_of(cell: object) -> float:
+def read_spelling(cell: object) -> float:
     """Return a cell as the number or truth value that it is or spells, NaN if neither.
 
     Examples
     --------
-    >>> spelt_of("True"), spelt_of("2.5"), spelt_of("yes")
+    >>> read_spelling("True"), read_spelling("2.5"), read_spelling("yes")
     (1.0, 2.5, nan)
     """
     if not issubclass(type(cell), str):

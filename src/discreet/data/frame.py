@@ -80,7 +80,7 @@ def is_held_by_arrow(dtype: Any) -> bool:
     return hasattr(dtype, "pyarrow_dtype") or getattr(dtype, "storage", None) == "pyarrow"
 
 
-def held_by_arrow(column: Any) -> Any:
+def arrow_array_of(column: Any) -> Any:
     """Return the Arrow array in which pandas keeps a column, None if it keeps it otherwise.
 
     Its cells are read from there: pandas raises on text that is no UTF-8, and quotes it.

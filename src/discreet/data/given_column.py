@@ -18,7 +18,7 @@ from discreet._quiet import quiet
 from discreet._types import Booleans, Vector
 from discreet.data.arrow import arrow_text
 from discreet.data.cells import numbers_of, text_of
-from discreet.data.frame import Coded, held_by_arrow, is_held_by_arrow
+from discreet.data.frame import Coded, arrow_array_of, is_held_by_arrow
 from discreet.data.kinds import (
     ANYTHING,
     NUMBER,
@@ -199,7 +199,7 @@ def _of_pandas(values: Any, name: str) -> GivenColumn:
             ),
         )
     if kind == TEXT and is_held_by_arrow(dtype):
-        return _of_cells(kind, size, lambda: arrow_text(held_by_arrow(values)))
+        return _of_cells(kind, size, lambda: arrow_text(arrow_array_of(values)))
     return GivenColumn(kind, OBJECTS, size, lambda: (np.asarray(values, dtype=object), None))
 
 

@@ -32,7 +32,7 @@ from discreet.data.stored import Encoding, is_table, open_table
 from discreet.errors import InputError, InputTypeError
 from discreet.estimators.features import FeatureMap
 from discreet.estimators.storing import Storable
-from discreet.estimators.targets import LabelTarget, Target
+from discreet.estimators.targets import LabelTarget, LearningTarget
 from discreet.estimators.task import Asked, Shape
 from discreet.gate import release
 from discreet.ledger import AbstractLedger, NoLedger
@@ -62,7 +62,7 @@ class Table:
     """Rows that were accepted and not read, and what is declared of their labels."""
 
     rows: Source
-    target: Target | None = None
+    target: LearningTarget | None = None
 
 
 class PrivateEstimator(Storable):
@@ -100,11 +100,13 @@ class PrivateEstimator(Storable):
         raise InputError(f"{type(self).__name__} learns from rows alone.")
 
     @abstractmethod
-    def _ask(self, shape: Shape, target: Target | None, budget: Budget, unit: Unit) -> Asked:
+    def _ask(
+        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
+    ) -> Asked:
         """State what is asked of rows of this shape, and choose who answers."""
 
     @abstractmethod
-    def _keep(self, asked: Asked, target: Target | None) -> None:
+    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
         """Keep what was released, in the words of scikit-learn."""
 
     def _fit(self, X: Any, y: Any, weights: Any, target: Any, purpose: str) -> Self:

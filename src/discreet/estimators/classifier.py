@@ -14,7 +14,7 @@ from discreet.errors import InputError
 from discreet.estimators.classes import find_classes, list_classes
 from discreet.estimators.linear import LinearEstimator
 from discreet.estimators.predicting import row_by_row
-from discreet.estimators.targets import ClassTarget, Target
+from discreet.estimators.targets import ClassTarget, LearningTarget
 from discreet.estimators.task import Asked
 from discreet.losses import ProbabilisticLoss
 from discreet.losses.softmax import softmax_of
@@ -54,7 +54,7 @@ class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[mi
     def _target(self, y: GivenColumn | None) -> ClassTarget:
         return class_target(self.classes, y)
 
-    def _keep(self, asked: Asked, target: Target | None) -> None:
+    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
         if isinstance(target, ClassTarget):
             self.classes_ = target.classes
         self.multiclass_ = None

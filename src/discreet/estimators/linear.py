@@ -13,7 +13,7 @@ from discreet._types import Array
 from discreet.estimators.base import WeightedEstimator
 from discreet.estimators.choosing import choose
 from discreet.estimators.features import FeatureMap, PlainFeatures
-from discreet.estimators.targets import Target, known
+from discreet.estimators.targets import LearningTarget, require_target
 from discreet.estimators.task import AbsoluteValues, Asked, LinearTask, Shape, Standardising
 from discreet.geometry import ConvexSet, L2Ball
 from discreet.losses import Loss
@@ -64,14 +64,14 @@ class LinearEstimator(WeightedEstimator):
         _checks.positive(data_norm=self.data_norm)
         return PlainFeatures(L2Ball(self.data_norm), INTERCEPT_SHARE * self.data_norm)
 
-    def _facts(self, target: Target) -> tuple[Fact, ...]:
+    def _facts(self, target: LearningTarget) -> tuple[Fact, ...]:
         """Return what is declared, or taken from the data as public, in the caller's terms."""
         facts = (*self.feature_map().facts, target.fact)
         if self.domain is None:
             return facts
         return (*facts, Fact("coefficients", self.domain.words, Origin.DECLARED))
 
-    def _task(self, shape: Shape, target: Target, budget: Budget, unit: Unit) -> LinearTask:
+    def _task(self, shape: Shape, target: LearningTarget, budget: Budget, unit: Unit) -> LinearTask:
         """State everything public about a fit."""
         features = self.feature_map()
         return LinearTask(
@@ -95,8 +95,10 @@ class LinearEstimator(WeightedEstimator):
             standardising=self._standardising(),
         )
 
-    def _ask(self, shape: Shape, target: Target | None, budget: Budget, unit: Unit) -> Asked:
-        target = known(target)
+    def _ask(
+        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
+    ) -> Asked:
+        target = require_target(target)
         asked = choose(self._task(shape, target, budget, unit))
         facts = self._facts(target)
         return replace(asked, facts=facts if budget.is_private else (*facts, COUNTED))

@@ -12,7 +12,7 @@ from discreet._types import Vector
 from discreet.data.given_column import GivenColumn
 from discreet.estimators.linear import LinearEstimator
 from discreet.estimators.predicting import row_by_row
-from discreet.estimators.targets import NumberTarget, Target, interval_of
+from discreet.estimators.targets import LearningTarget, NumberTarget, interval_of
 from discreet.estimators.task import Asked
 from discreet.questions import Interval
 
@@ -46,7 +46,7 @@ class LinearRegressorBase(RegressorMixin, LinearEstimator):  # type: ignore[misc
         middle = (interval.low + interval.high) / 2 if self.fit_intercept else 0.0
         return NumberTarget(interval, middle)
 
-    def _keep(self, asked: Asked, target: Target | None) -> None:
+    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
         coef, intercept = self._coefficients(asked, self._target(None).origin)
         self.coef_, self.intercept_ = coef[0], float(intercept[0])
 

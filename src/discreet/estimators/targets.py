@@ -24,7 +24,7 @@ from discreet.record import Fact, Origin, labels_in_words, one_of
 FOUND = "the classes found in the labels"
 
 
-class Target(ABC):
+class LearningTarget(ABC):
     """What is learnt from, as declared."""
 
     assumed: tuple[str, ...] = ()
@@ -42,7 +42,7 @@ class Target(ABC):
 
 
 @dataclass(frozen=True)
-class SeveralNumbers(Target):
+class SeveralNumbers(LearningTarget):
     """Several numbers a row, which are columns of the row itself.
 
     Parameters
@@ -64,7 +64,7 @@ class SeveralNumbers(Target):
         return Fact("labels", self.region.words, Origin.DECLARED)
 
 
-class LabelTarget(Target):
+class LabelTarget(LearningTarget):
     """One label a row, read by itself from a cell."""
 
     @property
@@ -140,7 +140,7 @@ class NumberTarget(LabelTarget):
         return inside - self.origin
 
 
-def known(target: Target | None) -> Target:
+def require_target(target: LearningTarget | None) -> LearningTarget:
     """Return the target of an estimator that has one."""
     if target is None:
         raise InputError("this estimator learns from labels; pass them.")

@@ -23,7 +23,7 @@ from discreet.estimators.base import PlainEstimator, Table, accept_target, check
 from discreet.estimators.features import FeatureMap, PlainFeatures, read_rows
 from discreet.estimators.linear import INTERCEPT_SHARE
 from discreet.estimators.predicting import row_by_row
-from discreet.estimators.targets import SeveralNumbers, Target, check_numbers
+from discreet.estimators.targets import LearningTarget, SeveralNumbers, check_numbers
 from discreet.estimators.task import Asked, Shape
 from discreet.geometry import L2Ball, NuclearBall, Product
 from discreet.ledger import AbstractLedger
@@ -33,7 +33,7 @@ from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds, SeveralOutputs
 from discreet.record import Fact, Origin
 
-BENT, MOST_BENT = 0.2, 0.5
+USUAL_BEND, MOST_BEND = 0.2, 0.5
 """What the curvature of one row may cost, over epsilon: if nobody says, and at most."""
 
 
@@ -161,7 +161,9 @@ class LowRankRegressor(RegressorMixin, PlainEstimator):  # type: ignore[misc]
         count = rows.width - columns.width
         return Table(rows, SeveralNumbers(count, opened.is_single, L2Ball(self.target_norm)))
 
-    def _ask(self, shape: Shape, target: Target | None, budget: Budget, unit: Unit) -> Asked:
+    def _ask(
+        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
+    ) -> Asked:
         target = self._several(target)
         problem = self._problem(shape, target.count, budget)
         facts = (
@@ -174,7 +176,7 @@ class LowRankRegressor(RegressorMixin, PlainEstimator):  # type: ignore[misc]
         return Asked(problem, VectorPerturbation(), facts, (raised,) if is_raised else ())
 
     @staticmethod
-    def _several(target: Target | None) -> SeveralNumbers:
+    def _several(target: LearningTarget | None) -> SeveralNumbers:
         if not isinstance(target, SeveralNumbers):
             raise InputTypeError("targets must be numbers, one or several for each row.")
         return target
@@ -196,12 +198,14 @@ class LowRankRegressor(RegressorMixin, PlainEstimator):  # type: ignore[misc]
         if not budget.is_private:
             return problem.row_smoothness if self.alpha is None else self.alpha
 
-        def bent(share: float) -> float:
+        def ridge_for(share: float) -> float:
             return problem.row_smoothness / math.expm1(share * budget.epsilon / problem.rank)
 
-        return bent(BENT) if self.alpha is None else max(self.alpha, bent(MOST_BENT))
+        return (
+            ridge_for(USUAL_BEND) if self.alpha is None else max(self.alpha, ridge_for(MOST_BEND))
+        )
 
-    def _keep(self, asked: Asked, target: Target | None) -> None:
+    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
         target = self._several(target)
         constant, value = asked.question.bounds.intercept, np.asarray(self.release_.value)
         matrix = value.reshape(-1, target.count).T

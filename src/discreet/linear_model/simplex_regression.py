@@ -13,7 +13,7 @@ from discreet.data.given_column import GivenColumn
 from discreet.estimators.base import WeightedEstimator
 from discreet.estimators.features import COLUMNS_FOUND, PlainFeatures
 from discreet.estimators.predicting import row_by_row
-from discreet.estimators.targets import NumberTarget, Target, interval_of, known
+from discreet.estimators.targets import LearningTarget, NumberTarget, interval_of, require_target
 from discreet.estimators.task import Asked, Shape
 from discreet.geometry import LinfBall, limits
 from discreet.ledger import AbstractLedger
@@ -181,7 +181,9 @@ class SimplexRegression(RegressorMixin, WeightedEstimator):  # type: ignore[misc
             return Squared(self._target(None).labels.magnitude)
         return Huber(self.threshold)
 
-    def _ask(self, shape: Shape, target: Target | None, budget: Budget, unit: Unit) -> Asked:
+    def _ask(
+        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
+    ) -> Asked:
         features = self.feature_map()
         bounds = Bounds(
             features.region,
@@ -197,9 +199,9 @@ class SimplexRegression(RegressorMixin, WeightedEstimator):  # type: ignore[misc
             entropy=self.entropy,
             expected_rows=self.expected_rows,
         )
-        return Asked(mixture, SimplexSampling(), (*features.facts, known(target).fact))
+        return Asked(mixture, SimplexSampling(), (*features.facts, require_target(target).fact))
 
-    def _keep(self, asked: Asked, target: Target | None) -> None:
+    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
         self.coef_ = np.array(self.release_.value, dtype=np.float64)  # the release keeps its own
         self.intercept_ = 0.0
 

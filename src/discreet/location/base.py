@@ -11,7 +11,7 @@ from discreet._types import Vector
 from discreet.errors import InputError
 from discreet.estimators.base import PlainEstimator
 from discreet.estimators.features import COLUMNS_FOUND, FeatureMap, PlainFeatures
-from discreet.estimators.targets import Target
+from discreet.estimators.targets import LearningTarget
 from discreet.estimators.task import Asked, Shape
 from discreet.geometry import Box, WholeSpace
 from discreet.mechanisms import ExponentialSampling, Mechanism
@@ -36,11 +36,13 @@ class LocationEstimator(PlainEstimator):
     def feature_map(self) -> FeatureMap:
         return PlainFeatures(WholeSpace())
 
-    def _ask(self, shape: Shape, target: Target | None, budget: Budget, unit: Unit) -> Asked:
+    def _ask(
+        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
+    ) -> Asked:
         mechanism, question = self._choose(shape.n_features, shape.max_rows, budget, unit)
         return Asked(question, mechanism, (COLUMNS_FOUND,))
 
-    def _keep(self, asked: Asked, target: Target | None) -> None:
+    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
         self.location_ = np.asarray(self.release_.value)
 
 

@@ -18,7 +18,7 @@ MECHANISMS = ("noisy_gradient", "vector_perturbation")
 USUAL_SMOOTHING = 0.1
 """The width of the smoothing, over the radius, where curvature has to be bounded."""
 
-BENT, BENT_IF_REPLACED = 0.7, 0.5
+BEND, BEND_IF_REPLACED = 0.7, 0.5
 """What the curvature of one row may cost beside its slope, over epsilon."""
 
 TRACE = 2.0**-20
@@ -126,7 +126,7 @@ class GeometricMedian(LocationEstimator):
         if name == "vector_perturbation":
             smoothing = self._smoothing(budget)
             if budget.is_private:
-                ridge = width / (smoothing * _bent(unit) * budget.epsilon)
+                ridge = width / (smoothing * _bend_share(unit) * budget.epsilon)
         return mechanism_named(name), SpatialMedian(rows, ridge, domain, smoothing)
 
     def _smoothing(self, budget: Budget) -> float:
@@ -135,5 +135,5 @@ class GeometricMedian(LocationEstimator):
         return (USUAL_SMOOTHING if budget.is_private else TRACE) * self.radius
 
 
-def _bent(unit: Unit) -> float:
-    return BENT_IF_REPLACED if unit.count_is_public else BENT
+def _bend_share(unit: Unit) -> float:
+    return BEND_IF_REPLACED if unit.count_is_public else BEND

@@ -14,7 +14,7 @@ from discreet.estimators.base import PlainEstimator
 from discreet.estimators.classifier import class_target
 from discreet.estimators.features import COLUMNS_FOUND, FeatureMap, PlainFeatures, read_rows
 from discreet.estimators.predicting import row_by_row
-from discreet.estimators.targets import ClassTarget, Target, known
+from discreet.estimators.targets import ClassTarget, LearningTarget, require_target
 from discreet.estimators.task import Asked, Shape
 from discreet.geometry import Box, WholeSpace
 from discreet.ledger import AbstractLedger
@@ -119,8 +119,10 @@ class Threshold(ClassifierMixin, PlainEstimator):  # type: ignore[misc]
             )
         return target
 
-    def _ask(self, shape: Shape, target: Target | None, budget: Budget, unit: Unit) -> Asked:
-        target = known(target)
+    def _ask(
+        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
+    ) -> Asked:
+        target = require_target(target)
         bounds = Bounds(
             Box(*limits_for(self.bounds, shape.n_features)),
             n_features=shape.n_features,
@@ -130,7 +132,7 @@ class Threshold(ClassifierMixin, PlainEstimator):  # type: ignore[misc]
         question = BestThreshold(bounds, self.steps, target.assumed)
         return Asked(question, ExponentialSampling(), (COLUMNS_FOUND, target.fact))
 
-    def _keep(self, asked: Asked, target: Target | None) -> None:
+    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
         if isinstance(target, ClassTarget):
             self.classes_ = target.classes
         column, threshold, direction = (float(part) for part in self.release_.value)

@@ -21,8 +21,8 @@ from discreet.data.arrow import arrow_codes, arrow_numbers
 from discreet.data.frame import (
     Coded,
     Frame,
+    arrow_array_of,
     column_by_column,
-    held_by_arrow,
     is_arrow,
     refuse_lazy,
     side_by_side,
@@ -470,7 +470,7 @@ def _cells_of_frame(X: Any, name: Any, declared: Column) -> Cells:
     if family(column) == "polars" and kind_of(dtype).holds == TEXT:
         text: Cells = column_of(column, "X").cells  # NumPy's of it would panic at what is no UTF-8
         return text
-    held = column if is_arrow(X) else held_by_arrow(column)
+    held = column if is_arrow(X) else arrow_array_of(column)
     if held is None:
         return np.asarray(column)
     return arrow_codes(held) if isinstance(declared, Category) else arrow_numbers(held)

@@ -20,7 +20,7 @@ from scipy import sparse
 from discreet import _checks
 from discreet._buffers import BUFFERS
 from discreet._types import Array, Integers, Vector
-from discreet.data.cells import label_of, number_of, numbers_of, spelt_of
+from discreet.data.cells import label_of, number_of, numbers_of, read_spelling
 from discreet.data.frame import Coded, side_by_side
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry.shapes import Csr
@@ -399,4 +399,4 @@ def _numbers(cells: Cells) -> Vector:
 def _place(cell: object, place: Mapping[str | float, int]) -> int:
     """Return where the level stands that a cell is or spells, -1 for none."""
     found = place.get(label_of(cell)) if isinstance(cell, str) else None
-    return place.get(spelt_of(cell), -1) if found is None else found
+    return place.get(read_spelling(cell), -1) if found is None else found

@@ -15,7 +15,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from discreet.errors import InputError
-from discreet.tables.csv_header import csv_header
+from discreet.tables.csv_header import read_header
 from discreet.tables.csv_records import LONGEST_LINE, check_records
 
 PARSED_AT_ONCE = LONGEST_LINE + 2**10
@@ -34,7 +34,7 @@ def parse_columns(path: Path, are_numbers: Mapping[str, bool]) -> Any:
     are_numbers
         The columns to read, and whether each holds numbers.
     """
-    names = csv_header(path)
+    names = read_header(path)
     check_records(path)
     text = pa.dictionary(pa.int32(), pa.string())
     types = {name: pa.float64() if numbers else text for name, numbers in are_numbers.items()}
@@ -66,11 +66,11 @@ def _parse_options(names: list[str]) -> Any:
 def _read_first_block(path: Path) -> Any:
     check_records(path)
     if _is_header_alone(path):
-        return pa.table({name: pa.array([], pa.null()) for name in csv_header(path)})
+        return pa.table({name: pa.array([], pa.null()) for name in read_header(path)})
     with csv.open_csv(
         path,
         read_options=csv.ReadOptions(block_size=PARSED_AT_ONCE),
-        parse_options=_parse_options(csv_header(path)),
+        parse_options=_parse_options(read_header(path)),
     ) as reader:
         return pa.table(reader.read_next_batch().slice(0, 0))
 

@@ -17,7 +17,7 @@ NAMED, SHOWN = 5, 40
 """How many columns an error names, and how much of each name."""
 
 
-def csv_header(path: Path) -> list[str]:
+def read_header(path: Path) -> list[str]:
     """Return the names in the first line; an error quotes nothing of it."""
     with path.open("rb") as file:
         start = file.read(LONGEST_HEADER)

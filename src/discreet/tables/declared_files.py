@@ -29,7 +29,7 @@ from discreet.preprocessing import Category
 from discreet.schema import CLASSIFICATION, Schema
 from discreet.schema.schema import CATEGORY, NUMBER
 from discreet.tables.csv_columns import guess_types, parse_columns
-from discreet.tables.csv_header import check_columns, csv_header
+from discreet.tables.csv_header import check_columns, read_header
 from discreet.tables.spelling import DeclaredLabels
 
 CSV = (".csv",)
@@ -63,7 +63,7 @@ def check(path: Path | str, schema: Schema, *, with_target: bool = True) -> None
     """
     if is_csv(path):
         path = _check_file(path)
-        check_columns(path, csv_header(path), schema, with_target=with_target)
+        check_columns(path, read_header(path), schema, with_target=with_target)
     else:
         open_parquet(path, schema, with_target=with_target)
 
@@ -105,7 +105,7 @@ def read_csv(path: Path | str, schema: Schema, *, with_target: bool = True) -> R
         As for :func:`check`, which is done first.
     """
     path = _check_file(path)
-    check_columns(path, csv_header(path), schema, with_target=with_target)
+    check_columns(path, read_header(path), schema, with_target=with_target)
     wanted = _columns_wanted(schema, with_target)
     cells = _read_csv_cells(path, wanted)
     y = cells.pop(schema.target.name) if with_target else None
@@ -119,7 +119,7 @@ def describe(path: Path | str) -> dict[str, str]:
     """
     path = _check_file(path)
     if is_csv(path):
-        names = csv_header(path)
+        names = read_header(path)
         if any(not name.strip() or _spells_number(name) for name in names):
             raise InputError(
                 f"{path}: the first line seems to be a record, because a name is empty or a number."

@@ -19,8 +19,8 @@ from discreet._quiet import quiet
 from discreet._types import Integers, Vector
 from discreet.data.arrays import accept_rows
 from discreet.data.arrow import arrow_codes
-from discreet.data.cells import label_of, number_of, numbers_of, spelt_of
-from discreet.data.frame import Coded, Frame, held_by_arrow
+from discreet.data.cells import label_of, number_of, numbers_of, read_spelling
+from discreet.data.frame import Coded, Frame, arrow_array_of
 from discreet.data.kinds import NUMBER, OTHER, TEXT, is_categorical, kind_of, shortest
 from discreet.data.source import Kernel, Prepared, Remake
 from discreet.data.stored.table import Encoding, Piece, Wanted
@@ -132,7 +132,7 @@ def _read_numbers(cells: Any) -> Vector:
 
 def _read_codes(cells: Any, read: Callable[[Any], Any]) -> Coded:
     """Return cells as places in a list of what their distinct values are read as."""
-    held = held_by_arrow(cells)
+    held = arrow_array_of(cells)
     if held is not None:
         coded = arrow_codes(held)
         listed, places = coded.distinct.tolist(), coded.places
@@ -162,7 +162,7 @@ def _text(cell: Any) -> str | None:
 
 def _number_spelt(cell: Any) -> float | None:
     """Return a cell as the number or truth value that it spells, by itself; None if neither."""
-    number = spelt_of(cell)
+    number = read_spelling(cell)
     return None if np.isnan(number) else number
 
 
