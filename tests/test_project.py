@@ -106,7 +106,7 @@ def test_names_say_what_a_thing_is_and_where(rule):
 
 @pytest.mark.parametrize(
     ("name", "is_one"),
-    [("_told", True), ("passed_on", True), ("wrapped", True), ("read_spelling", True),
+    [("_told", True), ("passed_on", True), ("wrapped", True), ("spelt_of", True),
      ("feed", False), ("split", False), ("found_format", False), ("unit_named", False),
      ("is_read", False), ("bound", False), ("_seed", False)],
 )  # fmt: skip
