@@ -21,6 +21,7 @@ from support.private_modules import PrivateModules
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "discreet"
 MODULES = sorted(SOURCE.rglob("*.py"))
+TOPS = ("src", "tests", "docs", "audits", "benchmarks", "reproductions")
 
 
 def test_no_assert_stands_in_the_library():
@@ -62,6 +63,25 @@ def test_every_public_name_is_documented(package):
         value = getattr(module, name)
         if inspect.isclass(value) or inspect.isfunction(value):
             assert (value.__doc__ or "").strip(), name
+
+
+def test_every_file_that_a_text_names_is_there():
+    there = [f"/{path.relative_to(ROOT)}" for top in TOPS for path in (ROOT / top).rglob("*.*")]
+    there += [f"/{path.name}" for path in ROOT.glob("*.md")]
+    lost = [
+        f"{text.relative_to(ROOT)}: {name}"
+        for text in [
+            *ROOT.glob("*.md"),
+            *(ROOT / "docs").glob("*.md"),
+            *SOURCE.rglob("*.md"),
+            *MODULES,
+        ]
+        if text.name != "CHANGELOG.md"
+        for name in re.findall(r"`([\w./]+\.(?:py|md))`", text.read_text())
+        if not re.search(r"\bx\.(py|md)$", name)  # a stand-in for any
+        and not any(path.endswith(f"/{name}") for path in there)
+    ]
+    assert lost == []
 
 
 def test_the_readme_names_its_two_commands():
