@@ -244,7 +244,7 @@ class NoisyGradient(Learner):
 
     def _batches(self, problem: GradientProblem, unit: Unit) -> Batches:
         if self.batch is not None:
-            return FixedBatches.of(self.batch, problem.bounds.max_rows, unit)
+            return FixedBatches.of(int(self.batch), problem.bounds.max_rows, unit)
         if self.rate is not None:
             return batches_at(float(self.rate))
         return batches_at(usual_rate(expected_rows(problem, unit, self.expected_rows)))
