@@ -32,6 +32,7 @@ class Trials:
     def __init__(self, level_of: Callable[[float], float], level: float) -> None:
         self._level_of, self._level = level_of, level
         self._low, self._high = 0.0, math.inf
+        self._ends: bool | None = None  # as is known once the largest number was tried
         self._tried: dict[float, bool] = {}
         self._excess: dict[float, float] = {}  # of levels, by the number tried, both in logarithms
 
@@ -53,6 +54,14 @@ class Trials:
             self._excess[math.log(number)] = math.log(found) - math.log(self._level)
         return is_enough
 
+    def is_enough_at_all(self) -> bool:
+        """Say whether any number is enough."""
+        if self._ends is None:
+            self._ends = self._level_of(MOST) <= self._level
+        if not self._ends:
+            self._low = MOST
+        return self._ends
+
     def estimate(self, guess: float) -> float:
         """Return roughly the least number that is enough, after a few trials from a guess on."""
         number, last, factor = guess, 1.0, 2.0
@@ -68,6 +77,8 @@ class Trials:
             if is_slow or not self._low < expected < self._high:
                 expected, factor = self._untried(factor), min(factor**2, 256.0)
             number, last = expected, min(abs(math.log(expected / number)), 1.0)
+            if trial >= 4 and math.isinf(self._high) and not self.is_enough_at_all():
+                return math.inf
             if not LEAST / 4 <= number <= 4 * MOST:
                 break
         return number
@@ -185,4 +196,38 @@ def least_enough(excess: Callable[[float], float], guess: float, precision: floa
             low, under, high, over = (
                 (below, found, high, over) if found > 0 else (low, under, below, found)
             )
+    return high
+
+
+def lowest_place(value: Callable[[int], float], count: int, start: int) -> int:
+    """Return the place of the least of ``count`` values that fall and then rise.
+
+    The search goes out from ``start`` in growing strides; near the place it looks at three.
+
+    Examples
+    --------
+    >>> looked_at = set()
+    >>> def value(place: int) -> float:
+    ...     looked_at.add(place)
+    ...     return (place - 40.2) ** 2
+    >>> lowest_place(value, 65, 39), len(looked_at)
+    (40, 3)
+    """
+
+    def rises(place: int) -> bool:
+        return value(place + 1) > value(place)
+
+    low, high = -1, count - 1  # it falls after the first, and rises after the second, or ends
+    place, stride = min(max(start, 0), count - 2), 1
+    while low < place < high:
+        if rises(place):
+            high = place
+            place -= stride
+        else:
+            low = place
+            place += stride
+        stride *= 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if rises(middle) else (middle, high)
     return high

@@ -9,9 +9,9 @@ from discreet import _checks
 from discreet.errors import CalibrationError
 from discreet.privacy.bisection import least_enough, least_of
 from discreet.privacy.budget import Budget
-from discreet.privacy.combined import within
 from discreet.privacy.gaussian import Gaussian
 from discreet.privacy.profile import Profile
+from discreet.privacy.within_distance import within
 
 LEAST_NOISE, MOST_NOISE = 1e-12, 1e15
 
@@ -38,7 +38,8 @@ def calibrate(
     def delta(noise: float) -> float:
         return profile_of(noise).delta(budget.epsilon)
 
-    noise = least_of(delta, budget.delta, guess or _gaussian_noise(budget), _bisect)
+    guess = guess or gaussian_noise(budget, profile_of(1.0).distance)
+    noise = least_of(delta, budget.delta, guess, _bisect)
     if math.isinf(noise):
         raise CalibrationError(_why_none(profile_of(MOST_NOISE), budget))
     return noise
@@ -79,10 +80,13 @@ def _why_none(quietest: Profile, budget: Budget) -> str:
     return f"{nothing}, beside what is released already; use a larger budget."
 
 
-def _gaussian_noise(budget: Budget) -> float:
+def gaussian_noise(budget: Budget, distance: float = 0.0) -> float:
     """Return roughly the standard deviation that a Gaussian of unit sensitivity needs."""
-    rare = -math.log(max(budget.delta, 1e-300))
-    return 1 / (math.sqrt(2) * (math.sqrt(rare + budget.epsilon) - math.sqrt(rare)))
+    delta = max(budget.delta, 1e-300)
+    rare = -math.log(delta)
+    most = math.log(delta / distance) if 0 < distance < delta / 2 else math.inf
+    epsilon = min(budget.epsilon, most)
+    return 1 / (math.sqrt(2) * (math.sqrt(rare + epsilon) - math.sqrt(rare)))
 
 
 def calibrate_from(
