@@ -221,26 +221,31 @@ def mechanisms() -> Iterator[tuple[str, Case]]:
     yield "objective_perturbation: two-sided", planned(ObjectivePerturbation(), two_sided)
     yield "objective_perturbation: in a ball", planned(ObjectivePerturbation("gaussian"), ball)
     yield "one_vs_rest: objective", planned(EachAgainstTheRest(), classes(logistic))
-    yield "one_vs_rest: output", planned(
-        EachAgainstTheRest(OutputPerturbation()), classes(logistic)
+    yield (
+        "one_vs_rest: output",
+        planned(EachAgainstTheRest(OutputPerturbation()), classes(logistic)),
     )
     yield "one_vs_rest: drawn", planned(EachAgainstTheRest(ExponentialSampling()), classes(kept))
     yield "private_standardisation: two classes", planned(PrivateStandardisation(), steep)
-    yield "private_standardisation: output", planned(
-        PrivateStandardisation(OutputPerturbation()), steep
+    yield (
+        "private_standardisation: output",
+        planned(PrivateStandardisation(OutputPerturbation()), steep),
     )
-    yield "private_standardisation: one-vs-rest", planned(
-        PrivateStandardisation(EachAgainstTheRest()), classes(steep)
+    yield (
+        "private_standardisation: one-vs-rest",
+        planned(PrivateStandardisation(EachAgainstTheRest()), classes(steep)),
     )
-    yield "private_standardisation: softmax", planned(
-        PrivateStandardisation(NoisyGradient()), classes(steep)
+    yield (
+        "private_standardisation: softmax",
+        planned(PrivateStandardisation(NoisyGradient()), classes(steep)),
     )
     yield "adaptive_ridge: in a ball", planned(AdaptiveRidge(), ball)
     yield "sufficient_statistics: squares", planned(SufficientStatistics(), squares)
     drawn = ExponentialSampling()
     yield "exponential_sampling: quantiles", planned(drawn, lambda s: ColumnQuantiles(box(s)))
-    yield "exponential_sampling: locations", planned(
-        drawn, lambda s: ColumnLocations(box(s), Huber(0.1))
+    yield (
+        "exponential_sampling: locations",
+        planned(drawn, lambda s: ColumnLocations(box(s), Huber(0.1))),
     )
     yield "exponential_sampling: thresholds", planned(drawn, lambda s: BestThreshold(marked(s)))
     yield "exponential_sampling: model", planned(drawn, kept)
@@ -363,7 +368,10 @@ def compare(found: dict[str, Any], before: dict[str, Any]) -> None:
     changed = 0
     for key, one in found.items():
         other = before.get(key)
-        if other is None or (one["numbers"], one["refused"]) == (other["numbers"], other["refused"]):
+        if other is None or (one["numbers"], one["refused"]) == (
+            other["numbers"],
+            other["refused"],
+        ):
             continue
         changed += 1
         if one["refused"] != other["refused"]:

@@ -106,15 +106,16 @@ class BoundedRange(Profile):
         return lower_hull(levels, np.minimum(1.0, self._exact_at(levels) * SAFETY))
 
     def _exact_at(self, epsilons: Vector) -> Vector:
+        return np.maximum(self._exact(epsilons), SMALLEST)
+
+    def _exact(self, epsilons: Vector) -> Vector:
         # Nearer to the largest loss rounding would show; delta falls, so this is an upper bound.
         levels = np.minimum(epsilons, self._largest * NEAR_LARGEST)
         if self.draws + 2 > AT_ONCE:
-            exact = np.array([self._pruned(level) for level in levels.tolist()])
-        else:
-            at_once = max(1, WORK // ((self.draws + 2) * (self.draws + 1)))
-            pieces = [levels[k : k + at_once] for k in range(0, levels.size, at_once)]
-            exact = np.concatenate([self._of_all_tilts(piece) for piece in pieces])
-        return np.maximum(exact, SMALLEST)
+            return np.array([self._pruned(level) for level in levels.tolist()])
+        at_once = max(1, WORK // ((self.draws + 2) * (self.draws + 1)))
+        pieces = (levels[k : k + at_once] for k in range(0, levels.size, at_once))
+        return np.concatenate([np.zeros(0), *map(self._of_all_tilts, pieces)])
 
     def _of_all_tilts(self, levels: Vector) -> Vector:
         """Return the largest delta over all tilts, at some levels at once."""
@@ -136,8 +137,7 @@ class BoundedRange(Profile):
             some = order[first : first + AT_ONCE]
             if most[some[0]] * SAFETY < best:
                 break
-            found = self._of_tilts(np.full(some.size, level), tilt[some])
-            best = max(best, float(found.max()))
+            best = max(best, float(self._of_tilts(level, tilt[some]).max()))
         return best
 
     def _chance(self, tilt: Vector) -> Vector:
@@ -158,14 +158,16 @@ class BoundedRange(Profile):
         logarithm = m * moment - a * epsilon + constant
         return np.asarray(np.exp(np.minimum(logarithm, 0.0)))
 
-    def _of_tilts(self, epsilons: Vector, tilt: Vector) -> Vector:
-        """Return delta at each epsilon for a tilt, rounded up: a sum over counts of the high loss.
+    def _of_tilts(self, epsilon: float | Vector, tilt: Vector) -> Vector:
+        """Return delta for each tilt, rounded up: a sum over counts of the high loss.
+
+        The epsilon is one for all tilts, or each has its own.
 
         They begin where the loss exceeds epsilon, or far below the mean, and end far above both.
         """
         m, span, chance = self.draws, self.span, self._chance(tilt)
         reach = math.ceil(HALF_WINDOW * math.sqrt(m))
-        least = np.floor((epsilons - m * (tilt - span)) / span) + 1
+        least = np.floor((epsilon - m * (tilt - span)) / span) + 1
         start = np.maximum(np.maximum(least, np.floor(m * chance) - reach), 0).astype(np.int64)
         high = start[:, None] + np.arange(min(2 * reach, m) + 1)
         inside = high <= m
@@ -175,7 +177,7 @@ class BoundedRange(Profile):
         log_weight = ways[high] + xlogy(high, chance[:, None]) + xlog1py(m - high, -chance[:, None])
         weight = np.where(inside, np.exp(log_weight), 0.0)
         loss = m * (tilt[:, None] - span) + high * span
-        gain = -np.expm1(np.minimum(epsilons[:, None] - loss, 0.0))
+        gain = -np.expm1(np.minimum(np.reshape(epsilon, (-1, 1)) - loss, 0.0))
         # Beyond the last, which is far above the mean or m itself, weights fall ever faster.
         last = high[:, -1]
         factor = (m - last) / (last + 1) * chance / np.maximum(1 - chance, TINY)

@@ -75,8 +75,7 @@ def _scan(points: Vector, values: Vector) -> Hull:
     """Keep the corners of the hull, from left to right: each takes back those above its chord.
 
     Corner b lies on or above the chord from a to c if its delta is at least that of the chord, in
-    alpha relative to the one at c: large epsilons do not overflow. There are thousands of corners,
-    and this loop is most of the work, so it calls nothing that it need not.
+    alpha relative to the one at c: large epsilons do not overflow.
     """
     expm1 = math.expm1
     places: list[float] = []
@@ -96,16 +95,17 @@ def _scan(points: Vector, values: Vector) -> Hull:
 def _thinned(points: Vector, values: Vector) -> tuple[Vector, Vector, bool]:
     """Leave out corners above their neighbours' chord, a few times; say whether none is left.
 
-    Any corners give an upper bound; leaving out those above makes it convex.
+    Any corners give an upper bound. One on or above a chord between others is none of the hull,
+    whichever of them are left out with it, so all are left out at once; what rounding makes of
+    nearly straight runs is an upper bound all the same.
     """
     for _ in range(_ROUNDS):
         if points.size < 3:
             return points, values, True
         to_a, to_b = np.expm1(points[:-2] - points[2:]), np.expm1(points[1:-1] - points[2:])
         chord = values[2:] + (values[:-2] - values[2:]) * (to_b / to_a)
-        above = np.concatenate([[False], values[1:-1] >= chord, [False]])
-        if not above.any():
+        is_corner = np.concatenate([[True], ~(values[1:-1] >= chord), [True]])
+        if is_corner.all():
             return points, values, True
-        first = above & ~np.concatenate([[False], above[:-1]])
-        points, values = points[~first], values[~first]
+        points, values = points[is_corner], values[is_corner]
     return points, values, False

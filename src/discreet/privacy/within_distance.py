@@ -98,9 +98,9 @@ class WithinDistance(Profile):
         epsilon is sound here; five grids, each within a cell of the last, find a good one.
         """
         low, high = 0.0, min(700.0, -math.log(self.tau))
-        if self.of.bound(np.array([high]))[0] > SURE:
-            return high
         expected = self._expected_turn(high)
+        if expected > 0.9 * high and self.of.bound(np.array([high]))[0] > SURE:
+            return high
         for _ in range(5):
             grid = np.linspace(low, high, 65)
             if self.of.is_closed_form:
@@ -156,30 +156,35 @@ class WithinDistance(Profile):
         return (1 + np.exp(epsilons)) * self.tau
 
     def _direct(self, epsilons: Vector) -> Vector:
-        return self.of.bound(epsilons) + self._cost(epsilons)
+        return self._ideal(epsilons) + self._cost(epsilons)
+
+    def _ideal(self, epsilons: Vector) -> Vector:
+        return self.of.bound(epsilons) if epsilons.size else epsilons
 
     def bound(self, epsilons: Vector) -> Vector:
         if self.tau == 0:
             return self.of.bound(epsilons)
         epsilons = np.minimum(epsilons, 700.0)
-        ideal, cost = self.of.bound(epsilons), self._cost(epsilons)
-        direct = ideal + cost
-        # The ideal falls, so that less than it is nowhere; where the cost is lost in rounding,
-        # nothing is gained.
-        is_felt = cost > NOT_FELT * ideal
-        felt = epsilons[is_felt]
-        if not felt.size or (direct[is_felt] <= self._direct(felt * (1 - 1e-6))).all():
-            return direct
-        best = direct.copy()
-        best[is_felt] = np.minimum(direct[is_felt], self._least_until(felt))
+        cost = self._cost(epsilons)
+        best = np.ones(epsilons.shape)
+        is_open = cost < 1  # beyond, a smaller epsilon is better for sure
+        ideal = self._ideal(epsilons[is_open])
+        best[is_open] = ideal + cost[is_open]
+        # The ideal falls, so nothing below it is gained where the cost is lost in rounding.
+        is_felt = ~is_open
+        is_felt[is_open] = cost[is_open] > NOT_FELT * ideal
+        is_rising = is_felt & is_open
+        before = self._direct(epsilons[is_rising] * (1 - 1e-6))
+        if is_open.all() and (best[is_rising] <= before).all():
+            return best
+        best[is_felt] = np.minimum(best[is_felt], self._least_until(epsilons[is_felt]))
         return best
 
     def _least_until(self, epsilons: Vector) -> Vector:
         """Return the sum at the turn, or at epsilons before it."""
         least = np.full(epsilons.shape, self._direct(np.array([self._turn]))[0])
         is_before = epsilons < self._turn
-        if is_before.any():
-            least[is_before] = self._direct(epsilons[is_before])
+        least[is_before] = self._direct(epsilons[is_before])
         return least
 
     def rdp(self, orders: ArrayLike) -> Vector:
