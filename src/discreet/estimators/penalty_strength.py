@@ -35,7 +35,7 @@ def free_ridge(
         return squared  # a loss with a kink is refused by its mechanism, which says why
     epsilon = budget.epsilon / times
     if loss.joint_smoothness is None:
-        return loss.smoothness(math.inf) * squared / math.expm1(BEND_SHARE * epsilon)
+        return loss.smoothness(math.inf) * squared / math.expm1(min(BEND_SHARE * epsilon, 300.0))
     if budget.delta == 0:
         factor = 2.04 if unit.count_is_public else 1.02
         return factor * loss.joint_smoothness * squared / epsilon

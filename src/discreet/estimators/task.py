@@ -310,7 +310,7 @@ class Task:
         if not self.loss.is_smooth or self.mechanism in RIDGE_IS_FREE:
             return asked
         bend = self.loss.smoothness(math.inf) * bounds.largest_weight * bounds.row_norm() ** 2
-        return max(asked, bend / math.expm1(0.5 * self.budget.epsilon / times))
+        return max(asked, bend / math.expm1(min(0.5 * self.budget.epsilon / times, 300.0)))
 
 
 def is_told(budget: Budget, unit: Unit, ledger: AbstractLedger | None) -> bool:

@@ -202,7 +202,9 @@ class LowRankRegressor(RegressorMixin, Storable):  # type: ignore[misc]
             return problem.row_smoothness if self.alpha is None else self.alpha
 
         def bent(share: float) -> float:
-            return problem.row_smoothness / math.expm1(share * budget.epsilon / problem.rank)
+            return problem.row_smoothness / math.expm1(
+                min(share * budget.epsilon / problem.rank, 300.0)
+            )
 
         return bent(BENT) if self.alpha is None else max(self.alpha, bent(MOST_BENT))
 

@@ -14,6 +14,7 @@ from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
 from discreet.mechanisms.minimising.linear_term import RadialTerm
 from discreet.mechanisms.minimising.mask import Mask, laplace_mask, neglected
 from discreet.mechanisms.minimising.vector_minimiser import VectorMinimiser
+from discreet.mechanisms.share import too_little_delta
 from discreet.mechanisms.tolerances import of_minimiser
 from discreet.noise import Noise
 from discreet.privacy import Budget, Guarantee, NoPrivacy, Pure, Unit, within
@@ -165,5 +166,5 @@ def _guarantee(
         return Guarantee(pure, unit, (*facts, neglected(chance)))
     profile = within(pure, chance)
     if profile.delta(budget.epsilon) > budget.delta:
-        raise CalibrationError("delta is smaller than what drawing the noise leaves out.")
+        raise CalibrationError(too_little_delta(budget))
     return Guarantee(profile, unit, facts, quoted_delta=budget.delta)

@@ -77,7 +77,7 @@ class Trials:
             if is_slow or not self._low < expected < self._high:
                 expected, factor = self._untried(factor), min(factor**2, 256.0)
             number, last = expected, min(abs(math.log(expected / number)), 1.0)
-            if trial >= 4 and math.isinf(self._high) and not self.is_enough_at_all():
+            if trial >= 2 and math.isinf(self._high) and not self.is_enough_at_all():
                 return math.inf
             if not LEAST / 4 <= number <= 4 * MOST:
                 break

@@ -21,7 +21,12 @@ from discreet.privacy.concentrated import ORDERS, renyi_delta
 from discreet.privacy.gaussian import Gaussian
 from discreet.privacy.hull import Hull, lower_hull
 from discreet.privacy.profile import SAFETY, Profile, orders_above_one
-from discreet.privacy.stepwise import Stepwise, composed_both_ways, largest_delta
+from discreet.privacy.stepwise import (
+    BEYOND_GRIDS,
+    Stepwise,
+    composed_both_ways,
+    largest_delta,
+)
 from discreet.privacy.tilted_fft import ComposedLoss, GridLoss, connect_the_dots
 from discreet.privacy.within_distance import within
 
@@ -194,7 +199,18 @@ class Composition(Profile):
         )
 
     def _renyi(self, epsilons: Vector) -> Vector:
-        values = np.sum([times * p.core.rdp(ORDERS) for p, times in self._merged], axis=0)
+        curves = [times * p.core.rdp(ORDERS) for p, times in self._merged]
+        return self._delta_of(curves, epsilons)
+
+    def _quick_renyi(self, epsilons: Vector) -> Vector:
+        curves = [
+            times * (p.quick_rdp(ORDERS) if isinstance(p, Stepwise) else p.core.rdp(ORDERS))
+            for p, times in self._merged
+        ]
+        return self._delta_of(curves, epsilons)
+
+    def _delta_of(self, curves: list[Vector], epsilons: Vector) -> Vector:
+        values = np.sum(curves, axis=0)
         return np.minimum(1.0, renyi_delta(epsilons, ORDERS, values) + self.failure)
 
     def bound(self, epsilons: Vector) -> Vector:
@@ -205,13 +221,20 @@ class Composition(Profile):
         if self._is_one_with_gaussian:
             return self._smeared(epsilons)
         if self._stepwise:
-            composed = largest_delta(self._step_by_step, epsilons)
-        elif self._has_closed_parts:
+            return self._steps_together(epsilons)
+        if self._has_closed_parts:
             composed = self._fitted(epsilons)
         else:
             composed = self._read(epsilons)
         best = np.minimum(self._renyi(epsilons), composed)
         return np.where(epsilons >= self.pure_epsilon, 0.0, best)
+
+    def _steps_together(self, epsilons: Vector) -> Vector:
+        best = np.minimum(self._quick_renyi(epsilons), largest_delta(self._step_by_step, epsilons))
+        is_far = best < BEYOND_GRIDS + self.failure
+        if is_far.any():
+            best[is_far] = np.minimum(best[is_far], self._renyi(epsilons[is_far]))
+        return best
 
     def _read(self, epsilons: Vector) -> Vector:
         return accountant.deltas_of_loss(self._loss, epsilons, parts=self.releases)
