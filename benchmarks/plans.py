@@ -17,6 +17,7 @@ import itertools
 import json
 import math
 import os
+import signal
 import statistics
 import time
 from collections.abc import Callable, Iterator
@@ -342,8 +343,6 @@ def in_a_fork(case: Case, setting: Setting) -> dict[str, Any]:
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
-        import signal
-
         signal.alarm(LONGEST)
         os.close(read)
         with os.fdopen(write, "w") as pipe:
@@ -368,10 +367,7 @@ def compare(found: dict[str, Any], before: dict[str, Any]) -> None:
     changed = 0
     for key, one in found.items():
         other = before.get(key)
-        if other is None or (one["numbers"], one["refused"]) == (
-            other["numbers"],
-            other["refused"],
-        ):
+        if other is None or all(one[part] == other[part] for part in ("numbers", "refused")):
             continue
         changed += 1
         if one["refused"] != other["refused"]:
@@ -411,8 +407,9 @@ def main() -> None:
         plans = [one["plan"] for one in found.values()]
         quote = max(one["quote"] for one in found.values())
         refused = sum(one["refused"] is not None for one in found.values())
-        print(f"{name:<42} {1e3 * statistics.median(plans):>7.1f} {1e3 * max(plans):>7.0f} "
-              f"{1e3 * quote:>7.0f}  {refused:>3}/{len(found):<3}  {slowest}", flush=True)  # fmt: skip
+        median, worst = 1e3 * statistics.median(plans), 1e3 * max(plans)
+        print(f"{name:<42} {median:>7.1f} {worst:>7.0f} {1e3 * quote:>7.0f}  "
+              f"{refused:>3}/{len(found):<3}  {slowest}", flush=True)  # fmt: skip
     slow = sum(one["plan"] > GOAL for one in every.values())
     print(f"{slow} of {len(every)} plans take more than {GOAL} s of CPU")
     if options.numbers:

@@ -203,10 +203,10 @@ def most_draws(span: float, budget: Budget) -> int:
             f"with this entropy one draw already has a range of {span:.3g}, more than "
             f"epsilon = {budget.epsilon:g} allows; raise the entropy or leave it to the rule."
         )
-    # Beyond the end of doubling nothing is tried; what fits is a beginning, so a guess saves trials.
-    guess = min(max(_guess_of_draws(span, budget), 1), MOST_DRAWS)
+    # One draw fits, and fewer always fit where more do; out from a guess few numbers are tried.
     low, high = 1, MOST_DRAWS
-    tried, stride = guess, max(1, guess // 64)
+    tried = _guess_of_draws(span, budget)
+    stride = max(1, tried // 64)
     while low < tried < high:
         if fits(tried):
             low, tried = tried, tried + stride
@@ -222,7 +222,7 @@ def most_draws(span: float, budget: Budget) -> int:
 def _guess_of_draws(span: float, budget: Budget) -> int:
     """Return roughly the most draws of this range that meet the budget."""
     draws = max(budget.epsilon / span, 8 * _rho(budget) / span**2)
-    return int(min(draws, MOST_DRAWS))
+    return int(min(max(draws, 2.0), MOST_DRAWS - 1.0))
 
 
 def best_draws(question: Mixture, budget: Budget, unit: Unit) -> int:

@@ -222,10 +222,7 @@ class Composition(Profile):
             return self._smeared(epsilons)
         if self._stepwise:
             return self._steps_together(epsilons)
-        if self._has_closed_parts:
-            composed = self._fitted(epsilons)
-        else:
-            composed = self._read(epsilons)
+        composed = self._fitted(epsilons) if self._has_closed_parts else self._read(epsilons)
         best = np.minimum(self._renyi(epsilons), composed)
         return np.where(epsilons >= self.pure_epsilon, 0.0, best)
 

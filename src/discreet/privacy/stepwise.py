@@ -63,7 +63,7 @@ class Stepwise(Profile):
 
     @abstractmethod
     def quick_rdp(self, orders: Vector) -> Vector:
-        """Bound the Renyi curve by a closed form, nowhere below :meth:`rdp`."""
+        """Bound the Renyi curve by a closed form."""
 
     @property
     def is_two_sided(self) -> bool:
