@@ -12,6 +12,7 @@ from discreet.privacy import (
     Gaussian,
     Laplace,
     Pure,
+    SampledGaussian,
     ShiftedGaussian,
     accountant,
     calibrate,
@@ -244,3 +245,31 @@ def test_a_calibration_is_a_few_dozen_short_transforms(classes, is_replace, monk
     assert len(evaluations) == len(lengths) <= 60
     assert max(evaluations) <= 2001
     assert max(lengths) <= 60_000
+
+
+@pytest.mark.parametrize("mu", [0.0, 1e-3, 0.03, 1.0, 6.0])
+@pytest.mark.parametrize("times", [1, 3, 300])
+def test_losses_that_are_bounded_instead_of_weighed_never_lower_delta(mu, times, monkeypatch):
+    part = 0.9 / math.sqrt(times)
+    loss = connect_the_dots(Laplace(part).deltas, part, part / 300)
+    for epsilon in (0.0, 0.1, 1.0, 3.0, 9.0):
+        near = composed_delta([(loss, times)], mu, epsilon)
+        monkeypatch.setattr(tilted, "_FAR", 1e6)
+        all_weighed = composed_delta([(loss, times)], mu, epsilon)
+        monkeypatch.undo()
+        assert all_weighed * (1 - 1e-13) <= near <= all_weighed * (1 + 1e-12) + 1e-300
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.2])
+@pytest.mark.parametrize("steps", [1, 10, 10_000])
+def test_tilts_tried_on_few_points_are_those_of_all_points(mu, steps):
+    sampled = SampledGaussian(0.8, 2e-3, steps)
+    parts = [(sampled.loss_of_one(1e-3, is_reversed=way), steps) for way in (False, True)]
+    for epsilon in (1e-3, 0.1, 1.0, 4.0, 30.0):
+
+        def is_too_much(tilt, epsilon=epsilon):
+            whole = sum(times * float(loss.tilted(tilt)[0] @ loss.losses) for loss, times in parts)
+            return mu**2 * (0.5 + tilt) + whole > epsilon
+
+        plainly, _ = tilted._octave_search(is_too_much, tilted._STEEPEST / 1e-3)
+        assert tilted._best_tilt(parts, mu, epsilon) == plainly

@@ -76,7 +76,16 @@ def _at_least(task: LinearTask, asked: float, bounds: Bounds, times: int) -> flo
     if not task.loss.is_smooth or task.mechanism in RIDGE_IS_FREE:
         return asked
     bend = task.loss.smoothness(math.inf) * bounds.largest_weight * bounds.row_norm() ** 2
-    return max(asked, bend / math.expm1(0.5 * task.budget.epsilon / times))
+    return max(asked, ridge_at_cost(bend, 0.5 * task.budget.epsilon / times))
+
+
+MOST_EPSILONS = 300.0
+"""Beyond, the ridge at which one row costs so much would vanish."""
+
+
+def ridge_at_cost(smoothness: float, epsilons: float) -> float:
+    """Return the ridge at which one row's curvature bends the objective by so many epsilons."""
+    return smoothness / math.expm1(min(epsilons, MOST_EPSILONS))
 
 
 def free_ridge(
@@ -103,7 +112,7 @@ def free_ridge(
         return squared  # a loss with a kink is refused by its mechanism, which says why
     epsilon = budget.epsilon / times
     if loss.joint_smoothness is None:
-        return loss.smoothness(math.inf) * squared / math.expm1(BEND_SHARE * epsilon)
+        return ridge_at_cost(loss.smoothness(math.inf) * squared, BEND_SHARE * epsilon)
     if budget.delta == 0:
         factor = 2.04 if unit.count_is_public else 1.02
         return factor * loss.joint_smoothness * squared / epsilon

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -22,6 +21,7 @@ from discreet.errors import InputTypeError
 from discreet.estimators.base import PlainEstimator, Table, accept_target, check_lengths
 from discreet.estimators.features import FeatureMap, PlainFeatures, read_rows
 from discreet.estimators.linear import INTERCEPT_SHARE
+from discreet.estimators.penalty_strength import ridge_at_cost
 from discreet.estimators.predicting import row_by_row
 from discreet.estimators.targets import LearningTarget, SeveralNumbers, check_numbers
 from discreet.estimators.task import Asked, Shape
@@ -198,12 +198,10 @@ class LowRankRegressor(RegressorMixin, PlainEstimator):  # type: ignore[misc]
         if not budget.is_private:
             return problem.row_smoothness if self.alpha is None else self.alpha
 
-        def ridge_for(share: float) -> float:
-            return problem.row_smoothness / math.expm1(share * budget.epsilon / problem.rank)
-
-        return (
-            ridge_for(USUAL_BEND) if self.alpha is None else max(self.alpha, ridge_for(MOST_BEND))
-        )
+        one = budget.epsilon / problem.rank
+        if self.alpha is None:
+            return ridge_at_cost(problem.row_smoothness, USUAL_BEND * one)
+        return max(self.alpha, ridge_at_cost(problem.row_smoothness, MOST_BEND * one))
 
     def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
         target = self._several(target)

@@ -70,7 +70,7 @@ class Share(Generic[Shared]):
         if self.budget.delta > 0:
             profile = self.together(one, chance)
             if profile.delta(self.budget.epsilon) > self.budget.delta:
-                raise CalibrationError("delta is smaller than what drawing the noise leaves out.")
+                raise CalibrationError(too_little_delta(self.budget))
             return self.guarantee(profile)
         return self.guarantee(self.together(one, 0.0), state_neglected(self.times * chance))
 
@@ -111,3 +111,11 @@ class Share(Generic[Shared]):
             except CalibrationError as error:
                 refusal = error
         raise refusal
+
+
+def too_little_delta(budget: Budget) -> str:
+    """Say that a chance that drawing the noise leaves out costs more than the delta."""
+    return (
+        f"delta = {budget.delta:g} is smaller than what drawing the noise leaves out, times "
+        f"e**{budget.epsilon:g}; use a smaller epsilon, or delta = 0 for a pure guarantee."
+    )

@@ -206,13 +206,26 @@ def most_draws(span: float, budget: Budget) -> int:
             f"with this entropy one draw already has a range of {span:.3g}, more than "
             f"epsilon = {budget.epsilon:g} allows; raise the entropy or leave it to the rule."
         )
-    low, high = 1, 2
-    while high < MOST_DRAWS and fits(high):
-        low, high = high, 2 * high
+    # One draw fits, and fewer always fit where more do; out from a guess few numbers are tried.
+    low, high = 1, MOST_DRAWS
+    tried = _guess_of_draws(span, budget)
+    stride = max(1, tried // 64)
+    while low < tried < high:
+        if fits(tried):
+            low, tried = tried, tried + stride
+        else:
+            high, tried = tried, tried - stride
+        stride *= 2
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)
     return low
+
+
+def _guess_of_draws(span: float, budget: Budget) -> int:
+    """Return roughly the most draws of this range that meet the budget."""
+    draws = max(budget.epsilon / span, 8 * _rho(budget) / span**2)
+    return int(min(max(draws, 2.0), MOST_DRAWS - 1.0))
 
 
 def best_draws(question: Mixture, budget: Budget, unit: Unit) -> int:
@@ -250,12 +263,15 @@ def least_with(question: Mixture, unit: Unit, most: float) -> float:
 
 def _guess(budget: Budget, draws: int) -> float:
     """Return roughly the widest range of so many draws, or a little less."""
-    pure = budget.epsilon / draws
+    return max(budget.epsilon / draws, math.sqrt(8 * _rho(budget) / draws))
+
+
+def _rho(budget: Budget) -> float:
+    """Return roughly the zCDP that meets the budget."""
     if budget.delta == 0:
-        return pure
+        return 0.0
     logarithm = math.log(1 / budget.delta)
-    rho = (budget.epsilon / (math.sqrt(logarithm + budget.epsilon) + math.sqrt(logarithm))) ** 2
-    return max(pure, math.sqrt(8 * rho / draws))
+    return (budget.epsilon / (math.sqrt(logarithm + budget.epsilon) + math.sqrt(logarithm))) ** 2
 
 
 @lru_cache(maxsize=256)

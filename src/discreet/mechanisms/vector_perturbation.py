@@ -14,6 +14,7 @@ from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
 from discreet.mechanisms.minimising.linear_term import RadialTerm
 from discreet.mechanisms.minimising.mask import Mask, laplace_mask, state_neglected
 from discreet.mechanisms.minimising.vector_minimiser import VectorMinimiser
+from discreet.mechanisms.share import too_little_delta
 from discreet.noise import Noise
 from discreet.privacy import Budget, Guarantee, NoPrivacy, Pure, Unit, within
 from discreet.questions import Question, VectorProblem
@@ -164,5 +165,5 @@ def _guarantee(
         return Guarantee(pure, unit, (*facts, state_neglected(chance)))
     profile = within(pure, chance)
     if profile.delta(budget.epsilon) > budget.delta:
-        raise CalibrationError("delta is smaller than what drawing the noise leaves out.")
+        raise CalibrationError(too_little_delta(budget))
     return Guarantee(profile, unit, facts, quoted_delta=budget.delta)

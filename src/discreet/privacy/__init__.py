@@ -3,7 +3,7 @@
 from discreet.privacy.bounded_range import BoundedRange
 from discreet.privacy.budget import Budget
 from discreet.privacy.calibration import calibrate, calibrate_from, gaussian_multiplier
-from discreet.privacy.combined import Composition, Minimum, WithinDistance, compose, within
+from discreet.privacy.combined import Composition, Minimum, compose
 from discreet.privacy.concentrated import ORDERS, Renyi, ZeroConcentrated
 from discreet.privacy.fixed_batch import FixedBatchGaussian
 from discreet.privacy.gaussian import Gaussian
@@ -15,6 +15,7 @@ from discreet.privacy.pure import Approximate, Pure
 from discreet.privacy.sampled_gaussian import SampledGaussian
 from discreet.privacy.shifted_gaussian import ShiftedGaussian
 from discreet.privacy.unit import AddRemoveOne, ReplaceOne, Unit, unit_named
+from discreet.privacy.within_distance import WithinDistance, within
 
 __all__ = [
     "ORDERS",

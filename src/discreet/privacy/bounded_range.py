@@ -32,7 +32,9 @@ HALF_WINDOW = 4.5
 of 3e-18."""
 
 NEAR_LARGEST = 1 - 1e-6
-AT_ONCE = 128
+AT_ONCE, WORK = 128, 2**18
+"""Tilts, and numbers, worked on together."""
+
 TINY = 1e-300
 
 
@@ -104,26 +106,38 @@ class BoundedRange(Profile):
         return lower_hull(levels, np.minimum(1.0, self._exact_at(levels) * SAFETY))
 
     def _exact_at(self, epsilons: Vector) -> Vector:
-        exact: Vector = np.array([self._exact(epsilon) for epsilon in epsilons.tolist()])
-        return np.maximum(exact, SMALLEST)
+        return np.maximum(self._exact(epsilons), SMALLEST)
 
-    def _exact(self, epsilon: float) -> float:
-        m, span = self.draws, self.span
+    def _exact(self, epsilons: Vector) -> Vector:
         # Nearer to the largest loss rounding would show; delta falls, so this is an upper bound.
-        epsilon = min(epsilon, self._largest * NEAR_LARGEST)
-        tilt = (epsilon + span * np.arange(m + 2)) / (m + 1)
-        tilt = tilt[(tilt > 0) & (tilt < span)]
-        if tilt.size <= AT_ONCE:
-            return float(self._of_tilts(epsilon, tilt).max(initial=0.0))
-        # The most promising first, until no other can do better.
-        most = self._at_most(epsilon, tilt)
+        levels = np.minimum(epsilons, self._largest * NEAR_LARGEST)
+        if self.draws + 2 > AT_ONCE:
+            return np.array([self._pruned(level) for level in levels.tolist()])
+        at_once = max(1, WORK // ((self.draws + 2) * (self.draws + 1)))
+        pieces = (levels[k : k + at_once] for k in range(0, levels.size, at_once))
+        return np.concatenate([np.zeros(0), *map(self._of_all_tilts, pieces)])
+
+    def _of_all_tilts(self, levels: Vector) -> Vector:
+        """Return the largest delta over all tilts, at some levels at once."""
+        tilts = (levels[:, None] + self.span * np.arange(self.draws + 2)) / (self.draws + 1)
+        is_inside = (tilts > 0) & (tilts < self.span)
+        which, _ = np.nonzero(is_inside)
+        largest = np.zeros(levels.shape)
+        np.maximum.at(largest, which, self._of_tilts(levels[which], tilts[is_inside]))
+        return largest
+
+    def _pruned(self, level: float) -> float:
+        """Return the largest delta over tilts: the most promising first, until no other can win."""
+        tilt = (level + self.span * np.arange(self.draws + 2)) / (self.draws + 1)
+        tilt = tilt[(tilt > 0) & (tilt < self.span)]
+        most = self._at_most(level, tilt)
         order = np.argsort(-most)
         best = 0.0
         for first in range(0, tilt.size, AT_ONCE):
             some = order[first : first + AT_ONCE]
             if most[some[0]] * SAFETY < best:
                 break
-            best = max(best, float(self._of_tilts(epsilon, tilt[some]).max()))
+            best = max(best, float(self._of_tilts(level, tilt[some]).max()))
         return best
 
     def _chance(self, tilt: Vector) -> Vector:
@@ -144,8 +158,10 @@ class BoundedRange(Profile):
         logarithm = m * moment - a * epsilon + constant
         return np.asarray(np.exp(np.minimum(logarithm, 0.0)))
 
-    def _of_tilts(self, epsilon: float, tilt: Vector) -> Vector:
+    def _of_tilts(self, epsilon: float | Vector, tilt: Vector) -> Vector:
         """Return delta for each tilt, rounded up: a sum over counts of the high loss.
+
+        The epsilon is one for all tilts, or each has its own.
 
         They begin where the loss exceeds epsilon, or far below the mean, and end far above both.
         """
@@ -161,7 +177,7 @@ class BoundedRange(Profile):
         log_weight = ways[high] + xlogy(high, chance[:, None]) + xlog1py(m - high, -chance[:, None])
         weight = np.where(inside, np.exp(log_weight), 0.0)
         loss = m * (tilt[:, None] - span) + high * span
-        gain = -np.expm1(np.minimum(epsilon - loss, 0.0))
+        gain = -np.expm1(np.minimum(np.reshape(epsilon, (-1, 1)) - loss, 0.0))
         # Beyond the last, which is far above the mean or m itself, weights fall ever faster.
         last = high[:, -1]
         factor = (m - last) / (last + 1) * chance / np.maximum(1 - chance, TINY)

@@ -7,20 +7,23 @@ from collections.abc import Callable
 
 from discreet import _checks
 from discreet.errors import CalibrationError
-from discreet.privacy.bisection import least_enough
+from discreet.privacy.bisection import least_enough, least_of
 from discreet.privacy.budget import Budget
-from discreet.privacy.combined import within
 from discreet.privacy.gaussian import Gaussian
 from discreet.privacy.profile import Profile
+from discreet.privacy.within_distance import within
 
 LEAST_NOISE, MOST_NOISE = 1e-12, 1e15
 
 
-def calibrate(profile_of: Callable[[float], Profile], budget: Budget) -> float:
+def calibrate(
+    profile_of: Callable[[float], Profile], budget: Budget, *, guess: float | None = None
+) -> float:
     """Return the smallest noise whose profile meets the budget.
 
     ``profile_of(noise)`` must get better as the noise grows. The answer has been checked against
     the budget; a noise smaller by one part in 10**12 fails it. An infinite budget needs no noise.
+    A good ``guess`` saves profiles, and changes nothing else.
 
     Examples
     --------
@@ -32,25 +35,58 @@ def calibrate(profile_of: Callable[[float], Profile], budget: Budget) -> float:
     if not budget.is_private:
         return 0.0
 
-    def meets(noise: float) -> bool:
-        return profile_of(noise).delta(budget.epsilon) <= budget.delta
+    def delta(noise: float) -> float:
+        return profile_of(noise).delta(budget.epsilon)
 
+    guess = guess or gaussian_noise(budget, profile_of(1.0).distance)
+    noise = least_of(delta, budget.delta, guess, _bisect)
+    if math.isinf(noise):
+        raise CalibrationError(_why_none(profile_of(MOST_NOISE), budget))
+    return noise
+
+
+def _bisect(is_enough: Callable[[float], bool]) -> tuple[float, float]:
     low, high = 0.5, 1.0
-    while not meets(high):
+    while not is_enough(high):
         low, high = high, 4 * high
         if high > MOST_NOISE:
-            raise CalibrationError(
-                f"no amount of noise gives epsilon = {budget.epsilon:g} at "
-                f"delta = {budget.delta:g}; use a larger budget, or a pure mechanism if delta is 0."
-            )
-    while low > LEAST_NOISE and meets(low):
+            return low, math.inf
+    while low > LEAST_NOISE and is_enough(low):
         low, high = low / 4, low
     while high / low > 1 + 1e-12:
         middle = math.sqrt(low * high)
         if not low < middle < high:
             break
-        low, high = (low, middle) if meets(middle) else (middle, high)
-    return high
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return low, high
+
+
+def _why_none(quietest: Profile, budget: Budget) -> str:
+    """Say why no amount of noise is enough, given the profile of the most, and what to do."""
+    epsilon, delta, distance = budget.epsilon, budget.delta, quietest.distance
+    nothing = f"no amount of noise gives epsilon = {epsilon:g} at delta = {delta:g}"
+    if delta == 0:
+        return f"{nothing}; use a pure mechanism, or allow a small delta."
+    if 4 * distance >= delta:
+        return (
+            f"{nothing}: computed noise is only within {distance:.2g} of its law; use a larger "
+            "delta."
+        )
+    if epsilon > (most := math.log(delta / (4 * distance)) if distance else math.inf):
+        return (
+            f"{nothing}: computed noise is within {distance:.2g} of its law, which at so large an "
+            f"epsilon is not near enough; use an epsilon of at most {math.floor(most)}."
+        )
+    return f"{nothing}, beside what is released already; use a larger budget."
+
+
+def gaussian_noise(budget: Budget, distance: float = 0.0) -> float:
+    """Return roughly the standard deviation that a Gaussian of unit sensitivity needs."""
+    delta = max(budget.delta, 1e-300)
+    rare = -math.log(delta)
+    most = math.log(delta / distance) if 0 < distance < delta / 2 else math.inf
+    epsilon = min(budget.epsilon, most)
+    return 1 / (math.sqrt(2) * (math.sqrt(rare + epsilon) - math.sqrt(rare)))
 
 
 def calibrate_from(
@@ -78,10 +114,7 @@ def calibrate_from(
 
     noise = least_enough(excess, guess, precision)
     if not math.isfinite(noise):
-        raise CalibrationError(
-            f"no amount of noise gives epsilon = {budget.epsilon:g} at "
-            f"delta = {budget.delta:g}; use a larger budget."
-        )
+        raise CalibrationError(_why_none(profile_of(MOST_NOISE), budget))
     return noise
 
 

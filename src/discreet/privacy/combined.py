@@ -1,4 +1,4 @@
-"""Profiles made of profiles: the better of several bounds, several releases, a distance."""
+"""Profiles made of profiles: the better of several bounds, and several releases."""
 
 from __future__ import annotations
 
@@ -21,8 +21,14 @@ from discreet.privacy.concentrated import ORDERS, renyi_delta
 from discreet.privacy.gaussian import Gaussian
 from discreet.privacy.hull import Hull, lower_hull
 from discreet.privacy.profile import SAFETY, Profile, orders_above_one
-from discreet.privacy.stepwise import Stepwise, composed_both_ways, largest_delta
+from discreet.privacy.stepwise import (
+    BEYOND_GRIDS,
+    Stepwise,
+    composed_both_ways,
+    largest_delta,
+)
 from discreet.privacy.tilted_fft import ComposedLoss, GridLoss, connect_the_dots
+from discreet.privacy.within_distance import within
 
 _POINTS = 800
 
@@ -193,7 +199,18 @@ class Composition(Profile):
         )
 
     def _renyi(self, epsilons: Vector) -> Vector:
-        values = np.sum([times * p.core.rdp(ORDERS) for p, times in self._merged], axis=0)
+        curves = [times * p.core.rdp(ORDERS) for p, times in self._merged]
+        return self._delta_of(curves, epsilons)
+
+    def _quick_renyi(self, epsilons: Vector) -> Vector:
+        curves = [
+            times * (p.quick_rdp(ORDERS) if isinstance(p, Stepwise) else p.core.rdp(ORDERS))
+            for p, times in self._merged
+        ]
+        return self._delta_of(curves, epsilons)
+
+    def _delta_of(self, curves: list[Vector], epsilons: Vector) -> Vector:
+        values = np.sum(curves, axis=0)
         return np.minimum(1.0, renyi_delta(epsilons, ORDERS, values) + self.failure)
 
     def bound(self, epsilons: Vector) -> Vector:
@@ -204,13 +221,17 @@ class Composition(Profile):
         if self._is_one_with_gaussian:
             return self._smeared(epsilons)
         if self._stepwise:
-            composed = largest_delta(self._step_by_step, epsilons)
-        elif self._has_closed_parts:
-            composed = self._fitted(epsilons)
-        else:
-            composed = self._read(epsilons)
+            return self._steps_together(epsilons)
+        composed = self._fitted(epsilons) if self._has_closed_parts else self._read(epsilons)
         best = np.minimum(self._renyi(epsilons), composed)
         return np.where(epsilons >= self.pure_epsilon, 0.0, best)
+
+    def _steps_together(self, epsilons: Vector) -> Vector:
+        best = np.minimum(self._quick_renyi(epsilons), largest_delta(self._step_by_step, epsilons))
+        is_far = best < BEYOND_GRIDS + self.failure
+        if is_far.any():
+            best[is_far] = np.minimum(best[is_far], self._renyi(epsilons[is_far]))
+        return best
 
     def _read(self, epsilons: Vector) -> Vector:
         return accountant.deltas_of_loss(self._loss, epsilons, parts=self.releases)
@@ -283,112 +304,12 @@ class Composition(Profile):
         return total
 
 
-@dataclass(frozen=True)
-class WithinDistance(Profile):
-    r"""A mechanism whose computed law is within total variation ``tau`` of an ideal one.
-
-    .. math:: \delta(\epsilon) = \min_{e \le \epsilon} \delta_{ideal}(e) + (1 + e^e) \tau
-
-    Examples
-    --------
-    >>> near = WithinDistance(Gaussian(0.2), tau=2.0**-80)
-    >>> 0 < near.delta(1.0) - Gaussian(0.2).delta(1.0) < 1e-21
-    True
-    """
-
-    kind: ClassVar[str] = "within_distance"
-    of: Profile
-    tau: float
-
-    def __post_init__(self) -> None:
-        _check_profiles((self.of,))
-        _checks.fraction(tau=self.tau)
-        if self.of.distance:
-            raise InputError("distances add; state their sum once.")
-
-    @property
-    def distance(self) -> float:
-        return self.tau
-
-    @property
-    def failure(self) -> float:
-        return self.of.failure
-
-    @property
-    def ideal(self) -> Profile:
-        return self.of
-
-    @property
-    def core(self) -> Profile:
-        return self.of.core
-
-    @property
-    def precision(self) -> float:
-        return self.of.precision
-
-    def guess(self, delta: float) -> float:
-        return self.of.guess(delta)
-
-    @property
-    def is_private(self) -> bool:
-        return self.of.is_private
-
-    @property
-    def releases(self) -> int:
-        return self.of.releases
-
-    @property
-    def units(self) -> frozenset[str]:
-        return self.of.units
-
-    @property
-    def pure_epsilon(self) -> float:
-        return self.of.pure_epsilon if self.tau == 0 else math.inf
-
-    def loss(self, interval: float) -> accountant.PrivacyLoss:
-        return self.of.loss(interval)
-
-    @cached_property
-    def _turn(self) -> float:
-        """Where the distance begins to cost more than a larger epsilon gains.
-
-        The sum is convex in e**epsilon, so it falls before its minimum and rises after it.
-        """
-        low, high = 0.0, min(700.0, -math.log(self.tau))
-        for _ in range(5):
-            grid = np.linspace(low, high, 65)
-            best = int(np.argmin(self._direct(grid)))
-            low, high = float(grid[max(best - 1, 0)]), float(grid[min(best + 1, 64)])
-        return float(grid[best])
-
-    def _direct(self, epsilons: Vector) -> Vector:
-        return self.of.bound(epsilons) + (1 + np.exp(epsilons)) * self.tau
-
-    def bound(self, epsilons: Vector) -> Vector:
-        if self.tau == 0:
-            return self.of.bound(epsilons)
-        direct = self._direct(np.minimum(epsilons, 700.0))
-        before = self._direct(np.minimum(epsilons, 700.0) * (1 - 1e-6))
-        if (direct <= before).all():
-            return direct
-        return np.minimum(direct, self._direct(np.minimum(epsilons, self._turn)))
-
-    def rdp(self, orders: ArrayLike) -> Vector:
-        return self.of.rdp(orders)
-
-
-def within(profile: Profile, distance: float) -> Profile:
-    """Return the profile, a further ``distance`` from its ideal."""
-    total = profile.distance + distance
-    return WithinDistance(profile.ideal, total) if total else profile
-
-
 def compose(profiles: Iterable[Profile]) -> Profile:
     """Compose profiles; nested compositions are flattened and distances add.
 
     Examples
     --------
-    >>> compose([WithinDistance(Gaussian(3.0), 1e-30), Gaussian(4.0)]).distance
+    >>> compose([within(Gaussian(3.0), 1e-30), Gaussian(4.0)]).distance
     1e-30
     """
     listed = tuple(profiles)

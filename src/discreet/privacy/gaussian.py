@@ -59,9 +59,17 @@ class Gaussian(Profile):
     def bound(self, epsilons: Vector) -> Vector:
         return gaussian_delta(epsilons, self.mu)
 
+    def guess(self, delta: float) -> float:
+        return gaussian_guess(self.mu, delta)
+
     def rdp(self, orders: ArrayLike) -> Vector:
         with np.errstate(over="ignore"):
             return orders_above_one(orders) * self.mu * self.mu / 2 * SAFETY
+
+
+def gaussian_guess(mu: float, delta: float) -> float:
+    """Return roughly the epsilon of a Gaussian pair at a small delta."""
+    return mu * mu / 2 + mu * math.sqrt(-2 * math.log(delta))
 
 
 def mills_ratio(x: Vector) -> Vector:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 
@@ -20,9 +19,6 @@ from discreet.privacy.profile import SAFETY
 
 _ROUNDS = 12
 """How often corners are left out all at once, before one after the other."""
-
-Corner: TypeAlias = tuple[float, float]
-"""An epsilon and a delta."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,35 +68,44 @@ def lower_hull(epsilons: Vector, deltas: Vector, reverse: Vector | None = None) 
     points, values, is_done = _thinned(points, values)
     if is_done:
         return Hull(points, values)
-    kept: list[Corner] = []
-    for corner in zip(points.tolist(), values.tolist(), strict=True):
-        while len(kept) > 1 and _is_above(kept[-2], kept[-1], corner):
-            kept.pop()
-        kept.append(corner)
-    corners = np.array(kept)
-    return Hull(corners[:, 0], corners[:, 1])
+    return _scan(points, values)
+
+
+def _scan(points: Vector, values: Vector) -> Hull:
+    """Keep the corners of the hull, from left to right: each takes back those above its chord.
+
+    Corner b lies on or above the chord from a to c if its delta is at least that of the chord, in
+    alpha relative to the one at c: large epsilons do not overflow.
+    """
+    expm1 = math.expm1
+    places: list[float] = []
+    deltas: list[float] = []
+    for c, delta in zip(points.tolist(), values.tolist(), strict=True):
+        while len(places) > 1:
+            chord = (deltas[-2] - delta) * (expm1(places[-1] - c) / expm1(places[-2] - c))
+            if not deltas[-1] >= delta + chord:
+                break
+            places.pop()
+            deltas.pop()
+        places.append(c)
+        deltas.append(delta)
+    return Hull(np.array(places), np.array(deltas))
 
 
 def _thinned(points: Vector, values: Vector) -> tuple[Vector, Vector, bool]:
     """Leave out corners above their neighbours' chord, a few times; say whether none is left.
 
-    Any corners give an upper bound; leaving out those above makes it convex.
+    Any corners give an upper bound. One on or above a chord between others is none of the hull,
+    whichever of them are left out with it, so all are left out at once; what rounding makes of
+    nearly straight runs is an upper bound all the same.
     """
     for _ in range(_ROUNDS):
         if points.size < 3:
             return points, values, True
         to_a, to_b = np.expm1(points[:-2] - points[2:]), np.expm1(points[1:-1] - points[2:])
         chord = values[2:] + (values[:-2] - values[2:]) * (to_b / to_a)
-        above = np.concatenate([[False], values[1:-1] >= chord, [False]])
-        if not above.any():
+        is_corner = np.concatenate([[True], ~(values[1:-1] >= chord), [True]])
+        if is_corner.all():
             return points, values, True
-        first = above & ~np.concatenate([[False], above[:-1]])
-        points, values = points[~first], values[~first]
+        points, values = points[is_corner], values[is_corner]
     return points, values, False
-
-
-def _is_above(a: Corner, b: Corner, c: Corner) -> bool:
-    """Say whether corner b lies on or above the chord from a to c, in alpha."""
-    # Distances in alpha relative to the one at c: large epsilons do not overflow.
-    to_a, to_b = math.expm1(a[0] - c[0]), math.expm1(b[0] - c[0])
-    return b[1] >= c[1] + (a[1] - c[1]) * (to_b / to_a)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import fields
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -24,7 +25,7 @@ from discreet import _checks
 from discreet._types import Json, Vector
 from discreet.errors import InputError, InputTypeError
 from discreet.privacy import accountant
-from discreet.privacy.bisection import least_enough
+from discreet.privacy.bisection import least_enough, least_of
 
 SAFETY = 1 + 1e-9
 """A computed delta is multiplied by this: far above the rounding error of its formula."""
@@ -137,17 +138,7 @@ class Profile(ABC):
             return 0.0
         if self.precision > _FINE:
             return min(self._roughly(delta), self.pure_epsilon)
-        low, high = 0.0, 1e-6
-        while self.delta(high) > delta:
-            low, high = high, 4 * high
-            if high > LARGEST_EPSILON:
-                return self.pure_epsilon
-        while high - low > _FINE * high:
-            middle = 0.5 * (low + high)
-            if not low < middle < high:
-                break
-            low, high = (low, middle) if self.delta(middle) <= delta else (middle, high)
-        return min(high, self.pure_epsilon)
+        return min(least_of(self.delta, delta, self.guess(delta), _bisect), self.pure_epsilon)
 
     def _roughly(self, delta: float) -> float:
         """Return an epsilon for ``delta`` after few looks at the profile."""
@@ -208,6 +199,21 @@ class Profile(ABC):
     @abstractmethod
     def __post_init__(self) -> None:
         """Check the fields."""
+
+
+def _bisect(is_enough: Callable[[float], bool]) -> tuple[float, float]:
+    """Search for the least epsilon that is enough."""
+    low, high = 0.0, 1e-6
+    while not is_enough(high):
+        low, high = high, 4 * high
+        if high > LARGEST_EPSILON:
+            return low, math.inf
+    while high - low > _FINE * high:
+        middle = 0.5 * (low + high)
+        if not low < middle < high:
+            break
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return low, high
 
 
 def profile_from_json(document: Json) -> Profile:

@@ -58,7 +58,7 @@ from scipy.special import log_ndtr
 from discreet import _checks
 from discreet._types import Vector
 from discreet.errors import InputTypeError
-from discreet.privacy.gaussian import BEYOND, HOPELESS, gaussian_delta, mills_ratio
+from discreet.privacy.gaussian import BEYOND, HOPELESS, gaussian_delta, gaussian_guess, mills_ratio
 from discreet.privacy.hull import Hull, lower_hull
 from discreet.privacy.profile import SAFETY, SMALLEST, Profile, orders_above_one
 
@@ -163,6 +163,10 @@ class ShiftedGaussian(Profile):
     @property
     def reach(self) -> float:
         return min(rule.start for rule in self.rules) + self._tail
+
+    def guess(self, delta: float) -> float:
+        shift = 2 * self.mu if self.is_replace else self.mu
+        return min(rule.start for rule in self.rules) + gaussian_guess(shift, delta)
 
     @cached_property
     def _hull(self) -> Hull:

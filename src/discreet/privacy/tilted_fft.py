@@ -44,6 +44,12 @@ _EXPONENT_ROUNDING = 1e-15
 _STEEPEST, _OCTAVE = 20.0, 16
 """The largest tilt over one step of the grid, and how many tilts there are from one to two."""
 
+_FAR = 60.0
+"""Weights below exp(-60) are bounded by that."""
+
+_BLOCKS = 500
+"""Points on each side of zero on which tilts are tried first, at most."""
+
 _KEPT = 8
 """How many transforms of one composition are kept."""
 
@@ -59,6 +65,8 @@ class GridLoss:
     first: int
     masses: Vector
     beyond: float
+    _means: dict[float, float] = field(default_factory=dict, repr=False)
+    _rough_means: dict[float, float] = field(default_factory=dict, repr=False)
 
     @cached_property
     def losses(self) -> Vector:
@@ -73,11 +81,50 @@ class GridLoss:
 
     def tilted(self, tilt: float) -> tuple[Vector, float]:
         """Return the masses times exp(tilt * loss) over their sum, and the log of that sum."""
-        exponents = self._logs + tilt * self.losses
+        masses, total, most = self._multiplied(tilt)
+        masses /= total
+        return masses, most + math.log(total)
+
+    def log_sum(self, tilt: float) -> float:
+        """Return the logarithm of the sum of masses times exp(tilt * loss)."""
+        _, total, most = self._multiplied(tilt)
+        return most + math.log(total)
+
+    def mean(self, tilt: float) -> float:
+        """Return the mean of the tilted loss."""
+        if tilt not in self._means:
+            masses, _ = self.tilted(tilt)
+            self._means[tilt] = float(masses @ self.losses)
+        return self._means[tilt]
+
+    def _multiplied(self, tilt: float) -> tuple[Vector, float, float]:
+        exponents = tilt * self.losses
+        exponents += self._logs
         most = float(exponents.max())
-        masses = np.exp(exponents - most)
-        total = float(masses.sum())
-        return masses / total, most + math.log(total)
+        exponents -= most
+        masses: Vector = np.exp(exponents, out=exponents)
+        return masses, float(masses.sum()), most
+
+    def rough_mean(self, tilt: float) -> float:
+        """Return nearly the mean of the tilted loss, from few points."""
+        if tilt not in self._rough_means:
+            losses, masses = self._blocks
+            exponents = tilt * losses
+            weights = masses * np.exp(exponents - exponents.max())
+            total = float(weights.sum())
+            self._rough_means[tilt] = float(weights @ losses) / total if total else 0.0
+        return self._rough_means[tilt]
+
+    @cached_property
+    def _blocks(self) -> tuple[Vector, Vector]:
+        """The means and masses of blocks of cells, shorter near zero, where most losses are."""
+        away = np.geomspace(1, self.masses.size, _BLOCKS).astype(np.int64)
+        starts = np.unique(np.concatenate([-away, [0], away]) - self.first)
+        starts = np.unique(np.clip(starts, 0, self.masses.size - 1))
+        masses = np.add.reduceat(self.masses, starts)
+        sums = np.add.reduceat(self.masses * self.losses, starts)
+        is_filled = masses > 0
+        return sums[is_filled] / masses[is_filled], masses[is_filled]
 
 
 def connect_the_dots(
@@ -129,29 +176,47 @@ class ComposedLoss:
     parts: tuple[tuple[GridLoss, int], ...]
     mu: float
     _known: dict[float, Composed] = field(default_factory=dict, repr=False)
-    _means: dict[float, float] = field(default_factory=dict, repr=False)
 
     def delta(self, epsilon: float) -> float:
         """Return delta at one epsilon, never below the truth."""
         if any(loss.beyond >= 1 for loss, _ in self.parts):
             return 1.0
         infinite = -math.expm1(sum(times * math.log1p(-loss.beyond) for loss, times in self.parts))
-        tilt = _best_tilt(self.parts, self.mu, epsilon, self._means)
+        tilt = _best_tilt(self.parts, self.mu, epsilon)
         composed = self._composed(tilt)
-        # Without a Gaussian, losses below epsilon add nothing.
-        start = 0 if self.mu else int(np.searchsorted(composed.losses, epsilon))
-        distances = epsilon - composed.losses[start:]
         # Chernoff: exp(tilt * e) times the Gaussian's delta at e is at most exp(most).
         most = self.mu**2 * tilt * (1 + tilt) / 2
-        with np.errstate(divide="ignore"):
-            rest = np.log(_gaussian_deltas(self.mu, distances))
-        weights = np.exp(np.minimum(rest + tilt * distances - most, 0.0))
-        total = float(composed.masses[start:] @ weights) + 2 * math.exp(_LOG_OUTSIDE)
+        near = composed.between(*self._felt(tilt, epsilon))
+        weights = self._weights(tilt, epsilon - composed.losses[near], most)
+        total = float(composed.masses[near] @ weights) + 2 * math.exp(_LOG_OUTSIDE)
+        total += math.exp(-_FAR) * composed.mass
         logarithms = 1000 * sum(times for _, times in self.parts)
         span = epsilon + composed.span
         exponent = composed.log_sum - tilt * epsilon + most
         exponent += _EXPONENT_ROUNDING * (logarithms + tilt * span + most)
         return math.exp(min(exponent, 700.0)) * total + infinite + SMALLEST
+
+    def _felt(self, tilt: float, epsilon: float) -> tuple[float, float]:
+        """Return the losses between which weights are not negligible.
+
+        With d the epsilon minus the loss, a weight is at most exp(tilt * d); and, by Chernoff with
+        the best exponent for a Gaussian, exp(-(d - m)**2 / (2 mu**2)) for d above
+        m = mu**2 (1/2 + tilt). Without a Gaussian, losses below epsilon add nothing.
+        """
+        above = self.mu**2 * (0.5 + tilt) + math.sqrt(2 * _FAR) * self.mu
+        return epsilon - above, epsilon + (_FAR / tilt if tilt else math.inf)
+
+    def _weights(self, tilt: float, distances: Vector, most: float) -> Vector:
+        """Return exp(tilt * e) times the delta of the Gaussian at each distance e, over exp(most).
+
+        Without a Gaussian distances are at most zero, and delta is one minus their exponential.
+        """
+        if not self.mu:
+            return -np.expm1(distances) * np.exp(tilt * distances)
+        with np.errstate(divide="ignore"):
+            rest = np.log(Gaussian(self.mu).deltas(distances))
+        weights: Vector = np.exp(np.minimum(rest + tilt * distances - most, 0.0))
+        return weights
 
     def _composed(self, tilt: float) -> Composed:
         if tilt not in self._known:
@@ -170,13 +235,23 @@ class Composed:
     log_sum: float
     span: float
 
+    @cached_property
+    def mass(self) -> float:
+        """All of the tilted masses, which is hardly more than one."""
+        return float(self.masses.sum()) * (1 + 1e-9)
+
+    def between(self, low: float, high: float) -> slice:
+        """Return the cells with losses from ``low`` to ``high``."""
+        first, last = np.searchsorted(self.losses, [low, high])
+        return slice(int(first), int(last))
+
 
 def _convolved(parts: Sequence[tuple[GridLoss, int]], tilt: float) -> Composed:
-    lowest, size = _window(parts, tilt)
+    tilted = [loss.tilted(tilt) for loss, _ in parts]
+    lowest, size = _window(parts, tilt, tilted)
     transform = np.ones(size // 2 + 1, dtype=np.complex128)
     log_total, roughness, span, start = 0.0, 1.0, 0.0, 0
-    for loss, times in parts:
-        masses, log_sum = loss.tilted(tilt)
+    for (loss, times), (masses, log_sum) in zip(parts, tilted, strict=True):
         folded = _wrapped(masses, size)
         transform = transform * _power(fft.rfft(folded), times)
         log_total += times * log_sum
@@ -194,49 +269,54 @@ def composed_delta(parts: Sequence[tuple[GridLoss, int]], mu: float, epsilon: fl
     return ComposedLoss(tuple(parts), mu).delta(epsilon)
 
 
-def _gaussian_deltas(mu: float, epsilons: Vector) -> Vector:
-    return Gaussian(mu).deltas(epsilons) if mu else -np.expm1(np.minimum(epsilons, 0.0))
-
-
-def _best_tilt(
-    parts: Sequence[tuple[GridLoss, int]], mu: float, epsilon: float, means: dict[float, float]
-) -> float:
+def _best_tilt(parts: Sequence[tuple[GridLoss, int]], mu: float, epsilon: float) -> float:
     """Return roughly the tilt whose mean loss is epsilon, or zero if that would be negative.
 
-    Tilts are a sixteenth of an octave apart; ``means`` keeps the mean losses of those tried.
+    Tilts are a sixteenth of an octave apart. They are tried on few points first: of a mean that
+    grows, two neighbours are enough to tell.
     """
 
     def is_too_much(tilt: float) -> bool:
-        if tilt not in means:
-            losses = (times * float(loss.tilted(tilt)[0] @ loss.losses) for loss, times in parts)
-            means[tilt] = mu**2 * (0.5 + tilt) + sum(losses)
-        return means[tilt] > epsilon
+        losses = (times * loss.mean(tilt) for loss, times in parts)
+        return mu**2 * (0.5 + tilt) + sum(losses) > epsilon
 
+    def is_roughly_too_much(tilt: float) -> bool:
+        losses = (times * loss.rough_mean(tilt) for loss, times in parts)
+        return mu**2 * (0.5 + tilt) + sum(losses) > epsilon
+
+    steepest = _STEEPEST / parts[0][0].step
+    low, high = _octave_search(is_roughly_too_much, steepest)
+    if (high >= steepest or is_too_much(high)) and not is_too_much(low):
+        return low
+    return _octave_search(is_too_much, steepest)[0]
+
+
+def _octave_search(is_too_much: Callable[[float], bool], steepest: float) -> tuple[float, float]:
+    """Return neighbouring tilts, the second too much and the first not, or zero twice."""
     if is_too_much(0.0):
-        return 0.0
+        return 0.0, 0.0
     low, high = 0, _OCTAVE
-    if is_too_much(2.0 ** (low / _OCTAVE)):
+    if is_too_much(math.exp2(low / _OCTAVE)):
         low, high = -10 * _OCTAVE, 0
-        if is_too_much(2.0 ** (low / _OCTAVE)):
-            return 0.0
-    while 2.0 ** (high / _OCTAVE) * parts[0][0].step < _STEEPEST and not is_too_much(
-        2.0 ** (high / _OCTAVE)
-    ):
+        if is_too_much(math.exp2(low / _OCTAVE)):
+            return 0.0, math.exp2(low / _OCTAVE)
+    while math.exp2(high / _OCTAVE) < steepest and not is_too_much(math.exp2(high / _OCTAVE)):
         low, high = high, high + _OCTAVE
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if is_too_much(2.0 ** (middle / _OCTAVE)) else (middle, high)
-    return math.exp2(low / _OCTAVE)
+        low, high = (low, middle) if is_too_much(math.exp2(middle / _OCTAVE)) else (middle, high)
+    return math.exp2(low / _OCTAVE), math.exp2(high / _OCTAVE)
 
 
-def _window(parts: Sequence[tuple[GridLoss, int]], tilt: float) -> tuple[int, int]:
+def _window(
+    parts: Sequence[tuple[GridLoss, int]], tilt: float, tilted: Sequence[tuple[Vector, float]]
+) -> tuple[int, int]:
     """Return the lowest multiple of the step to keep, and how many, by Chernoff's bound."""
     step = parts[0][0].step
     lowest = sum(times * loss.first for loss, times in parts)
     highest = sum(times * (loss.first + loss.masses.size - 1) for loss, times in parts)
     variance, now = 0.0, 0.0
-    for loss, times in parts:
-        masses, log_sum = loss.tilted(tilt)
+    for (loss, times), (masses, log_sum) in zip(parts, tilted, strict=True):
         variance += times * float(masses @ (loss.losses - masses @ loss.losses) ** 2)
         now += times * log_sum
     # The best exponent for a Gaussian; rare and large losses need a smaller one.
@@ -245,7 +325,7 @@ def _window(parts: Sequence[tuple[GridLoss, int]], tilt: float) -> tuple[int, in
         edges: list[float] = []
         while len(edges) < 3 or edges[-1] < edges[-2]:
             further = sign * best / 2 ** len(edges)
-            there = sum(times * loss.tilted(tilt + further)[1] for loss, times in parts)
+            there = sum(times * loss.log_sum(tilt + further) for loss, times in parts)
             edges.append(sign * (there - now - _LOG_OUTSIDE) / (further * step))
         if sign > 0:
             highest = min(highest, math.ceil(min(edges)))
