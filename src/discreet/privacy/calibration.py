@@ -61,6 +61,17 @@ def calibrate_from(
     For profiles that take long to compute, and a good guess: the logarithm of delta is nearly a
     straight line in that of the noise, and few profiles are looked at.
 
+    Parameters
+    ----------
+    guess
+        A noise to start from; positive. A poor one costs time and nothing else.
+    profile_of
+        Returns the profile of a noise; it must get better as the noise grows.
+    budget
+        What is to be met, with a positive delta.
+    precision
+        How far above the smallest noise the answer may be, as a share of it.
+
     Examples
     --------
     >>> noise = calibrate_from(4.0, lambda noise: Gaussian(1 / noise), Budget(1.0, 1e-6),

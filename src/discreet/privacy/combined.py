@@ -44,6 +44,11 @@ _BEYOND_CELLS = float(ndtr(-_CELL_ENDS[-1]))
 class Minimum(Profile):
     """Several bounds that hold for one and the same release: the convex hull of the best.
 
+    Parameters
+    ----------
+    bounds
+        Profiles of the release, at least one, each without a distance.
+
     Examples
     --------
     >>> from discreet.privacy import Pure, ZeroConcentrated
@@ -106,6 +111,12 @@ class Composition(Profile):
     grid fitted to the parts where all have a closed form, otherwise those of dp-accounting), the
     sum of Renyi curves, or the sum of pure epsilons, whichever is best at each epsilon. There may
     be many parts: what is said of all of them is worked out once.
+
+    Parameters
+    ----------
+    parts
+        The profile of each release, at least one, each without a distance; :func:`compose` takes
+        profiles with distances.
 
     Examples
     --------
@@ -289,6 +300,13 @@ class WithinDistance(Profile):
 
     .. math:: \delta(\epsilon) = \min_{e \le \epsilon} \delta_{ideal}(e) + (1 + e^e) \tau
 
+    Parameters
+    ----------
+    of
+        The profile of the ideal mechanism, itself without a distance.
+    tau
+        The total variation between the two laws, from zero to one.
+
     Examples
     --------
     >>> near = WithinDistance(Gaussian(0.2), tau=2.0**-80)
@@ -378,7 +396,14 @@ class WithinDistance(Profile):
 
 
 def within(profile: Profile, distance: float) -> Profile:
-    """Return the profile, a further ``distance`` from its ideal."""
+    """Return the profile, a further ``distance`` from its ideal.
+
+    Examples
+    --------
+    >>> near = within(WithinDistance(Gaussian(0.2), 2.0**-80), 2.0**-80)
+    >>> near.distance == 2.0**-79, within(Gaussian(0.2), 0.0)
+    (True, Gaussian(mu=0.2))
+    """
     total = profile.distance + distance
     return WithinDistance(profile.ideal, total) if total else profile
 

@@ -8,7 +8,11 @@ from discreet.questions.bounds import Bounds
 
 
 class Question(ABC):
-    """Something to be learnt from rows within declared bounds; hashable and printable."""
+    """Something to be learnt from rows within declared bounds; hashable and printable.
+
+    ``bounds`` say what is declared about the rows. A mechanism says by ``accepts`` whether it has a
+    proof for a question.
+    """
 
     bounds: Bounds
 

@@ -31,7 +31,7 @@ class Release:
 
     All fields but the value are decided before rows are read.
 
-    Attributes
+    Parameters
     ----------
     value
         The answer.
