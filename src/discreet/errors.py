@@ -191,7 +191,18 @@ class LedgerError(DiscreetError):
 
 
 class AuditError(DiscreetError):
-    """An audit could not be carried out; nothing was certified."""
+    """An audit could not be carried out; nothing was certified.
+
+    Examples
+    --------
+    >>> from discreet.audit import audit
+    >>> from discreet.privacy import AddRemoveOne, Guarantee, Pure
+    >>> claim = Guarantee(Pure(1.0), AddRemoveOne())
+    >>> audit(lambda data: "text", ([1.0], [1.0, 2.0]), claim, trials=1000)
+    Traceback (most recent call last):
+        ...
+    discreet.errors.AuditError: ...
+    """
 
 
 class RehearsalWarning(UserWarning):
