@@ -12,6 +12,8 @@ from scipy.special import expit
 
 from discreet.preprocessing import Category, Column, Numeric
 
+__all__ = ["HOSPITAL", "HospitalTable", "hospital"]
+
 WARDS = ("surgery", "medicine", "cardiology", "oncology")
 HOMES = ("home", "home with care", "nursing home")
 ARRIVALS = ("planned", "urgent")

@@ -7,6 +7,26 @@ raised, never warned about, and no message carries a value read from a row.
 
 from __future__ import annotations
 
+__all__ = [
+    "AuditError",
+    "BudgetExceeded",
+    "CalibrationError",
+    "DiscreetError",
+    "EntropyError",
+    "InputError",
+    "InputTypeError",
+    "LedgerError",
+    "NotAccepted",
+    "PrivacyError",
+    "ReceiptError",
+    "RehearsalRefused",
+    "RehearsalWarning",
+    "ReleaseFailed",
+    "SealedError",
+    "SourceChanged",
+    "UnitMismatch",
+]
+
 
 class DiscreetError(Exception):
     """Base of every error this library raises on purpose.

@@ -32,6 +32,8 @@ from discreet.privacy import Budget, Guarantee, NoPrivacy
 from discreet.questions import Question
 from discreet.record import Certificate, Fact, Release, all_versions, facts_about, library_version
 
+__all__ = ["rehearse", "release"]
+
 FAILED = (
     "the private part stopped before a release; the charge stands. Rehearse with RehearsalNoise on "
     "synthetic rows to see why."

@@ -1,7 +1,7 @@
 """What breaks the rules of docstrings: numpydoc sections of every public callable.
 
 Public is what ``__all__`` of the library, of a room, or of a package in a room says, and of its
-classes the methods without a leading underscore that are written here.
+classes the methods without a leading underscore that are written in the library.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ import importlib
 import inspect
 import pkgutil
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import discreet
-from discreet.estimators.base import PrivateEstimator
+from discreet.estimators import all_estimators
 
 ORDER = (
     *("Parameters", "Returns", "Yields", "Raises", "Warns"),
@@ -23,40 +25,65 @@ ORDER = (
 )
 """The sections there are, in their order."""
 
+LISTS = ("Parameters", "Raises", "Warns", "Attributes")
+"""Sections that say something of each of several names."""
+
 FEW = 2
-"""Functions and methods of so many parameters may do without a section of them."""
+"""Functions outside of the first door, and methods, may leave out a section of so many parameters.
+
+Classes may not, nor functions that ``import discreet`` gives.
+"""
 
 LEFT_BY_EVERY_FIT = frozenset(["release_", "privacy_", "n_features_in_", "feature_names_in_"])
+
+STARS = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
 
 
 @dataclass(frozen=True)
 class Callee:
-    """A public class, function or method, and the name that it is found under."""
+    """A public class, function or method, and where it is found."""
 
+    package: str
     name: str
     value: Any
+
+    @property
+    def room(self) -> str:
+        """The room it is in; the library itself for what stands at its first door."""
+        return self.package.removeprefix("discreet.").partition(".")[0]
 
     @property
     def is_class(self) -> bool:
         return inspect.isclass(self.value)
 
     @property
+    def is_method(self) -> bool:
+        return "." in self.name
+
+    @property
     def parameters(self) -> tuple[str, ...]:
-        """The parameters that a caller passes, with the stars of those that take any number."""
+        """What a caller passes, with the stars of what takes any number."""
         if self.is_class and not _has_own_constructor(self.value):
             return ()
-        stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
         return tuple(
-            stars.get(parameter.kind, "") + name
+            STARS.get(parameter.kind, "") + name
             for name, parameter in inspect.signature(self.value).parameters.items()
-            if name not in ("self", "cls") and not name.startswith("_")
+            if name not in ("self", "cls")
+        )
+
+    @property
+    def needs_parameters(self) -> bool:
+        """Whether they have to be documented."""
+        is_at_first_door = self.package == "discreet" and not self.is_method
+        return bool(self.parameters) and (
+            self.is_class or is_at_first_door or len(self.parameters) > FEW
         )
 
     @property
     def text(self) -> str:
         """The docstring; a method without one has that of the method that it overrides."""
-        own = self.value.__doc__ or ""
-        return inspect.cleandoc(own) if self.is_class else inspect.cleandoc(own or _inherited(self))
+        own = self.value.__doc__ if self.is_class else inspect.getdoc(self.value)
+        return inspect.cleandoc(own or "")
 
 
 @dataclass(frozen=True)
@@ -73,45 +100,59 @@ class Section:
         heads: list[str] = []
         for line in self.lines:
             if line and not line.startswith(" "):
-                heads = re.split(r",\s*", re.split(r"\s+:(\s|$)", line)[0])
+                heads = re.split(r",\s*", re.split(r"\s:(?:\s|$)", line)[0])
                 found |= dict.fromkeys(heads, "")
             else:
                 found |= {head: found[head] + line.strip() for head in heads}
         return found
 
 
-def packages() -> Iterator[str]:
-    """Yield the library, its rooms, and the packages and modules of rooms that have a list."""
-    yield "discreet"
+def packages() -> list[str]:
+    """Return the library, its rooms, and what else inside of a room has a list of public names."""
+    found = ["discreet"]
     for room in discreet._ROOMS:
         module = importlib.import_module(f"discreet.{room}")
-        yield module.__name__
         inside = pkgutil.walk_packages(getattr(module, "__path__", ()), f"{module.__name__}.")
-        for found in inside:
-            if hasattr(importlib.import_module(found.name), "__all__"):
-                yield found.name
+        listed = [
+            each.name for each in inside if hasattr(importlib.import_module(each.name), "__all__")
+        ]
+        found += [module.__name__, *listed]
+    return found
 
 
-def exported() -> dict[str, Callee]:
-    """Return classes and functions in a list, each under the first name that it is found by."""
+@cache
+def exported() -> tuple[Callee, ...]:
+    """Return classes and functions in a list, each where it is found first."""
     found: dict[int, Callee] = {}
     for package in packages():
         module = importlib.import_module(package)
         for name in module.__all__:
             value = getattr(module, name)
             if inspect.isclass(value) or _is_function(value):
-                found.setdefault(id(value), Callee(f"{package}.{name}", value))
-    return {callee.name: callee for callee in found.values()}
+                found.setdefault(id(value), Callee(package, name, value))
+    return tuple(found.values())
 
 
-def methods(owner: Callee) -> Iterator[Callee]:
+@cache
+def public() -> tuple[Callee, ...]:
+    """Return what is exported, each class with its methods; what is inherited comes once."""
+    found: dict[int, Callee] = {}
+    for callee in exported():
+        found[id(callee.value)] = callee
+        for method in _methods(callee):
+            found.setdefault(id(getattr(method.value, "__func__", method.value)), method)
+    return tuple(found.values())
+
+
+def _methods(owner: Callee) -> Iterator[Callee]:
     """Yield the public methods of a class that are written in the library."""
     for name in dir(owner.value) if owner.is_class else ():
         held = inspect.getattr_static(owner.value, name)
         written = getattr(held, "__func__", held)
-        if not name.startswith("_") and _is_function(written):
-            if inspect.unwrap(written).__module__.startswith("discreet"):
-                yield Callee(f"{owner.name}.{name}", getattr(owner.value, name))
+        if name.startswith("_") or not _is_function(written):
+            continue
+        if inspect.unwrap(written).__module__.startswith("discreet"):
+            yield Callee(owner.package, f"{owner.name}.{name}", getattr(owner.value, name))
 
 
 def sections(text: str) -> list[Section]:
@@ -119,35 +160,39 @@ def sections(text: str) -> list[Section]:
     lines = text.splitlines()
     starts = [
         place
-        for place in range(len(lines) - 1)
-        if re.fullmatch(r"-{3,}", lines[place + 1]) and not _is_in_doctest(lines, place)
+        for place, (_, below) in enumerate(pairwise(lines))
+        if re.fullmatch(r"-{3,}", below) and not _is_in_doctest(lines, place)
     ]
     return [
         Section(lines[start], lines[start + 1], tuple(lines[start + 2 : end]))
-        for start, end in zip(starts, [*starts[1:], len(lines)], strict=False)
+        for start, end in pairwise([*starts, len(lines)])
     ]
 
 
-def faults(callee: Callee, needs_example: bool) -> list[str]:
+def has_example(callee: Callee) -> bool:
+    """Say whether there are examples that doctest runs."""
+    return any(
+        section.title == "Examples" and any(">>> " in line for line in section.lines)
+        for section in sections(callee.text)
+    )
+
+
+def faults(callee: Callee) -> list[str]:
     """Return what is wrong with the docstring of a callable, one sentence each."""
     if not callee.text:
         return ["there is no docstring"]
     here = sections(callee.text)
-    found = [*_in_first_line(callee.text), *_in_layout(callee.text, here)]
     by_title = {section.title: section for section in here}
+    found = [*_in_first_line(callee.text), *_in_layout(callee.text, here)]
     found += _in_parameters(callee, by_title.get("Parameters"))
-    for title in ("Parameters", "Attributes", "Raises", "Warns"):
-        if title in by_title:
-            entries = by_title[title].entries()
-            found += [f"nothing is said of {name}" for name, words in entries.items() if not words]
-    examples = "\n".join(by_title["Examples"].lines) if "Examples" in by_title else ""
-    if "Examples" in by_title and ">>> " not in examples:
+    for title in LISTS:
+        entries = by_title[title].entries() if title in by_title else {}
+        found += [f"nothing is said of {name}" for name, words in entries.items() if not words]
+    if "Examples" in by_title and not has_example(callee):
         found.append("the examples do not run")
-    if "+SKIP" in examples:
+    if "+SKIP" in callee.text:
         found.append("an example is skipped")
-    if needs_example and not examples:
-        found.append("there is no example")
-    if callee.is_class and issubclass(callee.value, PrivateEstimator):
+    if callee.value in all_estimators():
         found += _in_attributes(callee.value, by_title.get("Attributes"))
     return found
 
@@ -160,33 +205,31 @@ def _in_first_line(text: str) -> Iterator[str]:
         yield "the first line is more than one sentence"
     if rest and rest[0]:
         yield "the first sentence does not fit one line"
-    if re.match(r"(This|The) (function|method|class)\b|[a-z]\w* ", first):
+    if re.match(r"(This|The) (function|method|class)\b|[a-z]|Returns\b|Yields\b", first):
         yield "the first line does not begin with what is done or meant"
 
 
 def _in_layout(text: str, here: list[Section]) -> Iterator[str]:
-    titles = [section.title for section in here]
     for section in here:
         if section.title not in ORDER:
             yield f"there is no section {section.title!r}"
-        elif len(section.underline) != len(section.title):
+        if len(section.underline) != len(section.title):
             yield f"{section.title} is underlined by {len(section.underline)} dashes"
         if not any(section.lines):
             yield f"{section.title} is empty"
-    known = [title for title in titles if title in ORDER]
+    known = [section.title for section in here if section.title in ORDER]
     if known != sorted(set(known), key=ORDER.index):
         yield f"sections are not in order: {', '.join(known)}"
-    loose = [line for line in text.splitlines() if line.rstrip(":") in ORDER]
-    for title in set(loose) - set(titles):
-        yield f"{title} is not underlined"
+    for line in text.splitlines():
+        if line.rstrip(":") in ORDER and line not in known:
+            yield f"{line} is not underlined"
 
 
 def _in_parameters(callee: Callee, section: Section | None) -> Iterator[str]:
     expected = callee.parameters
     if section is None:
-        at_the_door = callee.is_class or callee.name.rpartition(".")[0] == "discreet"
-        if expected and (at_the_door or len(expected) > FEW):
-            yield f"Parameters are not documented: {', '.join(expected)}"
+        if callee.needs_parameters:
+            yield f"parameters are not documented: {', '.join(expected)}"
         return
     documented = tuple(section.entries())
     for name in expected:
@@ -199,7 +242,7 @@ def _in_parameters(callee: Callee, section: Section | None) -> Iterator[str]:
         yield f"parameters are not in the order of the signature: {', '.join(documented)}"
 
 
-def _in_attributes(kind: type[PrivateEstimator], section: Section | None) -> Iterator[str]:
+def _in_attributes(kind: Any, section: Section | None) -> Iterator[str]:
     documented = set() if section is None else set(section.entries())
     for name in sorted((kind.learns | LEFT_BY_EVERY_FIT) - documented):
         yield f"the attribute {name} is not documented"
@@ -212,14 +255,9 @@ def _is_function(value: Any) -> bool:
 
 def _has_own_constructor(kind: type) -> bool:
     """Say whether a class is made by what is written here, and not by a base from elsewhere."""
-    made_by: tuple[Callable[..., Any], ...] = (kind.__init__, kind.__new__)  # type: ignore[misc]
-    modules = [getattr(maker, "__module__", None) or "" for maker in made_by]
-    return any(name.startswith("discreet") for name in modules) or hasattr(kind, "_fields")
-
-
-def _inherited(callee: Callee) -> str:
-    """Return the docstring of the nearest method of this name that has one."""
-    return inspect.getdoc(callee.value) or ""
+    makers = (kind.__init__, kind.__new__)  # type: ignore[misc]
+    homes = {(getattr(maker, "__module__", None) or "").partition(".")[0] for maker in makers}
+    return kind.__module__.partition(".")[0] in homes or hasattr(kind, "_fields")
 
 
 def _is_in_doctest(lines: list[str], place: int) -> bool:

@@ -115,6 +115,15 @@ class AbstractLedger(ABC):
 
     ``charge`` checks and books in one step that no other charge can come between, and returns only
     when the booking would survive. ``redeem`` and ``settle`` follow a receipt through its life.
+
+    Examples
+    --------
+    >>> from discreet.ledger import MemoryLedger, NoLedger
+    >>> from discreet.privacy import Budget
+    >>> def is_enough(ledger: AbstractLedger) -> bool:
+    ...     return ledger.remaining(delta=1e-6) >= 0.5
+    >>> is_enough(MemoryLedger(Budget(0.1, 1e-6))), is_enough(NoLedger())
+    (False, True)
     """
 
     @property

@@ -60,7 +60,19 @@ CONSTRAINT_AS_RADIUS = Verdict(
 
 
 class Plan(ABC):
-    """Everything decided before a row is read, and what is promised about the outcome."""
+    """Everything decided before a row is read, and what is promised about the outcome.
+
+    Examples
+    --------
+    >>> from discreet.geometry import L2Ball
+    >>> from discreet.mechanisms import GaussianSum
+    >>> from discreet.privacy import AddRemoveOne
+    >>> from discreet.questions import VectorSum
+    >>> question = VectorSum(Bounds(L2Ball(1.0), n_features=3))
+    >>> plan: Plan = GaussianSum().plan(question, Budget(1.0, 1e-6), AddRemoveOne())
+    >>> [tolerance.what for tolerance in plan.tolerances]
+    ['scale of the noise', 'step of the grid of the noise']
+    """
 
     guarantee: Guarantee
     reason: str = ""  # why it was planned so, from public facts
@@ -92,7 +104,21 @@ class Plan(ABC):
 
 
 class Mechanism(ABC):
-    """Turns a public question and a budget into a plan with a guarantee."""
+    """Turns a public question and a budget into a plan with a guarantee.
+
+    Examples
+    --------
+    >>> from discreet.geometry import L2Ball
+    >>> from discreet.mechanisms import GaussianSum, LaplaceSum
+    >>> from discreet.privacy import AddRemoveOne
+    >>> from discreet.questions import VectorSum
+    >>> def cost(mechanism: Mechanism, budget: Budget) -> float:
+    ...     question = VectorSum(Bounds(L2Ball(1.0), n_features=3))
+    ...     guarantee = mechanism.plan(question, budget, AddRemoveOne()).guarantee
+    ...     return round(guarantee.epsilon(budget.delta), 6)
+    >>> cost(GaussianSum(), Budget(1.0, 1e-6)), cost(LaplaceSum(), Budget(0.5))
+    (1.0, 0.5)
+    """
 
     @property
     @abstractmethod
@@ -155,7 +181,23 @@ class Mechanism(ABC):
 
 
 class Learner(Mechanism):
-    """A mechanism for learning problems, whose plan may share its budget with other releases."""
+    """A mechanism for learning problems, whose plan may share its budget with other releases.
+
+    Examples
+    --------
+    >>> from discreet.geometry import L2Ball
+    >>> from discreet.losses import Logistic
+    >>> from discreet.mechanisms import OutputPerturbation
+    >>> from discreet.privacy import AddRemoveOne
+    >>> from discreet.questions import LabelSet
+    >>> bounds = Bounds(L2Ball(1.0), n_features=3, labels=LabelSet([-1, 1]), max_rows=10**6)
+    >>> learner: Learner = OutputPerturbation()
+    >>> plan = learner.plan_beside(
+    ...     Problem(Logistic(), bounds, ridge=10.0), Budget(1.0, 1e-6), AddRemoveOne(), times=3
+    ... )
+    >>> plan.guarantee.epsilon(1e-6) <= 1.0  # of all three together
+    True
+    """
 
     def _plan(self, question: Any, budget: Budget, unit: Unit) -> Plan:
         return self._plan_beside(question, budget, unit, beside=None, times=1)

@@ -26,6 +26,13 @@ class Labels(ABC):
 
     What is outside the declaration is clipped, or its record is replaced by a fixed one; it is
     never an error.
+
+    Examples
+    --------
+    >>> def largest(labels: Labels) -> float:
+    ...     return labels.magnitude
+    >>> largest(Interval(0, 10)), largest(LabelSet([-1, 1]))
+    (10.0, 1.0)
     """
 
     @abstractmethod

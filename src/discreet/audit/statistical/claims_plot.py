@@ -17,19 +17,6 @@ def draw(results: Sequence[AuditResult], path: str | Path) -> None:
 
     A bar is what is certain of epsilon whatever the mechanism; a hollow mark is what holds if the
     privacy loss is Gaussian; a line across is the claim.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from discreet.audit import AuditResult
-    >>> count = AuditResult(
-    ...     subject="count", unit="add_remove", claimed=1.0, delta=0.0, lower_bound=0.91,
-    ...     claimed_mu=float("inf"), lower_mu=0.7, share=0.91, violated=False, power=0.99,
-    ...     ceiling=7.0, trials=100_000, confidence=0.999, seed=1, is_pair_checked=True,
-    ...     evidence=(),
-    ... )
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     draw([count], f"{folder}/claims.png")
     """
     try:
         from matplotlib.figure import Figure
