@@ -231,6 +231,9 @@ class RehearsalWarning(UserWarning):
     Examples
     --------
     >>> import warnings
+    >>> from discreet.location import Median
     >>> with warnings.catch_warnings(action="ignore", category=RehearsalWarning):
-    ...     pass  # fit with rehearsal=0, for a test or a talk
+    ...     model = Median(bounds=(0, 10), rehearsal=0).fit([[3.0], [4.0]])
+    >>> model.release_.is_private
+    False
     """

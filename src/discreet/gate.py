@@ -182,7 +182,7 @@ def rehearse(
     Returns
     -------
     array
-        One release a row, where the mechanism answers with an array.
+        The values that would have been released, one for each draw.
 
     Warns
     -----

@@ -118,7 +118,7 @@ class SparseVector:
     Parameters
     ----------
     places
-        Where the values are, increasing; no place comes twice.
+        Where the values are; no place comes twice.
     values
         One for each place.
     size

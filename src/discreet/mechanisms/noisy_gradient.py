@@ -129,7 +129,7 @@ class NoisyGradient(Learner):
     Parameters
     ----------
     steps
-        How many sums of gradients are released, up to 10**6; None for 300.
+        How many sums of gradients are released, up to 10**6; None for 300, or 1000 without privacy.
     rate
         The chance of a row to be in the batch of a step; 1.0 for all rows in all steps, None for
         all rows unless very many are expected.

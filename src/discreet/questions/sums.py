@@ -17,8 +17,8 @@ class VectorSum(Question):
     Parameters
     ----------
     bounds
-        What is declared about the rows. An intercept column adds the number of rows times its
-        constant as the last entry.
+        What is declared about the rows. An intercept's column is summed like the others, and comes
+        last.
 
     Examples
     --------
