@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib
-import inspect
 import math
 import re
 from pathlib import Path
@@ -44,25 +42,6 @@ def test_every_mechanism_has_a_proof_note_with_a_worst_pair():
 def test_every_module_opens_with_a_sentence():
     for path in MODULES:
         assert ast.get_docstring(ast.parse(path.read_text())), path
-
-
-@pytest.mark.parametrize(
-    "package", ["discreet", "discreet.privacy", "discreet.noise", "discreet.geometry",
-                "discreet.data", "discreet.ledger", "discreet.mechanisms", "discreet.losses",
-                "discreet.penalties", "discreet.solvers", "discreet.linear_model",
-                "discreet.preprocessing", "discreet.audit", "discreet.audit.scores",
-                "discreet.audit.exact.laws", "discreet.theory", "discreet.location",
-                "discreet.planning", "discreet.compat.diffprivlib",
-                "discreet.compat.diffprivlib.models",
-                "discreet.questions", "discreet.report", "discreet.artifact",
-                "discreet.schema", "discreet.tables"]
-)  # fmt: skip
-def test_every_public_name_is_documented(package):
-    module = importlib.import_module(package)
-    for name in module.__all__:
-        value = getattr(module, name)
-        if inspect.isclass(value) or inspect.isfunction(value):
-            assert (value.__doc__ or "").strip(), name
 
 
 def test_every_file_that_a_text_names_is_there():

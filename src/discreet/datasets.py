@@ -12,6 +12,8 @@ from scipy.special import expit
 
 from discreet.preprocessing import Category, Column, Numeric
 
+__all__ = ["HOSPITAL", "HospitalTable", "hospital"]
+
 WARDS = ("surgery", "medicine", "cardiology", "oncology")
 HOMES = ("home", "home with care", "nursing home")
 ARRIVALS = ("planned", "urgent")
@@ -32,7 +34,23 @@ HOSPITAL: Mapping[str, Column] = {
 
 @dataclass(frozen=True, eq=False)
 class HospitalTable:
-    """Rows of numbers and text, a label for each, and what is declared about the columns."""
+    """Rows of numbers and text, a label for each, and what is declared about the columns.
+
+    Parameters
+    ----------
+    columns
+        What is declared about each column, by name and in the order of ``X``.
+    X
+        One row a patient: numbers and text, NaN where nothing was measured.
+    y
+        Whether the patient was back in hospital within 90 days.
+
+    Examples
+    --------
+    >>> table = hospital(patients=3)
+    >>> dict(zip(table.columns, table.X[0]))["ward"] in WARDS
+    True
+    """
 
     columns: Mapping[str, Column]
     X: NDArray[Any]

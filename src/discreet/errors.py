@@ -7,49 +7,182 @@ raised, never warned about, and no message carries a value read from a row.
 
 from __future__ import annotations
 
+__all__ = [
+    "AuditError",
+    "BudgetExceeded",
+    "CalibrationError",
+    "DiscreetError",
+    "EntropyError",
+    "InputError",
+    "InputTypeError",
+    "LedgerError",
+    "NotAccepted",
+    "PrivacyError",
+    "ReceiptError",
+    "RehearsalRefused",
+    "RehearsalWarning",
+    "ReleaseFailed",
+    "SealedError",
+    "SourceChanged",
+    "UnitMismatch",
+]
+
 
 class DiscreetError(Exception):
-    """Base of every error this library raises on purpose."""
+    """Base of every error this library raises on purpose.
+
+    Examples
+    --------
+    >>> from discreet.privacy import Budget
+    >>> try:
+    ...     Budget(-1.0)
+    ... except DiscreetError as refusal:
+    ...     print(refusal)
+    epsilon must be positive; got -1.0. Use math.inf to switch noise off.
+    """
 
 
 class InputError(DiscreetError, ValueError):
-    """An argument has the wrong value or shape; the message says what was expected."""
+    """An argument has the wrong value or shape; the message says what was expected.
+
+    Examples
+    --------
+    >>> from discreet.geometry import L2Ball
+    >>> L2Ball(-1.0)
+    Traceback (most recent call last):
+        ...
+    discreet.errors.InputError: radius must be a positive number; got -1.0.
+    """
 
 
 class InputTypeError(DiscreetError, TypeError):
-    """An argument has the wrong type; the message says what was expected."""
+    """An argument has the wrong type; the message says what was expected.
+
+    Examples
+    --------
+    >>> from discreet.geometry import L2Ball
+    >>> L2Ball("one")
+    Traceback (most recent call last):
+        ...
+    discreet.errors.InputTypeError: radius must be a number; got a value of type str.
+    """
 
 
 class PrivacyError(DiscreetError):
-    """A condition that privacy rests on does not hold, so nothing is released."""
+    """A condition that privacy rests on does not hold, so nothing is released.
+
+    Examples
+    --------
+    >>> issubclass(BudgetExceeded, PrivacyError), issubclass(PrivacyError, DiscreetError)
+    (True, True)
+    """
 
 
 class BudgetExceeded(PrivacyError):
-    """The ledger cannot pay for the request; no row was read."""
+    """The ledger cannot pay for the request; no row was read.
+
+    Examples
+    --------
+    >>> from discreet.ledger import MemoryLedger
+    >>> from discreet.privacy import AddRemoveOne, Budget, Guarantee, Pure
+    >>> ledger = MemoryLedger(Budget(1.0))
+    >>> ledger.charge(Guarantee(Pure(2.0), AddRemoveOne()), purpose="a count")
+    Traceback (most recent call last):
+        ...
+    discreet.errors.BudgetExceeded: ...
+    """
 
 
 class RehearsalRefused(PrivacyError):
-    """A ledger was asked to record a release that carries no privacy."""
+    """A ledger was asked to record a release that carries no privacy.
+
+    Examples
+    --------
+    >>> from discreet.ledger import MemoryLedger
+    >>> from discreet.privacy import AddRemoveOne, Budget, Guarantee, NoPrivacy
+    >>> ledger = MemoryLedger(Budget(1.0))
+    >>> ledger.charge(Guarantee(NoPrivacy(), AddRemoveOne()), purpose="a talk")
+    Traceback (most recent call last):
+        ...
+    discreet.errors.RehearsalRefused: ...
+    """
 
 
 class ReceiptError(PrivacyError):
-    """A receipt is used twice, forged, or meant for other rows."""
+    """A receipt is used twice, forged, or meant for other rows.
+
+    Examples
+    --------
+    >>> from discreet.data import Bounds, Rows
+    >>> from discreet.geometry import L2Ball
+    >>> from discreet.ledger import NoLedger
+    >>> from discreet.privacy import AddRemoveOne, Guarantee, Pure
+    >>> rows = Rows([[0.5]], bounds=Bounds(L2Ball(1.0), n_features=1))
+    >>> receipt = NoLedger().charge(Guarantee(Pure(1.0), AddRemoveOne()), purpose="a sum")
+    >>> rows.open(receipt).close()
+    >>> rows.open(receipt)
+    Traceback (most recent call last):
+        ...
+    discreet.errors.ReceiptError: ...
+    """
 
 
 class SealedError(PrivacyError, TypeError):
-    """Somebody tried to look at sealed rows, or to copy a secret."""
+    """Somebody tried to look at sealed rows, or to copy a secret.
+
+    Examples
+    --------
+    >>> from discreet.data import Bounds, Rows
+    >>> from discreet.geometry import L2Ball
+    >>> rows = Rows([[0.5]], bounds=Bounds(L2Ball(1.0), n_features=1))
+    >>> rows[0]
+    Traceback (most recent call last):
+        ...
+    discreet.errors.SealedError: rows cannot be looked at, counted, copied or stored; ...
+    """
 
 
 class UnitMismatch(PrivacyError):
-    """Guarantees about different privacy units were combined."""
+    """Guarantees about different privacy units were combined.
+
+    Examples
+    --------
+    >>> from discreet.privacy import Guarantee, Pure
+    >>> Guarantee(Pure(1.0), "add_remove").compose(Guarantee(Pure(1.0), "replace"))
+    Traceback (most recent call last):
+        ...
+    discreet.errors.UnitMismatch: guarantees compose only for one privacy unit; ...
+    """
 
 
 class CalibrationError(PrivacyError):
-    """No amount of noise that this machine can represent meets the budget."""
+    """No amount of noise that this machine can represent meets the budget.
+
+    Examples
+    --------
+    >>> from discreet.privacy import Budget, gaussian_multiplier
+    >>> gaussian_multiplier(Budget(1.0, delta=0.0))
+    Traceback (most recent call last):
+        ...
+    discreet.errors.CalibrationError: no amount of noise gives epsilon = 1 at delta = 0; ...
+    """
 
 
 class NotAccepted(PrivacyError):
-    """The mechanism has no proof for this question; the message says why and what to use."""
+    """The mechanism has no proof for this question; the message says why and what to use.
+
+    Examples
+    --------
+    >>> from discreet.geometry import L2Ball
+    >>> from discreet.mechanisms import PrivateCount
+    >>> from discreet.privacy import AddRemoveOne, Budget
+    >>> from discreet.questions import Bounds, VectorSum
+    >>> question = VectorSum(Bounds(L2Ball(1.0), n_features=1))
+    >>> PrivateCount().plan(question, Budget(1.0), AddRemoveOne())
+    Traceback (most recent call last):
+        ...
+    discreet.errors.NotAccepted: ...
+    """
 
 
 class EntropyError(PrivacyError):
@@ -65,12 +198,42 @@ class SourceChanged(PrivacyError):
 
 
 class LedgerError(DiscreetError):
-    """The books cannot be opened, read or written; no row was read."""
+    """The books cannot be opened, read or written; no row was read.
+
+    Examples
+    --------
+    >>> from discreet.ledger import Ledger
+    >>> Ledger("nowhere.db").remaining(delta=1e-6)
+    Traceback (most recent call last):
+        ...
+    discreet.errors.LedgerError: ...
+    """
 
 
 class AuditError(DiscreetError):
-    """An audit could not be carried out; nothing was certified."""
+    """An audit could not be carried out; nothing was certified.
+
+    Examples
+    --------
+    >>> from discreet.audit import audit
+    >>> from discreet.privacy import AddRemoveOne, Guarantee, Pure
+    >>> claim = Guarantee(Pure(1.0), AddRemoveOne())
+    >>> audit(lambda data: "text", ([1.0], [1.0, 2.0]), claim, trials=1000)
+    Traceback (most recent call last):
+        ...
+    discreet.errors.AuditError: ...
+    """
 
 
 class RehearsalWarning(UserWarning):
-    """A result was made with repeatable noise and is not private."""
+    """A result was made with repeatable noise and is not private.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from discreet.location import Median
+    >>> with warnings.catch_warnings(action="ignore", category=RehearsalWarning):
+    ...     model = Median(bounds=(0, 10), rehearsal=0).fit([[3.0], [4.0]])
+    >>> model.release_.is_private
+    False
+    """

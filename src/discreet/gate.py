@@ -32,6 +32,8 @@ from discreet.privacy import Budget, Guarantee, NoPrivacy
 from discreet.questions import Question
 from discreet.record import Certificate, Fact, Release, all_versions, facts_about, library_version
 
+__all__ = ["rehearse", "release"]
+
 FAILED = (
     "the private part stopped before a release; the charge stands. Rehearse with RehearsalNoise on "
     "synthetic rows to see why."
@@ -52,8 +54,8 @@ def release(
 ) -> Release:
     """Plan, pay, open the rows, and release.
 
-    The plan reads no row. The ledger books the charge before the rows are opened, and keeps it
-    even if the private part fails; what fails says nothing about the rows.
+    The plan reads no row. The ledger books the charge before the rows are opened, and keeps it even
+    if the private part fails; what fails says nothing about the rows.
 
     Parameters
     ----------
@@ -64,7 +66,7 @@ def release(
     rows
         The private rows, within the bounds that the question declares.
     budget
-        What this release may spend.
+        What this release may spend; an infinite epsilon switches the noise off.
     ledger
         Where it is paid for; None keeps no books.
     noise
@@ -80,6 +82,20 @@ def release(
     -------
     Release
         The value, what is promised about it, and how it was made.
+
+    Raises
+    ------
+    NotAccepted
+        The mechanism has no proof for the question or the unit; nothing was charged.
+    BudgetExceeded
+        The ledger cannot pay; no row was read.
+    ReleaseFailed
+        The private part stopped; the charge stands.
+
+    Warns
+    -----
+    RehearsalWarning
+        The noise can be repeated, so that nothing is promised.
 
     Examples
     --------
@@ -147,6 +163,31 @@ def rehearse(
 
     One stream of rehearsal noise serves all draws, and passes over the rows are shared where they
     can be.
+
+    Parameters
+    ----------
+    mechanism
+        Who answers.
+    question
+        What is asked.
+    rows
+        Rows within the bounds that the question declares.
+    budget
+        What each draw would spend. No ledger is asked.
+    draws
+        How many releases; at least one.
+    seed
+        Of the rehearsal noise, a whole number from zero on; the same seed gives the same draws.
+
+    Returns
+    -------
+    array
+        The values that would have been released, one for each draw.
+
+    Warns
+    -----
+    RehearsalWarning
+        Always.
 
     Examples
     --------

@@ -1,1 +1,3 @@
 """Other libraries' names over this library's guarantees."""
+
+__all__ = ["diffprivlib"]

@@ -102,13 +102,34 @@ def margin_roundings(width: int) -> int:
 
     Dense rows are cut in halves until a piece is no longer than 1024. The entries of sparse rows
     are added in segments of 256, then the segments, and so on: four times for up to 2**32 columns.
+
+    Examples
+    --------
+    >>> margin_roundings(10), margin_roundings(10**6)
+    (10, 1056)
     """
     return min(width, LONGEST + 32)
 
 
 @dataclass(frozen=True, eq=False)
 class SparseVector:
-    """Values at some places of a long vector, zeros elsewhere; no place comes twice."""
+    """Values at some places of a long vector, zeros elsewhere.
+
+    Parameters
+    ----------
+    places
+        Where the values are; no place comes twice.
+    values
+        One for each place.
+    size
+        Of the vector.
+
+    Examples
+    --------
+    >>> from discreet.data.summation import SparseTotal
+    >>> SparseTotal(SparseVector(np.array([1]), np.array([0.5]), size=3)).value().tolist()
+    [0.0, 0.5, 0.0]
+    """
 
     places: Integers
     values: Vector

@@ -164,7 +164,29 @@ def first_of(prepared: Prepared, bounds: Bounds) -> Prepared:
 
 
 class OpenRows(_Secret):
-    """Rows inside a mechanism's private part; only mechanisms see them."""
+    """Rows inside a mechanism's private part; only mechanisms see them.
+
+    Values are read the first time that they are asked for.
+
+    Parameters
+    ----------
+    prepare
+        Returns the clipped rows.
+    block_rows
+        How many rows a block has, at most.
+    threads
+        How many threads sum blocks.
+
+    Examples
+    --------
+    >>> from discreet.geometry import L2Ball
+    >>> from discreet.ledger import NoLedger
+    >>> from discreet.privacy import Guarantee, NoPrivacy
+    >>> rows = Rows([[3.0, 4.0], [0.5, 0.0]], bounds=Bounds(L2Ball(1.0), n_features=2))
+    >>> opened = rows.open(NoLedger().charge(Guarantee(NoPrivacy(), rows.unit)))
+    >>> opened.sum(lambda block: block.weighted_sum(np.ones(block.size))).round(3)
+    array([1.1, 0.8])
+    """
 
     __slots__ = ("__known", "__prepare", "_block_rows", "_threads")
 
@@ -211,6 +233,15 @@ class OpenRows(_Secret):
         """Yield fresh samples: each row with chance threshold / 2**64, independent of all others.
 
         Of few rows, many samples are drawn at once.
+
+        Parameters
+        ----------
+        threshold
+            Out of 2**64; ``ALL_ROWS`` keeps every row.
+        noise
+            The source of randomness.
+        times
+            How many samples.
         """
         count = self.count
         at_once = max(1, LOTS_AT_ONCE // max(count, 1))
@@ -270,7 +301,17 @@ class OpenRows(_Secret):
         return self._like(self._prepared.relabel(change))
 
     def entries(self, column: int, change: Callable[[Vector], Vector], bounds: Bounds) -> OpenRows:
-        """Return ones, labelled with what ``change`` makes of each entry of a column alone."""
+        """Return ones, labelled with what ``change`` makes of each entry of a column alone.
+
+        Parameters
+        ----------
+        column
+            Which column, counted from zero.
+        change
+            Makes labels of entries, each of its own entry alone.
+        bounds
+            What is declared about the new rows: one feature, and the labels.
+        """
 
         def remake(prepared: Prepared) -> Source:
             table, _ = prepared.gather()

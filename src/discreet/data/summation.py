@@ -75,7 +75,20 @@ class SparseTotal:
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """What a kernel says of several small blocks, one a line: terms to be added one by one."""
+    """What a kernel says of several small blocks, one a line: terms to be added one by one.
+
+    Parameters
+    ----------
+    lines
+        One line of numbers for each small block.
+
+    Examples
+    --------
+    >>> sums = RunningSums()
+    >>> sums.add(Terms(np.array([[0.5], [0.25]])))
+    >>> sums.value()
+    array([0.75])
+    """
 
     lines: Array
 
@@ -179,7 +192,14 @@ def largest_block(width: int) -> int:
 def summation_error(bounds: Bounds, contribution: float, *, block_rows: int | None = None) -> float:
     """Bound the rounding error, in norm, of a sum to which no row adds more than ``contribution``.
 
-    Without ``block_rows`` the bound holds for whatever blocks are in use.
+    Parameters
+    ----------
+    bounds
+        What is declared about the rows; ``max_rows`` matters, not their number.
+    contribution
+        The largest norm of what one row adds.
+    block_rows
+        The most rows of a block; without it the bound holds for whatever blocks are in use.
 
     Examples
     --------

@@ -210,7 +210,10 @@ class PrivateEstimator(Storable):
 
 
 class WeightedEstimator(PrivateEstimator):
-    """An estimator whose rows may count more than once, up to a declared largest weight."""
+    """An estimator whose rows may count more than once, up to a declared largest weight.
+
+    Every linear model is one.
+    """
 
     max_weight: float | None
 
@@ -253,7 +256,10 @@ class WeightedEstimator(PrivateEstimator):
 
 
 class PlainEstimator(PrivateEstimator):
-    """An estimator whose rows count once each: its proof knows no weights."""
+    """An estimator whose rows count once each: its proof knows no weights.
+
+    :class:`~discreet.location.Median` is one, and :class:`~discreet.linear_model.LowRankRegressor`.
+    """
 
     # Weights reach ``fit`` as a keyword, to be refused with a reason.
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"sample_weight": None}

@@ -17,7 +17,20 @@ from discreet.privacy import Guarantee
 
 
 class State(Enum):
-    """The life of a charge. Only a charge whose rows were never opened can be refunded."""
+    """The life of a charge, which can be refunded until its rows are opened.
+
+    Examples
+    --------
+    >>> from discreet.ledger import MemoryLedger
+    >>> from discreet.privacy import AddRemoveOne, Budget, Pure
+    >>> ledger = MemoryLedger(Budget(1.0))
+    >>> receipt = ledger.charge(Guarantee(Pure(0.5), AddRemoveOne()))
+    >>> ledger.history()[0].state
+    <State.RESERVED: 'reserved'>
+    >>> ledger.refund(receipt)
+    >>> ledger.history()[0].state
+    <State.REFUNDED: 'refunded'>
+    """
 
     RESERVED = "reserved"
     OPENED = "opened"
@@ -28,17 +41,49 @@ class State(Enum):
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the history; nothing in it was read from a row."""
+    """One line of the history; nothing in it was read from a row.
+
+    Parameters
+    ----------
+    number
+        The number of the charge, from one on.
+    guarantee
+        What was promised, and so paid for.
+    purpose
+        What the caller said it was for.
+    time
+        When it was charged, in UTC.
+    state
+        How far it has come.
+    part
+        Of the data; None for the whole.
+    version
+        Of the library that charged it; empty in memory.
+    actor
+        Who charged it; empty in memory.
+    digest
+        Of its line in a chained history; empty in memory.
+
+    Examples
+    --------
+    >>> from discreet.ledger import MemoryLedger
+    >>> from discreet.privacy import AddRemoveOne, Budget, Pure
+    >>> ledger = MemoryLedger(Budget(1.0))
+    >>> receipt = ledger.charge(Guarantee(Pure(0.5), AddRemoveOne()), purpose="a mean")
+    >>> (entry,) = ledger.history()
+    >>> entry.number, entry.purpose, entry.is_refundable
+    (1, 'a mean', True)
+    """
 
     number: int
     guarantee: Guarantee
     purpose: str
     time: datetime
     state: State
-    part: str | None = None  # of the data; None for the whole
-    version: str = ""  # of the library that charged it
-    actor: str = ""  # who charged it
-    digest: str = ""  # of its line in a chained history
+    part: str | None = None
+    version: str = ""
+    actor: str = ""
+    digest: str = ""
 
     @property
     def is_refundable(self) -> bool:
@@ -70,6 +115,15 @@ class AbstractLedger(ABC):
 
     ``charge`` checks and books in one step that no other charge can come between, and returns only
     when the booking would survive. ``redeem`` and ``settle`` follow a receipt through its life.
+
+    Examples
+    --------
+    >>> from discreet.ledger import MemoryLedger, NoLedger
+    >>> from discreet.privacy import Budget
+    >>> def is_enough(ledger: AbstractLedger) -> bool:
+    ...     return ledger.remaining(delta=1e-6) >= 0.5
+    >>> is_enough(MemoryLedger(Budget(0.1, 1e-6))), is_enough(NoLedger())
+    (False, True)
     """
 
     @property
@@ -94,7 +148,7 @@ class AbstractLedger(ABC):
 
     @abstractmethod
     def settle(self, receipt: Receipt, state: State) -> None:
-        """Record how an opened receipt ended: released or failed. The charge stands."""
+        """Record how an opened receipt ended, released or failed; the charge stands."""
 
     @abstractmethod
     def refund(self, receipt: Receipt) -> None:

@@ -21,13 +21,34 @@ class Receipt:
 
     A receipt proves nothing by itself: whoever is shown one asks its issuer, which knows whether it
     wrote the receipt, for which guarantee, and whether it has been used.
+
+    Parameters
+    ----------
+    number
+        The number of the charge; zero from a ledger that keeps no books.
+    guarantee
+        What was paid for.
+    issuer
+        The ledger that wrote it.
+    token
+        What its ledger recognises it by.
+    digest
+        Of its entry in a chain of hashes; empty where there is none.
+
+    Examples
+    --------
+    >>> from discreet.ledger import MemoryLedger
+    >>> from discreet.privacy import AddRemoveOne, Budget, Pure
+    >>> receipt = MemoryLedger(Budget(1.0)).charge(Guarantee(Pure(0.5), AddRemoveOne()))
+    >>> receipt.number, receipt.guarantee.epsilon()
+    (1, 0.5)
     """
 
     number: int
     guarantee: Guarantee
     issuer: AbstractLedger = field(repr=False)
     token: str = field(repr=False)
-    digest: str = ""  # of its entry in a chain of hashes; empty where there is none
+    digest: str = ""
 
     def redeem(self) -> None:
         """Use the receipt up; raises unless the issuer recognises it as unused."""

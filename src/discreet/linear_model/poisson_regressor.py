@@ -132,7 +132,17 @@ class PoissonRegressor(LinearRegressorBase):
             return np.exp(super().predict(X))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of deviance explained, as scikit-learn's model does."""
+        """Return the share of deviance explained, as scikit-learn's model does.
+
+        Parameters
+        ----------
+        X
+            Rows, as for ``fit``.
+        y
+            The count of each row.
+        sample_weight
+            How much each row counts; all alike if left out.
+        """
         means = np.clip(self.predict(X), 1e-300, 1e300)
         return float(d2_tweedie_score(y, means, sample_weight=sample_weight, power=1))
 

@@ -25,7 +25,25 @@ from discreet.record import Tolerance
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a mechanism has a proof for a question; if not, why and what to use."""
+    """Whether a mechanism has a proof for a question; if not, why and what to use.
+
+    Parameters
+    ----------
+    is_yes
+        Whether there is a proof; it is also the truth value of the verdict.
+    reason
+        Why not, and what to use; empty if there is one.
+
+    Examples
+    --------
+    >>> from discreet.geometry import L2Ball
+    >>> from discreet.mechanisms import GaussianSum
+    >>> from discreet.privacy import AddRemoveOne
+    >>> from discreet.questions import RowCount
+    >>> count = RowCount(Bounds(L2Ball(1.0), n_features=1))
+    >>> bool(GaussianSum().accepts(count, AddRemoveOne()))
+    False
+    """
 
     is_yes: bool
     reason: str = ""
@@ -42,7 +60,19 @@ CONSTRAINT_AS_RADIUS = Verdict(
 
 
 class Plan(ABC):
-    """Everything decided before a row is read, and what is promised about the outcome."""
+    """Everything decided before a row is read, and what is promised about the outcome.
+
+    Examples
+    --------
+    >>> from discreet.geometry import L2Ball
+    >>> from discreet.mechanisms import GaussianSum
+    >>> from discreet.privacy import AddRemoveOne
+    >>> from discreet.questions import VectorSum
+    >>> question = VectorSum(Bounds(L2Ball(1.0), n_features=3))
+    >>> plan: Plan = GaussianSum().plan(question, Budget(1.0, 1e-6), AddRemoveOne())
+    >>> [tolerance.what for tolerance in plan.tolerances]
+    ['scale of the noise', 'step of the grid of the noise']
+    """
 
     guarantee: Guarantee
     reason: str = ""  # why it was planned so, from public facts
@@ -56,15 +86,39 @@ class Plan(ABC):
 
     @abstractmethod
     def run(self, rows: OpenRows, noise: Noise) -> Any:
-        """Compute the release: the private part. What it returns is public."""
+        """Compute the release, which is public: this is the private part."""
 
     def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Any:
-        """Run several times over, for studies of a mechanism; work may be shared."""
+        """Run several times over, for studies of a mechanism; work may be shared.
+
+        Parameters
+        ----------
+        rows
+            Opened rows, within the bounds of the question.
+        noise
+            One stream for all draws.
+        draws
+            How many times; at least one.
+        """
         return np.array([self.run(rows, noise) for _ in range(draws)])
 
 
 class Mechanism(ABC):
-    """Turns a public question and a budget into a plan with a guarantee."""
+    """Turns a public question and a budget into a plan with a guarantee.
+
+    Examples
+    --------
+    >>> from discreet.geometry import L2Ball
+    >>> from discreet.mechanisms import GaussianSum, LaplaceSum
+    >>> from discreet.privacy import AddRemoveOne
+    >>> from discreet.questions import VectorSum
+    >>> def cost(mechanism: Mechanism, budget: Budget) -> float:
+    ...     question = VectorSum(Bounds(L2Ball(1.0), n_features=3))
+    ...     guarantee = mechanism.plan(question, budget, AddRemoveOne()).guarantee
+    ...     return round(guarantee.epsilon(budget.delta), 6)
+    >>> cost(GaussianSum(), Budget(1.0, 1e-6)), cost(LaplaceSum(), Budget(0.5))
+    (1.0, 0.5)
+    """
 
     @property
     @abstractmethod
@@ -80,12 +134,44 @@ class Mechanism(ABC):
         """Plan for an accepted question."""
 
     def plan(self, question: Question, budget: Budget, unit: Unit) -> Plan:
-        """Decide noise, grid and guarantee from public facts alone."""
+        """Decide noise, grid and guarantee from public facts alone.
+
+        Parameters
+        ----------
+        question
+            What is asked.
+        budget
+            What the release may spend.
+        unit
+            Who is protected.
+
+        Returns
+        -------
+        Plan
+            What :func:`discreet.release` runs; its ``guarantee`` is within the budget.
+
+        Raises
+        ------
+        NotAccepted
+            The proof does not cover the question or the unit.
+        CalibrationError
+            No amount of noise meets the budget.
+        """
         self.check(question, budget, unit)
         return self._plan(question, budget, unit)
 
     def check(self, question: Question, budget: Budget, unit: Unit) -> None:
-        """Raise unless the proof covers this question and unit."""
+        """Raise unless the proof covers this question and unit.
+
+        Parameters
+        ----------
+        question
+            What is asked.
+        budget
+            What the release may spend; only its type is checked.
+        unit
+            Who is protected.
+        """
         _checks.instance(Question, question=question)
         _checks.instance(Budget, budget=budget)
         _checks.instance(Unit, unit=unit)
@@ -95,7 +181,23 @@ class Mechanism(ABC):
 
 
 class Learner(Mechanism):
-    """A mechanism for learning problems, whose plan may share its budget with other releases."""
+    """A mechanism for learning problems, whose plan may share its budget with other releases.
+
+    Examples
+    --------
+    >>> from discreet.geometry import L2Ball
+    >>> from discreet.losses import Logistic
+    >>> from discreet.mechanisms import OutputPerturbation
+    >>> from discreet.privacy import AddRemoveOne
+    >>> from discreet.questions import LabelSet
+    >>> bounds = Bounds(L2Ball(1.0), n_features=3, labels=LabelSet([-1, 1]), max_rows=10**6)
+    >>> learner: Learner = OutputPerturbation()
+    >>> plan = learner.plan_beside(
+    ...     Problem(Logistic(), bounds, ridge=10.0), Budget(1.0, 1e-6), AddRemoveOne(), times=3
+    ... )
+    >>> plan.guarantee.epsilon(1e-6) <= 1.0  # of all three together
+    True
+    """
 
     def _plan(self, question: Any, budget: Budget, unit: Unit) -> Plan:
         return self._plan_beside(question, budget, unit, beside=None, times=1)
@@ -112,6 +214,19 @@ class Learner(Mechanism):
         """Plan for running ``times`` over, on the same rows, beside what is released already.
 
         The guarantee is that of everything together.
+
+        Parameters
+        ----------
+        question
+            What is asked.
+        budget
+            What everything together may spend.
+        unit
+            Who is protected.
+        beside
+            The profile of what is released already from the same rows; None for nothing.
+        times
+            How many releases of this kind there will be; at least one.
         """
         _checks.whole(times=times, at_least=1)
         self.check(question, budget, unit)

@@ -129,12 +129,10 @@ class NoisyGradient(Learner):
     Parameters
     ----------
     steps
-        How many sums of gradients are released.
+        How many sums of gradients are released, up to 10**6; None for 300, or 1000 without privacy.
     rate
-        The chance of a row to be in the batch of a step; 1.0 for all rows in all steps.
-    batch
-        How many rows are in every batch, drawn without replacement out of ``max_rows``; only where
-        the number of rows is public, that is with the unit ``"replace"``.
+        The chance of a row to be in the batch of a step; 1.0 for all rows in all steps, None for
+        all rows unless very many are expected.
     rule
         How far steps go: ``"preconditioned"``, from the noisy gradients alone along every direction
         by itself (as ``"adaptive"`` within a domain or among very many columns); ``"adaptive"``,
@@ -146,6 +144,9 @@ class NoisyGradient(Learner):
         their cubes (``"cubic"``), or ``"uniform"``.
     expected_rows
         A public guess at the number of rows; it changes accuracy, never privacy.
+    batch
+        How many rows are in every batch, drawn without replacement out of ``max_rows``; only where
+        the number of rows is public, that is with the unit ``"replace"``, and not beside ``rate``.
 
     Examples
     --------

@@ -32,8 +32,20 @@ def gaussian_grid(
 
     .. math:: \sigma = \nu (\Delta_2 + 2 \beta) / (1 - 2 \nu \sqrt p \, 2^{-k})
 
-    with :math:`\beta` the numerical ``error`` of the value. ``room`` bounds the grid units that a
-    value of size ``bound`` may take.
+    Parameters
+    ----------
+    multiplier
+        :math:`\nu`, the standard deviation over the l2 sensitivity.
+    sensitivity
+        :math:`\Delta_2`, before values are snapped.
+    dimension
+        :math:`p`, the number of values.
+    bound
+        The largest magnitude of a value.
+    error
+        :math:`\beta`, how far a computed vector may be from the ideal one, in Euclidean distance.
+    room
+        The most steps of the grid that a value of size ``bound`` may take.
 
     Examples
     --------
@@ -61,6 +73,21 @@ def laplace_grid(
     r"""Return the grid whose Laplace scale gives ``epsilon`` for the widened l1 sensitivity.
 
     .. math:: s = (\Delta_1 + 2 \sqrt p \beta) / (\epsilon - 2 p \, 2^{-k})
+
+    Parameters
+    ----------
+    epsilon
+        What the release may cost.
+    sensitivity
+        :math:`\Delta_1`, the l1 sensitivity before values are snapped.
+    dimension
+        :math:`p`, the number of values.
+    bound
+        The largest magnitude of a value.
+    error
+        :math:`\beta`, how far a computed vector may be from the ideal one, in Euclidean distance.
+    room
+        The most steps of the grid that a value of size ``bound`` may take.
 
     Examples
     --------

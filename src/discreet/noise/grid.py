@@ -35,6 +35,16 @@ _UP = 1 + 2.0**-50
 class Grid:
     """Public lattice of step ``scale / 2**bits``, for values of magnitude at most ``bound``.
 
+    Parameters
+    ----------
+    scale
+        The scale of the noise: a standard deviation, or that of a Laplace law.
+    bits
+        So many halvings of the scale are one step, from 12 to 50.
+    bound
+        The largest magnitude of a value; larger ones are clipped to it. It may be at most 2**52
+        steps.
+
     Examples
     --------
     >>> grid = Grid(scale=2.0, bits=20, bound=10.0)
@@ -110,6 +120,15 @@ class Grid:
 def release_gaussian(values: ArrayLike, grid: Grid, noise: Noise) -> Array:
     """Release values with exact Gaussian noise of standard deviation ``grid.scale``.
 
+    Parameters
+    ----------
+    values
+        A vector; what is beyond the bound of the grid is clipped, NaN counts as zero.
+    grid
+        The public lattice, whose scale is the standard deviation.
+    noise
+        The source of randomness.
+
     Examples
     --------
     >>> from discreet.noise import RehearsalNoise
@@ -121,7 +140,24 @@ def release_gaussian(values: ArrayLike, grid: Grid, noise: Noise) -> Array:
 
 
 def release_laplace(values: ArrayLike, grid: Grid, noise: Noise) -> Array:
-    """Release values with exact Laplace noise of scale ``grid.scale``."""
+    """Release values with exact Laplace noise of scale ``grid.scale``.
+
+    Parameters
+    ----------
+    values
+        A vector; what is beyond the bound of the grid is clipped, NaN counts as zero.
+    grid
+        The public lattice, whose scale is that of the noise.
+    noise
+        The source of randomness.
+
+    Examples
+    --------
+    >>> from discreet.noise import RehearsalNoise
+    >>> grid = Grid(scale=1.0, bits=30, bound=100.0)
+    >>> release_laplace([10.0, 20.0], grid, RehearsalNoise(1)).shape
+    (2,)
+    """
     return _release(values, grid, noise.laplace)
 
 

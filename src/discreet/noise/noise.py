@@ -34,7 +34,15 @@ CHECKED_KEYS = 4
 
 
 class Noise(ABC):
-    """The only source of randomness; every method draws from its exact law."""
+    """The only source of randomness; every method draws from its exact law.
+
+    Examples
+    --------
+    >>> def is_repeatable(noise: Noise) -> bool:
+    ...     return not noise.is_private
+    >>> is_repeatable(RehearsalNoise(1)), is_repeatable(SystemNoise())
+    (True, False)
+    """
 
     __slots__ = ()
 
@@ -96,8 +104,24 @@ class Noise(ABC):
     ) -> tuple[Integers, Integers]:
         """Draw candidates with chance proportional to exp(-score * rate): exponential mechanism.
 
-        Candidates come in groups of equal score. Returns the group of each of ``draws`` candidates,
-        drawn independently, and its place among the ``counts[group]`` of its group.
+        Candidates come in groups of equal score.
+
+        Parameters
+        ----------
+        counts
+            How many candidates are in each group, at least one; at most 2**40 in all.
+        scores
+            The score of each group, a whole number from 0 to 2**62; the best has the least.
+        rate
+            What a unit of score costs, as an exact fraction; positive.
+        draws
+            How many candidates are drawn, independently.
+
+        Returns
+        -------
+        groups, places
+            The group of each drawn candidate, and its place among the ``counts[group]`` of its
+            group.
         """
         _checks.instance(Fraction, rate=rate)
         _checks.whole(draws=draws, at_least=0)
@@ -199,6 +223,11 @@ class RehearsalNoise(Noise):
     """Repeatable noise for tests and demonstrations; **not private**.
 
     The n-th call of two rehearsals with the same seed gives the same draws.
+
+    Parameters
+    ----------
+    seed
+        A whole number, zero or larger.
 
     Examples
     --------

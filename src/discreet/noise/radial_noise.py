@@ -26,7 +26,21 @@ _BLOCK = 256
 
 @dataclass(frozen=True, eq=False)
 class RadialDraw:
-    """A drawn vector and the public bound on its distance from the ideal one."""
+    """A drawn vector and the public bound on its distance from the ideal one.
+
+    Parameters
+    ----------
+    vector
+        What was drawn.
+    coupling_error
+        How far it is from an exact draw, in Euclidean distance, but for a chance of 2**-79.
+
+    Examples
+    --------
+    >>> from discreet.noise import RehearsalNoise
+    >>> draw_radial(3, 1.0, RehearsalNoise(5)).coupling_error == coupling_error(3, 1.0)
+    True
+    """
 
     vector: Vector
     coupling_error: float
@@ -38,7 +52,16 @@ def coupling_error(dimension: int, scale: float) -> float:
 
 
 def draw_radial(dimension: int, scale: float, noise: Noise) -> RadialDraw:
-    """Draw a vector whose norm is Gamma(dimension, scale) and whose direction is uniform.
+    r"""Draw a vector whose norm is Gamma(dimension, scale) and whose direction is uniform.
+
+    Parameters
+    ----------
+    dimension
+        Entries of the vector; at least one.
+    scale
+        :math:`\lambda`, the scale of the norm; from 2**-900 to 2**900.
+    noise
+        The source of randomness.
 
     Examples
     --------

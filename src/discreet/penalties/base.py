@@ -56,10 +56,17 @@ class Penalty(ABC):
     def prox_error(self, size: float, dimension: int, step_error: float = 0.0) -> float:
         """Bound, in Euclidean distance, the rounding error of :meth:`prox`.
 
-        The bound holds for float64 coefficients of Euclidean norm at most ``size``, weights at
-        most 1e100 and steps between 1e-100 and 1e100. It is the distance to the exact prox of the
-        same coefficients, at a step that may differ from the one used by a relative
-        ``step_error``.
+        The bound holds for weights at most 1e100 and steps between 1e-100 and 1e100. It is the
+        distance to the exact prox of the same coefficients.
+
+        Parameters
+        ----------
+        size
+            A bound on the Euclidean norm of the coefficients, which are float64.
+        dimension
+            How many coefficients there are.
+        step_error
+            The relative error of the step that is used.
 
         Examples
         --------

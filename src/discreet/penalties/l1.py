@@ -74,6 +74,11 @@ class L1(Penalty):
 
         An entry that stays zero is exact; any other is at least as large as the distance, up to
         its error, so the distance errs by at most a relative u of the entry.
+
+        Parameters
+        ----------
+        size, dimension, step_error
+            As for :meth:`Penalty.prox_error`.
         """
         return (3 * UNIT + 2 * step_error) * size + underflow(dimension)
 

@@ -65,7 +65,13 @@ class L1L2(Penalty):
         return np.diag(kept / (1 + self.l2_weight * step))
 
     def prox_error(self, size: float, dimension: int, step_error: float = 0.0) -> float:
-        """Add the two parts: the division only shrinks the error of the threshold."""
+        """Add the two parts: the division only shrinks the error of the threshold.
+
+        Parameters
+        ----------
+        size, dimension, step_error
+            As for :meth:`Penalty.prox_error`.
+        """
         lasso, ridge = L1(self.l1_weight), L2(self.l2_weight)
         return lasso.prox_error(size, dimension, step_error) + ridge.prox_error(
             size, dimension, step_error

@@ -112,6 +112,11 @@ class L1Within(Penalty):
 
         On a simplex, what the last entry is raised by, at most the total and twice the point, errs
         by two roundings and by twice the step's error, and the sum by one more rounding.
+
+        Parameters
+        ----------
+        size, dimension, step_error
+            As for :meth:`Penalty.prox_error`.
         """
         if not isinstance(self.region, Simplex):
             before = self.lasso.prox_error(size, dimension, step_error)

@@ -67,5 +67,10 @@ class L2(Penalty):
         """Count roundings: two in the divisor, one in the division, and underflow.
 
         The divisor 1 + a step errs no more, relatively, than the step does.
+
+        Parameters
+        ----------
+        size, dimension, step_error
+            As for :meth:`Penalty.prox_error`.
         """
         return (4 * UNIT + 2 * step_error) * size + underflow(dimension)

@@ -92,6 +92,11 @@ class WithRidge(Penalty):
         """Add what happens to w/t, which Q's prox does not enlarge, to the error of Q's prox.
 
         Both w/t and step/t err by three roundings, and no more than the step does besides.
+
+        Parameters
+        ----------
+        size, dimension, step_error
+            As for :meth:`Penalty.prox_error`.
         """
         before = self._ridge.prox_error(size, dimension, step_error)
         after = self.penalty.prox_error(size + before, dimension, 4 * UNIT + 2 * step_error)

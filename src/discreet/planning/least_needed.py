@@ -21,9 +21,27 @@ CLOSE = 1.15
 class Answer:
     """The least epsilon, or the fewest rows, that are predicted to reach a score.
 
-    ``value`` is None if the score is not reachable; ``sentence`` says why. ``reached`` is the score
-    predicted there, or the best that was found; None if the mechanism refuses, for the reason in
-    ``refusal``.
+    Parameters
+    ----------
+    quantity
+        What was looked for: ``"epsilon"``, or ``"n"`` for rows.
+    value
+        The least that suffices, to two digits; None if the score is not reachable.
+    score, wanted
+        The name of the score, and how much of it was wanted.
+    given
+        What was held fixed, in words.
+    reached
+        The score predicted at ``value``, or the best that was found; None if the mechanism refuses.
+    without_privacy
+        The score predicted without noise.
+    tried
+        The last value that was tried; None if none was, because even without noise the score is out
+        of reach.
+    is_least
+        Whether the value is the least that was tried, so that less might suffice.
+    refusal
+        Why the mechanism refuses; empty if it does not.
 
     Examples
     --------

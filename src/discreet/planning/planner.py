@@ -32,9 +32,9 @@ class Planner:
     facts
         What is declared.
     draws
-        How many worlds.
+        How many worlds, from 1 to 999.
     seed
-        Which worlds.
+        Which worlds; a whole number, zero or larger.
 
     Examples
     --------
@@ -64,7 +64,22 @@ class Planner:
     ) -> Prediction:
         """Predict the score for each epsilon, number of rows and mechanism.
 
-        ``each`` is called with every cell as it is found.
+        Parameters
+        ----------
+        epsilons
+            Budgets of a fit, each at the delta of the facts.
+        n
+            Numbers of rows, each from 10 to 10**12; many rows are stood in for by fewer.
+        mechanisms
+            ``"auto"`` for what the estimator would choose, or names among
+            :data:`discreet.mechanisms.LEARNERS`.
+        each
+            Called with every cell as it is found.
+
+        Returns
+        -------
+        Prediction
+            A cell for each combination; prints as a table.
         """
         for epsilon in epsilons:
             _checks.positive(epsilon=epsilon)
@@ -83,7 +98,22 @@ class Planner:
         return Prediction(self.facts, tuple(cells), tuple(theorems), self.draws, self.seed)
 
     def which_epsilon(self, *, accuracy: float, n: int, mechanism: str = "auto") -> Answer:
-        """Return the least epsilon that is predicted to reach the accuracy (or R2) with n rows."""
+        """Return the least epsilon that is predicted to reach the accuracy (or R2) with n rows.
+
+        Parameters
+        ----------
+        accuracy
+            The score that is wanted, between zero and one.
+        n
+            The number of rows.
+        mechanism
+            ``"auto"``, or a name among :data:`discreet.mechanisms.LEARNERS`.
+
+        Returns
+        -------
+        Answer
+            An epsilon from 0.01 to 20, or why there is none; prints as a sentence.
+        """
         self._check(accuracy, mechanism)
         _checks.whole(n=n, at_least=10, at_most=10**12)
         without = self._mean(math.inf, n, "auto")
@@ -100,7 +130,22 @@ class Planner:
         return self._answer("epsilon", found, accuracy, given, cell, without, LEAST_EPSILON)
 
     def which_n(self, *, accuracy: float, epsilon: float, mechanism: str = "auto") -> Answer:
-        """Return the fewest rows that are predicted to reach the accuracy (or R2) at epsilon."""
+        """Return the fewest rows that are predicted to reach the accuracy (or R2) at epsilon.
+
+        Parameters
+        ----------
+        accuracy
+            The score that is wanted, between zero and one.
+        epsilon
+            The budget of a fit, at the delta of the facts.
+        mechanism
+            ``"auto"``, or a name among :data:`discreet.mechanisms.LEARNERS`.
+
+        Returns
+        -------
+        Answer
+            A number of rows from 50 to 10**8, or why there is none; prints as a sentence.
+        """
         self._check(accuracy, mechanism)
         _checks.positive(epsilon=epsilon)
         without = self._mean(math.inf, LARGEST_TABLE, "auto")

@@ -23,8 +23,19 @@ ABOUT = (
 class Cell:
     """The score predicted for one epsilon, number of rows and mechanism.
 
-    ``mean`` and ``spread`` (a standard deviation) are over made-up worlds; None if the mechanism
-    refuses, for the reason in ``refusal``. ``is_scaled`` if fewer rows stood in for ``n``.
+    Parameters
+    ----------
+    epsilon, n, mechanism
+        The budget, the number of rows, and the name of the mechanism.
+    mean, spread
+        Of the score over made-up worlds, the latter a standard deviation; None if the mechanism
+        refuses.
+    without_privacy
+        The mean without noise.
+    is_scaled
+        Whether fewer rows stood in for ``n``.
+    refusal
+        Why the mechanism refuses; empty if it does not.
 
     Examples
     --------
@@ -52,11 +63,23 @@ class Cell:
 class Ceiling:
     """A theorem: the mean loss over the fitted rows exceeds the least one by so much.
 
-    A bound on excess risk.
+    A bound on excess risk. At most, for an upper bound: some mechanism does no worse on any data.
+    At least, for a lower one: on some data every private mechanism does no better.
 
-    At most, for an upper bound: some mechanism does no worse on any data. At least, for a lower
-    one: on some data every private mechanism does no better. Coefficients lie in a ball of
-    ``radius``, the norm of the planted ones.
+    Parameters
+    ----------
+    epsilon, n
+        The budget, and the number of rows.
+    kind
+        ``"upper"`` or ``"lower"``.
+    name, theorem
+        What the bound is called in :data:`discreet.theory.CATALOGUE`, and where it is stated.
+    mechanism
+        The name of the mechanism that meets an upper bound; None if it is not in this library.
+    mean_loss
+        The bound on the excess, as a mean over rows.
+    radius
+        Of the ball that coefficients lie in, the norm of the planted ones.
 
     Examples
     --------
@@ -77,6 +100,17 @@ class Ceiling:
 @dataclass(frozen=True, eq=False)
 class Prediction:
     """Scores for several epsilons, numbers of rows and mechanisms.
+
+    Parameters
+    ----------
+    facts
+        What the prediction rests on.
+    cells
+        What was predicted, one for each epsilon, number of rows and mechanism.
+    ceilings
+        Theorems about the same budgets and numbers of rows.
+    draws, seed
+        How many made-up worlds, and which.
 
     Examples
     --------

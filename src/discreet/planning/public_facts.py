@@ -147,7 +147,17 @@ class PublicFacts:
     def model(
         self, epsilon: float, mechanism: str, seed: int
     ) -> LinearClassifier | LinearRegressor:
-        """Return the estimator that would be fitted, for a rehearsal."""
+        """Return the estimator that would be fitted, for a rehearsal.
+
+        Parameters
+        ----------
+        epsilon
+            The budget of the fit.
+        mechanism
+            ``"auto"``, or a name among :data:`discreet.mechanisms.LEARNERS`.
+        seed
+            Of the rehearsal noise.
+        """
         if self.is_classification:
             return LinearClassifier(
                 epsilon,

@@ -45,7 +45,21 @@ from discreet.questions.bounds import MOST_ROWS, Bounds, Labels
 
 
 class Folded(NamedTuple):
-    """Coefficients and intercept in the user's own units."""
+    """Coefficients and intercept in the user's own units.
+
+    Parameters
+    ----------
+    coef
+        One for each numeric column, one for each level, along the last axis.
+    intercept
+        One for each vector of coefficients.
+
+    Examples
+    --------
+    >>> folded = BoundedScaler([Numeric(0, 100)]).fold([2.0], 0.5)
+    >>> folded.coef.tolist(), float(folded.intercept)
+    ([0.04], -1.5)
+    """
 
     coef: Array
     intercept: Array
@@ -130,9 +144,9 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def accept(self, X: Any) -> int:
-        """Check names, shape and types of the columns of X; read no cell. Return how many rows.
+        """Check names, shape and types of the columns of X, and return how many rows there are.
 
-        What this accepts, :meth:`transform` encodes, whatever the cells are.
+        No cell is read. What this accepts, :meth:`transform` encodes, whatever the cells are.
 
         Examples
         --------
@@ -218,6 +232,15 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         max_rows: int = MOST_ROWS,
     ) -> Bounds:
         """Declare the encoded rows: the Euclidean ball of radius ``row_norm()``.
+
+        Parameters
+        ----------
+        labels
+            What is declared about labels; None if rows carry none.
+        intercept
+            The constant of a last column; None for no such column.
+        max_rows
+            A public bound on the number of rows.
 
         Examples
         --------

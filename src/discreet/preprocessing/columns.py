@@ -34,7 +34,15 @@ Cells = NDArray[Any] | Coded
 
 
 class Column(ABC):
-    """A declared column; every value has an encoding, and none is ever an error."""
+    """A declared column; every value has an encoding, and none is ever an error.
+
+    Examples
+    --------
+    >>> def features(column: Column) -> int:
+    ...     return column.width
+    >>> features(Numeric(0, 100)), features(Category(["a", "b", "c"]))
+    (1, 3)
+    """
 
     @property
     @abstractmethod

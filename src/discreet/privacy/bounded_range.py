@@ -49,6 +49,16 @@ class BoundedRange(Profile):
     A pure guarantee is quoted at delta zero. Many draws that are made for a positive delta say
     ``is_pure=False`` and give that epsilon up, which is far larger than the one asked for.
 
+    Parameters
+    ----------
+    span
+        :math:`\eta`, the length of the interval that the log ratios of one draw lie in; from 1e-100
+        to 1e100.
+    draws
+        :math:`m`, how many draws; at least one.
+    is_pure
+        Whether the epsilon at delta zero, ``draws * span``, is part of the promise.
+
     References
     ----------
     Durfee, Rogers (2019); Dong, Durfee, Rogers (2020); Cesar, Rogers (2021).

@@ -12,6 +12,15 @@ from discreet import _checks
 class Budget:
     """At most ``epsilon`` at ``delta``; an infinite epsilon asks for no privacy at all.
 
+    Parameters
+    ----------
+    epsilon
+        The largest epsilon, positive: the chance of anything changes by at most a factor of
+        ``e**epsilon``. Infinity switches the noise off.
+    delta
+        The chance with which it may change by more, at least zero and below one. Zero asks for pure
+        epsilon.
+
     Examples
     --------
     >>> Budget(1.0, 1e-6)

@@ -21,9 +21,17 @@ def calibrate(
 ) -> float:
     """Return the smallest noise whose profile meets the budget.
 
-    ``profile_of(noise)`` must get better as the noise grows. The answer has been checked against
-    the budget; a noise smaller by one part in 10**12 fails it. An infinite budget needs no noise.
-    A good ``guess`` saves profiles, and changes nothing else.
+    The answer has been checked against the budget; a noise smaller by one part in 10**12 fails it.
+    An infinite budget needs no noise.
+
+    Parameters
+    ----------
+    profile_of
+        Returns the profile of a noise; it must get better as the noise grows.
+    budget
+        What is to be met.
+    guess
+        A noise to start from. A good one saves profiles, and changes nothing else.
 
     Examples
     --------
@@ -96,6 +104,17 @@ def calibrate_from(
 
     For profiles that take long to compute, and a good guess: the logarithm of delta is nearly a
     straight line in that of the noise, and few profiles are looked at.
+
+    Parameters
+    ----------
+    guess
+        A noise to start from; positive. A poor one costs time and nothing else.
+    profile_of
+        Returns the profile of a noise; it must get better as the noise grows.
+    budget
+        What is to be met, with a positive delta.
+    precision
+        How far above the smallest noise the answer may be, as a share of it.
 
     Examples
     --------

@@ -50,6 +50,11 @@ _BEYOND_CELLS = float(ndtr(-_CELL_ENDS[-1]))
 class Minimum(Profile):
     """Several bounds that hold for one and the same release: the convex hull of the best.
 
+    Parameters
+    ----------
+    bounds
+        Profiles of the release, at least one, each without a distance.
+
     Examples
     --------
     >>> from discreet.privacy import Pure, ZeroConcentrated
@@ -112,6 +117,12 @@ class Composition(Profile):
     grid fitted to the parts where all have a closed form, otherwise those of dp-accounting), the
     sum of Renyi curves, or the sum of pure epsilons, whichever is best at each epsilon. There may
     be many parts: what is said of all of them is worked out once.
+
+    Parameters
+    ----------
+    parts
+        The profile of each release, at least one, each without a distance; :func:`compose` takes
+        profiles with distances.
 
     Examples
     --------

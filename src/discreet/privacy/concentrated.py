@@ -50,6 +50,11 @@ def zero_concentrated_delta(epsilons: Vector, rho: float) -> Vector:
 class ZeroConcentrated(Profile):
     r"""Renyi divergence at most ``rho`` times the order, for every order (zCDP).
 
+    Parameters
+    ----------
+    rho
+        The slope of the Renyi curve; positive. A Gaussian mechanism has ``mu**2 / 2``.
+
     Examples
     --------
     >>> round(ZeroConcentrated(0.02).epsilon(1e-6), 4)
@@ -81,6 +86,13 @@ class Renyi(Profile):
 
     Between two orders, :math:`(\alpha - 1) \epsilon_\alpha` is convex, so its chord is a bound;
     below the first order the first value is one; above the last there is none.
+
+    Parameters
+    ----------
+    orders
+        Orders above one, increasing, as a tuple.
+    values
+        A bound on the Renyi divergence of each order, in nats; zero or positive.
 
     Examples
     --------

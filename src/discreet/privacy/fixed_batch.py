@@ -25,8 +25,19 @@ from discreet.privacy.stepwise import Stepwise
 class FixedBatchGaussian(Stepwise):
     r"""``steps`` noisy sums, each over ``size`` records drawn without replacement.
 
-    It speaks of replaced records only. ``mu`` is the bound on one record's norm over the standard
-    deviation of the noise; a replaced record moves a batch by twice that, and this class knows it.
+    It speaks of replaced records only.
+
+    Parameters
+    ----------
+    mu
+        The bound on one record's norm over the standard deviation of the noise. A replaced record
+        moves a batch by twice that, and this class knows it.
+    size
+        Records in a batch, at most the population.
+    population
+        Records in the table; their number is public.
+    steps
+        How many sums, from 1 to 10**8.
 
     Notes
     -----

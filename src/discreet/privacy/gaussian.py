@@ -30,6 +30,11 @@ class Gaussian(Profile):
 
     .. math:: \delta(\epsilon) = \Phi(\mu/2 - \epsilon/\mu) - e^\epsilon \Phi(-\mu/2 - \epsilon/\mu)
 
+    Parameters
+    ----------
+    mu
+        The l2 sensitivity over the standard deviation of the noise; positive.
+
     Notes
     -----
     With :math:`a = \epsilon/\mu - \mu/2`, :math:`b = a + \mu` and Mills' ratio

@@ -30,8 +30,17 @@ def _epsilon(profile: Profile, delta: float) -> float:
 class Guarantee:
     """A privacy profile, the unit it protects, and the facts it takes as public.
 
-    ``quoted_delta`` is the delta at which sentences and basic composition quote the epsilon; a
-    pure guarantee is always quoted at delta zero.
+    Parameters
+    ----------
+    profile
+        Delta at every epsilon.
+    unit
+        Who is protected, as a :class:`~discreet.privacy.Unit` or by its name.
+    public_facts
+        What the promise takes as public, in words.
+    quoted_delta
+        The delta at which sentences and basic composition quote the epsilon. A pure guarantee is
+        always quoted at delta zero.
 
     Examples
     --------

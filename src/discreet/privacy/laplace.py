@@ -19,6 +19,11 @@ class Laplace(Profile):
 
     .. math:: \delta(e) = 1 - \exp((e - \epsilon)/2), \quad 0 \le e \le \epsilon
 
+    Parameters
+    ----------
+    epsilon
+        The l1 sensitivity over the scale of the noise; positive.
+
     Notes
     -----
     One coordinate that takes the whole l1 sensitivity is the worst case. With

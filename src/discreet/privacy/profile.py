@@ -51,6 +51,14 @@ class Profile(ABC):
     ideal mechanism; it costs (1 + e**epsilon) times itself in delta, once, at the end of a
     composition. ``failure`` is a probability with which the Renyi curve of ``core`` may be
     disregarded; it adds to delta. Both are zero unless a class says otherwise.
+
+    Examples
+    --------
+    >>> from discreet.privacy import Gaussian, Pure
+    >>> def cost(profile: Profile) -> float:
+    ...     return round(profile.epsilon(1e-6), 3)
+    >>> cost(Gaussian(0.2)), cost(Pure(0.5))
+    (0.834, 0.5)
     """
 
     kind: ClassVar[str]

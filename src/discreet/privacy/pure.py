@@ -22,6 +22,11 @@ class Pure(Profile):
     Randomised response is the worst case:
     :math:`\delta(e) = (1 - e^{e - \epsilon}) / (1 + e^{-\epsilon})` below epsilon, zero above.
 
+    Parameters
+    ----------
+    epsilon
+        The logarithm of that factor; positive and finite.
+
     References
     ----------
     Kairouz, Oh, Viswanath (2015).
@@ -67,6 +72,13 @@ class Pure(Profile):
 @dataclass(frozen=True, init=False)
 class Approximate(Profile):
     """Epsilon except with probability delta: one point of a profile, and nothing else known.
+
+    Parameters
+    ----------
+    epsilon
+        Zero or positive.
+    delta
+        The probability of the exception; with zero it is a pure guarantee.
 
     Examples
     --------

@@ -33,8 +33,18 @@ WHOLE_ORDERS = (*range(2, 65), *range(72, 257, 8), *range(272, 513, 16))
 class SampledGaussian(Stepwise):
     r"""``steps`` noisy sums, each over a batch that keeps every record with chance ``rate``.
 
-    ``mu`` is the bound on one record's norm over the standard deviation of the noise, in both
-    relations: under replace-one the shift is twice that, and this class knows it.
+    Parameters
+    ----------
+    mu
+        The bound on one record's norm over the standard deviation of the noise, in both relations:
+        under replace-one the shift is twice that, and this class knows it.
+    rate
+        The chance with which a batch keeps a record, independently of the others; above zero, at
+        most one.
+    steps
+        How many sums, from 1 to 10**8.
+    is_replace
+        Whether one record is replaced, and not added or removed.
 
     Notes
     -----

@@ -75,7 +75,23 @@ class Rule:
 
 @dataclass(frozen=True)
 class ShiftedGaussian(Profile):
-    """Objective perturbation with Gaussian noise, in either relation.
+    r"""Objective perturbation with Gaussian noise, in either relation.
+
+    Parameters
+    ----------
+    mu
+        :math:`LR/\sigma`, the bound on one record's gradient over the standard deviation of the
+        linear term; positive.
+    log_ratio
+        :math:`\ln(1 + \beta R^2 / \Lambda)`: how much the curvature of one record can change the
+        volume element, for the ridge :math:`\Lambda`.
+    joint
+        :math:`\kappa R^2 / \Lambda` for a jointly smooth loss, such as the logistic one; None for
+        others.
+    is_one_signed
+        Whether slopes of the loss take one sign, as those for classes do.
+    is_replace
+        Whether one record is replaced, and not added or removed.
 
     Examples
     --------

@@ -10,7 +10,15 @@ from discreet.errors import InputError, InputTypeError
 
 
 class Unit(ABC):
-    """The relation between neighbouring data sets."""
+    """The relation between neighbouring data sets.
+
+    Examples
+    --------
+    >>> def sensitivity(unit: Unit) -> float:
+    ...     return unit.spread(1.0)
+    >>> sensitivity(AddRemoveOne()), sensitivity(ReplaceOne())
+    (1.0, 2.0)
+    """
 
     @property
     @abstractmethod

@@ -30,6 +30,13 @@ class WithinDistance(Profile):
 
     .. math:: \delta(\epsilon) = \min_{e \le \epsilon} \delta_{ideal}(e) + (1 + e^e) \tau
 
+    Parameters
+    ----------
+    of
+        The profile of the ideal mechanism, itself without a distance.
+    tau
+        The total variation between the two laws, from zero to one.
+
     Examples
     --------
     >>> from discreet.privacy import Gaussian
@@ -192,6 +199,14 @@ class WithinDistance(Profile):
 
 
 def within(profile: Profile, distance: float) -> Profile:
-    """Return the profile, a further ``distance`` from its ideal."""
+    """Return the profile, a further ``distance`` from its ideal.
+
+    Examples
+    --------
+    >>> from discreet.privacy import Gaussian
+    >>> near = within(WithinDistance(Gaussian(0.2), 2.0**-80), 2.0**-80)
+    >>> near.distance == 2.0**-79, within(Gaussian(0.2), 0.0)
+    (True, Gaussian(mu=0.2))
+    """
     total = profile.distance + distance
     return WithinDistance(profile.ideal, total) if total else profile

@@ -22,7 +22,18 @@ MOST_ROWS = 2**27
 
 
 class Labels(ABC):
-    """The labels that rows may carry."""
+    """The labels that rows may carry.
+
+    What is outside the declaration is clipped, or its record is replaced by a fixed one; it is
+    never an error.
+
+    Examples
+    --------
+    >>> def largest(labels: Labels) -> float:
+    ...     return labels.magnitude
+    >>> largest(Interval(0, 10)), largest(LabelSet([-1, 1]))
+    (10.0, 1.0)
+    """
 
     @abstractmethod
     def clean(self, labels: Vector) -> tuple[Vector, Booleans | None]:
@@ -37,6 +48,11 @@ class Labels(ABC):
 @dataclass(frozen=True)
 class Interval(Labels):
     """Labels between two numbers; others are clipped, a record with NaN is replaced by a fixed one.
+
+    Parameters
+    ----------
+    low, high
+        The least and the largest label, finite and within 1e100 of zero. They may be equal.
 
     Examples
     --------
@@ -75,6 +91,12 @@ FEW_LABELS = 8
 @dataclass(frozen=True, init=False)
 class LabelSet(Labels):
     """A finite set of numeric labels; a record with any other label is replaced by a fixed one.
+
+    Parameters
+    ----------
+    values
+        The labels, at least one, each a finite number and none twice. The first stands in for
+        labels that are not among them.
 
     Examples
     --------
@@ -121,7 +143,7 @@ class Bounds:
     Parameters
     ----------
     features
-        The set that every row's features are brought into.
+        The set that every row's features are brought into; it has to be bounded.
     n_features
         How many columns there are.
     labels
@@ -131,8 +153,9 @@ class Bounds:
     max_weight
         The largest weight a row may carry; None if rows carry no weight.
     max_rows
-        More rows than this are refused. Rounding errors of sums are bounded by it, so it is a
-        public fact, not the number of rows.
+        A public bound on the number of rows: rounding errors of sums are bounded by it. If that
+        number is private, the first so many rows are used and the rest are outside the promise; if
+        it is public, more rows are refused.
 
     Examples
     --------
@@ -178,7 +201,17 @@ class Bounds:
         return self.norm_within(self.features, self.n_features, order)
 
     def norm_within(self, region: ConvexSet, count: int, order: float = 2) -> float:
-        """Bound the norm of ``count`` entries clipped to a set, intercept included."""
+        """Bound the norm of ``count`` entries clipped to a set, intercept included.
+
+        Parameters
+        ----------
+        region
+            The set that the entries are clipped to.
+        count
+            How many entries there are.
+        order
+            Of the norm: 1, 2 or infinity.
+        """
         reach = region.reach(count, order) * CLIPPING_SLACK
         column = self.intercept or 0.0
         if order == 1:

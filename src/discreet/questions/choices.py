@@ -18,6 +18,17 @@ MOST_THRESHOLDS = 2**39
 class ColumnQuantiles(Question):
     """The q-quantile of each column, on a public grid of ``steps`` steps between its limits.
 
+    Parameters
+    ----------
+    bounds
+        A :class:`~discreet.geometry.Box` with a lower limit below the upper one in every column; no
+        intercept, no weights. Values outside are clipped.
+    q
+        Which quantile, strictly between zero and one.
+    steps
+        The answer is one of ``steps + 1`` evenly spaced points of a column's interval, and every
+        value is rounded to them; from 1 to 2**32.
+
     Examples
     --------
     >>> ages = Bounds(Box([0], [120]), n_features=1)
@@ -48,6 +59,17 @@ class BestThreshold(Question):
 
     Thresholds lie midway between neighbours of a public grid of ``steps`` steps in each column.
 
+    Parameters
+    ----------
+    bounds
+        A :class:`~discreet.geometry.Box` with a lower limit below the upper one in every column,
+        and the labels -1 and 1; no intercept, no weights.
+    steps
+        Steps of the grid between the limits of a column, from 1 to 2**32. There may be at most
+        2**39 thresholds in all columns together.
+    assumed
+        What whoever asks took as public because it was found in the data, in words.
+
     Examples
     --------
     >>> ages = Bounds(Box([0], [120]), n_features=1, labels=LabelSet([-1, 1]))
@@ -74,6 +96,12 @@ class LeastLoss(Question):
     """Which of several public candidates, one a column, has the least sum of losses.
 
     An entry is the loss of one record under one candidate, clipped to the declared box.
+
+    Parameters
+    ----------
+    bounds
+        A :class:`~discreet.geometry.Box` with the least and the largest loss of each candidate; no
+        labels, no intercept, no weights.
 
     Examples
     --------

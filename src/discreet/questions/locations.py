@@ -22,6 +22,15 @@ TRACE = 2.0**-40
 class ColumnLocations(Question):
     """The point of each column, within its limits, with the least sum of a loss of distances.
 
+    Parameters
+    ----------
+    bounds
+        A :class:`~discreet.geometry.Box` with a lower limit below the upper one in every column; no
+        labels, no intercept, no weights.
+    loss
+        A loss of the distance between a value and the point, such as ``Huber(5.0)``; not one for
+        classes.
+
     Examples
     --------
     >>> from discreet.losses import Huber

@@ -14,6 +14,12 @@ from discreet.questions.bounds import Bounds
 class VectorSum(Question):
     """The sum of the clipped rows, intercept column included.
 
+    Parameters
+    ----------
+    bounds
+        What is declared about the rows. An intercept's column is summed like the others, and comes
+        last.
+
     Examples
     --------
     >>> from discreet.geometry import L2Ball
@@ -30,6 +36,11 @@ class VectorSum(Question):
 @dataclass(frozen=True)
 class VectorMean(Question):
     """The mean of the clipped rows.
+
+    Parameters
+    ----------
+    bounds
+        What is declared about the rows; no intercept, whose mean is known.
 
     Examples
     --------
@@ -48,6 +59,13 @@ class VectorMean(Question):
 @dataclass(frozen=True)
 class RowCount(Question):
     """How many rows there are, or how many carry one label.
+
+    Parameters
+    ----------
+    bounds
+        What is declared about the rows.
+    label
+        The label to count; None counts all rows. The bounds have to declare labels for it.
 
     Examples
     --------

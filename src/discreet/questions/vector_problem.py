@@ -24,6 +24,15 @@ class VectorProblem(Question):
     The gradient of a row may point anywhere, and its Hessian has any rank: what is known of them
     are a largest norm, a largest eigenvalue and a rank.
 
+    Parameters
+    ----------
+    bounds
+        What is declared about the rows; neither labels nor weights.
+    ridge
+        :math:`\Lambda`, the strength of the ridge; positive.
+    penalty
+        A further convex penalty whose domain is bounded, such as ``Indicator(L2Ball(10.0))``.
+
     Examples
     --------
     >>> from discreet.geometry import L2Ball

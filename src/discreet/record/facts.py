@@ -34,6 +34,15 @@ class Origin(Enum):
 class Fact:
     """One thing that is public about the rows, and who says so.
 
+    Parameters
+    ----------
+    what
+        The name of the thing, such as ``"labels"``.
+    words
+        What holds of it, for people.
+    source
+        Who says so.
+
     Examples
     --------
     >>> Fact("labels", "numbers from 0 to 10", Origin.DECLARED).source.value
@@ -54,6 +63,13 @@ class Fact:
 class Tolerance:
     """A size, fixed by the plan, that stands between ideal and computed numbers.
 
+    Parameters
+    ----------
+    what
+        The name of the size, such as ``"step of the grid"``.
+    value
+        The size; zero or positive.
+
     Examples
     --------
     >>> Tolerance("step of the grid", 2.0**-30).value < 1e-9
@@ -73,9 +89,17 @@ class Tolerance:
 class Certificate:
     """How far the computed release can be from the one that the theorem speaks of.
 
-    ``distance`` is the total variation between the computed and the ideal law, ``failure`` a chance
-    that is added to delta; both are inside of the guarantee already. A pure guarantee has room for
-    neither: what it leaves out of account is said among its public facts.
+    Both probabilities are inside of the guarantee already. A pure guarantee has room for neither:
+    what it leaves out of account is said among its public facts.
+
+    Parameters
+    ----------
+    distance
+        The total variation between the computed and the ideal law, from zero to one.
+    failure
+        A chance that is added to delta, from zero to one.
+    tolerances
+        Sizes, fixed by the plan, that the distance was worked out from.
 
     Examples
     --------
@@ -102,7 +126,18 @@ class Certificate:
 def facts_about(
     bounds: Bounds, unit: Unit, assumed: Iterable[str] = (), known: Iterable[Fact] = ()
 ) -> tuple[Fact, ...]:
-    """Return what is declared about rows, in words; ``known`` facts replace those of their name.
+    """Return what is declared about rows, in words.
+
+    Parameters
+    ----------
+    bounds
+        What is declared.
+    unit
+        Who is protected; it decides whether the number of records is public.
+    assumed
+        What was read from the data and taken as public, in words.
+    known
+        Facts that are said better elsewhere; they replace those of their name.
 
     Examples
     --------

@@ -31,7 +31,7 @@ class Release:
 
     All fields but the value are decided before rows are read.
 
-    Attributes
+    Parameters
     ----------
     value
         The answer.
@@ -194,13 +194,25 @@ def _fact(document: object) -> Fact:
 
 @cache
 def library_version() -> str:
-    """Return the version of this library."""
+    """Return the version of this library.
+
+    Examples
+    --------
+    >>> library_version() == dict(all_versions())["discreet"]
+    True
+    """
     return importlib.metadata.version("discreet")
 
 
 @cache
 def all_versions() -> tuple[tuple[str, str], ...]:
-    """Return the versions of this library and of what it computes with."""
+    """Return the versions of this library and of what it computes with.
+
+    Examples
+    --------
+    >>> [name for name, _ in all_versions()]
+    ['discreet', 'python', 'numpy', 'scipy']
+    """
     return (
         ("discreet", library_version()),
         ("python", platform.python_version()),

@@ -32,7 +32,12 @@ ABOUT = ("title", "description", "protects", "contact")
 
 @dataclass(frozen=True)
 class Card:
-    """A checked card; the JSON text is all there is to it.
+    r"""A checked card; the JSON text is all there is to it.
+
+    Parameters
+    ----------
+    text
+        A JSON text; one whose numbers do not follow from its profile is refused.
 
     Examples
     --------
@@ -44,7 +49,7 @@ class Card:
     >>> shown.document["numbers"]["quoted"]
     {'epsilon': 1.0, 'delta': 0.0}
     >>> print(shown.markdown().splitlines()[0])
-    # Privacy card: private\\_count
+    # Privacy card: private\_count
     """
 
     text: str

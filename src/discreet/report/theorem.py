@@ -17,11 +17,26 @@ CLAIM = re.compile(
 
 @dataclass(frozen=True)
 class Theorem:
-    """The statements of a proof note, and what identifies the note as it was installed."""
+    """The statements of a proof note, and what identifies the note as it was installed.
 
-    note: str  # the file beside the mechanism
+    Parameters
+    ----------
+    note
+        The file beside the mechanism.
+    statement
+        What it claims, in Markdown.
+    digest
+        SHA-256 of the note.
+
+    Examples
+    --------
+    >>> theorem_of("gaussian_sum").note
+    'discreet/mechanisms/gaussian_sum.md'
+    """
+
+    note: str
     statement: str
-    digest: str  # SHA-256 of the note
+    digest: str
 
 
 def theorem_of(mechanism: str) -> Theorem:

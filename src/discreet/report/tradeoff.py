@@ -38,6 +38,13 @@ class Tradeoff:
 
     A trade-off function: convex, piecewise linear.
 
+    Parameters
+    ----------
+    alarms
+        Shares of false positives, increasing from 0 to 1.
+    least_misses
+        The share of false negatives at each of them, at least.
+
     Examples
     --------
     >>> from discreet.privacy import Pure
@@ -48,8 +55,8 @@ class Tradeoff:
     0.7311
     """
 
-    alarms: tuple[float, ...]  # shares of false positives, increasing from 0 to 1
-    least_misses: tuple[float, ...]  # shares of false negatives, at least
+    alarms: tuple[float, ...]
+    least_misses: tuple[float, ...]
 
     def misses(self, alarms: ArrayLike) -> Vector:
         """Return the least share of false negatives at shares of false positives."""

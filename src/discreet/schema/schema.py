@@ -35,7 +35,18 @@ FROM_KNOWLEDGE = (
 
 @dataclass(frozen=True)
 class Undeclared:
-    """A column whose type is known and whose range or categories nobody has declared yet."""
+    """A column whose type is known and whose range or categories nobody has declared yet.
+
+    Parameters
+    ----------
+    kind
+        ``"number"`` or ``"category"``.
+
+    Examples
+    --------
+    >>> Undeclared("number").kind
+    'number'
+    """
 
     kind: str
 
@@ -112,6 +123,8 @@ class Schema:
         What one fit may spend, unless the command says otherwise.
     mechanism, max_rows
         As for the estimators.
+    source
+        Where it was read from, for messages; it does not matter for equality.
 
     Examples
     --------

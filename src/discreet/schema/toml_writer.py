@@ -20,7 +20,16 @@ from discreet.schema.schema import (
 
 
 def write(schema: Schema, *, preamble: str = "", notes: Mapping[str, str] | None = None) -> str:
-    """Return a schema as TOML; ``preamble`` and a note for a column become comments.
+    """Return a schema as TOML, which reads back as an equal one.
+
+    Parameters
+    ----------
+    schema
+        What is to be written.
+    preamble
+        Lines that become comments at the top.
+    notes
+        For some columns, by name, what becomes a comment beside it.
 
     Examples
     --------

@@ -17,6 +17,17 @@ def iterations_needed(
 
     .. math:: \lceil \sqrt{S/\Lambda} \, \ln(2 S g_0^2 / (\Lambda \tau^2)) \rceil
 
+    Parameters
+    ----------
+    smoothness
+        :math:`S`, the largest curvature.
+    strong_convexity
+        :math:`\Lambda`, the least curvature; positive.
+    first_gradient
+        :math:`g_0`, a bound on the norm of the gradient at the start.
+    tolerance
+        :math:`\tau`, the norm that is wanted.
+
     Examples
     --------
     >>> iterations_needed(100.0, 1.0, 10.0, 1e-6)
@@ -32,6 +43,17 @@ def descents_needed(
     r"""Return how many plain gradient steps lead to a gradient below 1.5 times their error.
 
     .. math:: \lceil 2 (S/\Lambda) \ln(S g_0^2 / (\Lambda G^2)) \rceil
+
+    Parameters
+    ----------
+    smoothness
+        :math:`S`, the largest curvature.
+    strong_convexity
+        :math:`\Lambda`, the least curvature; positive.
+    first_gradient
+        :math:`g_0`, a bound on the norm of the gradient at the start.
+    error
+        :math:`G`, how far computed gradients may be from the true ones.
 
     Notes
     -----
@@ -56,7 +78,33 @@ def accelerated_gradient(
     tolerance: float,
     most_steps: int,
 ) -> Solution:
-    """Minimise by Nesterov's method for strongly convex functions."""
+    """Minimise by Nesterov's method for strongly convex functions.
+
+    Parameters
+    ----------
+    objective
+        What is minimised; only its gradient and strong convexity are asked for.
+    start
+        Where to begin.
+    smoothness
+        A bound on the largest curvature; a step is one over it.
+    tolerance
+        It ends where the computed gradient norm is at most this.
+    most_steps
+        It also ends after so many steps; see :func:`iterations_needed`.
+
+    Examples
+    --------
+    >>> class Distance:
+    ...     dimension, strong_convexity = 2, 1.0
+    ...     def value_and_gradient(self, w):
+    ...         gap = w - np.array([3.0, -0.5])
+    ...         return float(gap @ gap) / 2, gap
+    >>> accelerated_gradient(
+    ...     Distance(), np.zeros(2), smoothness=1.0, tolerance=1e-9, most_steps=10
+    ... ).point
+    array([ 3. , -0.5])
+    """
     step = 1 / smoothness
     root = math.sqrt(objective.strong_convexity / smoothness)
     momentum = (1 - root) / (1 + root)

@@ -30,7 +30,37 @@ STEPS_WITH_IT = 3
 def newton(
     objective: Objective, start: Vector, *, tolerance: float, most_steps: int = 200
 ) -> Solution:
-    """Minimise until the computed gradient norm is at most ``tolerance``, or steps run out."""
+    """Minimise until the computed gradient norm is at most ``tolerance``, or steps run out.
+
+    Parameters
+    ----------
+    objective
+        What is minimised, with inverses of its Hessian, rough and full.
+    start
+        Where to begin, unless the objective knows better.
+    tolerance
+        It ends where the computed gradient norm is at most this.
+    most_steps
+        It also ends after so many steps.
+
+    Examples
+    --------
+    >>> class Distance:
+    ...     dimension, strong_convexity, passes_per_hessian = 2, 1.0, 1.0
+    ...     def value_and_gradient(self, w):
+    ...         gap = w - np.array([3.0, -0.5])
+    ...         return float(gap @ gap) / 2, gap
+    ...     def rough_inverse(self, w):
+    ...         return lambda vector: 0.5 * vector
+    ...     def full_inverse(self, w):
+    ...         return lambda vector: vector
+    ...     def known_inverse(self, w):
+    ...         return None
+    ...     def rough_start(self, w):
+    ...         return w
+    >>> newton(Distance(), np.zeros(2), tolerance=1e-9).point.round(6)
+    array([ 3. , -0.5])
+    """
     point = objective.rough_start(start)
     value, gradient = objective.value_and_gradient(point)
     norm = float(np.linalg.norm(gradient))

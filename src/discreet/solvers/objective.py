@@ -59,6 +59,19 @@ class Solution:
     """A point, and the norm of the residual computed there.
 
     The residual is the gradient; with a penalty, the gradient plus a subgradient of the penalty.
+
+    Parameters
+    ----------
+    point
+        What was found.
+    residual
+        The norm, as computed; infinite if it was not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Solution(np.zeros(2), residual=1e-9).is_within(1e-6)
+    True
     """
 
     point: Vector

@@ -23,6 +23,21 @@ def accelerated_proximal_gradient(
 ) -> Solution:
     r"""Minimise a smooth function plus a penalty by Nesterov's method.
 
+    Parameters
+    ----------
+    objective
+        The smooth function.
+    penalty
+        What is added to it.
+    start
+        Where to begin.
+    smoothness
+        A bound on the largest curvature of the function; a step is one over it.
+    tolerance
+        It ends where the residual is at most this.
+    most_steps
+        It also ends after so many steps.
+
     Notes
     -----
     Momentum is dropped whenever it points uphill, which helps when the function curves more than

@@ -42,6 +42,21 @@ def proximal_newton(
 ) -> Solution:
     """Minimise until the computed residual is at most ``tolerance``, or no longer shrinks.
 
+    Parameters
+    ----------
+    objective
+        The smooth function, whose Hessian can be written down.
+    penalty
+        What is added to it.
+    start
+        Where to begin.
+    smoothness
+        A bound on the largest curvature of the function.
+    tolerance
+        It ends where the computed residual is at most this.
+    most_steps
+        It also ends after so many steps.
+
     Notes
     -----
     Whoever needs a proof calls :func:`~discreet.solvers.certify` on the point, with a step of one

@@ -23,7 +23,32 @@ Gradient = Callable[[Vector], Vector]
 def steady_newton(
     gradient: Gradient, inverse: Callable[[Vector], Inverse], start: Vector, *, smoothness: float
 ) -> Iterator[Vector]:
-    """Yield points with smaller and smaller gradients, without end."""
+    """Yield points with smaller and smaller gradients, without end.
+
+    Parameters
+    ----------
+    gradient
+        Returns the gradient at a point, as carefully computed as the certificate has to be.
+    inverse
+        Returns, for a point, what applies the inverse of a Hessian.
+    start
+        Where to begin.
+    smoothness
+        A bound on the largest curvature.
+
+    Yields
+    ------
+    point
+        Whoever looks on decides when one is good enough.
+
+    Examples
+    --------
+    >>> points = steady_newton(
+    ...     lambda w: 2 * w - 6.0, lambda w: lambda vector: vector / 2, np.zeros(1), smoothness=2.0
+    ... )
+    >>> next(points).round(9)
+    array([3.])
+    """
     point = start
     while True:
         here = gradient(point)
@@ -50,7 +75,42 @@ def steady_proximal_newton(
     smoothness: float,
     tolerance: float,
 ) -> Iterator[Vector]:
-    """Yield points with smaller and smaller residuals, without end."""
+    """Yield points with smaller and smaller residuals, without end.
+
+    Parameters
+    ----------
+    gradient
+        Returns the gradient at a point, as carefully computed as the certificate has to be.
+    hessian
+        Returns the Hessian at a point, a square array.
+    penalty
+        What is added to the smooth function.
+    start
+        Where to begin.
+    smoothness
+        A bound on the largest curvature.
+    tolerance
+        How well each quadratic model is minimised: to a tenth of this.
+
+    Yields
+    ------
+    point
+        Whoever looks on decides when one is good enough.
+
+    Examples
+    --------
+    >>> from discreet.penalties import L1
+    >>> points = steady_proximal_newton(
+    ...     lambda w: w - 3.0,
+    ...     lambda w: np.eye(1),
+    ...     L1(1.0),
+    ...     np.zeros(1),
+    ...     smoothness=1.0,
+    ...     tolerance=1e-9,
+    ... )
+    >>> next(points).round(9)
+    array([2.])
+    """
     point = penalty.prox(start, 1 / smoothness)
     while True:
         here = gradient(point)

@@ -67,6 +67,8 @@ class LinearSVC(LinearClassifierBase):
     ----------
     coef_, intercept_, classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
+    multiclass_
+        ``"one_vs_rest"`` for three or more classes. None for two.
     release_, privacy_
         The release and its guarantee.
 

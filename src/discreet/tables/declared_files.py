@@ -40,7 +40,20 @@ MEASURED_AT_ONCE = 2**16
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RowsAndLabels:
-    """Rows, and a label for each where labels were asked for."""
+    """Rows, and a label for each where labels were asked for.
+
+    Parameters
+    ----------
+    X
+        The declared columns, in the order of the schema.
+    y
+        The target of each row; None where it was not asked for.
+
+    Examples
+    --------
+    >>> RowsAndLabels(Frame({"age": np.array([47.0])}), None).y is None
+    True
+    """
 
     X: Frame
     y: CellArray | Coded | None
@@ -60,6 +73,19 @@ def check(path: Path | str, schema: Schema, *, with_target: bool = True) -> None
         What is declared about it.
     with_target
         Whether the target must be there; otherwise it may be.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from discreet.preprocessing import Numeric
+    >>> from discreet.schema import Target
+    >>> schema = Schema({"age": Numeric(0, 120)}, Target("cost", "regression", range=(0, 1e6)))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(Path(folder) / "patients.csv", {"age": np.array([47.0])})
+    ...     check(Path(folder) / "patients.csv", schema)
+    Traceback (most recent call last):
+        ...
+    discreet.errors.InputError: ...patients.csv: the column 'cost', which the schema declares, ...
     """
     if is_csv(path):
         path = _check_file(path)
@@ -75,11 +101,24 @@ def open_parquet(
 
     Parameters
     ----------
-    path, schema, with_target
+    path
+        A Parquet file, or a folder or pattern of them.
+    schema, with_target
         As for :func:`check`, which this does: no row is read.
     with_pages
         Whether all pages are decoded once, so that a single file that is broken is refused here, as
         a CSV file would be. Of folders and patterns only the footers are read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from discreet.preprocessing import Numeric
+    >>> from discreet.schema import Target
+    >>> schema = Schema({"age": Numeric(0, 120)}, Target("cost", "regression", range=(0, 1e6)))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(Path(folder) / "patients.parquet", {"age": np.array([47.0])})
+    ...     open_parquet(folder, schema, with_target=False)
+    <Parquet: 1 file, columns 'age'>
     """
     is_single = not are_files(path)
     table = ParquetTable.open(_check_file(path) if is_single else path)
@@ -103,6 +142,18 @@ def read_csv(path: Path | str, schema: Schema, *, with_target: bool = True) -> R
     ----------
     path, schema, with_target
         As for :func:`check`, which is done first.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from discreet.preprocessing import Numeric
+    >>> from discreet.schema import Target
+    >>> schema = Schema({"age": Numeric(0, 120)}, Target("cost", "regression", range=(0, 1e6)))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "patients.csv"
+    ...     write(path, {"age": np.array([47.0, 250.0]), "cost": np.array([10.0, 20.0])})
+    ...     read_csv(path, schema).X["age"]
+    array([ 47., 250.])
     """
     path = _check_file(path)
     check_columns(path, read_header(path), schema, with_target=with_target)
@@ -116,6 +167,15 @@ def describe(path: Path | str) -> dict[str, str]:
     """Return what each column seems to hold: number, category, or a type no schema has.
 
     Of a Parquet file only the metadata is read, of a CSV file the first few megabytes, for types.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "patients.csv"
+    ...     write(path, {"age": np.array([47.0]), "ward": np.array(["surgery"])})
+    ...     describe(path)
+    {'age': 'number', 'ward': 'category'}
     """
     path = _check_file(path)
     if is_csv(path):
@@ -137,9 +197,27 @@ def describe(path: Path | str) -> dict[str, str]:
 
 
 def measure(path: Path | str, kinds: Mapping[str, str], most: int) -> dict[str, Any]:
-    """Return the range of each column of numbers, and up to ``most`` labels of each other column.
+    """Return the range of each column of numbers, and the labels of each other column.
 
     **Nothing of this is private.** A column with nothing to measure, or more labels, is left out.
+
+    Parameters
+    ----------
+    path
+        A CSV or Parquet file.
+    kinds
+        What each column holds, ``"number"`` or ``"category"``, as :func:`describe` returns it.
+    most
+        Of a column with more labels than this, nothing is returned.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "patients.csv"
+    ...     write(path, {"age": np.array([47.0, 71.0]), "ward": np.array(["surgery", "medicine"])})
+    ...     measure(path, {"age": "number", "ward": "category"}, most=10)
+    {'age': (47.0, 71.0), 'ward': ('medicine', 'surgery')}
     """
     path = _check_file(path)
     wanted = [Wanted(name, () if kind == CATEGORY else None) for name, kind in kinds.items()]
@@ -164,7 +242,16 @@ def measure(path: Path | str, kinds: Mapping[str, str], most: int) -> dict[str, 
 
 
 def write(path: Path, columns: Mapping[str, CellArray]) -> None:
-    """Write columns to a CSV or Parquet file, as its suffix says."""
+    """Write columns to a CSV or Parquet file, as its suffix says.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(Path(folder) / "patients.csv", {"age": np.array([47.0])})
+    ...     (Path(folder) / "patients.csv").read_text().split()
+    ['"age"', '47']
+    """
     table = pa.table({name: pa.array(cells) for name, cells in columns.items()})
     if path.suffix.lower() in PARQUET:
         parquet.write_table(table, path, write_page_checksum=True)

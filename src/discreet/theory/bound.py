@@ -16,6 +16,18 @@ class Need:
     """A condition of a theorem, in words and as a test.
 
     An assumption about the setting.
+
+    Parameters
+    ----------
+    words
+        What is needed, as the end of a sentence.
+    holds
+        Says whether a setting meets it.
+
+    Examples
+    --------
+    >>> Need("delta > 0", lambda setting: setting.delta > 0).holds(Setting(n=9, p=1, epsilon=1.0))
+    False
     """
 
     words: str
@@ -27,26 +39,33 @@ class Bound:
     """An upper or lower bound on the expected excess risk, in sum form unless said otherwise.
 
     An upper bound is met by one mechanism on every problem of the setting. A lower bound says that
-    every private mechanism does at least so badly on some problem of the setting. If
-    ``is_rate_only``, the theorem hides a constant factor, and the value is the rate with a factor
-    of one: good for slopes and orders, not for comparisons.
+    every private mechanism does at least so badly on some problem of the setting.
 
-    Attributes
+    Parameters
     ----------
-    name, theorem, formula
-        What it is called, where it is stated, and how it reads in symbols (``docs/theory.md``).
+    name, theorem
+        What it is called, and where it is stated (``docs/theory.md``).
     kind
         ``"upper"`` or ``"lower"``.
     privacy
         ``"pure"``: by, or against, mechanisms of pure privacy. ``"approximate"``: by, or against,
         all. An upper bound by a pure mechanism holds at any delta; a lower bound against
         approximate mechanisms holds at delta 0.
+    formula
+        How it reads in symbols.
+    evaluate
+        Returns the value at a setting that meets the needs.
     needs
         The conditions of the theorem.
+    is_rate_only
+        Whether the theorem hides a constant factor. The value is then the rate with a factor of
+        one: good for slopes and orders, not for comparisons.
+    mechanism
+        The name of the mechanism in this library that meets an upper bound; None if there is none.
     geometry
         That of the settings it is about.
-    mechanism
-        The name of the mechanism in this library that meets an upper bound, if there is one.
+    total_ridge
+        Returns the ridge with which the mechanism meets the bound; None if it needs none.
 
     Examples
     --------

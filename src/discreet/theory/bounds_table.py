@@ -23,6 +23,15 @@ FORMAT = 1
 class Estimate:
     """A bound at a setting: the excess as a sum over rows and as a mean.
 
+    Parameters
+    ----------
+    name, theorem, kind, privacy, is_rate_only, mechanism
+        As for :class:`Bound`.
+    total, mean
+        The excess of the sum over rows, and that over the number of rows.
+    ridge
+        The total ridge with which the mechanism meets the bound; None if it needs none.
+
     Examples
     --------
     >>> found = best_upper(Setting(n=1000, p=10, epsilon=1.0))
@@ -60,6 +69,13 @@ class Estimate:
 @dataclass(frozen=True)
 class BoundsTable:
     """The bounds that apply to a setting: those with constants first, uppers from the smallest.
+
+    Parameters
+    ----------
+    setting
+        What they are bounds for.
+    estimates
+        The bounds, in that order.
 
     Examples
     --------

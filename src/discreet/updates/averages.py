@@ -35,7 +35,19 @@ class Average(ABC):
         """Return how much of the average so far is replaced by the point after ``taken`` steps."""
 
     def fold(self, so_far: Vector, point: Vector, taken: int, steps: int) -> Vector:
-        """Return the average of a path that goes one point further."""
+        """Return the average of a path that goes one point further.
+
+        Parameters
+        ----------
+        so_far
+            The average of the path before.
+        point
+            The next point.
+        taken
+            How many steps lead to it; at least one.
+        steps
+            How many steps the whole path will have.
+        """
         share = self.share(taken, steps)
         return so_far + share * (point - so_far) if share < 1 else np.array(point)
 

@@ -33,6 +33,24 @@ def descend(
     :math:`\langle g, u \rangle + s \|u - w\|^2/2 + \Lambda \|u\|^2/2 + P(u)`. The ridge and the
     penalty are public, so they are taken as they are; the penalty of a constraint projects.
 
+    Parameters
+    ----------
+    gradient
+        Returns a gradient at a point, noisy and public.
+    start
+        Where the path begins.
+    steps
+        How many steps; at least one.
+    rule
+        How far each of them goes.
+    average
+        Which of the points on the path is the answer.
+    ridge
+        :math:`\Lambda`, the strength of the ridge; positive.
+    penalty
+        :math:`P`, a further penalty or a constraint; None for neither. Preconditioned steps take
+        none.
+
     Examples
     --------
     >>> from discreet.geometry import L2Ball

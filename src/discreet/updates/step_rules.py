@@ -43,7 +43,16 @@ _FLATTEST = 1e-12
 
 
 class StepRule(ABC):
-    """A public rule for the stiffness of each step."""
+    """A public rule for the stiffness of each step.
+
+    Examples
+    --------
+    >>> def first_two(rule: StepRule) -> list[float]:
+    ...     stiffness = rule.start()
+    ...     return [float(stiffness(np.ones(1))) for _ in range(2)]
+    >>> first_two(Decreasing(diameter=1.0, gradient=2.0))
+    [2.0, 2.8284271247461903]
+    """
 
     @abstractmethod
     def start(self) -> Stiffness:

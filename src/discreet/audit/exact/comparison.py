@@ -17,6 +17,21 @@ def exact_audit(
 ) -> ExactResult:
     """Compare the true profile of a pair of laws with a guarantee, on a grid of epsilons.
 
+    Parameters
+    ----------
+    first, second
+        The laws of what is released on two neighbouring data sets.
+    guarantee
+        What is claimed.
+    epsilons
+        Where profiles are compared, from 0 to 500; a grid over the whole declared profile if left
+        out.
+
+    Returns
+    -------
+    ExactResult
+        ``violated``, ``tightness``, and both profiles.
+
     Examples
     --------
     The standard deviation of Laplace noise taken for its scale:
@@ -34,7 +49,25 @@ def exact_audit(
 
 
 def compare(first: OutputLaw, second: OutputLaw, epsilons: Vector, declared: Vector) -> ExactResult:
-    """Compare the true profile of a pair of laws with declared deltas."""
+    """Compare the true profile of a pair of laws with declared deltas.
+
+    Parameters
+    ----------
+    first, second
+        The laws of what is released on two neighbouring data sets.
+    epsilons
+        Where they are compared.
+    declared
+        The claimed delta at each epsilon.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet.audit.exact.laws import FiniteLaw
+    >>> pair = FiniteLaw([0.75, 0.25]), FiniteLaw([0.25, 0.75])
+    >>> compare(*pair, np.array([0.0]), np.array([0.5])).violated
+    False
+    """
     cells = cells_of(first, second)
     true, error = profile_of(cells, epsilons)
     return ExactResult(epsilons, true, declared, error, loss_of(cells))

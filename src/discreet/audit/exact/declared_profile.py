@@ -20,7 +20,14 @@ POINTS = 30
 def declared_deltas(
     guarantee: Guarantee, epsilons: ArrayLike | None = None
 ) -> tuple[Vector, Vector]:
-    """Return the epsilons asked for, or a grid over the declared profile, and the deltas there."""
+    """Return the epsilons asked for, or a grid over the declared profile, and the deltas there.
+
+    Examples
+    --------
+    >>> from discreet.privacy import AddRemoveOne, Pure
+    >>> declared_deltas(Guarantee(Pure(1.0), AddRemoveOne()), [0.0, 1.0])[1].round(4)
+    array([0.4621, 0.    ])
+    """
     _checks.instance(Guarantee, guarantee=guarantee)
     grid = default_epsilons(guarantee) if epsilons is None else grid_of(epsilons)
     return grid, guarantee.profile.deltas(grid)

@@ -23,6 +23,13 @@ CAUTION = 3.0
 def true_deltas(first: OutputLaw, second: OutputLaw, epsilons: ArrayLike) -> Vector:
     """Return the delta of a pair of laws at each epsilon, the larger of both orders.
 
+    Parameters
+    ----------
+    first, second
+        The laws of what is released on two neighbouring data sets.
+    epsilons
+        From 0 to 500.
+
     Examples
     --------
     >>> from discreet.audit.exact.laws import MovedNoise

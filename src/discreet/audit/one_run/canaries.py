@@ -27,6 +27,17 @@ def orthogonal_canaries(
 
     The labels follow the sequence of Thue and Morse, so nothing is drawn.
 
+    Parameters
+    ----------
+    count
+        How many canaries, up to 10**7.
+    width
+        How many columns, at least one for each canary; None for as many as canaries.
+    norm
+        Of each row.
+    classes
+        The two labels.
+
     Examples
     --------
     >>> X, y = orthogonal_canaries(4, width=5, norm=2.0)

@@ -24,6 +24,13 @@ def default_score(model: Any, X: Any, y: Any) -> Vector:
     prediction more than other rows do; where rows overlap, write a score that subtracts what the
     model would say anyway.
 
+    Parameters
+    ----------
+    model
+        What was fitted; it has ``decision_function`` and two classes, or ``predict``.
+    X, y
+        The canaries, planted or not, and their labels.
+
     Examples
     --------
     >>> class Model:

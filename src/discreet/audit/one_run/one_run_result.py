@@ -19,7 +19,7 @@ ROUNDED_DOWN = ("lower_bound", "share", "power", "ceiling")
 class OneRunResult:
     """What one fit with planted canaries shows.
 
-    Attributes
+    Parameters
     ----------
     lower_bound
         With the stated confidence, the mechanism is not (epsilon, ``delta``)-private for any
@@ -27,12 +27,16 @@ class OneRunResult:
     share
         How much of the claimed privacy loss is certified: with the same confidence, it is not true
         that delta(epsilon / share) holds for all epsilon, where delta is the claimed profile.
-    claimed
-        The epsilon promised at ``delta``, for the unit called ``unit``.
+    claimed, delta
+        The epsilon that is promised, and the delta at which it is.
+    unit
+        The name of the privacy unit.
     correct, guesses, canaries
         How many guesses were right, how many were made, and how many could have been.
     looks
         How many numbers of guesses were tried; the confidence holds for all of them together.
+    confidence
+        The chance, at least, that a true claim is not called violated.
     power
         The chance that this audit flags a mechanism of twice the claimed epsilon that tells as much
         about each canary as that epsilon allows, and whose scores tell all of it. Real models tell

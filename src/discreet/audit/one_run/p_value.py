@@ -32,8 +32,18 @@ def one_run_p_value(
     .. math:: f \Bigl(1 + \frac{m \delta (1 - f)}{v b}\Bigr), \quad
         f = P[B \ge v], \; b = P[B = v], \; B \sim Bin(r, e^\epsilon / (1 + e^\epsilon))
 
-    for v correct ones among r guesses about m canaries, and never above one. Some mechanism
-    attains it.
+    It is never above one, and some mechanism attains it.
+
+    Parameters
+    ----------
+    correct
+        :math:`v`, how many guesses were right.
+    guesses
+        :math:`r`, how many were made.
+    canaries
+        :math:`m`, how many could have been made.
+    epsilon, delta
+        What is put to the test.
 
     Examples
     --------
@@ -71,6 +81,19 @@ def epsilon_certified(
     correct: int, guesses: int, canaries: int, delta: float = 0.0, *, confidence: float = 0.999
 ) -> float:
     """Return an epsilon that so many correct guesses refute; zero if they refute none.
+
+    Parameters
+    ----------
+    correct
+        How many guesses were right.
+    guesses
+        How many were made; their number was fixed in advance.
+    canaries
+        How many could have been made.
+    delta
+        At which epsilon is certified.
+    confidence
+        The chance, at least, that a true epsilon is not refuted; below one.
 
     Examples
     --------

@@ -22,6 +22,16 @@ class Score(ABC):
     """A number for each released value; large values speak for the second data set.
 
     A test statistic.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet.audit.scores import BestCoordinate
+    >>> def classify(score: Score, value: float) -> str:
+    ...     scorer = score.learn(np.array([[0.0], [1.0]]), np.array([[2.0], [3.0]]))
+    ...     return "second" if scorer(np.array([[value]]))[0] > 1.5 else "first"
+    >>> classify(BestCoordinate(), 2.5)
+    'second'
     """
 
     name: str

@@ -23,6 +23,17 @@ class Histogram(Score):
 
     Cells hold equally many values; a value with few distinct outcomes gets a cell for each, so that
     answers from a finite set, and atoms, are compared one by one.
+
+    Parameters
+    ----------
+    name
+        What results call it.
+
+    Examples
+    --------
+    >>> score = Histogram().learn(np.array([[0.0], [0.0], [1.0]]), np.array([[0.0], [1.0], [1.0]]))
+    >>> score(np.array([[0.0], [1.0]])).round(2).tolist()
+    [-0.51, 0.51]
     """
 
     name: str = "histogram"
@@ -48,7 +59,20 @@ class Histogram(Score):
 
 @dataclass(frozen=True)
 class QuadraticDiscriminant(Score):
-    """The logarithm of the ratio of two Gaussian densities, each with its own covariance."""
+    """The logarithm of the ratio of two Gaussian densities, each with its own covariance.
+
+    Parameters
+    ----------
+    name
+        What results call it.
+
+    Examples
+    --------
+    >>> narrow, wide = np.array([[-1.0], [1.0]]), np.array([[-3.0], [3.0]])
+    >>> score = QuadraticDiscriminant().learn(narrow, wide)
+    >>> (score(np.array([[0.0], [5.0]])) > 0).tolist()
+    [False, True]
+    """
 
     name: str = "quadratic discriminant"
 
@@ -79,7 +103,19 @@ def _log_density(sample: Matrix) -> Scorer:
 
 @dataclass(frozen=True)
 class SmallClassifier(Score):
-    """A logistic regression on the values, their sizes and their squares."""
+    """A logistic regression on the values, their sizes and their squares.
+
+    Parameters
+    ----------
+    name
+        What results call it.
+
+    Examples
+    --------
+    >>> score = SmallClassifier().learn(np.array([[0.0], [1.0]]), np.array([[4.0], [5.0]]))
+    >>> (score(np.array([[0.5], [4.5]])) > 0).tolist()
+    [False, True]
+    """
 
     name: str = "small classifier"
 

@@ -22,6 +22,13 @@ WIDEST = 500
 class Direction(Score):
     """The inner product with a known direction, such as that of the worst pair.
 
+    Parameters
+    ----------
+    direction
+        As many numbers as a released value has.
+    name
+        What results call it.
+
     Examples
     --------
     >>> Direction([1.0, -1.0]).learn(None, None)([[3.0, 1.0]]).tolist()
@@ -48,7 +55,19 @@ class Direction(Score):
 
 @dataclass(frozen=True)
 class BestCoordinate(Score):
-    """The one number of the released value whose means differ most."""
+    """The one number of the released value whose means differ most.
+
+    Parameters
+    ----------
+    name
+        What results call it.
+
+    Examples
+    --------
+    >>> first, second = np.array([[0.0, 1.0], [1.0, 2.0]]), np.array([[0.0, 8.0], [1.0, 9.0]])
+    >>> BestCoordinate().learn(first, second)(np.array([[3.0, 5.0]])).tolist()
+    [5.0]
+    """
 
     name: str = "best coordinate"
 
@@ -62,7 +81,20 @@ class BestCoordinate(Score):
 
 @dataclass(frozen=True)
 class LinearDiscriminant(Score):
-    """The best direction for Gaussian values of equal covariance."""
+    """The best direction for Gaussian values of equal covariance.
+
+    Parameters
+    ----------
+    name
+        What results call it.
+
+    Examples
+    --------
+    >>> first, second = np.array([[0.0], [1.0]]), np.array([[4.0], [5.0]])
+    >>> score = LinearDiscriminant().learn(first, second)
+    >>> bool(np.diff(score(np.array([[0.5], [4.5]])))[0] > 0)
+    True
+    """
 
     name: str = "linear discriminant"
 

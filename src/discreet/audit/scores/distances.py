@@ -16,6 +16,19 @@ class Distance(Score):
 
     The logarithm of the likelihood ratio, up to a factor, of noise with density exp(-norm): Laplace
     in each coordinate for order one, radial for order two. Medians are the centres.
+
+    Parameters
+    ----------
+    order
+        Of the norm: 1 for Laplace noise, 2 for radial noise.
+    name
+        What results call it.
+
+    Examples
+    --------
+    >>> score = Distance(1).learn(np.array([[0.0]]), np.array([[4.0]]))
+    >>> score(np.array([[1.0], [4.0]])).tolist()
+    [-2.0, 4.0]
     """
 
     order: int = 2

@@ -41,7 +41,14 @@ class Lattice(ABC):
 
 @dataclass(frozen=True)
 class EvenSteps(Lattice):
-    """All ``step * (integer + offset)``; the default offset is that of the middle of cells.
+    """All ``step * (integer + offset)``, the points of a grid.
+
+    Parameters
+    ----------
+    step
+        Between neighbours; positive.
+    offset
+        In steps; the default is that of the middle of cells.
 
     Examples
     --------
@@ -138,7 +145,27 @@ class ImpliedNoise:
 
 
 def implied_noise(problem: Problem, X: Any, y: Any, points: Array) -> Array:
-    """Return, for each point, the linear term that makes it the minimiser on these records."""
+    """Return, for each point, the linear term that makes it the minimiser on these records.
+
+    Parameters
+    ----------
+    problem
+        A smooth loss and a ridge, without a further penalty and without weights.
+    X, y
+        The records of a candidate data set; they are clipped as the mechanism clips them.
+    points
+        Released coefficients, one vector a row.
+
+    Examples
+    --------
+    >>> from discreet.data import Bounds, LabelSet
+    >>> from discreet.geometry import L2Ball
+    >>> from discreet.losses import Logistic
+    >>> bounds = Bounds(L2Ball(1.0), 2, labels=LabelSet([-1, 1]))
+    >>> problem = Problem(Logistic(), bounds, ridge=3.0)
+    >>> implied_noise(problem, [[1.0, 0.0]], [1], np.ones((1, 2))).round(3).tolist()
+    [[-2.731, -3.0]]
+    """
     return ImpliedNoise(problem, X, y)(points)
 
 
@@ -180,6 +207,11 @@ class GridAlignment(Score):
 @dataclass(frozen=True)
 class OutputAlignment(Score):
     """How far the released values themselves are from a lattice: forgotten snaps show here.
+
+    Parameters
+    ----------
+    lattice
+        That released values should lie on.
 
     Examples
     --------

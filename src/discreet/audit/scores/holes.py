@@ -22,6 +22,15 @@ NEARBY = (-2, -1, 0, 1, 2)
 def reachable(values: Array, centre: float, scale: float = 1.0) -> Booleans:
     """Say which values are centre +- scale * log(j / 2**52), as floats compute it, for some j.
 
+    Parameters
+    ----------
+    values
+        What was released.
+    centre
+        What the noise was added to.
+    scale
+        Of the Laplace noise.
+
     Examples
     --------
     >>> reachable([math.log(0.25), 0.5 + math.log(0.7)], 0.0).tolist()

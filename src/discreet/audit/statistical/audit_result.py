@@ -20,12 +20,39 @@ FORMAT = 1
 class AuditResult:
     """What was claimed, and what is certain about it.
 
-    ``lower_bound`` holds whatever the mechanism is: no (epsilon, delta) with a smaller epsilon can
-    be true. ``lower_mu`` refutes every Gaussian profile of a smaller mu, which is far sharper when
-    delta is small; ``claimed_mu`` is the claim in that currency. ``share`` is how much of the
-    claimed profile's privacy loss is certified: above one, the claim is refuted. ``power`` is the
-    chance that the audit would have caught a mechanism with twice the privacy loss claimed, and
-    ``ceiling`` the largest epsilon that so many trials could have certified.
+    Parameters
+    ----------
+    subject
+        What was audited, in words.
+    unit
+        The name of the privacy unit.
+    claimed, delta
+        The claimed epsilon, and the delta at which it is quoted.
+    lower_bound
+        With the stated confidence, and whatever the mechanism is, no (epsilon, delta) with a
+        smaller epsilon can be true.
+    claimed_mu, lower_mu
+        The same for Gaussian profiles, which is far sharper when delta is small: the mu of the
+        claim, and one below which every Gaussian profile is refuted.
+    share
+        How much of the claimed profile's privacy loss is certified; above one, the claim is
+        refuted.
+    violated
+        Whether the claim is refuted.
+    power
+        The chance that the audit would have caught a mechanism with twice the privacy loss claimed.
+    ceiling
+        The largest epsilon that so many trials could have certified.
+    trials
+        Runs on each of the two data sets.
+    confidence
+        The chance, at least, that a true claim is not called violated.
+    seed
+        With which the audit repeats itself; None if it does not.
+    is_pair_checked
+        Whether the two data sets were seen to be neighbours, and not taken on trust.
+    evidence
+        The events that were tested, with their counts.
 
     Examples
     --------

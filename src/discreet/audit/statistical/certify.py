@@ -126,6 +126,13 @@ def limit_by_mu(mu: float) -> Allowed:
 class Claim:
     """A profile at some epsilons, computed once: any of them may serve to refute it.
 
+    Parameters
+    ----------
+    epsilons
+        Where the profile was looked at, increasing.
+    deltas
+        Its delta at each of them.
+
     Examples
     --------
     >>> from discreet.privacy import Pure
@@ -139,7 +146,17 @@ class Claim:
 
     @classmethod
     def of(cls, profile: Profile, *, near: float = 1.0, far: float = 12.0) -> Claim:
-        """Look at a profile at ``near``, closely up to three times that, and up to ``far``."""
+        """Look at a profile closely near one epsilon, and roughly far beyond it.
+
+        Parameters
+        ----------
+        profile
+            What is claimed.
+        near
+            An epsilon to look at; a fine grid goes up to three times that.
+        far
+            The end of a coarse grid that begins at zero.
+        """
         grids = [
             np.array([near]),
             np.linspace(0, 3 * near, _EPSILONS),
@@ -194,7 +211,16 @@ def _lower_envelope(slopes: Vector, offsets: Vector) -> tuple[Vector, Vector, Ve
 class Evidence:
     """An event that happened so often in as many trials on each data set.
 
-    ``level`` is the chance that one may be wrong about it.
+    Parameters
+    ----------
+    event
+        What was counted, in words.
+    hits, misses
+        How often it happened on the data set for which it was expected, and on the other.
+    trials
+        How often each of them was run.
+    level
+        The chance that one may be wrong about it.
 
     Examples
     --------

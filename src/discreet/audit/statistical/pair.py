@@ -26,6 +26,13 @@ class Pair:
     ``"replace"`` exactly one record differs. The order of records does not matter. Anything else is
     taken on trust, and ``is_checked`` says so.
 
+    Parameters
+    ----------
+    first, second
+        The two data sets.
+    unit
+        In which relation they are neighbours, as a :class:`~discreet.privacy.Unit` or by its name.
+
     Examples
     --------
     >>> import numpy as np

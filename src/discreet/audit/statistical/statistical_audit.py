@@ -88,11 +88,18 @@ def audit(
         Runs on each data set. A quarter teaches the scores, a quarter chooses events, and half
         tests them.
     confidence
-        The chance, at least, that a true guarantee is not called violated.
+        The chance, at least, that a true guarantee is not called violated; from one half to below
+        one.
     scores
         More scores to try beside the standard ones, such as the exact likelihood ratio.
     seed
         Makes the audit repeatable if ``run`` takes a seed.
+    n_jobs
+        How many processes run at once, as in joblib; -1 for all cores.
+    verbose
+        Above zero, a bar shows how far the runs are.
+    subject
+        What is audited, in words; the name of ``run`` if left out.
 
     Returns
     -------

@@ -17,6 +17,13 @@ class _Pair(NamedTuple):
 class Spent(_Pair):
     """An epsilon and a delta; one is at least another only if *both* of its numbers are.
 
+    Parameters
+    ----------
+    epsilon
+        Zero or positive; it may be infinite.
+    delta
+        From zero to one.
+
     Examples
     --------
     >>> Spent(2.0, 0.0) >= Spent(1.0, 0.0), Spent(2.0, 0.0) >= Spent(1.0, 0.5)

@@ -57,6 +57,17 @@ Result = TypeVar("Result")
 class ParquetTable(StoredTable):
     """Parquet files that make up one table; their footers have been read, none of their rows.
 
+    Make one with :meth:`open`.
+
+    Parameters
+    ----------
+    where
+        The path or pattern that the files were found by.
+    files
+        The files, in the order of their names.
+    meanings
+        For some columns, which declared value a cell means.
+
     Examples
     --------
     >>> import tempfile, pyarrow
@@ -192,7 +203,22 @@ class ParquetTable(StoredTable):
     def batches(
         self, wanted: Sequence[Wanted], rows: int, skipped: int = 0
     ) -> Generator[tuple[StoredFile, Any], None, None]:
-        """Yield all rows but the first few as Arrow decodes them; files without others are left."""
+        """Yield all rows but the first few as Arrow decodes them; files without others are left.
+
+        Parameters
+        ----------
+        wanted
+            The columns that are decoded.
+        rows
+            The most rows of a batch.
+        skipped
+            How many rows are left out at the beginning.
+
+        Yields
+        ------
+        file, batch
+            The file, and some of its rows as an Arrow record batch.
+        """
         for file in self.files:
             if skipped < file.rows or not skipped:
                 for batch in _decode_file(file, wanted, rows, skipped):

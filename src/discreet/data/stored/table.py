@@ -27,12 +27,26 @@ from discreet.questions.bounds import Bounds
 
 @dataclass(frozen=True)
 class Wanted:
-    """A column to read: as numbers, or as values to compare with declared ones."""
+    """A column to read: as numbers, or as values to compare with declared ones.
+
+    Parameters
+    ----------
+    name
+        What the column is called.
+    labels
+        The declared values; None for a column of numbers.
+    meaning
+        Which declared value a cell means, by itself; without it cells are compared as they are.
+
+    Examples
+    --------
+    >>> Wanted("age").is_number, Wanted("ward", ("surgery", "medicine")).is_number
+    (True, False)
+    """
 
     name: str
     labels: tuple[Any, ...] | None = None
     meaning: Meaning | None = None
-    """Which declared value a cell means, by itself; cells are compared as they are without it."""
 
     @property
     def is_number(self) -> bool:
@@ -86,6 +100,12 @@ class Encoding:
         The declared labels; None if labels are numbers.
     beside
         Targets that are no labels but columns of numbers, after those of the features.
+
+    Examples
+    --------
+    >>> encoding = Encoding((Wanted("age"),), matrix_of, width=1, weight=Wanted("times"))
+    >>> [column.name for column in encoding.wanted]
+    ['age', 'times']
     """
 
     features: tuple[Wanted, ...] | None
@@ -134,7 +154,19 @@ class Encoding:
         )
 
     def piece(self, rows: Any, targets: Any, labels: Any, weights: Any) -> Piece:
-        """Return rows of features, with what comes beside them."""
+        """Return rows of features, with what comes beside them.
+
+        Parameters
+        ----------
+        rows
+            The columns of the features.
+        targets
+            Columns of numbers that go beside the features; None for none.
+        labels
+            The column of labels; None for none.
+        weights
+            The column of weights; None for none.
+        """
         matrix = self.encode(rows)
         if targets is not None:
             matrix = _side_by_side(matrix, targets)
@@ -263,6 +295,16 @@ class OpenedTable:
         The column of weights; None for none, or for weights that came beside the table.
     is_single
         Whether the target is one column, and not a list of columns, be it of one.
+
+    Examples
+    --------
+    >>> import tempfile, pyarrow
+    >>> from pyarrow import parquet
+    >>> from discreet.data.stored import open_table
+    >>> folder = tempfile.mkdtemp()
+    >>> parquet.write_table(pyarrow.table({"age": [47.0], "ill": [1]}), folder + "/a.parquet")
+    >>> open_table(folder, target="ill").names
+    ['age']
     """
 
     table: StoredTable

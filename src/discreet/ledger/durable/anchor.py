@@ -25,6 +25,19 @@ class Anchor:
 
     A checkpoint of the hash chain.
 
+    Parameters
+    ----------
+    dataset
+        The name of the data set.
+    key
+        What tells these books from all others.
+    lines
+        How many lines there were.
+    digest
+        Of the last of them, in hexadecimal.
+    time
+        When the anchor was made, in the format of ISO 8601.
+
     Examples
     --------
     >>> anchor = Anchor("patients", "5e2a", 7, "c0ffee", "2026-01-31T12:00:00+00:00")
@@ -33,7 +46,7 @@ class Anchor:
     """
 
     dataset: str
-    key: str  # tells these books from all others
+    key: str
     lines: int
     digest: str
     time: str
@@ -56,7 +69,14 @@ class Anchor:
 
 
 def read_anchors(where: str | Path) -> tuple[Anchor, ...]:
-    """Return the anchors of a file, or of a text that is one."""
+    """Return the anchors of a file, or of a text that is one.
+
+    Examples
+    --------
+    >>> line = Anchor("patients", "5e2a", 7, "c0ffee", "2026-01-31T12:00:00+00:00").to_text()
+    >>> [anchor.lines for anchor in read_anchors(line)]
+    [7]
+    """
     if not isinstance(where, str | Path):
         raise InputTypeError(f"an anchor is a path or a text; got {type(where).__name__}.")
     text = str(where)

@@ -20,6 +20,25 @@ LONGEST_TEXT = 10_000
 class DataSet:
     """A data set, whom its books protect, and what all releases from it may spend.
 
+    Parameters
+    ----------
+    name
+        What the data set is called in the ledger.
+    unit
+        The name of the privacy unit, ``"add_remove"`` or ``"replace"``.
+    protects
+        What one record is, in words.
+    epsilon, delta
+        What all releases together may spend.
+    parts
+        Names of disjoint parts of the data, each of which may be charged by itself.
+    notes
+        Whatever else is to be said of it.
+    opened_by, opened_at
+        Who opened the books, and when.
+    key
+        What tells these books from all others.
+
     Examples
     --------
     >>> patients = DataSet("patients", "add_remove", "one patient", 1.0, 1e-6)
@@ -36,7 +55,7 @@ class DataSet:
     notes: str = ""
     opened_by: str = ""
     opened_at: str = ""
-    key: str = ""  # tells these books from all others
+    key: str = ""
 
     def __post_init__(self) -> None:
         check_text(name=self.name, protects=self.protects, notes=self.notes)

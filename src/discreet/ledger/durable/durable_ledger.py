@@ -233,8 +233,19 @@ class Ledger(AbstractLedger):
     ) -> tuple[Verification, ...]:
         """Go through all books of a ledger again, readable or not.
 
-        ``known`` is a digest that one of them must contain, ``anchors`` are lines of which each
-        must be in one of them.
+        Parameters
+        ----------
+        where
+            The path of a file, or the address of a server.
+        known
+            A digest that one of the books must contain; None if none is known.
+        anchors
+            Lines kept elsewhere, each of which must be in one of the books.
+
+        Returns
+        -------
+        tuple of Verification
+            One for each data set.
         """
         store = Store(where)
         store.open()

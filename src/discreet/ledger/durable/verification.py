@@ -60,13 +60,30 @@ UNREADABLE = (
 
 @dataclass(frozen=True)
 class Verification:
-    """What is wrong with the books of a data set; nothing if they are sound."""
+    """What is wrong with the books of a data set; nothing if they are sound.
+
+    Parameters
+    ----------
+    dataset
+        The name of the data set.
+    problems
+        What is wrong, one sentence each.
+    lines, charges
+        How many lines the history has, and how many charges they are about.
+    head
+        The digest of the last line, which stands for the whole history; keep it elsewhere.
+
+    Examples
+    --------
+    >>> Verification("patients", ("line 3 was changed",), 7, 2, "c0ffee").is_sound
+    False
+    """
 
     dataset: str
     problems: tuple[str, ...]
     lines: int
     charges: int
-    head: str  # stands for the whole history; keep it elsewhere
+    head: str
 
     @property
     def is_sound(self) -> bool:

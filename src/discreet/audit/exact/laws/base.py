@@ -27,6 +27,12 @@ class CellMasses:
     coarser
         The same laws on fewer cells, where a mass is a quadrature and not exact: how much the
         profile changes is the estimate of its error. None of them if masses are exact.
+
+    Examples
+    --------
+    >>> from discreet.audit.exact.laws import FiniteLaw
+    >>> FiniteLaw([0.5, 0.5]).cell_masses(FiniteLaw([0.2, 0.8])).second.tolist()
+    [0.2, 0.8]
     """
 
     first: Vector

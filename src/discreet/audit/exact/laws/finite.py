@@ -24,6 +24,11 @@ _TOTAL_SLACK = 1e-9
 class FiniteLaw(OutputLaw):
     """The probability of each of finitely many outcomes.
 
+    Parameters
+    ----------
+    masses
+        The probabilities, none negative; they sum to one, up to 1e-9.
+
     Examples
     --------
     Randomised response that tells the truth with probability 3/4:

@@ -87,6 +87,18 @@ def _grid_masses(
 class PlanarMovedNoise(PlanarLaw):
     """Two numbers plus noise, such as the radial noise of output perturbation.
 
+    Parameters
+    ----------
+    centre
+        What noise is added to.
+    scale
+        Of the noise: the standard deviation of Gaussian, the mean absolute value of Laplace noise
+        in each number; radial noise has a density that falls like exp(-norm/scale).
+    law
+        ``"radial"``, ``"gaussian"`` or ``"laplace"``.
+    cells
+        How many cells each side of the bulk is cut into.
+
     Examples
     --------
     >>> from discreet.audit.exact import largest_loss
@@ -126,6 +138,17 @@ class PlanarMinimiser(PlanarLaw):
     By change of variables its density is that of the linear term which explains a point, times the
     determinant of the Hessian there. As with :class:`~discreet.audit.exact.laws.ScalarMinimiser`,
     the mask and the refusal of far points are left out.
+
+    Parameters
+    ----------
+    problem
+        A smooth loss and a ridge without a further penalty, of two columns, intercept included.
+    term
+        The random linear term.
+    records
+        Those of one data set.
+    cells
+        How many cells each side of the bulk is cut into.
 
     Examples
     --------

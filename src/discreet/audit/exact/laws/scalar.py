@@ -105,6 +105,17 @@ class ScalarMinimiser(ScalarLaw):
     It is the ideal law. The mechanism adds a mask, which is post-processing, and refuses, in
     public, points that are farther out than any draw in practice.
 
+    Parameters
+    ----------
+    problem
+        A smooth loss and a ridge without a further penalty, of one column, intercept included.
+    term
+        The random linear term.
+    records
+        Those of one data set.
+    cells
+        How many cells the bulk is cut into.
+
     Examples
     --------
     >>> from discreet.audit.exact import true_deltas

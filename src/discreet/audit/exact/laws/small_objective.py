@@ -21,7 +21,16 @@ from discreet.questions.problem import Problem
 
 
 class Record(NamedTuple):
-    """A row with its intercept, clipped, its label, and how often it is there (or its weight).
+    """A record as a mechanism sees it.
+
+    Parameters
+    ----------
+    row
+        The features, clipped, and the intercept's constant if there is one.
+    label
+        Within the declared labels.
+    times
+        How often the record is there, or its weight.
 
     Examples
     --------

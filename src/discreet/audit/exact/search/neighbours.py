@@ -163,6 +163,17 @@ def problem_pairs(
 ) -> ProblemPairs:
     """Return the pairs of neighbours that a plan of objective perturbation speaks of.
 
+    Parameters
+    ----------
+    plan
+        Of objective perturbation, for a problem of one or two columns, intercept included.
+    commons
+        How many distinct records both data sets share.
+    most
+        How often, at most, a shared record occurs.
+    cells
+        How many cells a law is cut into; None for its default.
+
     Examples
     --------
     >>> from discreet.audit.exact.search import search

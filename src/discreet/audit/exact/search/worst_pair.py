@@ -27,7 +27,30 @@ _LEVELS = 2**20
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """The worst pair that was found, and what it says about the guarantee."""
+    """The worst pair that was found, and what it says about the guarantee.
+
+    Parameters
+    ----------
+    parameters
+        From which the pair was made.
+    first, second
+        Its laws.
+    result
+        Its true profile beside the declared one.
+    tries
+        How many pairs were looked at.
+
+    Examples
+    --------
+    >>> from discreet.audit.exact.laws import MovedNoise
+    >>> from discreet.privacy import AddRemoveOne, Gaussian
+    >>> promise = Guarantee(Gaussian(0.5), AddRemoveOne())
+    >>> def apart(parameters):
+    ...     return MovedNoise(0, 1), MovedNoise(parameters[0], 1)
+    >>> found = search(apart, [(0, 1)], promise, tries=8)
+    >>> found.violated, found.tries
+    (True, 8)
+    """
 
     parameters: Vector
     first: OutputLaw

@@ -114,6 +114,8 @@ class LinearRegression(RegressorMixin, Adapter):  # type: ignore[misc]
             Rows: an array or a data frame.
         y
             One target for each row.
+        **metadata
+            Nothing: every row counts once, because no largest weight is declared.
         """
         self._check_weights(metadata)
         self._say_seeds_are_not_used()

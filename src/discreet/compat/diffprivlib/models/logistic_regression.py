@@ -32,20 +32,24 @@ class LogisticRegression(ClassifierMixin, Adapter):  # type: ignore[misc]
     data_norm
         The declared bound on the Euclidean norm of a row; longer rows are shortened to it. It has
         to be declared: measuring it from the rows would leak.
+    tol
+        Without effect: minimisers are certified.
     C
         Inverse strength of the penalty; None for the weakest that costs no privacy.
     fit_intercept
         Whether there is an intercept; it is penalised.
+    max_iter
+        Without effect, but for what ``n_iter_`` says.
     verbose
         Above zero, the guarantee is printed after the fit.
+    warm_start, n_jobs
+        Without effect: every fit begins afresh, and classes are fitted in this process.
     random_state
         Never used: noise is always the operating system's. Anything but None is warned about.
     accountant
         Where the fit is paid for, before anything is learnt from the rows but the classes, if they
         are not declared. A :class:`BudgetAccountant`, or any ledger of this library. By default the
         default accountant at the time of the fit.
-    tol, max_iter, warm_start, n_jobs
-        Without effect: minimisers are certified, and classes are fitted in this process.
     delta, unit, classes
         Not in diffprivlib. A positive delta allows Gaussian noise. The unit is ``"replace"`` one
         record, or ``"add_remove"`` one. Classes that are not declared are read from the labels and
@@ -123,6 +127,8 @@ class LogisticRegression(ClassifierMixin, Adapter):  # type: ignore[misc]
             Rows: an array, a SciPy sparse matrix or a data frame.
         y
             One label for each row.
+        **metadata
+            Nothing: every row counts once, because no largest weight is declared.
         """
         self._check_weights(metadata)
         self._say_seeds_are_not_used()
