@@ -94,8 +94,13 @@ def check(found, model, table):
         np.testing.assert_allclose(found["margins"], margins, rtol=1e-12, atol=1e-12)
     assert ("probabilities" in found) == hasattr(model, "predict_proba")
     if "probabilities" in found:
-        chances = model.predict_proba(table)
-        np.testing.assert_allclose(found["probabilities"], chances, rtol=1e-12, atol=1e-14)
+        chances, margins = model.predict_proba(table), model.decision_function(table)
+        # Where all chances of one-vs-rest underflow, runtimes differ in when they are zero.
+        sure = np.ones(len(chances), bool) if margins.ndim == 1 else margins.max(axis=1) > -700
+        assert sure.any()
+        np.testing.assert_allclose(
+            found["probabilities"][sure], chances[sure], rtol=1e-12, atol=1e-14
+        )
 
 
 @pytest.mark.parametrize("name", PLAIN)

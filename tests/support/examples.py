@@ -1,10 +1,12 @@
-"""Examples of every loss, convex set and penalty: what the laws of each of them run over.
+"""Examples of every question, loss, convex set and penalty: what the laws of each run over.
 
-A new class is listed in its room (``LOSSES``, ``SETS``, ``PENALTIES``) and here; tests say if it is
-not. Sets live in three dimensions.
+A new class is listed in its room (``QUESTIONS``, ``LOSSES``, ``SETS``, ``PENALTIES``) and here;
+tests say if it is not. Sets live in three dimensions.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from discreet.geometry import (
     Box,
@@ -32,6 +34,24 @@ from discreet.losses import (
     Squared,
 )
 from discreet.penalties import L1, L1L2, L2, Indicator, L1Within, WithRidge
+from discreet.questions import (
+    BestThreshold,
+    Bounds,
+    ColumnLocations,
+    ColumnQuantiles,
+    Interval,
+    LabelSet,
+    LeastLoss,
+    Mixture,
+    OneVsRest,
+    Problem,
+    RowCount,
+    SeveralOutputs,
+    Softmax,
+    SpatialMedian,
+    VectorMean,
+    VectorSum,
+)
 
 LOSS_EXAMPLES = {
     Logistic: [Logistic()],
@@ -109,3 +129,29 @@ PENALTY_EXAMPLES = {
     ],
 }
 ALL_PENALTIES = [penalty for examples in PENALTY_EXAMPLES.values() for penalty in examples]
+
+BALL, BOX = Bounds(L2Ball(1.0), 3), Bounds(Box([0, 0], [1, 2]), 2)
+CLASSES = replace(BALL, labels=LabelSet([-1, 1]))
+LOGISTIC = Problem(Logistic(), CLASSES, ridge=9.0)
+QUESTION_EXAMPLES = {
+    VectorSum: [VectorSum(BALL)],
+    VectorMean: [VectorMean(BALL), VectorMean(BOX)],
+    RowCount: [RowCount(BALL), RowCount(CLASSES, label=1)],
+    ColumnQuantiles: [ColumnQuantiles(BOX, q=0.9)],
+    BestThreshold: [BestThreshold(replace(BOX, labels=LabelSet([-1, 1])))],
+    LeastLoss: [LeastLoss(BOX)],
+    ColumnLocations: [ColumnLocations(BOX, Huber(0.5))],
+    Problem: [LOGISTIC, Problem(Squared(1.0), replace(BALL, labels=Interval(-1, 1)), ridge=1.0)],
+    OneVsRest: [OneVsRest(LOGISTIC, classes=3)],
+    Softmax: [Softmax(OneVsRest(LOGISTIC, classes=3))],
+    Mixture: [Mixture(Squared(1.0), replace(BALL, labels=Interval(-1, 1), max_rows=2**10))],
+    SpatialMedian: [SpatialMedian(BALL, 9.0, Indicator(L2Ball(1.0)), smoothing=0.5)],
+    SeveralOutputs: [
+        SeveralOutputs(
+            Bounds(Product([(L2Ball(1.0), 3), (L2Ball(2.0), 2)]), 5),
+            9.0,
+            Indicator(NuclearBall(1.0, (3, 2))),
+        )
+    ],
+}
+ALL_QUESTIONS = [question for examples in QUESTION_EXAMPLES.values() for question in examples]

@@ -12,7 +12,25 @@ from discreet.questions.spatial_median import SpatialMedian
 from discreet.questions.sums import RowCount, VectorMean, VectorSum
 from discreet.questions.vector_problem import VectorProblem
 
+QUESTIONS: tuple[type[Question], ...] = (
+    BestThreshold,
+    ColumnLocations,
+    ColumnQuantiles,
+    LeastLoss,
+    Mixture,
+    OneVsRest,
+    Problem,
+    RowCount,
+    SeveralOutputs,
+    Softmax,
+    SpatialMedian,
+    VectorMean,
+    VectorSum,
+)
+"""Every question; the laws of questions are tested for all of them."""
+
 __all__ = [
+    "QUESTIONS",
     "BestThreshold",
     "Bounds",
     "ColumnLocations",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from discreet import _checks
 from discreet.errors import InputError
 from discreet.geometry import Product
-from discreet.questions.bounds import CLIPPING_SLACK
+from discreet.questions.bounds import CLIPPING_SLACK, Bounds
 from discreet.questions.vector_problem import VectorProblem
 
 _UP = 1 + 1e-14
@@ -50,6 +50,7 @@ class SeveralOutputs(VectorProblem):
     """
 
     def __post_init__(self) -> None:
+        _checks.instance(Bounds, bounds=self.bounds)
         _checks.instance(Product, features=self.bounds.features)
         if len(self._sets.parts) != 2:
             raise InputError("declare a set of features and a set of targets, and no more.")
