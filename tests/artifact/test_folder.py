@@ -10,7 +10,7 @@ import math
 import os
 import tracemalloc
 import zipfile
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
@@ -26,23 +26,20 @@ from discreet.errors import InputError, InputTypeError
 from discreet.geometry import Box, L1Ball, L1L2Ball, L2Ball, NuclearBall, Product, Simplex
 from discreet.ledger import MemoryLedger
 from discreet.linear_model import (
-    ElasticNet,
-    HuberRegressor,
-    Lasso,
     LinearClassifier,
     LinearRegressor,
     LogisticRegression,
     LowRankRegressor,
-    PoissonRegressor,
-    QuantileRegressor,
     Ridge,
     SimplexRegression,
 )
-from discreet.location import GeometricMedian, Location, Median, Quantile, Threshold
+from discreet.location import Location, Median, Quantile, Threshold
 from discreet.losses import Huber, Pinball
 from discreet.preprocessing import BoundedScaler, Category, Numeric
 from discreet.privacy import Budget, ReplaceOne
 from discreet.svm import LinearSVC
+from support.estimators import ALL, labels_for, make
+from support.estimators import X as EXAMPLE
 
 GENERATOR = np.random.default_rng(8)
 X = GENERATOR.uniform(-1, 1, size=(150, 3)) / 2
@@ -51,6 +48,15 @@ TWO = np.where(SIGNAL > 0, "yes", "no")
 THREE = np.digitize(SIGNAL, [-0.2, 0.2])
 FRAME = pd.DataFrame({"age": X[:, 0] * 50 + 50, "ward": np.where(X[:, 1] > 0, "a", "b")})
 COLUMNS = {"age": Numeric(0, 100, fill=30), "ward": Category(["a", "b", "c"])}
+
+
+def fit_example(kind):
+    """Return an estimator of any kind, fitted to a table that it can learn from."""
+    labels = labels_for(kind)
+    return make(kind, delta=0.0, max_rows=1000).fit(
+        *((EXAMPLE,) if labels is None else (EXAMPLE, labels))
+    )
+
 
 MODELS = {
     "logistic": lambda: LogisticRegression(delta=0, classes=("no", "yes")).fit(X, TWO),
@@ -67,19 +73,14 @@ MODELS = {
     "regressor of columns": lambda: LinearRegressor(delta=0, columns=COLUMNS).fit(FRAME, SIGNAL),
     "ridge in a ball": lambda: Ridge(domain=L2Ball(2.0)).fit(X, SIGNAL),
     "ridge without privacy": lambda: Ridge(epsilon=math.inf).fit(X, SIGNAL),
-    "huber": lambda: HuberRegressor(delta=0).fit(X, SIGNAL),
-    "quantile": lambda: QuantileRegressor(delta=0).fit(X, SIGNAL),
-    "poisson": lambda: PoissonRegressor(delta=0).fit(X, THREE),
-    "lasso": lambda: Lasso().fit(X, SIGNAL),
-    "elastic net": lambda: ElasticNet().fit(X, SIGNAL),
     "simplex": lambda: SimplexRegression(max_rows=1000).fit(X, SIGNAL),
     "low rank": lambda: LowRankRegressor().fit(X, np.column_stack([SIGNAL, -SIGNAL])),
     "low rank, one target": lambda: LowRankRegressor().fit(X, SIGNAL),
-    "median": lambda: Median().fit(X),
     "quantiles of columns": lambda: Quantile(0.9, bounds=([-1, -1, -1], [1, 1, 2])).fit(X),
     "location": lambda: Location(Huber(0.5)).fit(X),
-    "geometric median": lambda: GeometricMedian().fit(X),
+    "median": lambda: Median().fit(X),
     "threshold": lambda: Threshold().fit(X, TWO),
+    **{kind.__name__: partial(fit_example, kind) for kind in ALL},
     "scaler": lambda: BoundedScaler(COLUMNS),
     "fitted scaler": lambda: BoundedScaler(COLUMNS).fit(FRAME),
 }
@@ -143,7 +144,7 @@ def test_nothing_is_overwritten(tmp_path):
     save(fitted("median"), tmp_path / "model")
     before = (tmp_path / "model" / DOCUMENT).read_bytes()
     with pytest.raises(InputError, match="exists already"):
-        save(fitted("huber"), tmp_path / "model")
+        save(fitted("HuberRegressor"), tmp_path / "model")
     assert (tmp_path / "model" / DOCUMENT).read_bytes() == before
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     with pytest.raises(InputError, match="exists already"):

@@ -1,0 +1,224 @@
+"""The recipes of CONTRIBUTING are enough: a toy of each kind, made by touching only their files.
+
+Each toy is added to a copy of the project, and the project's own tests then run for it there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+TEXTS = ROOT / "tests" / "recipes"
+COPIED = ("src", "tests", "audits", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs")
+
+
+@dataclass(frozen=True)
+class Toy:
+    """What is added to a copy of the project, and what must hold of it there.
+
+    Parameters
+    ----------
+    recipes
+        The headings that are followed.
+    files
+        New files, by where they go, and the text of each.
+    lines
+        Lines that are added to other files: before which, and what.
+    checks
+        Which tests run for the toy.
+    passing
+        How many of them there are at least.
+    """
+
+    recipes: tuple[str, ...]
+    files: dict[str, str]
+    lines: dict[str, list[tuple[str, str]]]
+    checks: tuple[str, ...]
+    passing: int
+
+
+TOYS = {
+    "loss": Toy(
+        ("A loss",),
+        {"src/discreet/losses/half_logistic.py": "half_logistic"},
+        {
+            "src/discreet/losses/__init__.py": [
+                ("\nLOSSES:", "from discreet.losses.half_logistic import HalfLogistic\n"),
+                ("    Hinge,\n", "    HalfLogistic,\n"),
+                ('    "Hinge",\n', '    "HalfLogistic",\n'),
+            ],
+            "tests/support/examples.py": [
+                ("    Hinge,\n", "    HalfLogistic,\n"),
+                ("    Logistic: [Logistic()],\n", "    HalfLogistic: [HalfLogistic()],\n"),
+            ],
+        },
+        ("tests/losses/test_every_loss.py", "tests/artifact/test_codec.py", "-k", "HalfLogistic"),
+        passing=10,
+    ),
+    "question and mechanism": Toy(
+        ("A question", "A mechanism"),
+        {
+            "src/discreet/questions/entry_total.py": "entry_total",
+            "src/discreet/mechanisms/entry_sum.py": "entry_sum",
+            "src/discreet/mechanisms/entry_sum.md": "entry_sum_note",
+            "tests/support/cases/entry_sum.py": "entry_sum_cases",
+            "audits/mutants/entry_sum.py": "entry_sum_mutants",
+        },
+        {
+            "src/discreet/questions/__init__.py": [
+                ("\nQUESTIONS:", "from discreet.questions.entry_total import EntryTotal\n"),
+                ("    LeastLoss,\n    Mixture,\n", "    EntryTotal,\n"),
+                ('    "Interval",\n', '    "EntryTotal",\n'),
+            ],
+            "tests/support/examples.py": [
+                ("    Interval,\n", "    EntryTotal,\n"),
+                ("    VectorSum: [", "    EntryTotal: [EntryTotal(BALL)],\n"),
+            ],
+            "src/discreet/mechanisms/registry.py": [
+                ("\nREGISTRY:", "from discreet.mechanisms.entry_sum import EntrySum\n"),
+                ("    LaplaceSum(),\n", "    EntrySum(),\n"),
+            ],
+            "src/discreet/mechanisms/__init__.py": [
+                (
+                    "from discreet.mechanisms.exponential_sampling",
+                    "from discreet.mechanisms.entry_sum import EntrySum\n",
+                ),
+                ('    "ExponentialSampling",\n', '    "EntrySum",\n'),
+            ],
+            "src/discreet/audit/catalogue.py": [
+                ("    LaplaceSum,\n", "    EntrySum,\n"),
+                ("    ColumnQuantiles,\n", "    EntryTotal,\n"),
+                (
+                    "def _private_count(",
+                    "def _entry_sum(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:\n"
+                    "    question = EntryTotal(Bounds(L1Ball(1.0), 1))\n"
+                    '    yield Case("entry sum", EntrySum(), question, pure, _edge_pair(unit))\n'
+                    "\n\n",
+                ),
+                ('    "private_count": ', '    "entry_sum": _entry_sum,\n'),
+            ],
+            "audits/mutants/__init__.py": [
+                ("    floats,\n", "    entry_sum,\n"),
+                ("    *output.MUTANTS,\n", "    *entry_sum.MUTANTS,\n"),
+            ],
+        },
+        (
+            "tests/questions/test_every_question.py",
+            "tests/mechanisms/test_every_mechanism.py",
+            "tests/mechanisms/test_registry.py",
+            "tests/mechanisms/test_refusals.py",
+            "tests/audit/test_catalogue.py",
+            "tests/audit/test_mutants.py",
+            "tests/report/test_every_card.py",
+            "tests/test_project.py",
+            "-k",
+            "EntryTotal or entry or registered or registry or listed or note",
+        ),
+        passing=25,
+    ),
+    "estimator": Toy(
+        ("An estimator",),
+        {"src/discreet/location/first_quartile.py": "first_quartile"},
+        {
+            "src/discreet/location/__init__.py": [
+                (
+                    "from discreet.location.geometric_median",
+                    "from discreet.location.first_quartile import FirstQuartile\n",
+                ),
+                ('"GeometricMedian", ', '"FirstQuartile", '),
+            ],
+            "README.md": [
+                (
+                    "| another location, ",
+                    "| a first quartile | `location.FirstQuartile(bounds=(low, high))` |\n",
+                )
+            ],
+        },
+        (
+            "tests/estimators/test_every_door.py",
+            "tests/estimators/test_odd_cells.py",
+            "tests/estimators/test_rules_of_scikit_learn.py",
+            "tests/artifact/test_folder.py",
+            "tests/test_docstrings.py",
+            "tests/test_project.py",
+            "-k",
+            "FirstQuartile or every_estimator_is or location or table_of_the_readme",
+        ),
+        passing=60,
+    ),
+    "source": Toy(
+        ("A source of tables",),
+        {"src/discreet/data/stored/held_columns.py": "held_columns"},
+        {
+            "src/discreet/data/stored/sources.py": [
+                (
+                    "from discreet.data.stored.parquet",
+                    "from discreet.data.stored.held_columns import HeldColumns\n",
+                ),
+                ("ParquetTable, DaskTable)", "HeldColumns, "),
+            ],
+            "tests/support/doors.py": [
+                ("\nDOORS = (", (TEXTS / "held_columns_door.txt").read_text()),
+                ('    Door("Parquet file",', '    Door("held columns", _draw_held_columns),\n'),
+            ],
+        },
+        ("tests/test_doors.py", "-k", "held or same_table"),
+        passing=2,
+    ),
+}
+
+
+def files_of(recipe):
+    """Return the files that a recipe of CONTRIBUTING names, as patterns."""
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    section = re.search(rf"\n### {recipe}\n(.*?)\n##", text, re.DOTALL).group(1)
+    return re.findall(r"^\d+\. `([^`]+)`", section, re.MULTILINE)
+
+
+def is_named(path, names):
+    """Say whether a file is one of those named; ``x`` stands for any new name."""
+    return any(re.fullmatch(re.escape(name).replace("/x\\.", r"/\w+\."), path) for name in names)
+
+
+@pytest.mark.parametrize("kind", TOYS)
+def test_a_toy_needs_no_file_but_those_of_its_recipe(kind):
+    toy = TOYS[kind]
+    names = [name for recipe in toy.recipes for name in files_of(recipe)]
+    touched = [*toy.files, *toy.lines]
+    assert [path for path in touched if not is_named(path, names)] == []
+    assert [name for name in names if not any(is_named(path, [name]) for path in touched)] == []
+
+
+@pytest.mark.parametrize("kind", TOYS)
+def test_what_runs_for_all_runs_for_a_toy(kind, tmp_path):
+    toy = TOYS[kind]
+    for name in (*COPIED, "pyproject.toml", "Makefile"):
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, tmp_path / name)
+    for path, text in toy.files.items():
+        (tmp_path / path).write_text((TEXTS / f"{text}.txt").read_text())
+    for path, lines in toy.lines.items():
+        text = (tmp_path / path).read_text()
+        for before, line in lines:
+            assert before in text, (path, before)
+            text = text.replace(before, line + before, 1)
+        (tmp_path / path).write_text(text)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    run = subprocess.run(
+        [*command, *toy.checks],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout[-3000:]
+    assert int(re.search(r"(\d+) passed", run.stdout).group(1)) >= toy.passing
