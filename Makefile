@@ -9,7 +9,7 @@ CODE := src tests benchmarks reproductions audits
 VECTORS := from numpy._core import _multiarray_umath as c; \
   print(*(name for name in c.__cpu_dispatch__ if c.__cpu_features__[name]))
 
-.PHONY: audit demo test machines faults format scale bench utility oracle goodness reproduce peers opacus opendp newcomer clean
+.PHONY: audit demo test quick machines faults format scale bench utility oracle goodness reproduce peers opacus opendp newcomer clean
 
 demo: $(READY)
 	@$(BIN)/python -m discreet.demo
@@ -19,6 +19,13 @@ test: $(READY)
 	$(BIN)/ruff check $(CODE)
 	$(BIN)/lint-imports --no-cache & imports=$$!; $(BIN)/mypy && wait $$imports
 	$(BIN)/pytest -q -n auto --dist worksteal
+
+# One room: lint, types, doctests and tests, without those that are marked slow.
+quick: $(READY)
+	@test -e src/discreet/$(ROOM) || test -e src/discreet/$(ROOM).py || { echo "make quick ROOM=ledger: name a room of src/discreet"; exit 2; }
+	$(BIN)/ruff check $(wildcard src/discreet/$(ROOM) src/discreet/$(ROOM).py tests/$(ROOM) tests/test_$(ROOM).py)
+	$(BIN)/mypy
+	$(BIN)/pytest -q -n auto --dist worksteal -m "not slow" $(wildcard src/discreet/$(ROOM) src/discreet/$(ROOM).py tests/$(ROOM) tests/test_$(ROOM).py)
 
 format: $(READY)
 	$(BIN)/ruff format $(CODE)
