@@ -65,9 +65,8 @@ def test_planning_and_refusing_read_no_row(case, monkeypatch):
 
 
 @every_case
-@pytest.mark.parametrize(
-    ("epsilon", "delta"), [(1e-3, 1e-6), (0.1, 1e-12), (1.0, 1e-6), (8.0, 1e-12), (8.0, 1e-3)]
-)
+@pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 8.0])
+@pytest.mark.parametrize("delta", [1e-12, 1e-6, 1e-3])
 def test_the_guarantee_stays_within_the_budget(case, epsilon, delta):
     budget = Budget(epsilon, 0.0 if case.budget.delta == 0 else delta)
     guarantee = case.plan(budget).guarantee
@@ -86,7 +85,7 @@ def test_the_noise_is_no_larger_than_it_must_be(case):
 def test_without_noise_neighbours_stay_within_the_declared_sensitivity(case):
     plan = case.plan()
     generator = np.random.default_rng(2024)
-    pairs = [case.worst_pair, *(case.random_pair(generator) for _ in range(50))]
+    pairs = [case.worst_pair, *(case.random_pair(generator) for _ in range(100))]
     check_sensitivity(case, plan, pairs)
 
 
