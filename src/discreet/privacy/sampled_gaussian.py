@@ -38,7 +38,7 @@ class SampledGaussian(Stepwise):
 
     Notes
     -----
-    Delta of one step is a closed form (``one_batch.py``), composed by ``tilted.py``. The Renyi
+    Delta of one step is a closed form (``one_batch.py``), composed by ``tilted_fft.py``. The Renyi
     curve of whole orders is the binomial sum (Mironov, Talwar, Zhang 2019), its terms beyond one
     added up by themselves:
     :math:`\ln(1 + \sum_{k \ge 2} \binom{\alpha}{k} q^k (1-q)^{\alpha-k}
