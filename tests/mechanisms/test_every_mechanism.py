@@ -5,18 +5,19 @@ from __future__ import annotations
 import logging
 import math
 import pickle
+import re
 import traceback
 
 import numpy as np
 import pytest
 
 from discreet.data import Rows
-from discreet.errors import BudgetExceeded, RehearsalWarning, ReleaseFailed
+from discreet.errors import BudgetExceeded, CalibrationError, RehearsalWarning, ReleaseFailed
 from discreet.gate import release
 from discreet.ledger import MemoryLedger, State
 from discreet.mechanisms import REGISTRY
 from discreet.noise import RehearsalNoise, SystemNoise
-from discreet.privacy import Budget, Guarantee
+from discreet.privacy import Budget, Guarantee, Profile
 from discreet.record import Release
 from support.cases import CASES, Data
 from support.checks import (
@@ -38,6 +39,9 @@ every_case = pytest.mark.parametrize(
     ids=lambda case: case.label,
 )
 every_single_release = pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
+
+MOST_LOOKS = 60
+"""Of a plan; a plain bisection takes about fifty for each of its calibrations."""
 
 CANARY = 7654321.0625
 CANARY_LABEL = 8765432.125
@@ -73,6 +77,26 @@ def test_the_guarantee_stays_within_the_budget(case, epsilon, delta):
     assert guarantee.delta(epsilon) <= budget.delta
     assert guarantee.epsilon(budget.delta) <= epsilon * (1 + 1e-12)
     assert guarantee.unit == case.unit
+
+
+@every_case
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0, 100.0, 1000.0])
+def test_a_plan_is_made_after_few_looks_at_profiles_or_refused(case, epsilon, monkeypatch):
+    looks, delta = [], Profile.delta
+
+    def counted(profile, epsilon):
+        looks.append(epsilon)
+        return delta(profile, epsilon)
+
+    monkeypatch.setattr(Profile, "delta", counted)
+    budget = Budget(epsilon, 0.0 if case.budget.delta == 0 else 3e-7)
+    what_to_do = "use"
+    try:
+        case.plan(budget)
+    except CalibrationError as refusal:
+        what_to_do = str(refusal)
+    assert re.search(r"\b[Uu]se\b|\bdeclare\b", what_to_do)
+    assert len(looks) <= MOST_LOOKS
 
 
 @every_case
