@@ -307,7 +307,7 @@ def estimators() -> Iterator[tuple[str, Case]]:
 def numbers(value: Any) -> Iterator[str]:
     """Yield every number in a plan, exactly."""
     if isinstance(value, float | int | np.number):
-        yield value.hex() if isinstance(value, float) else str(value)
+        yield value.hex() if isinstance(value, float) else str(int(value))
     elif isinstance(value, dict):
         yield from itertools.chain.from_iterable(map(numbers, value.values()))
     elif isinstance(value, tuple | list):

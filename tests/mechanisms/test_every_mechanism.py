@@ -5,18 +5,19 @@ from __future__ import annotations
 import logging
 import math
 import pickle
+import re
 import traceback
 
 import numpy as np
 import pytest
 
 from discreet.data import Rows
-from discreet.errors import BudgetExceeded, RehearsalWarning, ReleaseFailed
+from discreet.errors import BudgetExceeded, CalibrationError, RehearsalWarning, ReleaseFailed
 from discreet.gate import release
 from discreet.ledger import MemoryLedger, State
 from discreet.mechanisms import REGISTRY
 from discreet.noise import RehearsalNoise, SystemNoise
-from discreet.privacy import AddRemoveOne, Budget, Guarantee, ReplaceOne
+from discreet.privacy import AddRemoveOne, Budget, Guarantee, Profile, ReplaceOne
 from discreet.record import Release
 from support.cases import ALL_CASES, Data, case_labelled, every
 from support.cases.additive import AdditiveCase
@@ -29,6 +30,9 @@ from support.checks import (
 )
 
 every_case, every_single_release = every(), every(AdditiveCase)
+
+MOST_LOOKS = 60
+"""Of a plan; a plain bisection takes about fifty for each of its calibrations."""
 
 CANARY = 7654321.0625
 CANARY_LABEL = 8765432.125
@@ -66,15 +70,34 @@ def test_planning_and_refusing_read_no_row(case, monkeypatch):
 
 
 @every_case
-@pytest.mark.parametrize(
-    ("epsilon", "delta"), [(1e-3, 1e-6), (0.1, 1e-12), (1.0, 1e-6), (8.0, 1e-12), (8.0, 1e-3)]
-)
+@pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 8.0])
+@pytest.mark.parametrize("delta", [1e-12, 1e-6, 1e-3])
 def test_the_guarantee_stays_within_the_budget(case, epsilon, delta):
     budget = Budget(epsilon, 0.0 if case.budget.delta == 0 else delta)
     guarantee = case.plan(budget).guarantee
     assert guarantee.delta(epsilon) <= budget.delta
     assert guarantee.epsilon(budget.delta) <= epsilon * (1 + 1e-12)
     assert guarantee.unit == case.unit
+
+
+@every_case
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0, 100.0, 1000.0])
+def test_a_plan_is_made_after_few_looks_at_profiles_or_refused(case, epsilon, monkeypatch):
+    looks, delta = [], Profile.delta
+
+    def counted(profile, epsilon):
+        looks.append(epsilon)
+        return delta(profile, epsilon)
+
+    monkeypatch.setattr(Profile, "delta", counted)
+    budget = Budget(epsilon, 0.0 if case.budget.delta == 0 else 3e-7)
+    what_to_do = "use"
+    try:
+        case.plan(budget)
+    except CalibrationError as refusal:
+        what_to_do = str(refusal)
+    assert re.search(r"\b[Uu]se\b|\bdeclare\b", what_to_do)
+    assert len(looks) <= MOST_LOOKS
 
 
 @every_case
@@ -87,7 +110,7 @@ def test_the_noise_is_no_larger_than_it_must_be(case):
 def test_without_noise_neighbours_stay_within_the_declared_sensitivity(case):
     plan = case.plan()
     generator = np.random.default_rng(2024)
-    pairs = [case.worst_pair, *(case.random_pair(generator) for _ in range(50))]
+    pairs = [case.worst_pair, *(case.random_pair(generator) for _ in range(100))]
     check_sensitivity(case, plan, pairs)
 
 

@@ -20,7 +20,7 @@ from discreet.geometry import L2Ball, LinfBall
 from discreet.losses import Hinge, Huber, LogCosh, Logistic, Pinball, PseudoHuber, Squared
 from discreet.mechanisms import ObjectivePerturbation, SimplexSampling
 from discreet.mechanisms.minimising.entropic import EntropicMinimiser, EntropicObjective
-from discreet.mechanisms.simplex_sampling import most_draws, span_of, widest
+from discreet.mechanisms.simplex_sampling import MOST_DRAWS, most_draws, span_of, widest
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, BoundedRange, Budget, ReplaceOne
 from discreet.questions import VectorSum
@@ -363,3 +363,21 @@ def test_whatever_becomes_of_newtons_method_there_is_an_answer(monkeypatch, erro
     expected = solver.solve(rows)
     monkeypatch.setattr(EntropicMinimiser, "_solve_by_newton", fail)
     np.testing.assert_array_equal(solver.solve(rows), expected)
+
+
+@pytest.mark.parametrize("budget", [Budget(1.0), Budget(1.0, 1e-6), Budget(20.0, 1e-9)])
+@pytest.mark.parametrize("share", [0.9, 0.3, 0.05, 3e-3, 1e-5, 1e-9])
+def test_one_draw_more_would_not_fit_and_few_numbers_are_tried(budget, share, monkeypatch):
+    span, tried, delta = share * budget.epsilon, [], BoundedRange.delta
+
+    def counted(profile, epsilon):
+        tried.append(profile.draws)
+        return delta(profile, epsilon)
+
+    monkeypatch.setattr(BoundedRange, "delta", counted)
+    draws = most_draws(span, budget)
+    monkeypatch.undo()
+    assert BoundedRange(span, draws).delta(budget.epsilon) <= budget.delta
+    if draws < MOST_DRAWS - 1:
+        assert BoundedRange(span, draws + 1).delta(budget.epsilon) > budget.delta
+    assert len(tried) <= 24  # doubling and halving takes up to forty

@@ -1,6 +1,7 @@
 """The least noise is enough, and a little less is not."""
 
 import math
+import re
 
 import pytest
 from hypothesis import given, settings
@@ -16,6 +17,7 @@ from discreet.privacy import (
     ShiftedGaussian,
     calibrate,
     calibrate_from,
+    compose,
     gaussian_multiplier,
     within,
 )
@@ -133,3 +135,42 @@ def test_a_guess_leads_to_the_same_noise_within_the_precision(guess, precision):
 def test_a_guess_does_not_help_where_no_noise_is_enough():
     with pytest.raises(CalibrationError, match="no amount of noise"):
         calibrate_from(1.0, lambda noise: NoPrivacy(), Budget(1.0, 1e-6), precision=1e-3)
+
+
+@pytest.mark.parametrize("epsilon", [100.0, 1000.0, 1e5, 1e300])
+@pytest.mark.parametrize("delta", [1e-12, 1e-9, 1e-6])
+def test_where_an_epsilon_is_too_large_for_a_distance_the_refusal_names_one_that_is_not(
+    delta, epsilon
+):
+    def beside_much(share):
+        """What is released already takes a share of what the ideal budget allows."""
+
+        def profile_of(noise):
+            first = Gaussian(share / gaussian_multiplier(Budget(epsilon, delta)))
+            return within(compose([first, Gaussian(1 / noise)]), 2.0**-80)
+
+        return profile_of
+
+    with pytest.raises(CalibrationError, match="use an epsilon of at most") as refused:
+        calibrate(beside_much(0.999), Budget(epsilon, delta))
+    epsilon = float(re.search(r"at most (\d+)", str(refused.value))[1])
+    profile_of = beside_much(0.3)
+    noise = calibrate(profile_of, Budget(epsilon, delta))
+    assert profile_of(noise).delta(epsilon) <= delta
+
+
+def test_where_delta_is_too_small_for_a_distance_the_refusal_says_so():
+    with pytest.raises(CalibrationError, match="within 1e-06 of its law; use a larger delta"):
+        gaussian_multiplier(Budget(1.0, 1e-9), distance=1e-6)
+
+
+@pytest.mark.parametrize("epsilon", [1e-300, 1e-20, 1e-9, 1e300])
+@pytest.mark.parametrize("delta", [1e-9, 0.5, 0.999])
+def test_any_budget_that_can_be_met_is(epsilon, delta):
+    noise = gaussian_multiplier(Budget(epsilon, delta))
+    assert Gaussian(1 / noise).delta(epsilon) <= delta
+
+
+def test_a_budget_too_small_for_any_noise_asks_for_a_larger_one():
+    with pytest.raises(CalibrationError, match="use a larger budget"):
+        gaussian_multiplier(Budget(1e-20, 1e-30))

@@ -116,6 +116,6 @@ class Share(Generic[Shared]):
 def too_little_delta(budget: Budget) -> str:
     """Say that a chance that drawing the noise leaves out costs more than the delta."""
     return (
-        f"delta = {budget.delta:g} is smaller than what drawing the noise leaves out, times "
-        f"e**{budget.epsilon:g}; use a smaller epsilon, or delta = 0 for a pure guarantee."
+        "delta is smaller than what drawing the noise leaves out, which grows with e**epsilon; use "
+        f"an epsilon below {budget.epsilon:g}, or delta = 0 for a pure guarantee."
     )

@@ -46,7 +46,7 @@ def calibrate(
     def delta(noise: float) -> float:
         return profile_of(noise).delta(budget.epsilon)
 
-    guess = guess or gaussian_noise(budget, profile_of(1.0).distance)
+    guess = guess or _gaussian_noise(budget, profile_of(1.0).distance)
     noise = least_of(delta, budget.delta, guess, _bisect)
     if math.isinf(noise):
         raise CalibrationError(_why_none(profile_of(MOST_NOISE), budget))
@@ -85,16 +85,17 @@ def _why_none(quietest: Profile, budget: Budget) -> str:
             f"{nothing}: computed noise is within {distance:.2g} of its law, which at so large an "
             f"epsilon is not near enough; use an epsilon of at most {math.floor(most)}."
         )
-    return f"{nothing}, beside what is released already; use a larger budget."
+    return f"{nothing}, with all that is released beside it; use a larger budget."
 
 
-def gaussian_noise(budget: Budget, distance: float = 0.0) -> float:
+def _gaussian_noise(budget: Budget, distance: float) -> float:
     """Return roughly the standard deviation that a Gaussian of unit sensitivity needs."""
     delta = max(budget.delta, 1e-300)
-    rare = -math.log(delta)
-    most = math.log(delta / distance) if 0 < distance < delta / 2 else math.inf
-    epsilon = min(budget.epsilon, most)
-    return 1 / (math.sqrt(2) * (math.sqrt(rare + epsilon) - math.sqrt(rare)))
+    rare, epsilon = -math.log(delta), max(budget.epsilon, LEAST_NOISE)
+    if 0 < distance < delta / 2:
+        epsilon = min(epsilon, math.log(delta / distance))
+    noise = (math.sqrt(rare + epsilon) + math.sqrt(rare)) / (math.sqrt(2) * epsilon)
+    return max(noise, LEAST_NOISE)
 
 
 def calibrate_from(

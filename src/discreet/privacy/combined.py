@@ -210,19 +210,25 @@ class Composition(Profile):
         )
 
     def _renyi(self, epsilons: Vector) -> Vector:
-        curves = [times * p.core.rdp(ORDERS) for p, times in self._merged]
-        return self._delta_of(curves, epsilons)
+        return self._delta_of(self._curve, epsilons)
 
-    def _quick_renyi(self, epsilons: Vector) -> Vector:
+    def _delta_of(self, curve: Vector, epsilons: Vector) -> Vector:
+        return np.minimum(1.0, renyi_delta(epsilons, ORDERS, curve) + self.failure)
+
+    @cached_property
+    def _curve(self) -> Vector:
+        """The sum of all Renyi curves."""
+        curves = [times * p.core.rdp(ORDERS) for p, times in self._merged]
+        return np.asarray(np.sum(curves, axis=0))
+
+    @cached_property
+    def _quick_curve(self) -> Vector:
+        """The same with closed forms in place of curves that take long."""
         curves = [
             times * (p.quick_rdp(ORDERS) if isinstance(p, Stepwise) else p.core.rdp(ORDERS))
             for p, times in self._merged
         ]
-        return self._delta_of(curves, epsilons)
-
-    def _delta_of(self, curves: list[Vector], epsilons: Vector) -> Vector:
-        values = np.sum(curves, axis=0)
-        return np.minimum(1.0, renyi_delta(epsilons, ORDERS, values) + self.failure)
+        return np.asarray(np.sum(curves, axis=0))
 
     def bound(self, epsilons: Vector) -> Vector:
         if not self.is_private:
@@ -238,7 +244,9 @@ class Composition(Profile):
         return np.where(epsilons >= self.pure_epsilon, 0.0, best)
 
     def _steps_together(self, epsilons: Vector) -> Vector:
-        best = np.minimum(self._quick_renyi(epsilons), largest_delta(self._step_by_step, epsilons))
+        best = np.minimum(
+            self._delta_of(self._quick_curve, epsilons), largest_delta(self._step_by_step, epsilons)
+        )
         is_far = best < BEYOND_GRIDS + self.failure
         if is_far.any():
             best[is_far] = np.minimum(best[is_far], self._renyi(epsilons[is_far]))

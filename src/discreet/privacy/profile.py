@@ -146,7 +146,8 @@ class Profile(ABC):
             return 0.0
         if self.precision > _FINE:
             return min(self._roughly(delta), self.pure_epsilon)
-        return min(least_of(self.delta, delta, self.guess(delta), _bisect), self.pure_epsilon)
+        guess = min(self.guess(delta), LARGEST_EPSILON)
+        return min(least_of(self.delta, delta, guess, _bisect), self.pure_epsilon)
 
     def _roughly(self, delta: float) -> float:
         """Return an epsilon for ``delta`` after few looks at the profile."""

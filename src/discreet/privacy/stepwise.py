@@ -119,13 +119,17 @@ class Stepwise(Profile):
         return high
 
     @cached_property
+    def _quick_curve(self) -> Vector:
+        return self.quick_rdp(ORDERS)
+
+    @cached_property
     def _composed(self) -> tuple[ComposedLoss, ...]:
         return composed_both_ways([(self, 1)], [], 0.0)
 
     def bound(self, epsilons: Vector) -> Vector:
         if self.steps == 1:
             return np.maximum(self.one(epsilons), SMALLEST)
-        bounds = renyi_delta(epsilons, ORDERS, self.quick_rdp(ORDERS))
+        bounds = renyi_delta(epsilons, ORDERS, self._quick_curve)
         # Where the Renyi curve says that nothing is left, nobody looks closer.
         for i in np.flatnonzero(bounds > NOTHING):
             bounds[i] = min(bounds[i], float(largest_delta(self._composed, epsilons[i : i + 1])[0]))

@@ -105,6 +105,8 @@ class WithinDistance(Profile):
         epsilon is sound here; five grids, each within a cell of the last, find a good one.
         """
         low, high = 0.0, min(700.0, -math.log(self.tau))
+        if self.tau >= 0.5:  # twice that is one already
+            return low
         expected = self._expected_turn(high)
         if expected > 0.9 * high and self.of.bound(np.array([high]))[0] > SURE:
             return high
@@ -148,16 +150,28 @@ class WithinDistance(Profile):
             height = here + tilt * share + bend * share**2 / 2 + math.log(-slope / step)
             miss = height - math.log(self.tau) - middle - step * share
             share -= miss / (slope + bend / slope - step)
-        return middle + step * min(max(share, -1.0), 1.0)
+        return middle + step * share if abs(share) < 1 else middle  # no parabola after all
 
     def _expected_turn(self, high: float) -> float:
         """Return roughly the epsilon at which the ideal delta has fallen to what distance costs."""
-        low = 0.0
-        for _ in range(8):
-            middle = (low + high) / 2
-            cost = min((1 + math.exp(middle)) * self.tau, 0.5)
-            low, high = (middle, high) if self.of.guess(cost) > middle else (low, middle)
-        return low
+
+        limit = high
+
+        def missing(epsilon: float) -> float:
+            cost = min((1 + math.exp(epsilon)) * self.tau, 0.5)
+            return min(self.of.guess(cost), 2 * limit) - epsilon
+
+        low, under, over = 0.0, missing(0.0), missing(high)
+        if under <= 0 or over >= 0:
+            return low if under <= 0 else high
+        for _ in range(3):  # as on a straight line
+            middle = low + (high - low) * under / (under - over)
+            found = missing(middle)
+            if found > 0:
+                low, under = middle, found
+            else:
+                high, over = middle, min(found, -1e-9)
+        return middle
 
     def _cost(self, epsilons: Vector) -> Vector:
         return (1 + np.exp(epsilons)) * self.tau
