@@ -8,7 +8,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from discreet.audit import AuditResult
+from discreet.audit import AuditResult, catalogue
 from discreet.audit.catalogue import NAMES
 from discreet.cli import main
 from discreet.cli.app import app
@@ -66,8 +66,6 @@ def test_a_wrong_argument_gets_one_clear_line(arguments, said, code):
 
 
 def test_a_refuted_claim_exits_with_one(monkeypatch):
-    import discreet.cli.audit as command
-
     class Refuted:
         violated = True
 
@@ -75,7 +73,7 @@ def test_a_refuted_claim_exits_with_one(monkeypatch):
         def audit(self, **options):
             return Refuted()
 
-    monkeypatch.setattr(command, "cases", lambda *_: [Accused()])
+    monkeypatch.setattr(catalogue, "cases", lambda *_: [Accused()])
     assert run(*QUICK).exit_code == REFUSED
 
 

@@ -6,10 +6,12 @@ and ``discreet.svm`` works after it.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from discreet._lazy import lazy_names
 
 if TYPE_CHECKING:
+    from discreet._version import __version__ as __version__
     from discreet.data import Rows as Rows
     from discreet.errors import RehearsalWarning as RehearsalWarning
     from discreet.gate import rehearse as rehearse
@@ -40,8 +42,6 @@ if TYPE_CHECKING:
     from discreet.questions import VectorMean as VectorMean
     from discreet.questions import VectorSum as VectorSum
     from discreet.record import Release as Release
-
-    __version__: str
 
 _HOMES = {
     "AddRemoveOne": "privacy",
@@ -86,21 +86,5 @@ _ROOMS = (
 
 __all__ = list(_HOMES)
 
-
-def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        from importlib.metadata import version
-
-        value: Any = version("discreet")
-    elif name in _HOMES:
-        value = getattr(import_module(f"discreet.{_HOMES[name]}"), name)
-    elif name in _ROOMS:
-        return import_module(f"discreet.{name}")
-    else:
-        raise AttributeError(f"module 'discreet' has no attribute {name!r}")
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted([*_HOMES, *_ROOMS, "__version__"])
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_names(__name__, {**_HOMES, "__version__": "_version"}, _ROOMS)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import discreet.cli.fit
+import discreet.cli.fit_steps
 from discreet.artifact import load
 from discreet.ledger import Ledger, State
 from discreet.record import Release
@@ -40,14 +40,14 @@ def interrupted(*_, **__):
 @pytest.mark.parametrize("step", ["save", "store_schema", "card"])
 def test_what_fails_after_the_release_loses_nothing(place, monkeypatch, tmp_path, step, failure):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    before, true = files_in(place), getattr(discreet.cli.fit, step)
+    before, true = files_in(place), getattr(discreet.cli.fit_steps, step)
     calls = []
 
     def first_fails(*arguments, **options):
         calls.append(1)
         return failure() if len(calls) == 1 else true(*arguments, **options)
 
-    monkeypatch.setattr(discreet.cli.fit, step, first_fails)
+    monkeypatch.setattr(discreet.cli.fit_steps, step, first_fails)
     result = run(place, FIT)
     assert (result.code, result.output) == (3, "")
     assert result.error.count("\n") == 1
@@ -62,7 +62,7 @@ def test_what_fails_after_the_release_loses_nothing(place, monkeypatch, tmp_path
 
 
 def test_a_release_that_can_be_written_nowhere_is_printed(place, monkeypatch):
-    monkeypatch.setattr(discreet.cli.fit, "save", full)
+    monkeypatch.setattr(discreet.cli.fit_steps, "save", full)
     result = run(place, FIT)
     assert result.code == 3
     assert "on the standard output only" in result.error
@@ -71,14 +71,14 @@ def test_a_release_that_can_be_written_nowhere_is_printed(place, monkeypatch):
 
 
 def test_a_folder_that_appears_meanwhile_is_not_overwritten(place, monkeypatch):
-    true = discreet.cli.fit.card
+    true = discreet.cli.fit_steps.card
 
     def somebody_else_comes(*arguments, **options):
         (place / "model").mkdir()
         (place / "model" / "theirs").touch()
         return true(*arguments, **options)
 
-    monkeypatch.setattr(discreet.cli.fit, "card", somebody_else_comes)
+    monkeypatch.setattr(discreet.cli.fit_steps, "card", somebody_else_comes)
     result = run(place, FIT)
     assert result.code == 3
     assert os.listdir(place / "model") == ["theirs"]

@@ -76,6 +76,7 @@ def _become(
 
 
 if __name__ == "__main__":
-    import discreet.cli.app  # noqa: F401  loaded once, before the forks
+    import discreet.cli.app  # loaded once, before the forks
+    import discreet.cli.fit_steps  # noqa: F401
 
     print(json.dumps([_run(*asked) for asked in json.load(sys.stdin)]))

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn import linear_model, svm
 from sklearn.base import BaseEstimator, is_classifier
 
 from discreet.artifact.models import check_linear, coefficients
@@ -57,6 +56,8 @@ def plain_model(model: Any) -> Any:
     >>> plain_model(LinearSVC(classes=[False, True]).fit(X, X[:, 0] > 0))
     LinearSVC()
     """
+    from sklearn import linear_model, svm  # slow to import
+
     check_linear(model, "to_skops")
     if isinstance(model, PoissonRegressor):
         raise InputError(

@@ -5,17 +5,18 @@ The Typer application: commands, help, exit codes.
 
 from __future__ import annotations
 
-import importlib.metadata
 from typing import Annotated
 
 import typer
 
+import discreet
 from discreet.cli.audit import audit
 from discreet.cli.card import card
 from discreet.cli.demo import demo
 from discreet.cli.failures import Commands
 from discreet.cli.fit import fit
 from discreet.cli.init import init
+from discreet.cli.late_help import LateHelp
 from discreet.cli.ledger import app as ledger
 from discreet.cli.plan import plan
 from discreet.cli.predict import predict
@@ -50,7 +51,7 @@ app = typer.Typer(
 
 def _say_version(is_asked: bool) -> None:
     if is_asked:
-        typer.echo(f"discreet {importlib.metadata.version('discreet')}")
+        typer.echo(f"discreet {discreet.__version__}")
         raise typer.Exit
 
 
@@ -65,5 +66,5 @@ def _discreet(
 
 
 for command in (init, plan, fit, card, predict, audit, demo):
-    app.command()(command)
+    app.command(cls=LateHelp)(command)
 app.add_typer(ledger)

@@ -8,15 +8,12 @@ from typing import Annotated
 
 import typer
 
-from discreet.audit.catalogue import NAMES, cases
-from discreet.audit.statistical.claims_plot import draw
 from discreet.cli.console import REFUSED, AsJson
+from discreet.cli.late_help import MECHANISMS
 
 
 def audit(
-    mechanism: Annotated[
-        str, typer.Argument(help=f"One of {', '.join(NAMES)}.", metavar="MECHANISM")
-    ],
+    mechanism: Annotated[str, typer.Argument(help=f"One of {MECHANISMS}.", metavar="MECHANISM")],
     epsilon: Annotated[float, typer.Option(help="What the mechanism is asked to promise.")] = 1.0,
     delta: Annotated[float, typer.Option(help="Of mechanisms that are not pure.")] = 1e-6,
     unit: Annotated[
@@ -44,6 +41,9 @@ def audit(
 
         discreet audit gaussian_sum --epsilon 1 --trials 100000
     """
+    from discreet.audit import draw  # slow to import
+    from discreet.audit.catalogue import cases
+
     found = [
         case.audit(
             trials=trials, confidence=confidence, seed=seed, n_jobs=jobs, verbose=int(not as_json)

@@ -9,12 +9,8 @@ from typing import Annotated
 
 import typer
 
-from discreet.artifact import load
 from discreet.cli.console import AsJson, print_note
-from discreet.cli.model_folder import about_stored
 from discreet.cli.new_files import check_new, write_text
-from discreet.ledger import Ledger
-from discreet.report import card as card_of
 
 
 def card(
@@ -36,6 +32,11 @@ def card(
 
         discreet card model --ledger patients.db --html card.html
     """
+    from discreet.artifact import load  # slow to import
+    from discreet.cli.model_folder import about_stored
+    from discreet.ledger import Ledger
+    from discreet.report import card as card_of
+
     for path in (html, md):
         if path is not None:
             check_new(path, force=force)

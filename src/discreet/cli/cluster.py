@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.data import ParquetTable
 from discreet.errors import InputError
 
 Cluster = Annotated[
@@ -64,6 +63,8 @@ def _find_client(address: str) -> Any:
 def frame_of(data: Path) -> Any:
     """Return files as a Dask data frame, a partition or more for each."""
     import dask.dataframe
+
+    from discreet.data import ParquetTable
 
     if data.is_dir():  # names of folders may add columns
         return dask.dataframe.read_parquet(str(data.resolve()))

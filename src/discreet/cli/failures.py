@@ -62,8 +62,10 @@ class Commands(TyperGroup):
     def _run(self, arguments: list[str], program: str) -> tuple[int, str]:
         """Return the exit code, and what went wrong."""
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # a warning of a library may quote a value
+            # A warning of a library may quote a value; one that is imported from now on may bring a
+            # filter of its own, so what passes the filters is not shown either.
+            with warnings.catch_warnings(record=True):
+                warnings.simplefilter("ignore")
                 code = super().main(arguments or ["--help"], program, standalone_mode=False)
                 sys.stdout.flush()
         except Exception as error:

@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from discreet import _checks, tables
-from discreet.artifact import save
-from discreet.cli.cluster import Cluster, connect, frame_of
-from discreet.cli.console import AsJson, print_note, print_result, show_status
-from discreet.cli.failures import Unwritten
-from discreet.cli.model_folder import Model, about, store_schema
+from discreet.cli.cluster import Cluster, connect
+from discreet.cli.console import AsJson, print_note, show_status
+from discreet.cli.late_help import LEARNERS
 from discreet.cli.new_files import NewFolder
 from discreet.cli.signals import Unhurried
-from discreet.errors import DiscreetError, InputError, UnitMismatch
-from discreet.ledger import Ledger
-from discreet.linear_model import LinearClassifier, LinearRegressor
-from discreet.mechanisms import LEARNERS
-from discreet.privacy import unit_named
-from discreet.report import card
-from discreet.schema import CLASSIFICATION, Schema, read
-
-ANYTHING = "one record"
-"""What one record is, if nobody said."""
+from discreet.errors import InputError
 
 
 def fit(
@@ -58,7 +45,7 @@ def fit(
     ] = None,
     purpose: Annotated[str, typer.Option(help="What the ledger writes beside the charge.")] = "",
     mechanism: Annotated[
-        str | None, typer.Option(help=f"auto, {', '.join(LEARNERS)}; or say it in the schema.")
+        str | None, typer.Option(help=f"auto, {LEARNERS}; or say it in the schema.")
     ] = None,
     max_rows: Annotated[
         int | None,
@@ -83,164 +70,23 @@ def fit(
 
         discreet fit schema.toml data.parquet --ledger patients.db --epsilon 1 --out model
     """
+    from discreet import tables  # slow to import
+    from discreet.cli import fit_steps as steps
+    from discreet.schema import read
+
     schema = read(schema_file)
-    model = _model(schema, epsilon, delta, mechanism, max_rows, rehearse)
-    books = _books(ledger, no_ledger, rehearse, dataset, part, schema)
+    model = steps.make_model(schema, epsilon, delta, mechanism, max_rows, rehearse)
+    books = steps.open_books(ledger, no_ledger, rehearse, dataset, part, schema)
     model.ledger = books
     tables.check(data, schema)
     if cluster is not None and not tables.are_files(data):
         raise InputError("--cluster is for a folder or pattern of Parquet files; got one file.")
     with connect(cluster), NewFolder(out) as folder:
-        given = _open_data(schema, data, on_cluster=cluster is not None)
+        given = steps.open_data(schema, data, on_cluster=cluster is not None)
         with Unhurried(model), show_status("Fitting"):
             model.fit(**given, purpose=purpose)
             del given
-            _keep(model, schema, books, folder, out)
+            steps.keep(model, schema, books, folder, out)
     if not model.release_.is_private:
         print_note("This was a rehearsal: the noise can be repeated, so the model is NOT PRIVATE.")
-    _tell(model, books, out, as_json)
-
-
-def _open_data(schema: Schema, data: Path, *, on_cluster: bool) -> dict[str, Any]:
-    """Return rows as ``fit`` takes them: those of a CSV file, or a table that is stored elsewhere.
-
-    Whatever is one file is parsed to its end here, while nothing is paid.
-    """
-    if on_cluster:
-        return {"X": frame_of(data), "target": schema.target.name}
-    with show_status("Reading the table"):
-        if not tables.is_csv(data):
-            stored = tables.open_parquet(data, schema, with_pages=True)
-            return {"X": stored, "target": schema.target.name}
-        table = tables.read_csv(data, schema)
-    return {"X": table.X, "y": table.y}
-
-
-def _model(
-    schema: Schema,
-    epsilon: float | None,
-    delta: float | None,
-    mechanism: str | None,
-    max_rows: int | None,
-    rehearse: int | None,
-) -> Model:
-    """Return the model to fit, from what is said on the command line or in the schema."""
-    columns = schema.declared_columns()
-    epsilon = schema.epsilon if epsilon is None else epsilon
-    delta = schema.delta if delta is None else delta
-    if epsilon is None:
-        raise InputError(
-            "--epsilon is missing: say what this fit may spend, here or under [privacy] in "
-            f"{schema.source}. `discreet plan` shows what it buys."
-        )
-    _checks.positive(epsilon=epsilon)
-    options: dict[str, Any] = {"mechanism": schema.mechanism if mechanism is None else mechanism}
-    _checks.one_of(("auto", *LEARNERS), mechanism=options["mechanism"])
-    if delta is not None:
-        _checks.delta(delta=delta)
-        options["delta"] = delta
-    max_rows = schema.max_rows if max_rows is None else max_rows
-    if max_rows is not None:
-        _checks.whole(max_rows=max_rows, at_least=1, at_most=2**40)
-        options["max_rows"] = max_rows
-    if rehearse is not None:
-        _checks.whole(rehearse=rehearse, at_least=0)
-        options["rehearsal"] = rehearse
-    target = schema.target
-    if target.task == CLASSIFICATION:
-        return LinearClassifier(
-            epsilon, columns=columns, classes=list(target.classes), unit=schema.unit, **options
-        )
-    ends = target.range or (-1.0, 1.0)  # declared, or refused before
-    return LinearRegressor(epsilon, columns=columns, target_range=ends, unit=schema.unit, **options)
-
-
-def _books(
-    where: str | None,
-    no_ledger: bool,
-    rehearse: int | None,
-    dataset: str | None,
-    part: str | None,
-    schema: Schema,
-) -> Ledger | None:
-    """Open the ledger, or make sure that none is wanted."""
-    if where is None:
-        if dataset is not None or part is not None:
-            raise InputError("--dataset and --part speak of a ledger; pass --ledger.")
-        if not no_ledger and rehearse is None:
-            raise InputError(
-                "who pays? Pass --ledger (`discreet ledger create` makes one), or --no-ledger if "
-                "nothing is to limit how often these rows are used."
-            )
-        return None
-    if no_ledger:
-        raise InputError("--ledger and --no-ledger exclude one another; pass one of them.")
-    if rehearse is not None:
-        raise InputError("a rehearsal is not private, and no ledger pays for it; drop --ledger.")
-    books = Ledger(where, dataset, part=part)
-    if books.unit != unit_named(schema.unit):
-        raise UnitMismatch(
-            f"the ledger protects the unit {books.unit.name!r}, {schema.source} declares "
-            f"{schema.unit!r}. Use the ledger's."
-        )
-    said = {books.protects, schema.protects} - {ANYTHING}
-    if len(said) > 1:
-        raise InputError(
-            f"the ledger protects {books.protects!r}, {schema.source} says {schema.protects!r}: "
-            "is one record of this table what the ledger counts? Make the two agree."
-        )
-    return books
-
-
-def _keep(model: Model, schema: Schema, books: Ledger | None, folder: NewFolder, out: Path) -> None:
-    """Write what was released: paid for, so neither a full disk nor an interruption may lose it."""
-    try:
-        folder.give_room()
-        save(model, folder.inside)
-        store_schema(schema, folder.inside)
-        card(model.release_, ledger=books, about=about(schema)).write(folder.inside)
-        folder.publish()
-        return
-    except BaseException as error:  # an impatient key too
-        why = f" ({error})" if isinstance(error, DiscreetError) else ""
-        problem = f"{out} cannot be written{why}; the release is paid for and kept"
-    raise Unwritten(f"{problem} {_rescue(model, schema)}")
-
-
-def _rescue(model: Model, schema: Schema) -> str:
-    """Save a release somewhere else, and say where."""
-    try:
-        place = Path(tempfile.mkdtemp(prefix="discreet-rescued-")) / "model"
-        save(model, place)
-        store_schema(schema, place)
-    except Exception:
-        typer.echo(model.release_.to_json())
-        return "on the standard output only, as JSON: copy it from there."
-    return f"in {place}: move it from there. `discreet card` makes its card."
-
-
-def _tell(model: Model, books: Ledger | None, out: Path, as_json: bool) -> None:
-    guarantee = model.privacy_
-    delta = guarantee.quoted_delta
-    left = None if books is None else books.remaining(delta)
-    lines = [guarantee.sentence(), f"Wrote {out}."]
-    if books is not None and left is not None:
-        lines.append(
-            f"Charge {model.release_.receipt_number}: epsilon {left:.3g} of "
-            f"{books.budget.epsilon:g} is left at delta = {delta:g}."
-        )
-    private = guarantee.is_private
-    print_result(
-        "\n".join(lines),
-        {
-            "model": str(out),
-            "is_private": private,
-            "epsilon": guarantee.epsilon() if private else None,
-            "delta": delta,
-            "sentence": guarantee.sentence(),
-            "mechanism": model.release_.mechanism,
-            "charge": model.release_.receipt_number or None,
-            "epsilon_left": left,
-        },
-        as_json=as_json,
-    )
+    steps.tell(model, books, out, as_json)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet import tables
 from discreet.cli.console import AsJson, print_note, print_result, show_status
 from discreet.cli.new_files import check_new, write_text
 from discreet.errors import InputError
-from discreet.preprocessing import Category, Column, Numeric
-from discreet.schema import CLASSIFICATION, REGRESSION, Schema, Target, Undeclared, write
-from discreet.schema.schema import CATEGORY, KINDS
+
+if TYPE_CHECKING:
+    from discreet.schema import Schema
 
 PREAMBLE = """What is declared about this table; `discreet init` proposed names and types.
 
@@ -57,6 +55,10 @@ def init(
 
         discreet init patients.csv --target readmitted
     """
+    from discreet import tables  # slow to import
+    from discreet.schema import propose, write
+    from discreet.schema.schema import KINDS
+
     check_new(out, force=force)
     if out.suffix.lower() != ".toml":
         raise InputError(f"--out must end in .toml; got {out}.")
@@ -66,7 +68,7 @@ def init(
             raise InputError(f"{data}: there is no column {target!r} to be the target.")
         usable = {name: kind for name, kind in kinds.items() if kind in KINDS}
         found = tables.measure(data, usable, MOST_CATEGORIES) if measure else {}
-    schema = _propose(data.stem, kinds, target, found)
+    schema = propose(data.stem, kinds, target, found)
     notes = dict.fromkeys(found, "MEASURED: a leak")
     warnings = [LEAK] if measure else []
     if tables.is_csv(data):
@@ -86,38 +88,6 @@ def init(
         },
         as_json=as_json,
     )
-
-
-def _propose(name: str, kinds: Mapping[str, str], target: str, found: Mapping[str, Any]) -> Schema:
-    columns: dict[str, Column | Undeclared] = {
-        column: _column(kind, found.get(column))
-        for column, kind in kinds.items()
-        if kind in KINDS and column != target
-    }
-    if not columns:
-        raise InputError(
-            "no column of this file can be used: expected numbers, text, truth values."
-        )
-    return Schema(
-        columns,
-        _target(target, kinds.get(target, CATEGORY), found.get(target)),
-        name=name,
-        ignored=tuple(column for column, kind in kinds.items() if kind not in KINDS),
-    )
-
-
-def _column(kind: str, found: Any) -> Column | Undeclared:
-    if found is None:
-        return Undeclared(kind)
-    return Category(found) if kind == CATEGORY else Numeric(*found)
-
-
-def _target(name: str, kind: str, found: Any) -> Target:
-    if kind not in KINDS:
-        raise InputError(f"the column {name!r} cannot be the target; it holds {kind}.")
-    if kind == CATEGORY:
-        return Target(name, CLASSIFICATION, classes=found or ())
-    return Target(name, REGRESSION, range=found)
 
 
 def _tell(out: Path, schema: Schema, measured: bool) -> str:

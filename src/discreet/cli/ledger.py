@@ -6,16 +6,16 @@ import json
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from discreet.cli import console
 from discreet.cli.console import AsJson, print_note, print_result
 from discreet.cli.new_files import check_new
-from discreet.ledger import DataSet, Entry, Ledger, read_anchors
-from discreet.ledger.durable.anchor import append_anchors
-from discreet.privacy import Budget
+
+if TYPE_CHECKING:
+    from discreet.ledger import DataSet, Entry, Ledger
 
 PATH = typer.Argument(help="A ledger file, or postgresql://user@host/name.", metavar="LEDGER")
 Where = Annotated[str, PATH]
@@ -63,6 +63,9 @@ def create(
 
         discreet ledger create patients.db --epsilon 3 --delta 1e-6 --protects "one patient"
     """
+    from discreet.ledger import Ledger  # slow to import
+    from discreet.privacy import Budget
+
     made = Ledger.create(
         where,
         Budget(epsilon, delta),
@@ -100,11 +103,23 @@ def show(
 
         discreet ledger show patients.db
     """
-    declared = Ledger.datasets(where)
-    names = [each.name for each in declared if dataset in (None, each.name)]
-    books = [Ledger(where, name) for name in names] or [Ledger(where, dataset)]
-    found = [_summary(ledger, delta) for ledger in books]
+    found = [_summary(ledger, delta) for ledger in _open_each(where, dataset)]
     print_result("\n\n".join(map(_describe, found)), {"datasets": found}, as_json=as_json)
+
+
+def _open(where: str, dataset: str | None) -> Ledger:
+    """Open the books of one data set."""
+    from discreet.ledger import Ledger  # slow to import
+
+    return Ledger(where, dataset)
+
+
+def _open_each(where: str, dataset: str | None) -> list[Ledger]:
+    """Open the books of every data set, or of the one that is meant."""
+    from discreet.ledger import Ledger  # slow to import
+
+    names = [each.name for each in Ledger.datasets(where) if dataset in (None, each.name)]
+    return [Ledger(where, name) for name in names] or [Ledger(where, dataset)]
 
 
 def _summary(ledger: Ledger, delta: float | None) -> dict[str, Any]:
@@ -159,7 +174,7 @@ def history(where: Where, dataset: Which = None, as_json: AsJson = False) -> Non
 
         discreet ledger history patients.db --json
     """
-    entries = Ledger(where, dataset).history()
+    entries = _open(where, dataset).history()
     lines = [_line(entry) for entry in entries] or ["No charge yet."]
     print_result("\n".join(lines), {"charges": list(map(_document, entries))}, as_json=as_json)
 
@@ -212,6 +227,8 @@ def verify(
 
         discreet ledger verify patients.db --anchor anchors.jsonl
     """
+    from discreet.ledger import Ledger, read_anchors  # slow to import
+
     anchors = () if anchor is None else read_anchors(anchor)
     if dataset is None:
         found = Ledger.verify_all(where, known, anchors=anchors)
@@ -250,10 +267,10 @@ def anchor(
 
         discreet ledger anchor patients.db | ssh archive 'cat >> anchors.jsonl'
     """
-    names = [each.name for each in Ledger.datasets(where) if dataset in (None, each.name)]
-    books = [Ledger(where, name) for name in names] or [Ledger(where, dataset)]
-    found = [each.anchor() for each in books]
+    found = [each.anchor() for each in _open_each(where, dataset)]
     if to is not None:
+        from discreet.ledger.durable.anchor import append_anchors  # slow to import
+
         append_anchors(found, to)
     document = {"anchors": [asdict(each) for each in found], "file": to and str(to)}
     print_result("\n".join(each.to_text() for each in found), document, as_json=as_json)
@@ -274,7 +291,7 @@ def refund(
 
         discreet ledger refund patients.db 12
     """
-    books = Ledger(where, dataset)
+    books = _open(where, dataset)
     books.refund(number)
     print_result(
         f"Charge {number} is refunded.",
@@ -300,7 +317,7 @@ def plot(
     from discreet.cli.ledger_plot import draw
 
     check_new(out, force=force)
-    books = Ledger(where, dataset)
+    books = _open(where, dataset)
     draw(books, out)
     print_result(
         f"Wrote {out}.", {"picture": str(out), "used_share": books.used()}, as_json=as_json

@@ -8,19 +8,18 @@ import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from discreet import _checks
 from discreet.cli.console import AsJson, print_result, show_status
+from discreet.cli.late_help import LEARNERS
 from discreet.cli.new_files import check_new, new_file
-from discreet.mechanisms import LEARNERS
-from discreet.planning import Answer, Cell, Planner, Prediction, PublicFacts
-from discreet.planning.planner import EPSILONS
-from discreet.planning.prediction import Ceiling
-from discreet.planning.prediction_plot import check_suffix
-from discreet.schema import Schema, read
+
+if TYPE_CHECKING:
+    from discreet.planning import Answer, Ceiling, Cell, Planner, Prediction, PublicFacts
+    from discreet.schema import Schema
 
 ROWS = (1_000, 10_000, 100_000)
 AROUND = (0.1, 0.3, 1.0, 3.0, 10.0)
@@ -39,7 +38,7 @@ def plan(
     ] = None,
     mechanism: Annotated[
         list[str] | None,
-        typer.Option(help=f"May be repeated: auto, {', '.join(LEARNERS)}."),
+        typer.Option(help=f"May be repeated: auto, {LEARNERS}."),
     ] = None,
     signal: Annotated[
         float | None,
@@ -72,6 +71,10 @@ def plan(
 
     Example: discreet plan schema.toml --epsilon 1 --n 20000 --signal 0.8 --accuracy 0.75
     """
+    from discreet.planning import Planner  # slow to import
+    from discreet.planning.prediction_plot import check_suffix
+    from discreet.schema import read
+
     if accuracy is not None:
         _checks.fraction(accuracy=accuracy)
     schema = read(schema_file)
@@ -107,6 +110,8 @@ def plan(
 def _facts(
     schema: Schema, delta: float | None, signal: float | None, majority: float | None
 ) -> PublicFacts:
+    from discreet.planning import PublicFacts  # slow to import
+
     columns, target = schema.declared_columns(), schema.target
     delta = schema.delta if delta is None else delta
     return PublicFacts(
@@ -121,6 +126,8 @@ def _facts(
 
 
 def _epsilons(schema: Schema, asked: list[float] | None) -> tuple[float, ...]:
+    from discreet.planning.planner import EPSILONS  # slow to import
+
     if asked is None:
         asked = [] if schema.epsilon is None else [schema.epsilon]
     if len(asked) == 1:

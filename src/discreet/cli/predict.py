@@ -8,16 +8,11 @@ import json
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
-from discreet import tables
 from discreet.cli.console import AsJson, print_result, show_status
-from discreet.cli.model_folder import open_model
 from discreet.cli.new_files import check_new, new_file
 from discreet.errors import InputError
-from discreet.linear_model import LinearClassifier
-from discreet.tables.declared_files import check_suffix
 
 PREDICTION, PROBABILITY = "prediction", "probability_of_{}"
 
@@ -43,6 +38,13 @@ def predict(
 
         discreet predict model holdout.csv --out predictions.csv
     """
+    import numpy as np  # slow to import, as all of these
+
+    from discreet import tables
+    from discreet.cli.model_folder import open_model
+    from discreet.linear_model import LinearClassifier
+    from discreet.tables.declared_files import check_suffix
+
     if out is not None:
         check_suffix(out)
         check_new(out, force=force)

@@ -6,43 +6,39 @@ history.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from discreet.ledger.abstract import AbstractLedger, Entry, State
-from discreet.ledger.durable.anchor import Anchor, read_anchors
-from discreet.ledger.memory import MemoryLedger, NoLedger
-from discreet.ledger.receipt import Receipt
+from discreet._lazy import lazy_names
 
 if TYPE_CHECKING:
+    from discreet.ledger.abstract import AbstractLedger as AbstractLedger
+    from discreet.ledger.abstract import Entry as Entry
+    from discreet.ledger.abstract import State as State
+    from discreet.ledger.durable.anchor import Anchor as Anchor
+    from discreet.ledger.durable.anchor import read_anchors as read_anchors
     from discreet.ledger.durable.dataset import DataSet as DataSet
     from discreet.ledger.durable.durable_ledger import Ledger as Ledger
     from discreet.ledger.durable.verification import Verification as Verification
+    from discreet.ledger.memory import MemoryLedger as MemoryLedger
+    from discreet.ledger.memory import NoLedger as NoLedger
+    from discreet.ledger.receipt import Receipt as Receipt
 
-__all__ = [
-    "AbstractLedger",
-    "Anchor",
-    "DataSet",
-    "Entry",
-    "Ledger",
-    "MemoryLedger",
-    "NoLedger",
-    "Receipt",
-    "State",
-    "Verification",
-    "read_anchors",
-]
-
-_LATER = {
+_HOMES = {
+    "AbstractLedger": "abstract",
+    "Anchor": "durable.anchor",
     "DataSet": "durable.dataset",
+    "Entry": "abstract",
     "Ledger": "durable.durable_ledger",
+    "MemoryLedger": "memory",
+    "NoLedger": "memory",
+    "Receipt": "receipt",
+    "State": "abstract",
     "Verification": "durable.verification",
+    "read_anchors": "durable.anchor",
 }
+"""Where each name lives."""
 
+__all__ = list(_HOMES)
 
-def __getattr__(name: str) -> Any:
-    """Import what needs SQLAlchemy only when it is asked for."""
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import d2_tweedie_score
 
 from discreet import _checks
 from discreet._types import Vector
@@ -143,6 +142,8 @@ class PoissonRegressor(LinearRegressorBase):
         sample_weight
             How much each row counts; all alike if left out.
         """
+        from sklearn.metrics import d2_tweedie_score  # slow to import
+
         means = np.clip(self.predict(X), 1e-300, 1e300)
         return float(d2_tweedie_score(y, means, sample_weight=sample_weight, power=1))
 

@@ -5,43 +5,67 @@ list of all of them. What they are made of lies in three sub-rooms: ``minimising
 ``summing``.
 """
 
-from discreet.mechanisms.adaptive_ridge import AdaptiveRidge
-from discreet.mechanisms.base import Learner, Mechanism, Plan, Verdict
-from discreet.mechanisms.exponential_sampling import ExponentialSampling
-from discreet.mechanisms.gaussian_sum import GaussianSum
-from discreet.mechanisms.laplace_sum import LaplaceSum
-from discreet.mechanisms.localization import Localization
-from discreet.mechanisms.noisy_gradient import NoisyGradient
-from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
-from discreet.mechanisms.one_vs_rest import EachAgainstTheRest
-from discreet.mechanisms.output_perturbation import OutputPerturbation
-from discreet.mechanisms.private_count import PrivateCount
-from discreet.mechanisms.private_standardisation import PrivateStandardisation
-from discreet.mechanisms.registry import LEARNERS, REGISTRY, mechanism_named
-from discreet.mechanisms.simplex_sampling import SimplexSampling
-from discreet.mechanisms.sufficient_statistics import SufficientStatistics
-from discreet.mechanisms.vector_perturbation import VectorPerturbation
+from __future__ import annotations
 
-__all__ = [
-    "LEARNERS",
-    "REGISTRY",
-    "AdaptiveRidge",
-    "EachAgainstTheRest",
-    "ExponentialSampling",
-    "GaussianSum",
-    "LaplaceSum",
-    "Learner",
-    "Localization",
-    "Mechanism",
-    "NoisyGradient",
-    "ObjectivePerturbation",
-    "OutputPerturbation",
-    "Plan",
-    "PrivateCount",
-    "PrivateStandardisation",
-    "SimplexSampling",
-    "SufficientStatistics",
-    "VectorPerturbation",
-    "Verdict",
-    "mechanism_named",
-]
+from typing import TYPE_CHECKING
+
+from discreet._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from discreet.mechanisms.adaptive_ridge import AdaptiveRidge as AdaptiveRidge
+    from discreet.mechanisms.base import Learner as Learner
+    from discreet.mechanisms.base import Mechanism as Mechanism
+    from discreet.mechanisms.base import Plan as Plan
+    from discreet.mechanisms.base import Verdict as Verdict
+    from discreet.mechanisms.exponential_sampling import ExponentialSampling as ExponentialSampling
+    from discreet.mechanisms.gaussian_sum import GaussianSum as GaussianSum
+    from discreet.mechanisms.laplace_sum import LaplaceSum as LaplaceSum
+    from discreet.mechanisms.localization import Localization as Localization
+    from discreet.mechanisms.noisy_gradient import NoisyGradient as NoisyGradient
+    from discreet.mechanisms.objective_perturbation import (
+        ObjectivePerturbation as ObjectivePerturbation,
+    )
+    from discreet.mechanisms.one_vs_rest import EachAgainstTheRest as EachAgainstTheRest
+    from discreet.mechanisms.output_perturbation import OutputPerturbation as OutputPerturbation
+    from discreet.mechanisms.private_count import PrivateCount as PrivateCount
+    from discreet.mechanisms.private_standardisation import (
+        PrivateStandardisation as PrivateStandardisation,
+    )
+    from discreet.mechanisms.registry import LEARNERS as LEARNERS
+    from discreet.mechanisms.registry import REGISTRY as REGISTRY
+    from discreet.mechanisms.registry import mechanism_named as mechanism_named
+    from discreet.mechanisms.simplex_sampling import SimplexSampling as SimplexSampling
+    from discreet.mechanisms.sufficient_statistics import (
+        SufficientStatistics as SufficientStatistics,
+    )
+    from discreet.mechanisms.vector_perturbation import VectorPerturbation as VectorPerturbation
+
+_HOMES = {
+    "LEARNERS": "registry",
+    "REGISTRY": "registry",
+    "AdaptiveRidge": "adaptive_ridge",
+    "EachAgainstTheRest": "one_vs_rest",
+    "ExponentialSampling": "exponential_sampling",
+    "GaussianSum": "gaussian_sum",
+    "LaplaceSum": "laplace_sum",
+    "Learner": "base",
+    "Localization": "localization",
+    "Mechanism": "base",
+    "NoisyGradient": "noisy_gradient",
+    "ObjectivePerturbation": "objective_perturbation",
+    "OutputPerturbation": "output_perturbation",
+    "Plan": "base",
+    "PrivateCount": "private_count",
+    "PrivateStandardisation": "private_standardisation",
+    "SimplexSampling": "simplex_sampling",
+    "SufficientStatistics": "sufficient_statistics",
+    "VectorPerturbation": "vector_perturbation",
+    "Verdict": "base",
+    "mechanism_named": "registry",
+}
+"""Where each name lives."""
+
+__all__ = list(_HOMES)
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_names(__name__, _HOMES)

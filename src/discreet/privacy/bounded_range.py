@@ -9,7 +9,6 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammaln, xlog1py, xlogy
 
 from discreet import _checks
 from discreet._types import Vector
@@ -175,6 +174,8 @@ class BoundedRange(Profile):
 
         They begin where the loss exceeds epsilon, or far below the mean, and end far above both.
         """
+        from scipy.special import gammaln, xlog1py, xlogy  # slow to import
+
         m, span, chance = self.draws, self.span, self._chance(tilt)
         reach = math.ceil(HALF_WINDOW * math.sqrt(m))
         least = np.floor((epsilon - m * (tilt - span)) / span) + 1

@@ -6,12 +6,11 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr
 
 from discreet import _checks
 from discreet._types import Vector
@@ -35,15 +34,20 @@ _POINTS = 800
 _CELLS = 2000
 """Steps of the grid from zero to where one release becomes negligible; fewer for many releases."""
 
-_CELL_ENDS: Vector = np.arange(-500, 1851) / 50.0
-"""Upper ends of cells of the standard normal line, the first reaching from minus infinity."""
-_CELL_CHANCES: Vector = np.where(
-    _CELL_ENDS > 0,
-    ndtr(0.02 - _CELL_ENDS) - ndtr(-_CELL_ENDS),
-    ndtr(_CELL_ENDS) - ndtr(_CELL_ENDS - 0.02),
-) * (1 + 1e-10)
-_CELL_CHANCES[0] = 1e-22
-_BEYOND_CELLS = float(ndtr(-_CELL_ENDS[-1]))
+
+@cache
+def _normal_cells() -> tuple[Vector, Vector, float]:
+    """Return upper ends of cells of the standard normal line, their chances, and that of the rest.
+
+    The first cell reaches from minus infinity.
+    """
+    from scipy.special import ndtr  # slow to import
+
+    ends: Vector = np.arange(-500, 1851) / 50.0
+    above, below = ndtr(0.02 - ends) - ndtr(-ends), ndtr(ends) - ndtr(ends - 0.02)
+    chances: Vector = np.where(ends > 0, above, below) * (1 + 1e-10)
+    chances[0] = 1e-22
+    return ends, chances, float(ndtr(-ends[-1]))
 
 
 @dataclass(frozen=True, init=False)
@@ -313,9 +317,10 @@ class Composition(Profile):
         """
         (profile, _), (gaussian, _) = self._merged
         mu = gaussian.mu  # type: ignore[attr-defined]
-        losses = mu**2 / 2 + mu * _CELL_ENDS
-        rows = [_CELL_CHANCES @ profile.deltas(epsilon - losses) for epsilon in epsilons.tolist()]
-        return np.minimum(1.0, np.array(rows) + _BEYOND_CELLS)
+        ends, chances, beyond = _normal_cells()
+        losses = mu**2 / 2 + mu * ends
+        rows = [chances @ profile.deltas(epsilon - losses) for epsilon in epsilons.tolist()]
+        return np.minimum(1.0, np.array(rows) + beyond)
 
     def rdp(self, orders: ArrayLike) -> Vector:
         orders = orders_above_one(orders)

@@ -9,7 +9,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 from numpy.typing import ArrayLike
-from scipy.special import erfcx, ndtr
 
 from discreet import _checks
 from discreet._types import Vector
@@ -79,12 +78,16 @@ def gaussian_guess(mu: float, delta: float) -> float:
 
 def mills_ratio(x: Vector) -> Vector:
     """Return Phi(-x) / phi(x)."""
+    from scipy.special import erfcx  # slow to import
+
     ratio: Vector = math.sqrt(math.pi / 2) * erfcx(x / math.sqrt(2))
     return ratio
 
 
 def gaussian_delta(epsilons: Vector, mu: float) -> Vector:
     """Return the Gaussian profile at epsilons >= 0, to about 12 digits, never zero."""
+    from scipy.special import ndtr  # slow to import
+
     if mu > HOPELESS:
         return np.ones(epsilons.shape)
     near = np.minimum(epsilons / mu - mu / 2, BEYOND)

@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit
 
 from discreet import _checks
 from discreet._types import Vector
@@ -53,7 +52,7 @@ class Pure(Profile):
 
     def bound(self, epsilons: Vector) -> Vector:
         gap = np.maximum(self.level - epsilons, 0.0)
-        value: Vector = -np.expm1(-gap) * expit(self.level)
+        value: Vector = -np.expm1(-gap) * _chance_of_truth(self.level)
         return value
 
     def rdp(self, orders: ArrayLike) -> Vector:
@@ -117,7 +116,7 @@ class Approximate(Profile):
 
     def bound(self, epsilons: Vector) -> Vector:
         gap = np.maximum(self.level - epsilons, 0.0)
-        inside = -np.expm1(-gap) * expit(self.level)
+        inside = -np.expm1(-gap) * _chance_of_truth(self.level)
         value: Vector = self.exception + (1 - self.exception) * inside * SAFETY
         return value
 
@@ -125,3 +124,8 @@ class Approximate(Profile):
         if self.exception == 0:
             return self.core.rdp(orders)
         return np.full(orders_above_one(orders).shape, math.inf)
+
+
+def _chance_of_truth(level: float) -> float:
+    """Return how often randomised response tells the truth: the logistic function of ``level``."""
+    return 1 / (1 + math.exp(-level))

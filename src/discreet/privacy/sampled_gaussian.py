@@ -9,7 +9,6 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammaln, logsumexp
 
 from discreet import _checks
 from discreet._types import Vector
@@ -132,6 +131,8 @@ def mixed_moment(orders: Vector, shift: float, rate: float) -> Vector:
 
 def _moment(shift: float, rate: float, order: int) -> float:
     """Return the Renyi divergence of one step at a whole order."""
+    from scipy.special import gammaln, logsumexp  # slow to import
+
     if rate == 1:
         return order * shift**2 / 2
     k = np.arange(2, order + 1)

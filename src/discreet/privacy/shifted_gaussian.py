@@ -53,7 +53,6 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import log_ndtr
 
 from discreet import _checks
 from discreet._types import Vector
@@ -196,6 +195,8 @@ class ShiftedGaussian(Profile):
         return self._hull.below(epsilons, self._direct(epsilons))
 
     def rdp(self, orders: ArrayLike) -> Vector:
+        from scipy.special import log_ndtr  # slow to import
+
         orders = orders_above_one(orders)
         shift = 2 * self.mu if self.is_replace else self.mu
         with np.errstate(over="ignore"):  # an infinite divergence is no bound, nothing worse

@@ -23,7 +23,6 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy import fft
 
 from discreet._types import Vector
 from discreet.privacy.gaussian import Gaussian
@@ -247,6 +246,8 @@ class Composed:
 
 
 def _convolved(parts: Sequence[tuple[GridLoss, int]], tilt: float) -> Composed:
+    from scipy import fft  # slow to import
+
     tilted = [loss.tilted(tilt) for loss, _ in parts]
     lowest, size = _window(parts, tilt, tilted)
     transform = np.ones(size // 2 + 1, dtype=np.complex128)
@@ -312,6 +313,8 @@ def _window(
     parts: Sequence[tuple[GridLoss, int]], tilt: float, tilted: Sequence[tuple[Vector, float]]
 ) -> tuple[int, int]:
     """Return the lowest multiple of the step to keep, and how many, by Chernoff's bound."""
+    from scipy import fft  # slow to import
+
     step = parts[0][0].step
     lowest = sum(times * loss.first for loss, times in parts)
     highest = sum(times * (loss.first + loss.masses.size - 1) for loss, times in parts)

@@ -1,5 +1,6 @@
 """Schema files: what is declared about a table, by hand, before anybody looks at it."""
 
+from discreet.schema.proposal import propose
 from discreet.schema.schema import CLASSIFICATION, REGRESSION, Schema, Target, Undeclared
 from discreet.schema.toml_reader import parse, read
 from discreet.schema.toml_writer import write
@@ -11,6 +12,7 @@ __all__ = [
     "Target",
     "Undeclared",
     "parse",
+    "propose",
     "read",
     "write",
 ]

@@ -21,7 +21,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from scipy.optimize import brentq
 from scipy.special import gammaln
 
 from discreet.theory import needs
@@ -72,6 +71,8 @@ def _cost_of_margins(setting: Setting, noise: NoiseMoments) -> tuple[float, floa
 
 def minimise_over_ridge(u: float, v: float, start: float, reach: float) -> tuple[float, float]:
     """Minimise u/s + v/s^2 + (s - start) reach^2/2 over s >= start; return s and the value."""
+    from scipy.optimize import brentq  # slow to import
+
     from_u, from_v = math.sqrt(2 * u) / reach, (4 * v / reach**2) ** (1 / 3)
 
     def slope(s: float) -> float:

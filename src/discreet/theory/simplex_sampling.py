@@ -18,7 +18,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.optimize import brentq
 
 from discreet.theory import needs
 from discreet.theory.bound import Bound, Need
@@ -46,6 +45,8 @@ def least_entropy(change: float, bend: float, most: float) -> float:
     >>> least_entropy(2.0, 0.0, 0.1)
     40.0
     """
+    from scipy.optimize import brentq  # slow to import
+
     low = 2 * change / most
     if bend == 0:
         return low

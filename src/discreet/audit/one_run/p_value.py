@@ -9,7 +9,6 @@ import math
 from functools import lru_cache
 
 from scipy.special import expit
-from scipy.stats import binom
 
 from discreet import _checks
 from discreet.errors import InputError
@@ -52,6 +51,8 @@ def one_run_p_value(
     >>> one_run_p_value(0, 10, 10, epsilon=0.0)
     1.0
     """
+    from scipy.stats import binom  # slow to import
+
     _checks.whole(canaries=canaries, at_least=1)
     _checks.whole(guesses=guesses, at_least=1, at_most=canaries)
     _checks.whole(correct=correct, at_least=0, at_most=guesses)
@@ -70,6 +71,8 @@ def one_run_p_value(
 
 def _tail_over_chance(tail: float, wrong: int, guesses: int, slip: float) -> float:
     """Return P[at most ``wrong`` slips] / P[exactly ``wrong``], or a bound above it."""
+    from scipy.stats import binom  # slow to import
+
     exactly = float(binom.pmf(wrong, guesses, slip))
     if exactly > SMALLEST:
         return tail / exactly

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from scipy.special import expit
-from scipy.stats import binom
 
 from discreet.audit.one_run.p_value import largest_refuted_epsilon, one_run_p_value
 from discreet.audit.one_run.whole_profile import best_point_p_value, profile_p_value, scale_claim
@@ -77,6 +76,8 @@ class Rule:
 
     def power(self, guesses: int, claimed: float) -> float:
         """Return the chance that randomised response of twice the epsilon is flagged."""
+        from scipy.stats import binom  # slow to import
+
         if not self.refutes(guesses, guesses):
             return 0.0
         enough = self.fewest_correct(guesses)

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import linprog
 
 from discreet import _checks
 from discreet._types import Array, Vector
@@ -121,6 +120,8 @@ def certified_p_value(
 
 def propose(correct: int, guesses: int, canaries: int, claim: Claim) -> DualProposal | None:
     """Solve the dual programme; None if the solver gives up."""
+    from scipy.optimize import linprog  # slow to import
+
     counts = np.arange(1, guesses + 1, dtype=np.float64)
     points, columns = len(claim.epsilons), len(claim.epsilons) * guesses
     # Unknown are the weights, what is left over, and the tests, one epsilon after the other.

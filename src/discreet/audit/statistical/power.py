@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtr, ndtri
-from scipy.stats import binom
 
 from discreet._types import Vector
 from discreet.audit.statistical.certify import Claim, Evidence
@@ -62,6 +61,8 @@ class Reach:
 
     def _chance(self, hit: float, miss: float, claim: Claim) -> float:
         """Return, over quantiles of one count, the chance that the other refutes the claim."""
+        from scipy.stats import binom  # slow to import
+
         total = 0.0
         for level in (np.arange(_STEPS) + 0.5) / _STEPS:
             misses = int(binom.ppf(level, self.trials, miss))

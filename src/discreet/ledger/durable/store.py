@@ -30,7 +30,6 @@ from typing import Any
 from urllib.parse import quote
 
 import sqlalchemy as sql
-import sqlalchemy.dialects.postgresql.psycopg
 import sqlalchemy.dialects.sqlite
 from sqlalchemy.exc import (
     ArgumentError,
@@ -478,12 +477,16 @@ def _checkpoint(file: Any, place: str) -> None:
 @lru_cache(maxsize=64)
 def _compile_statement(statement: sql.Executable, kind: str) -> str:
     """Return a statement in the words of a data base, with parameters by name."""
-    dialect = NAMED if kind == "sqlite" else SERVER
-    return str(statement.compile(dialect=dialect))  # type: ignore[attr-defined]
+    return str(statement.compile(dialect=_dialect(kind)))  # type: ignore[attr-defined]
 
 
-NAMED = sql.dialects.sqlite.dialect(paramstyle="named")
-SERVER = sql.dialects.postgresql.psycopg.dialect()  # type: ignore[no-untyped-call]
+@lru_cache(maxsize=2)
+def _dialect(kind: str) -> Any:
+    if kind == "sqlite":
+        return sql.dialects.sqlite.dialect(paramstyle="named")
+    from sqlalchemy.dialects.postgresql import psycopg  # slow to import
+
+    return psycopg.dialect()  # type: ignore[no-untyped-call]
 
 
 def _fetch_rows(cursor: Any) -> list[Any]:

@@ -9,7 +9,6 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize
 
 from discreet import _checks
 from discreet._types import Array, Vector
@@ -161,6 +160,8 @@ def _random_starts(box: Array, count: int, seed: int) -> Array:
 
 
 def _climb(lightness: Callable[[Vector], float], start: Vector, box: Array, tries: int) -> None:
+    from scipy.optimize import minimize  # slow to import
+
     steps = 0.15 * (box[:, 1] - box[:, 0])
     steps = np.where(start + steps > box[:, 1], -steps, steps)
     simplex = start + np.vstack([np.zeros(len(box)), np.diag(steps)])
