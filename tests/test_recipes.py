@@ -88,10 +88,10 @@ TOYS = {
             ],
             "src/discreet/mechanisms/__init__.py": [
                 (
-                    "from discreet.mechanisms.exponential_sampling",
-                    "from discreet.mechanisms.entry_sum import EntrySum\n",
+                    "    from discreet.mechanisms.exponential_sampling",
+                    "    from discreet.mechanisms.entry_sum import EntrySum as EntrySum\n",
                 ),
-                ('    "ExponentialSampling",\n', '    "EntrySum",\n'),
+                ('    "ExponentialSampling": ', '    "EntrySum": "entry_sum",\n'),
             ],
             "src/discreet/audit/catalogue.py": [
                 ("    LaplaceSum,\n", "    EntrySum,\n"),
