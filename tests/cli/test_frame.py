@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import warnings
 
 import pytest
 
 from discreet import tables
 from discreet.cli import console
 from discreet.cli.console import one_line
+from discreet.errors import InputError
+from discreet.mechanisms import LEARNERS
 from support.malformed import COMMANDS, FIT
 from support.place import CANARY, books, files_in, run
 
@@ -47,6 +50,27 @@ def test_whatever_happens_is_one_line_without_a_value(place, monkeypatch, error,
     assert books(place) == paid
 
 
+def test_a_filter_of_a_library_that_is_imported_late_lets_no_warning_through(place, monkeypatch):
+    def warn(*_, **__):
+        warnings.simplefilter("always")  # as some libraries do when they are imported
+        warnings.warn(CANARY, stacklevel=1)
+        raise InputError("no table.")
+
+    monkeypatch.setattr(tables, "read_csv", warn)
+    result = run(place, FIT)
+    assert (result.code, result.output) == (console.WRONG_INPUT, "")
+    assert result.error == "discreet fit: no table.\n"
+
+
+def test_a_package_that_is_not_installed_is_named(place, monkeypatch):
+    for name, said in [("pyarrow", "not installed: pip install 'discreet[cli]'."),
+                       ("another", "'another', which is not installed.")]:  # fmt: skip
+        monkeypatch.setattr(tables, "read_csv", raising(ModuleNotFoundError("no", name=name)))
+        result = run(place, FIT)
+        assert (result.code, result.output) == (console.FILES, "")
+        assert result.error.endswith(f"{said}\n")
+
+
 def test_a_closed_pipe_is_no_error_to_speak_of(place, monkeypatch):
     monkeypatch.setattr("typer.echo", raising(BrokenPipeError(32, "Broken pipe")))
     result = run(place, "predict fitted data.csv")
@@ -58,6 +82,14 @@ def test_the_version_is_that_of_the_package(tmp_path):
     assert (
         run(tmp_path, "--version").output == f"discreet {importlib.metadata.version('discreet')}\n"
     )
+
+
+@pytest.mark.parametrize("command", ["fit", "plan"])
+def test_help_names_every_mechanism_that_can_be_asked_for(tmp_path, command):
+    said = "".join(run(tmp_path, [command, "--help"]).output.split())
+    assert "{LEARNERS}" not in said
+    for name in LEARNERS:
+        assert name in said
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy import fft
 from scipy.stats import norm
 
 from discreet.privacy import (
@@ -226,7 +227,7 @@ def test_more_classes_need_more_noise_and_never_more_than_the_square_root_of_the
 @RELATIONS
 def test_a_calibration_is_a_few_dozen_short_transforms(classes, is_replace, monkeypatch):
     lengths, evaluations = [], []
-    forward, corners = tilted.fft.rfft, tilted.lower_hull
+    forward, corners = fft.rfft, tilted.lower_hull
 
     def rfft(masses):
         lengths.append(masses.size)
@@ -236,7 +237,7 @@ def test_a_calibration_is_a_few_dozen_short_transforms(classes, is_replace, monk
         evaluations.append(epsilons.size)
         return corners(epsilons, *deltas)
 
-    monkeypatch.setattr(tilted.fft, "rfft", rfft)
+    monkeypatch.setattr(fft, "rfft", rfft)
     monkeypatch.setattr(tilted, "lower_hull", hull)
     calibrate(
         lambda noise: one_against_rest(classes, noise, ridge=3.0 * classes, is_replace=is_replace),

@@ -5,6 +5,9 @@ from __future__ import annotations
 import sys
 
 NEEDED = ("typer", "rich", "pyarrow")
+"""What the extra ``cli`` installs."""
+
+HOW = "pip install 'discreet[cli]'."
 
 
 def main() -> None:
@@ -14,5 +17,5 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if error.name not in NEEDED:
             raise
-        sys.exit(f"The command line needs {error.name}: pip install 'discreet[cli]'.")
+        sys.exit(f"The command line needs {error.name}: {HOW}")
     app()

@@ -19,7 +19,7 @@ import typer
 from typer.core import TyperGroup
 
 import discreet.errors
-from discreet.cli import console
+from discreet.cli import HOW, NEEDED, console
 from discreet.cli.console import one_line
 from discreet.errors import DiscreetError, PrivacyError
 
@@ -116,7 +116,8 @@ def _explain(error: Exception) -> tuple[int, str]:
     if isinstance(error, MemoryError):
         return console.FILES, "there is not enough memory for this table."
     if isinstance(error, ModuleNotFoundError):
-        return console.FILES, f"this needs the package {error.name!r}, which is not installed."
+        how = f": {HOW}" if error.name in NEEDED else "."
+        return console.FILES, f"this needs the package {error.name!r}, which is not installed{how}"
     return console.BUG, _explain_bug(error)
 
 
