@@ -245,14 +245,14 @@ def test_fixed_batches_under_a_private_count_are_refused_with_the_alternative():
 
 
 def test_a_plan_of_ten_thousand_steps_is_a_few_convolutions(monkeypatch):
-    convolutions, exact = [], tilted._convolved
+    convolutions, exact = [], tilted._convolve
 
     def convolved(parts, tilt):
         found = exact(parts, tilt)
         convolutions.append(found.masses.size)
         return found
 
-    monkeypatch.setattr(tilted, "_convolved", convolved)
+    monkeypatch.setattr(tilted, "_convolve", convolved)
     mechanism = NoisyGradient(steps=10_000, rate=0.01)
     for unit, most in ((ADD, 24), (SWAP, 12)):
         convolutions.clear()

@@ -161,4 +161,4 @@ def test_the_allowance_counts_the_steps_inside_each_part():
         (loss, times), _ = composed.parts
         assert times == steps
         for tilt, known in composed._known.items():
-            assert known.masses.min() >= 1.3e-16 * steps * np.linalg.norm(loss.tilted(tilt)[0])
+            assert known.masses.min() >= 1.3e-16 * steps * np.linalg.norm(loss.tilt_by(tilt)[0])

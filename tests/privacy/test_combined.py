@@ -102,13 +102,13 @@ def test_a_hundred_thousand_releases_do_not_lose_themselves_in_rounding():
 
 
 def test_an_epsilon_of_many_releases_takes_few_transforms(monkeypatch):
-    made, convolved = [], tilted._convolved
+    made, convolved = [], tilted._convolve
 
     def counted(parts, tilt):
         made.append(tilt)
         return convolved(parts, tilt)
 
-    monkeypatch.setattr(tilted, "_convolved", counted)
+    monkeypatch.setattr(tilted, "_convolve", counted)
     together = compose([Pure(0.01)] * 1000)
     together.epsilon(1e-6)
     assert len(made) == len(set(made)) < 20  # and not one for each of fifty levels

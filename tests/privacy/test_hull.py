@@ -9,7 +9,7 @@ import pytest
 from discreet.privacy import Gaussian, ShiftedGaussian
 from discreet.privacy import hull as hulls
 from discreet.privacy.hull import lower_hull
-from discreet.privacy.one_batch import added, removed
+from discreet.privacy.one_batch import added_deltas, removed_deltas
 
 
 def exact_hull(epsilons, deltas, reverse=None):
@@ -88,8 +88,8 @@ def test_a_hull_is_never_below_the_exact_one_and_hardly_above(name, rounds, monk
 @pytest.mark.parametrize(("mu", "rate"), [(0.5, 0.01), (3.0, 1e-4), (1.0, 0.5)])
 def test_a_hull_of_two_orders_is_never_below_the_exact_one(mu, rate):
     epsilons = np.linspace(0, 4, 150)
-    ahead = np.minimum.accumulate(added(epsilons, mu, rate))
-    behind = np.minimum.accumulate(removed(epsilons, mu, rate))
+    ahead = np.minimum.accumulate(added_deltas(epsilons, mu, rate))
+    behind = np.minimum.accumulate(removed_deltas(epsilons, mu, rate))
     found, exact = lower_hull(epsilons, ahead, behind), exact_hull(epsilons, ahead, behind)
     for epsilon in np.linspace(-4, 4, 90):
         truth = exact(epsilon)

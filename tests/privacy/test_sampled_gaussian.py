@@ -13,7 +13,7 @@ from scipy.special import ndtr
 
 from discreet.errors import InputError, InputTypeError
 from discreet.privacy import AddRemoveOne, Gaussian, Pure, ReplaceOne, SampledGaussian, compose
-from discreet.privacy.one_batch import removed
+from discreet.privacy.one_batch import removed_deltas
 
 UNITS = {False: AddRemoveOne(), True: ReplaceOne()}
 RELATIONS = {
@@ -230,6 +230,8 @@ def test_very_little_shift_is_no_error():
 
 def test_rates_near_one_are_nearly_gaussian_in_the_reverse_order():
     epsilons = np.array([1.0, 20.0, 50.0])
-    np.testing.assert_array_equal(removed(epsilons, 10.0, 1.0), Gaussian(10.0).deltas(epsilons))
-    near, whole = (removed(epsilons[:2], 10.0, rate)[:2] for rate in (1 - 2.0**-53, 1.0))
+    np.testing.assert_array_equal(
+        removed_deltas(epsilons, 10.0, 1.0), Gaussian(10.0).deltas(epsilons)
+    )
+    near, whole = (removed_deltas(epsilons[:2], 10.0, rate)[:2] for rate in (1 - 2.0**-53, 1.0))
     np.testing.assert_allclose(near, whole, rtol=1e-6)

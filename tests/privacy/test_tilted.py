@@ -269,7 +269,7 @@ def test_tilts_tried_on_few_points_are_those_of_all_points(mu, steps):
     for epsilon in (1e-3, 0.1, 1.0, 4.0, 30.0):
 
         def is_too_much(tilt, epsilon=epsilon):
-            whole = sum(times * float(loss.tilted(tilt)[0] @ loss.losses) for loss, times in parts)
+            whole = sum(times * float(loss.tilt_by(tilt)[0] @ loss.losses) for loss, times in parts)
             return mu**2 * (0.5 + tilt) + whole > epsilon
 
         plainly, _ = tilted._octave_search(is_too_much, tilted._STEEPEST / 1e-3)

@@ -75,7 +75,7 @@ class Trials:
             expected = math.exp(min(max(crossing, place - farthest), place + farthest))
             is_slow = trial >= 8 and trial % 4 == 0
             if is_slow or not self._low < expected < self._high:
-                expected, factor = self._untried(factor), min(factor**2, 256.0)
+                expected, factor = self._next_guess(factor), min(factor**2, 256.0)
             number, last = expected, min(abs(math.log(expected / number)), 1.0)
             if trial >= 2 and math.isinf(self._high) and not self.is_enough_at_all():
                 return math.inf
@@ -83,7 +83,7 @@ class Trials:
                 break
         return number
 
-    def _untried(self, factor: float) -> float:
+    def _next_guess(self, factor: float) -> float:
         """Return a number beyond those tried, or in the midst of what is open."""
         if self._low == 0:
             return self._high / factor

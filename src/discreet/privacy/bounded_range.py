@@ -121,7 +121,7 @@ class BoundedRange(Profile):
         # Nearer to the largest loss rounding would show; delta falls, so this is an upper bound.
         levels = np.minimum(epsilons, self._largest * NEAR_LARGEST)
         if self.draws + 2 > AT_ONCE:
-            return np.array([self._pruned(level) for level in levels.tolist()])
+            return np.array([self._largest_delta(level) for level in levels.tolist()])
         at_once = max(1, WORK // ((self.draws + 2) * (self.draws + 1)))
         pieces = (levels[k : k + at_once] for k in range(0, levels.size, at_once))
         return np.concatenate([np.zeros(0), *map(self._of_all_tilts, pieces)])
@@ -135,7 +135,7 @@ class BoundedRange(Profile):
         np.maximum.at(largest, which, self._of_tilts(levels[which], tilts[is_inside]))
         return largest
 
-    def _pruned(self, level: float) -> float:
+    def _largest_delta(self, level: float) -> float:
         """Return the largest delta over tilts: the most promising first, until no other can win."""
         tilt = (level + self.span * np.arange(self.draws + 2)) / (self.draws + 1)
         tilt = tilt[(tilt > 0) & (tilt < self.span)]

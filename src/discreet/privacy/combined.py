@@ -240,10 +240,10 @@ class Composition(Profile):
         if len(self._merged) == 1 and self._merged[0][1] == 1:
             return self._merged[0][0].bound(epsilons)
         if self._is_one_with_gaussian:
-            return self._smeared(epsilons)
+            return self._smeared_deltas(epsilons)
         if self._stepwise:
             return self._steps_together(epsilons)
-        composed = self._fitted(epsilons) if self._has_closed_parts else self._read(epsilons)
+        composed = self._fitted_deltas(epsilons) if self._has_closed_parts else self._read(epsilons)
         best = np.minimum(self._renyi(epsilons), composed)
         return np.where(epsilons >= self.pure_epsilon, 0.0, best)
 
@@ -298,7 +298,7 @@ class Composition(Profile):
         mu = math.fsum(p.mu for p, _ in self._merged if isinstance(p, Gaussian))
         return ComposedLoss(self._grids, mu)
 
-    def _fitted(self, epsilons: Vector) -> Vector:
+    def _fitted_deltas(self, epsilons: Vector) -> Vector:
         return np.array([self._composed.delta(epsilon) for epsilon in epsilons.tolist()])
 
     @property
@@ -309,7 +309,7 @@ class Composition(Profile):
             and isinstance(self._merged[1][0], Gaussian)
         )
 
-    def _smeared(self, epsilons: Vector) -> Vector:
+    def _smeared_deltas(self, epsilons: Vector) -> Vector:
         """Compose one profile with a Gaussian: the mean of the profile over the Gaussian's loss.
 
         The loss is N(mu^2/2, mu^2) in both orders. The mean is an upper sum: in each cell the

@@ -93,7 +93,7 @@ class FixedBatchGaussian(Stepwise):
         return False
 
     def one(self, epsilons: Vector) -> Vector:
-        return one_batch.added(epsilons, 2 * self.mu, self.rate)
+        return one_batch.added_deltas(epsilons, 2 * self.mu, self.rate)
 
     def one_reversed(self, epsilons: Vector) -> Vector:
         return self.one(epsilons)
@@ -123,7 +123,7 @@ class FixedBatchGaussian(Stepwise):
         orders = orders_above_one(orders)
         if self.mu > HOPELESS:
             return np.full(orders.shape, math.inf)
-        values = self._closed(orders)
+        values = self._closed_form(orders)
         if self._renyi is not None and self.size < self.population:
             values = np.minimum(values, self._renyi.rdp(orders))
         return values * SAFETY
@@ -131,9 +131,9 @@ class FixedBatchGaussian(Stepwise):
     def quick_rdp(self, orders: Vector) -> Vector:
         if self.mu > HOPELESS:
             return np.full(orders.shape, math.inf)
-        return self._closed(orders) * SAFETY
+        return self._closed_form(orders) * SAFETY
 
-    def _closed(self, orders: Vector) -> Vector:
+    def _closed_form(self, orders: Vector) -> Vector:
         shift = 2 * self.mu
         best = np.minimum(orders * shift**2 / 2, mixed_moment(orders, shift, self.rate))
         return self.steps * best

@@ -65,7 +65,7 @@ def lower_hull(epsilons: Vector, deltas: Vector, reverse: Vector | None = None) 
     points, values = points[order], values[order]
     first = np.concatenate([[True], points[1:] > points[:-1]])
     points, values = points[first], values[first]
-    points, values, is_done = _thinned(points, values)
+    points, values, is_done = _thin_out(points, values)
     if is_done:
         return Hull(points, values)
     return _scan(points, values)
@@ -92,7 +92,7 @@ def _scan(points: Vector, values: Vector) -> Hull:
     return Hull(np.array(places), np.array(deltas))
 
 
-def _thinned(points: Vector, values: Vector) -> tuple[Vector, Vector, bool]:
+def _thin_out(points: Vector, values: Vector) -> tuple[Vector, Vector, bool]:
     """Leave out corners above their neighbours' chord, a few times; say whether none is left.
 
     Any corners give an upper bound. One on or above a chord between others is none of the hull,

@@ -26,10 +26,10 @@ from discreet.privacy.gaussian import HOPELESS, Gaussian
 from discreet.privacy.profile import SMALLEST
 
 
-def added(epsilons: Vector, shift: float, rate: float) -> Vector:
+def added_deltas(epsilons: Vector, shift: float, rate: float) -> Vector:
     """Return delta at epsilons >= 0 of a batch that may hold one more record, against the other.
 
-    It is never below :func:`removed`.
+    It is never below :func:`removed_deltas`.
     """
     with np.errstate(over="ignore"):
         inner = np.log1p(np.expm1(epsilons) / rate)
@@ -37,7 +37,7 @@ def added(epsilons: Vector, shift: float, rate: float) -> Vector:
     return rate * Gaussian(shift).deltas(inner)
 
 
-def removed(epsilons: Vector, shift: float, rate: float) -> Vector:
+def removed_deltas(epsilons: Vector, shift: float, rate: float) -> Vector:
     """Return delta at epsilons >= 0 in the reverse order; zero from ``-ln(1 - rate)`` on."""
     if rate == 1:
         return Gaussian(shift).deltas(epsilons)
@@ -65,7 +65,7 @@ def _end_of_support(rate: float) -> tuple[float, float]:
     return float(end), math.nextafter(rest, math.inf)
 
 
-def replaced(epsilons: Vector, shift: float, rate: float) -> Vector:
+def replaced_deltas(epsilons: Vector, shift: float, rate: float) -> Vector:
     """Return delta at epsilons >= 0 of batches whose records are there independently."""
     if rate == 1:
         return Gaussian(2 * shift).deltas(epsilons)

@@ -83,11 +83,11 @@ class SampledGaussian(Stepwise):
         return not self.is_replace
 
     def one(self, epsilons: Vector) -> Vector:
-        law = one_batch.replaced if self.is_replace else one_batch.added
+        law = one_batch.replaced_deltas if self.is_replace else one_batch.added_deltas
         return law(epsilons, self.mu, self.rate)
 
     def one_reversed(self, epsilons: Vector) -> Vector:
-        law = one_batch.replaced if self.is_replace else one_batch.removed
+        law = one_batch.replaced_deltas if self.is_replace else one_batch.removed_deltas
         return law(epsilons, self.mu, self.rate)
 
     @cached_property

@@ -65,7 +65,7 @@ _POINTS = 160
 
 
 @dataclass(frozen=True)
-class Rule:
+class PartialBound:
     """A bound on delta that holds from one epsilon on."""
 
     start: float
@@ -126,35 +126,39 @@ class ShiftedGaussian(Profile):
         return frozenset(["replace" if self.is_replace else "add_remove"])
 
     @property
-    def rules(self) -> tuple[Rule, ...]:
+    def rules(self) -> tuple[PartialBound, ...]:
         """Every rule that applies to this loss and relation."""
         return self._replace_rules() if self.is_replace else self._add_remove_rules()
 
-    def _add_remove_rules(self) -> tuple[Rule, ...]:
+    def _add_remove_rules(self) -> tuple[PartialBound, ...]:
         mu, shift, sides = self.mu, self.log_ratio, 1 if self.is_one_signed else 2
-        rules = [Rule(shift, lambda e: sides * gaussian_delta(np.maximum(e - shift, 0), mu))]
+        rules = [
+            PartialBound(shift, lambda e: sides * gaussian_delta(np.maximum(e - shift, 0), mu))
+        ]
         if self.joint is not None:
-            rules.append(Rule(self.joint, lambda e: sides * gaussian_delta(e, mu)))
+            rules.append(PartialBound(self.joint, lambda e: sides * gaussian_delta(e, mu)))
         return tuple(rules)
 
-    def _replace_rules(self) -> tuple[Rule, ...]:
+    def _replace_rules(self) -> tuple[PartialBound, ...]:
         mu, shift, sides = self.mu, self.log_ratio, 1 if self.is_one_signed else 2
         tail_start = (math.sqrt(3) * 2 * mu + 2 * mu * mu) * SAFETY
         rules = [
-            Rule(shift, lambda e: _rayleigh(np.maximum(e - shift, 0), 2 * mu)),
-            Rule(
+            PartialBound(shift, lambda e: _rayleigh(np.maximum(e - shift, 0), 2 * mu)),
+            PartialBound(
                 shift + tail_start,
                 lambda e: sides * gaussian_delta(np.maximum(e - shift, 0), 2 * mu),
             ),
         ]
         if self.is_one_signed:
-            rules.append(Rule(shift, lambda e: _mean_excess(np.maximum(e - shift, 0), mu, 0.0)))
+            rules.append(
+                PartialBound(shift, lambda e: _mean_excess(np.maximum(e - shift, 0), mu, 0.0))
+            )
         if self.joint is not None:
             k = self.joint
             if self.is_one_signed:
-                rules.append(Rule(k, lambda e: _mean_excess(np.maximum(e, k), mu, k)))
+                rules.append(PartialBound(k, lambda e: _mean_excess(np.maximum(e, k), mu, k)))
             rules.append(
-                Rule(
+                PartialBound(
                     max(k, tail_start),
                     lambda e: (
                         sides

@@ -78,25 +78,25 @@ class GridLoss:
             logs: Vector = np.log(self.masses)
         return logs
 
-    def tilted(self, tilt: float) -> tuple[Vector, float]:
+    def tilt_by(self, tilt: float) -> tuple[Vector, float]:
         """Return the masses times exp(tilt * loss) over their sum, and the log of that sum."""
-        masses, total, most = self._multiplied(tilt)
+        masses, total, most = self._multiply_out(tilt)
         masses /= total
         return masses, most + math.log(total)
 
     def log_sum(self, tilt: float) -> float:
         """Return the logarithm of the sum of masses times exp(tilt * loss)."""
-        _, total, most = self._multiplied(tilt)
+        _, total, most = self._multiply_out(tilt)
         return most + math.log(total)
 
     def mean(self, tilt: float) -> float:
         """Return the mean of the tilted loss."""
         if tilt not in self._means:
-            masses, _ = self.tilted(tilt)
+            masses, _ = self.tilt_by(tilt)
             self._means[tilt] = float(masses @ self.losses)
         return self._means[tilt]
 
-    def _multiplied(self, tilt: float) -> tuple[Vector, float, float]:
+    def _multiply_out(self, tilt: float) -> tuple[Vector, float, float]:
         exponents = tilt * self.losses
         exponents += self._logs
         most = float(exponents.max())
@@ -182,10 +182,10 @@ class ComposedLoss:
             return 1.0
         infinite = -math.expm1(sum(times * math.log1p(-loss.beyond) for loss, times in self.parts))
         tilt = _best_tilt(self.parts, self.mu, epsilon)
-        composed = self._composed(tilt)
+        composed = self._compose_at(tilt)
         # Chernoff: exp(tilt * e) times the Gaussian's delta at e is at most exp(most).
         most = self.mu**2 * tilt * (1 + tilt) / 2
-        near = composed.between(*self._felt(tilt, epsilon))
+        near = composed.between(*self._window_felt(tilt, epsilon))
         weights = self._weights(tilt, epsilon - composed.losses[near], most)
         total = float(composed.masses[near] @ weights) + 2 * math.exp(_LOG_OUTSIDE)
         total += math.exp(-_FAR) * composed.mass
@@ -195,7 +195,7 @@ class ComposedLoss:
         exponent += _EXPONENT_ROUNDING * (logarithms + tilt * span + most)
         return math.exp(min(exponent, 700.0)) * total + infinite + SMALLEST
 
-    def _felt(self, tilt: float, epsilon: float) -> tuple[float, float]:
+    def _window_felt(self, tilt: float, epsilon: float) -> tuple[float, float]:
         """Return the losses between which weights are not negligible.
 
         With d the epsilon minus the loss, a weight is at most exp(tilt * d); and, by Chernoff with
@@ -217,11 +217,11 @@ class ComposedLoss:
         weights: Vector = np.exp(np.minimum(rest + tilt * distances - most, 0.0))
         return weights
 
-    def _composed(self, tilt: float) -> Composed:
+    def _compose_at(self, tilt: float) -> Composed:
         if tilt not in self._known:
             if len(self._known) == _KEPT:
                 self._known.pop(next(iter(self._known)))
-            self._known[tilt] = _convolved(self.parts, tilt)
+            self._known[tilt] = _convolve(self.parts, tilt)
         return self._known[tilt]
 
 
@@ -245,15 +245,15 @@ class Composed:
         return slice(int(first), int(last))
 
 
-def _convolved(parts: Sequence[tuple[GridLoss, int]], tilt: float) -> Composed:
+def _convolve(parts: Sequence[tuple[GridLoss, int]], tilt: float) -> Composed:
     from scipy import fft  # slow to import
 
-    tilted = [loss.tilted(tilt) for loss, _ in parts]
+    tilted = [loss.tilt_by(tilt) for loss, _ in parts]
     lowest, size = _window(parts, tilt, tilted)
     transform = np.ones(size // 2 + 1, dtype=np.complex128)
     log_total, roughness, span, start = 0.0, 1.0, 0.0, 0
     for (loss, times), (masses, log_sum) in zip(parts, tilted, strict=True):
-        folded = _wrapped(masses, size)
+        folded = _wrap_around(masses, size)
         transform = transform * _power(fft.rfft(folded), times)
         log_total += times * log_sum
         roughness += times * float(np.linalg.norm(folded))
@@ -337,7 +337,7 @@ def _window(
     return lowest, fft.next_fast_len(max(highest - lowest + 1, 2), real=True)
 
 
-def _wrapped(masses: Vector, size: int) -> Vector:
+def _wrap_around(masses: Vector, size: int) -> Vector:
     """Add up the masses whose positions agree modulo ``size``."""
     rows = -(-masses.size // size)
     padded: Vector = np.pad(masses, (0, rows * size - masses.size))
