@@ -31,6 +31,7 @@ def test_every_mechanism_has_a_pair_of_checked_neighbours_for_either_unit(name, 
         assert unit in case.subject
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_small_audit_of_every_mechanism_finds_no_violation(name, unit):

@@ -76,6 +76,7 @@ def test_a_cluster_gives_the_same_model(folder, frame):
     assert (said.to_numpy() == plain.predict(frame[list(COLUMNS)])).all()
 
 
+@pytest.mark.slow
 @rehearsal
 def test_a_worker_killed_in_passes_changes_nothing(workers, folder, frame, monkeypatch):
     plain = model(rehearsal=1).fit(frame[list(COLUMNS)], frame["readmitted"])

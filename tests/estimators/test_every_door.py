@@ -92,6 +92,7 @@ HOLD_ROWS = (QuantileEstimator, Threshold)
 """Their mechanism sorts or counts all rows in one memory."""
 
 
+@pytest.mark.slow
 @rehearsal
 @every_kind
 @pytest.mark.parametrize("door", DOORS)

@@ -37,6 +37,7 @@ WEIGHTED = [
 ]
 
 
+@pytest.mark.slow
 @rehearsal
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @parametrize_with_checks(

@@ -127,6 +127,7 @@ def test_the_true_profile_of_the_worst_pair_is_within_the_guarantee(case):
     check_exact_audit(case, case.plan())
 
 
+@pytest.mark.slow
 @every_single_release
 def test_an_audit_certifies_no_more_than_is_claimed_but_most_of_it(case):
     # Fixed rehearsal noise: nothing here can flake.

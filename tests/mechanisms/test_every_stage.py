@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from discreet.noise import RehearsalNoise
 from discreet.privacy import Budget
@@ -42,6 +43,7 @@ def test_the_true_profile_of_the_worst_pair_is_within_the_guarantee(case):
         assert case.apart(plan, case.worst_pair) >= 0.99 * plan.guarantee.profile.pure_epsilon
 
 
+@pytest.mark.slow
 @every_case
 def test_an_audit_certifies_no_more_than_is_claimed_but_most_of_it(case):
     # Fixed rehearsal noise: nothing here can flake.

@@ -50,6 +50,7 @@ def test_forgetting_that_a_replaced_record_moves_twice_is_caught(case):
     assert_caught(check_exact_audit, case, mutant)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("case", "factor"),
     [(GAUSSIAN_REPLACE, 0.5), (LAPLACE_REPLACE, 0.5), (LAPLACE_ADD, 1 / math.sqrt(2)),
@@ -144,7 +145,7 @@ def test_entries_stored_in_pieces_that_escape_clipping_are_caught(monkeypatch):
         csr.has_canonical_format = True
         return csr
 
-    monkeypatch.setattr("discreet.data.sparse._canonical", trusting)
+    monkeypatch.setattr("discreet.data.sparse._make_canonical", trusting)
     wide = replace(plan, grid=replace(plan.grid, bound=100.0))
     assert_caught(check_sensitivity, case, wide, [pair])
 

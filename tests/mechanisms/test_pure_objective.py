@@ -77,6 +77,7 @@ def in_a_square(problem, unit, scale):
 # What the rules claim, against the exact density.
 
 
+@pytest.mark.slow
 @UNITS
 @pytest.mark.parametrize("shift", [0.1, 1.0])
 @pytest.mark.parametrize("joint", [0.2, 1.0, 3.0, 30.0])
