@@ -69,6 +69,7 @@ def test_planning_and_refusing_read_no_row(case, monkeypatch):
     assert ledger.history() == ()
 
 
+@pytest.mark.slow
 @every_case
 @pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 8.0])
 @pytest.mark.parametrize("delta", [1e-12, 1e-6, 1e-3])
@@ -106,6 +107,7 @@ def test_the_noise_is_no_larger_than_it_must_be(case):
     assert plan.guarantee.epsilon(case.budget.delta) >= 0.999 * case.budget.epsilon
 
 
+@pytest.mark.slow
 @every_single_release
 def test_without_noise_neighbours_stay_within_the_declared_sensitivity(case):
     plan = case.plan()

@@ -21,6 +21,7 @@ from support.checks import (
 every_case = every(StagedCase)
 
 
+@pytest.mark.slow
 @every_case
 def test_without_noise_neighbours_stay_within_the_declared_sensitivity(case):
     plan = case.plan()

@@ -94,6 +94,7 @@ def test_jointly_smooth_losses_cost_no_more_than_claimed(loss, joint, shift, uni
         assert true >= 0.98 * claimed or (loss == Logistic() and unit is SWAP)
 
 
+@pytest.mark.slow
 @UNITS
 @pytest.mark.parametrize("shift", [0.1, 1.0])
 @pytest.mark.parametrize("log_ratio", [0.02, 0.5, 3.0])
@@ -224,6 +225,7 @@ SQUARE = problem_of(MarginLogistic(margin=6.0), 50.0, Box([-1, -1], [1, 1]), p=2
 BUDGET = Budget(1.0)
 
 
+@pytest.mark.slow
 @UNITS
 @pytest.mark.parametrize("law", ["laplace", "radial"])
 @pytest.mark.parametrize("budget", [Budget(1.0), Budget(1.0, 1e-6)], ids=["pure", "with delta"])
