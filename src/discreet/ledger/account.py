@@ -194,13 +194,13 @@ class Account:
 
     def share(self, standing: Standing) -> float:
         """Return which share of the budget is used up by what stands against one part."""
+        if any(not any(costs) for costs in standing.costs):
+            return 0.0  # limits take a calibration
         shares = [1.0]
         for rule, costs in zip(self._filters, standing.costs, strict=True):
             needed = [pair for pair in zip(costs, rule.limit, strict=True) if pair[0] > 0]
             if all(limit > 0 for _, limit in needed):
-                shares.append(
-                    max((float(cost) / float(limit) for cost, limit in needed), default=0.0)
-                )
+                shares.append(max(float(cost) / float(limit) for cost, limit in needed))
         return round(min(shares), 6)
 
     def remaining(
