@@ -30,6 +30,7 @@ from discreet.estimators import base
 from discreet.ledger import MemoryLedger
 from discreet.noise import RehearsalNoise
 from discreet.privacy import Budget
+from support.estimators import watched_cells
 from support.rules import compares_fits, expected_to_fail
 
 rehearsal = pytest.mark.filterwarnings("ignore::discreet.errors.RehearsalWarning")
@@ -326,3 +327,18 @@ def test_data_frames_keep_the_names_of_their_columns():
     ):
         assert model.fit(frame, y).feature_names_in_.tolist() == ["a", "b", "c"]
         assert len(model.predict(frame)) == len(frame)
+
+
+@pytest.mark.parametrize(
+    ("kind", "declared", "labels"),
+    [
+        (LinearRegression, {"bounds_X": (-1, 1), "bounds_y": (-1, 1)}, NUMBERS),
+        (LogisticRegression, {"data_norm": 1.0, "classes": ["no", "yes"]}, CLASSES),
+    ],
+)
+def test_no_cell_is_read_before_the_accountant_is_charged(kind, declared, labels):
+    read = []
+    model = kind(epsilon=1.0, accountant=BudgetAccountant(0.5, 0.0), **declared)
+    with pytest.raises(BudgetError):
+        model.fit(watched_cells(X[:60], read), labels[:60])
+    assert read == []

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
-
 import dask
 import dask.array as da
 import dask.dataframe as dd
@@ -21,7 +19,7 @@ from discreet.estimators.base import WeightedEstimator
 from discreet.linear_model import LowRankRegressor
 from discreet.location import Threshold
 from discreet.location.base import QuantileEstimator
-from support.estimators import ALL, WEIGHTS, X, labels_for, learnt, make, rehearsal
+from support.estimators import ALL, WEIGHTS, X, labels_for, learnt, make, rehearsal, watched_cells
 
 NAMES = ["a", "b", "c"]
 FRAME = pd.DataFrame(X, columns=NAMES)
@@ -154,29 +152,15 @@ def test_weights_count_or_are_refused_in_a_sentence(kind):
         make(kind, **SETTINGS).fit(*given, more=1)
 
 
-class Cell:
-    """A number of a foreign type, which tells when it is read."""
-
-    def __init__(self, value, read):
-        self.value, self.read = value, read
-
-    def __float__(self):
-        self.read.append(self)
-        return float(self.value)
-
-
-Real.register(Cell)
-
-
 @every_kind
 @pytest.mark.parametrize("container", ["lists", "objects", "pandas"])
 def test_no_cell_is_read_before_the_charge(kind, container):
     read = []
-    cells = [[Cell(value, read) for value in row] for row in X.tolist()]
+    cells = watched_cells(X, read)
     table = {
-        "lists": lambda: cells,
-        "objects": lambda: np.array(cells, dtype=object),
-        "pandas": lambda: pd.DataFrame(np.array(cells, dtype=object), columns=NAMES),
+        "lists": cells.tolist,
+        "objects": lambda: cells,
+        "pandas": lambda: pd.DataFrame(cells, columns=NAMES),
     }[container]()
     labels = labels_for(kind)
     given = (table,) if labels is None else (table, labels)
@@ -185,3 +169,52 @@ def test_no_cell_is_read_before_the_charge(kind, container):
         make(kind, epsilon=1.0, delta=0.0, ledger=ledger).fit(*given)
     assert read == []
     assert ledger.history() == ()
+
+
+@every_kind
+def test_a_refused_fit_leaves_the_model_as_it_was(kind):
+    """What it learnt, what is promised of it and what its columns are called go together."""
+    ledger, labels = MemoryLedger(Budget(1.0, 1e-5)), labels_for(kind)
+    targets = () if labels is None else (labels,)
+    model = make(kind, ledger=ledger).fit(FRAME, *targets)
+    before = dict(vars(model))
+    with pytest.raises(BudgetExceeded):
+        model.fit(FRAME.rename(columns=str.upper), *targets)
+    assert vars(model) == before
+    assert list(model.feature_names_in_) == NAMES
+
+
+@rehearsal
+@every_kind
+def test_a_sentence_that_cannot_be_printed_comes_after_the_fit(kind, monkeypatch):
+    labels = labels_for(kind)
+    given = (X,) if labels is None else (X, labels)
+    model = make(kind, rehearsal=1).fit(*given)
+    first = learnt(model)
+
+    def fail(*_):
+        raise BrokenPipeError
+
+    monkeypatch.setattr("builtins.print", fail)
+    with pytest.raises(BrokenPipeError):
+        model.set_params(epsilon=0.5, rehearsal=2, verbose=1).fit(*given)
+    assert (learnt(model) != first).any()
+    assert model.release_.guarantee is model.privacy_
+
+
+@rehearsal
+@every_kind
+def test_what_is_learnt_shares_no_memory_with_the_release(kind):
+    labels = labels_for(kind)
+    model = make(kind, rehearsal=1).fit(*((X,) if labels is None else (X, labels)))
+    value = np.asarray(model.release_.value)
+    shared = [name for name in model.learns if np.shares_memory(getattr(model, name), value)]
+    assert shared == []
+
+
+def test_a_list_of_targets_with_one_row_in_it_is_a_list_of_targets():
+    targets = [0.1] * len(X)
+    targets[7] = [0.1, 0.2]
+    model = LowRankRegressor(ledger=(ledger := MemoryLedger(Budget(5.0, 1e-5))))
+    assert model.fit(X, targets).coef_.shape == (3,)
+    assert len(ledger.history()) == 1

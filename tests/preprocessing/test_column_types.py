@@ -150,9 +150,39 @@ def test_a_level_is_found_in_floats_of_fewer_bits(narrow):
     levels = Category([0.5, 0.25] if narrow is np.float16 else [0.1, 0.2])
     cells = np.array([*levels.levels, 7.0], dtype=narrow)
     expected = [[1, 0], [0, 1], [0, 0]]
-    for X in (pd.DataFrame({"x": cells}), pa.table({"x": cells})):
+    sparse = pd.DataFrame({"x": pd.arrays.SparseArray(cells)})
+    for X in (pd.DataFrame({"x": cells}), pa.table({"x": cells}), sparse):
         scaler = BoundedScaler({"x": levels}, centre_categories=False)
         assert scaler.transform(X).tolist() == expected
+
+
+@pytest.mark.parametrize("narrow", ["float16", "float32", "float64", "int64"])
+@pytest.mark.parametrize("fill", [0, np.nan])
+def test_no_cell_of_a_sparse_column_decides_how_others_are_read(narrow, fill):
+    """Pandas has another type for a column as soon as one cell is the fill value."""
+    levels = Category([1, 2])
+    for odd in (1, 0, 2):
+        cells = np.array([1, 2, 2, odd]).astype(narrow)
+        column = pd.arrays.SparseArray(cells, fill_value=fill, dtype=pd.SparseDtype(narrow, fill))
+        scaler = BoundedScaler({"x": levels}, centre_categories=False)
+        found = scaler.transform(pd.DataFrame({"x": column}))
+        assert found[:3].tolist() == [[1, 0], [0, 1], [0, 1]]
+
+
+def test_a_sparse_column_is_too_coarse_for_what_its_numbers_are_too_coarse_for():
+    cells = pd.DataFrame({"x": pd.arrays.SparseArray(np.array([0.1, 0.2], dtype="f2"))})
+    with pytest.raises(InputError, match="of type float16, too coarse"):
+        BoundedScaler({"x": Category([0.1, 0.2])}).transform(cells)
+
+
+def test_what_a_type_is_made_of_is_in_no_refusal():
+    struct = pa.table({"x": [{"quetzal": 1}, {"quetzal": 2}]})
+    for table in (struct, struct.to_pandas(types_mapper=pd.ArrowDtype)):
+        with pytest.raises(InputError, match=r"its type is struct\.") as refused:
+            BoundedScaler({"x": NUMBER}).transform(table)
+        assert "quetzal" not in str(refused.value)
+    assert kind_of(np.dtype("S17")).words == "bytes"
+    assert kind_of(np.dtype([("quetzal", "f8")])).words == "records"
 
 
 def test_text_that_spells_a_truth_value_is_one_where_such_are_declared():

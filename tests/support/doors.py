@@ -164,8 +164,8 @@ def _pandas(dtype: Any, cells: list[Any]) -> Any:
     return pd.Series(_objects(cells), dtype=object).astype(dtype)
 
 
-def _sparse_series(cells: list[Any]) -> Any:
-    return pd.Series(pd.arrays.SparseArray(_numpy("float64", cells)))
+def _sparse_series(dtype: str, cells: list[Any]) -> Any:
+    return pd.Series(pd.arrays.SparseArray(_numpy(dtype, cells)))
 
 
 def _categorical(cells: list[Any]) -> Any:
@@ -225,7 +225,11 @@ PANDAS_NUMBERS = (
     Store("Float64", partial(_pandas, "Float64"), (None, *FLOATS[1:])),
     Store("Float32", partial(_pandas, "Float32"), (None, *NARROW[1:])),
     Store("category", _categorical, (None, 1e308, math.inf, 0.1)),
-    Store("Sparse", _sparse_series, FLOATS),
+    Store("Sparse", partial(_sparse_series, "float64"), FLOATS),
+    *(
+        Store(f"Sparse {kind}", partial(_sparse_series, kind), NARROW)
+        for kind in ("float32", "float16")
+    ),
     Store("int64[pyarrow]", partial(_arrow_series, pa.int64()), (None, *WHOLE)),
     Store("double[pyarrow]", partial(_arrow_series, pa.float64()), (None, *FLOATS)),
     Store("float[pyarrow]", partial(_arrow_series, pa.float32()), (None, *NARROW)),

@@ -6,6 +6,7 @@ Tests of all estimators take them from here; fits are shared.
 from __future__ import annotations
 
 from functools import cache
+from numbers import Real
 
 import numpy as np
 import pytest
@@ -96,3 +97,25 @@ def learnt(model):
     """Return all that a fitted model of any kind has learnt, as one vector of numbers."""
     found = [np.ravel(getattr(model, name)) for name in sorted(model.learns)]
     return np.concatenate([part for part in found if part.dtype.kind in "fi"]).astype(float)
+
+
+class WatchedCell:
+    """A number of a foreign type, which tells when it is read."""
+
+    def __init__(self, value, read):
+        self.value, self.read = value, read
+
+    def __float__(self):
+        self.read.append(self)
+        return float(self.value)
+
+
+Real.register(WatchedCell)
+
+
+def watched_cells(table, read):
+    """Return a table of cells that list themselves in ``read`` when they are read."""
+    cells = np.empty(table.shape, dtype=object)
+    for place, value in np.ndenumerate(table):
+        cells[place] = WatchedCell(value, read)
+    return cells

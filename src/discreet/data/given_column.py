@@ -26,6 +26,7 @@ from discreet.data.kinds import (
     OTHER,
     TEXT,
     is_categorical,
+    is_sparse_column,
     kind_of,
 )
 from discreet.data.source import refuse_changed
@@ -184,7 +185,7 @@ def _of_pandas(values: Any, name: str) -> GivenColumn:
         return GivenColumn(listed.kind, OBJECTS, size, lambda: _read_codes(listed, coded.codes))
     if isinstance(dtype, np.dtype):
         return _of_array(np.asarray(values), name)
-    if str(dtype).startswith("Sparse["):
+    if is_sparse_column(dtype):
         return _of_sparse(getattr(values, "array", values), name)
     kind = _kind_held(dtype, name)
     if kind == NUMBER and dtype.kind in NUMERIC_KINDS:
@@ -213,7 +214,10 @@ def _of_sparse(values: Any, name: str) -> GivenColumn:
         return GivenColumn(kind, subtype, len(values), lambda: _read_sparse(values))
     dtype = subtype if subtype.kind in NUMERIC_KINDS else OBJECTS
     return GivenColumn(
-        kind, dtype, len(values), lambda: (_of_array(np.asarray(values), name).cells, None)
+        kind,
+        dtype,
+        len(values),  # left to itself, pandas chooses a type by what the cells are
+        lambda: (_of_array(np.asarray(values, dtype=dtype), name).cells, None),
     )
 
 
@@ -286,7 +290,7 @@ def _kind_held(dtype: Any, name: str) -> str:
     if kind.holds == OTHER and not kind.is_bytes:
         raise InputTypeError(
             f"{name} must hold numbers, text or truth values; got the type "
-            f"{kind.words.partition('<')[0]}. Convert it first."
+            f"{kind.words}. Convert it first."
         )
     return TEXT if kind.is_bytes else kind.holds
 

@@ -160,7 +160,9 @@ def kind_of(dtype: Any) -> ColumnKind:
         return _kind_of_polars(dtype)
     if library == "pyarrow":
         return _kind_of_arrow(dtype)
-    words = str(dtype)
+    if is_sparse_column(dtype):
+        return kind_of(dtype.subtype)
+    words = name_of_type(dtype)
     if is_categorical(dtype):
         is_known = dtype.categories is not None and UNKNOWN not in dtype.categories
         return kind_of(dtype.categories.dtype) if is_known else ColumnKind(ANYTHING, words)
@@ -173,6 +175,24 @@ def kind_of(dtype: Any) -> ColumnKind:
     return ColumnKind(ANYTHING if words == "object" else OTHER, words, is_bytes=dtype.kind == "S")
 
 
+def name_of_type(dtype: Any) -> str:
+    """Return the name of a type without its parameters: they may be made of cells.
+
+    Examples
+    --------
+    >>> name_of_type(np.dtype("S17")), name_of_type(np.dtype("datetime64[s]"))
+    ('bytes', 'datetime64')
+    """
+    if isinstance(dtype, np.dtype) and dtype.kind in "SV":
+        return "bytes" if dtype.kind == "S" else "records"
+    return re.split(r"[<\[({]", str(dtype))[0]
+
+
+def is_sparse_column(dtype: Any) -> bool:
+    """Say whether a column of pandas stores only what differs from a fill value."""
+    return type(dtype).__name__ == "SparseDtype"
+
+
 def is_categorical(dtype: Any) -> bool:
     """Say whether a column is stored as places in a list of categories."""
     return type(dtype).__name__ == "CategoricalDtype"
@@ -181,14 +201,14 @@ def is_categorical(dtype: Any) -> bool:
 def _kind_of_arrow(dtype: Any) -> ColumnKind:
     if hasattr(dtype, "value_type") and str(dtype).startswith("dictionary"):
         return _kind_of_arrow(dtype.value_type)
-    words = str(dtype)
+    words = name_of_type(dtype)
     if words == "null":
         return ColumnKind(ANYTHING, words)
     if words in ARROW_TEXT:
         return ColumnKind(TEXT, words)
     if re.split(r"\d|\(", words)[0] in ARROW_NUMBERS:
         return ColumnKind(NUMBER, words, NARROW.get(words))
-    return ColumnKind(OTHER, words, is_bytes=words.partition("[")[0] in ARROW_BYTES)
+    return ColumnKind(OTHER, words, is_bytes=words in ARROW_BYTES)
 
 
 def _kind_of_polars(dtype: Any) -> ColumnKind:

@@ -110,6 +110,19 @@ class PrivateEstimator(Storable):
         """Keep what was released, in the words of scikit-learn."""
 
     def _fit(self, X: Any, y: Any, weights: Any, target: Any, purpose: str) -> Self:
+        """Fit, or leave a model as it was: what it learnt and what is promised go together."""
+        before = self.__dict__.copy()
+        try:
+            self._learn(X, y, weights, target, purpose)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        if self.verbose > 0:
+            print(self.privacy_.sentence())
+        return self
+
+    def _learn(self, X: Any, y: Any, weights: Any, target: Any, purpose: str) -> None:
         """Check, accept, ask, release, keep."""
         _checks.instance(str, purpose=purpose)
         budget, unit = Budget(self.epsilon, self.delta), unit_named(self.unit)
@@ -141,10 +154,7 @@ class PrivateEstimator(Storable):
             reasons=asked.reasons,
         )
         self.privacy_ = self.release_.guarantee
-        if self.verbose > 0:
-            print(self.privacy_.sentence())
         self._keep(asked, table.target)
-        return self
 
     def _accept(self, X: Any, y: Any, weights: Any) -> Table:
         """Accept a table in memory by its types and shape; no cell is read.
@@ -197,7 +207,7 @@ class PrivateEstimator(Storable):
 
     def _most_rows(self, rows: Source, budget: Budget, unit: Unit) -> int:
         """Return the number of rows if it is no secret, and the bound on it otherwise."""
-        if budget.is_private and not rows.knows_count:
+        if not rows.knows_count and not is_free(budget, self.ledger):
             return self.max_rows  # rows would have to be read for it
         return rows.count if is_count_told(budget, unit, self.ledger) else self.max_rows
 
@@ -335,8 +345,11 @@ def is_count_told(budget: Budget, unit: Unit, ledger: AbstractLedger | None) -> 
     An infinite budget promises nothing. But a ledger refuses it, and what is said until then must
     tell nothing of the rows.
     """
-    if unit.count_is_public:
-        return True
+    return unit.count_is_public or is_free(budget, ledger)
+
+
+def is_free(budget: Budget, ledger: AbstractLedger | None) -> bool:
+    """Say whether nothing is promised and no ledger will refuse that."""
     return not budget.is_private and (ledger is None or isinstance(ledger, NoLedger))
 
 

@@ -205,7 +205,7 @@ class LowRankRegressor(RegressorMixin, PlainEstimator):  # type: ignore[misc]
 
     def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
         target = self._several(target)
-        constant, value = asked.question.bounds.intercept, np.asarray(self.release_.value)
+        constant, value = asked.question.bounds.intercept, np.array(self.release_.value)
         matrix = value.reshape(-1, target.count).T
         self.coef_ = np.ascontiguousarray(matrix if constant is None else matrix[:, :-1])
         self.intercept_ = np.zeros(len(matrix)) if constant is None else constant * matrix[:, -1]
@@ -243,13 +243,19 @@ def _accept_targets(model: Any, y: Any) -> _Targets:
     """Accept one number for each row, or several; those that are none are NaN."""
     if sparse.issparse(y):
         raise InputTypeError("targets must be a dense array; use y.toarray().")
-    is_listed = isinstance(y, Sequence) and not hasattr(y, "shape")
-    if len(getattr(y, "shape", ())) == 2 or (is_listed and any(map(is_row, y))):
+    if len(getattr(y, "shape", ())) == 2 or _lists_rows(y):
         table = accept_matrix(y, "y")
         return _Targets(table.shape, False, lambda: as_floats(table.numbers()))
     column = accept_target(model, y)
     check_numbers(column)
     return _Targets((len(column), 1), True, lambda: column.numbers()[:, None])
+
+
+def _lists_rows(y: Any) -> bool:
+    """Say whether most entries of a list are rows themselves: a single one does not decide."""
+    if not isinstance(y, Sequence) or hasattr(y, "shape"):
+        return False
+    return 2 * sum(map(is_row, y)) > len(y)
 
 
 def _side_by_side(table: Any, columns: Array) -> Any:

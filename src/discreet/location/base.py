@@ -43,7 +43,7 @@ class LocationEstimator(PlainEstimator):
         return Asked(question, mechanism, (COLUMNS_FOUND,))
 
     def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
-        self.location_ = np.asarray(self.release_.value)
+        self.location_ = np.array(self.release_.value)
 
 
 class ColumnEstimator(LocationEstimator):

@@ -28,7 +28,14 @@ from discreet.data.frame import (
     side_by_side,
 )
 from discreet.data.given_column import column_of, family
-from discreet.data.kinds import ANYTHING, TEXT, ColumnKind, check_kind, kind_of
+from discreet.data.kinds import (
+    ANYTHING,
+    TEXT,
+    ColumnKind,
+    check_kind,
+    is_sparse_column,
+    kind_of,
+)
 from discreet.data.matrix import cells_of
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import L2Ball
@@ -493,6 +500,9 @@ def _cells_of_frame(X: Any, name: Any, declared: Column) -> Cells:
     if family(column) == "polars" and kind_of(dtype).holds == TEXT:
         text: Cells = column_of(column, "X").cells  # NumPy's of it would panic at what is no UTF-8
         return text
+    if is_sparse_column(dtype):
+        numbers: Cells = column_of(column, "X").stored_numbers()
+        return numbers
     held = column if is_arrow(X) else arrow_array_of(column)
     if held is None:
         return np.asarray(column)

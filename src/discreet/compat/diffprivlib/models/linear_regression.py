@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import RegressorMixin
 
-from discreet._types import Vector
+from discreet._types import Array, Vector
 from discreet.compat.diffprivlib.accountant import BudgetAccountant, books_for
 from discreet.compat.diffprivlib.models.adapter import Adapter
 from discreet.errors import InputError, InputTypeError
-from discreet.estimators.base import accept_target, silence
-from discreet.estimators.features import accept_numbers, read_rows
+from discreet.estimators.base import silence
+from discreet.estimators.features import FeatureMap, PlainFeatures, accept_numbers, read_rows
 from discreet.ledger import AbstractLedger
 from discreet.linear_model import Ridge
 from discreet.privacy import Unit
@@ -24,6 +26,26 @@ LARGEST = 1e100
 
 NO_RIDGE = 1e-9
 """The penalty without privacy, where nothing asks for one; columns lie in [-1, 1]."""
+
+
+@dataclass(frozen=True)
+class _FramedFeatures(PlainFeatures):
+    """Columns clipped to their bounds and brought to [-1, 1]."""
+
+    frame: Callable[[Array], Array] = np.asarray
+
+    def _count(self, rows: Any) -> Any:
+        return self.frame(rows)
+
+
+class _FramedRidge(Ridge):
+    """Ridge regression that frames rows where it reads them: after the charge."""
+
+    frame: Callable[[Array], Array]
+
+    def feature_map(self) -> FeatureMap:
+        plain = super().feature_map()
+        return _FramedFeatures(plain.region, plain.constant, frame=self.frame)
 
 
 class LinearRegression(RegressorMixin, Adapter):  # type: ignore[misc]
@@ -49,9 +71,8 @@ class LinearRegression(RegressorMixin, Adapter):  # type: ignore[misc]
     random_state
         Never used: noise is always the operating system's. Anything but None is warned about.
     accountant
-        Where the fit is paid for, before anything is learnt from the rows; until then they are
-        only checked for their types and clipped, each by itself. A :class:`BudgetAccountant`, or
-        any ledger of this library. By default the default accountant at the time of the fit.
+        Where the fit is paid for, before any cell is read. A :class:`BudgetAccountant`, or any
+        ledger of this library. By default the default accountant at the time of the fit.
     delta, unit
         Not in diffprivlib. A positive delta allows Gaussian noise. The unit is ``"replace"`` one
         record, or ``"add_remove"`` one.
@@ -128,24 +149,23 @@ class LinearRegression(RegressorMixin, Adapter):  # type: ignore[misc]
         if sparse.issparse(X):
             raise InputTypeError("X must be dense; got sparse rows. Use X.toarray().")
         target_range = _lows_and_highs(bounds_y=self.bounds_y, width=1)
-        X, y = accept_numbers(self, X, reset=True).encode(), accept_target(self, y)
-        low, high = _lows_and_highs(bounds_X=self.bounds_X, width=X.shape[1])
+        _, width = accept_numbers(self, X, reset=True).shape
+        low, high = _lows_and_highs(bounds_X=self.bounds_X, width=width)
         shift, scale = self._frame(low, high)
-        private = Ridge(
+        private = _FramedRidge(
             self.epsilon,
             self.delta,
-            math.sqrt(X.shape[1]),
+            math.sqrt(width),
             self.unit,
             books_for(self.accountant, self.unit, self.epsilon),
             target_range=(float(target_range[0][0]), float(target_range[1][0])),
             alpha=None if math.isfinite(self.epsilon) else NO_RIDGE,
             fit_intercept=self.fit_intercept,
         )
-        names = getattr(self, "feature_names_in_", None)
-        private.fit((np.clip(X, low, high) - shift) / scale, y)
+        private.frame = lambda rows: (np.clip(rows, low, high) - shift) / scale
+        private.fit(X, y)
+        del private.frame
         self._copy_fitted(private)
-        if names is not None:
-            self.feature_names_in_ = names
         self.coef_ = private.coef_ / scale
         self.intercept_ = float(private.intercept_ - self.coef_ @ shift)
         return self
