@@ -27,8 +27,8 @@ class LinearClassifier(ProbabilisticClassifier):
     Three or more classes are learnt at once, by the softmax loss that asks for the same margin: one
     record moves its gradient by no more than the root of two, whatever the number of classes, where
     problems of one class each have to share the budget. So it is if ``delta > 0``, columns are
-    standardised and there are at most 512 coefficients; otherwise, and without privacy, each class
-    is told from the rest by a problem of its own. ``mechanism="private_standardisation"`` asks for
+    standardised and there are at most 512 coefficients; otherwise each class is told from the rest
+    by a problem of its own. ``mechanism="private_standardisation"`` asks for
     that, ``mechanism="noisy_gradient"`` for softmax without a standardisation.
 
     Parameters

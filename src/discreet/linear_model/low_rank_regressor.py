@@ -22,7 +22,7 @@ from discreet.estimators.base import PlainEstimator, Table, accept_target, check
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap, PlainFeatures, read_rows
 from discreet.estimators.linear import INTERCEPT_SHARE
-from discreet.estimators.penalty_strength import ridge_at_cost
+from discreet.estimators.penalty_strength import VANISHING, ridge_at_cost
 from discreet.estimators.predicting import row_by_row
 from discreet.estimators.targets import LearningTarget, SeveralNumbers, check_numbers
 from discreet.estimators.task import Asked, Shape
@@ -203,12 +203,13 @@ class LowRankRegressor(RegressorMixin, PlainEstimator):  # type: ignore[misc]
         return replace(problem, ridge=self._ridge(problem, budget))
 
     def _ridge(self, problem: SeveralOutputs, budget: Budget) -> float:
+        least = VANISHING * problem.row_smoothness
         if not budget.is_private:
-            return problem.row_smoothness if self.alpha is None else self.alpha
+            return least if self.alpha is None else self.alpha
 
         one = budget.epsilon / problem.rank
         if self.alpha is None:
-            return ridge_at_cost(problem.row_smoothness, USUAL_BEND * one)
+            return max(ridge_at_cost(problem.row_smoothness, USUAL_BEND * one), least)
         return max(self.alpha, ridge_at_cost(problem.row_smoothness, MOST_BEND * one))
 
     def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
