@@ -151,7 +151,7 @@ def _fitted(make: Callable[[], Any], X: Any, y: Any) -> Any:
 def _dask_ml(solver: str, X: Any, y: Any) -> Any:
     from dask_ml.linear_model import LogisticRegression
 
-    return LogisticRegression(solver=solver).fit(X, y)
+    return LogisticRegression(solver=solver, data_norm=1.0).fit(X, y)
 
 
 if __name__ == "__main__":

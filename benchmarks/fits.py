@@ -61,7 +61,7 @@ def gradient_norm(model: Plain, X: object, y: np.ndarray, strength: float) -> fl
 def dense(count: int, width: int) -> None:
     print(f"Dense logistic regression, {count:,} x {width}")
     X, y = rows_and_labels(count, width)
-    private = LogisticRegression(1.0, 1e-9, classes=[0, 1], fit_intercept=False)
+    private = LogisticRegression(1.0, 1e-9, classes=[0, 1], fit_intercept=False, data_norm=1.0)
     print(f"  first fit, with its plan: {seconds(lambda: private.fit(X, y)):.2f} s")
     strength = 1 / (1.2 * (1 + 2.0**-20) ** 2)
     wanted = 1e-6
@@ -92,7 +92,7 @@ def newsgroups(folder: Path) -> None:
     norms = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
     X = sparse.csr_array(sparse.diags_array(1 / np.maximum(norms, 1e-12)) @ X)
     print(f"20 newsgroups, one class against the rest, {X.shape[0]:,} x {X.shape[1]:,} sparse")
-    private = LogisticRegression(1.0, 1e-9, classes=[0, 1], fit_intercept=False)
+    private = LogisticRegression(1.0, 1e-9, classes=[0, 1], fit_intercept=False, data_norm=1.0)
     print(f"  first fit, with its plan: {seconds(lambda: private.fit(X, y)):.2f} s")
     strength = 1 / (1.2 * (1 + 2.0**-20) ** 2)
     exact = Plain(C=strength, fit_intercept=False, tol=1e-10, max_iter=1000)
@@ -134,7 +134,7 @@ def many_draws(folds: int, draws: int) -> None:
 
 def growth(counts: list[int]) -> None:
     print("Growth with the number of rows, 50 columns")
-    private = LogisticRegression(1.0, 1e-9, classes=[0, 1])
+    private = LogisticRegression(1.0, 1e-9, classes=[0, 1], data_norm=1.0)
     times = []
     for count in counts:
         X, y = rows_and_labels(count, 50)
@@ -152,7 +152,9 @@ def wide(count: int, width: int) -> None:
     starts = np.arange(0, 100 * count + 1, 100, dtype=np.int32)
     X = sparse.csr_array((np.full(100 * count, 0.1), places.ravel(), starts), shape=(count, width))
     y = generator.integers(0, 2, size=count)
-    model = LogisticRegression(1.0, 1e-9, classes=[0, 1], mechanism="objective_perturbation")
+    model = LogisticRegression(
+        1.0, 1e-9, classes=[0, 1], mechanism="objective_perturbation", data_norm=1.0
+    )
     took = seconds(lambda: model.fit(X, y))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"  {took:.0f} s, all {model.coef_.size:,} coefficients released")

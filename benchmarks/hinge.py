@@ -58,9 +58,11 @@ def usual(rows: int) -> Usual:
 def models(epsilon: float, rows: int) -> dict[str, LinearSVC]:
     options = {"epsilon": epsilon, "delta": 1 / rows**2, "classes": [False, True]}
     return {
-        "noisy gradients": LinearSVC(loss="hinge", **options),
-        "smooth loss": LinearSVC(**options),
-        "usual settings": LinearSVC(loss="hinge", mechanism=usual(rows), C=1e6, **options),
+        "noisy gradients": LinearSVC(loss="hinge", **options, data_norm=1.0),
+        "smooth loss": LinearSVC(**options, data_norm=1.0),
+        "usual settings": LinearSVC(
+            loss="hinge", mechanism=usual(rows), C=1e6, **options, data_norm=1.0
+        ),
     }
 
 

@@ -44,7 +44,7 @@ def _matrix(table: tables.Declared) -> tables.Declared:
     """Return the common matrix: [0, 1] numbers, open categories, a constant, norm at most one."""
     X = table.X
     if table.columns is not None:
-        scaler = BoundedScaler(table.columns, centre_categories=False)
+        scaler = BoundedScaler(table.columns, centre_categories=False, data_norm=None)
         X = scaler.transform(X)
         numeric = [name for name in range(X.shape[1]) if X[:, name].min() < 0]
         X[:, numeric] = (X[:, numeric] + 1) / 2
@@ -65,7 +65,7 @@ def _matrix(table: tables.Declared) -> tables.Declared:
 
 def _logistic(epsilon: float, table: tables.Declared) -> LogisticRegression:
     delta = 1 / len(table.train) ** 2
-    return LogisticRegression(epsilon, delta, classes=[False, True])
+    return LogisticRegression(epsilon, delta, classes=[False, True], data_norm=1.0)
 
 
 def _classifier(delta: float, unit: str = "add_remove") -> Callable[[float, tables.Declared], Any]:

@@ -81,7 +81,7 @@ def parts_of(model):
     return inside
 
 
-CLASSIFIER = LogisticRegression(classes=[False, True], max_weight=8.0)
+CLASSIFIER = LogisticRegression(classes=[False, True], max_weight=8.0, data_norm=1.0)
 SEEDED = {
     "bagging": BaggingClassifier(CLASSIFIER, n_estimators=3, random_state=0),
     "bagging in two processes": BaggingClassifier(
@@ -89,15 +89,15 @@ SEEDED = {
     ),
     "bagging, no seed": BaggingClassifier(CLASSIFIER, n_estimators=2),
     "bagging of vectors": BaggingClassifier(
-        LinearSVC(max_weight=8.0), n_estimators=2, random_state=0
+        LinearSVC(max_weight=8.0, data_norm=1.0), n_estimators=2, random_state=0
     ),
-    "voting": VotingClassifier([("one", CLASSIFIER), ("other", LinearSVC())]),
-    "stacking": StackingClassifier([("one", CLASSIFIER)], LogisticRegression(), cv=2),
+    "voting": VotingClassifier([("one", CLASSIFIER), ("other", LinearSVC(data_norm=1.0))]),
+    "stacking": StackingClassifier([("one", CLASSIFIER)], LogisticRegression(data_norm=1.0), cv=2),
     "calibration": CalibratedClassifierCV(CLASSIFIER, cv=2),
     "search": RandomizedSearchCV(
-        LogisticRegression(), {"C": [0.1, 1.0]}, n_iter=1, cv=2, random_state=0
+        LogisticRegression(data_norm=1.0), {"C": [0.1, 1.0]}, n_iter=1, cv=2, random_state=0
     ),
-    "codes": OutputCodeClassifier(LogisticRegression(), random_state=0),
+    "codes": OutputCodeClassifier(LogisticRegression(data_norm=1.0), random_state=0),
 }
 
 
@@ -111,7 +111,12 @@ def test_every_part_of_a_seeded_ensemble_is_private(name):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_every_part_of_a_seeded_regression_is_private(n_jobs):
-    model = BaggingRegressor(Ridge(max_weight=8.0), n_estimators=3, n_jobs=n_jobs, random_state=0)
+    model = BaggingRegressor(
+        Ridge(max_weight=8.0, data_norm=1.0, target_range=(-1.0, 1.0)),
+        n_estimators=3,
+        n_jobs=n_jobs,
+        random_state=0,
+    )
     fits = [parts_of(clone(model).fit(X, SIGNAL)) for _ in range(2)]
     assert all(part.release_.is_private for part in fits[0] + fits[1])
     assert all(
@@ -122,8 +127,8 @@ def test_every_part_of_a_seeded_regression_is_private(n_jobs):
 @pytest.mark.parametrize(
     "model",
     [
-        ClassifierChain(LogisticRegression(classes=[False, True]), random_state=0),
-        RegressorChain(Ridge(), random_state=0),
+        ClassifierChain(LogisticRegression(classes=[False, True], data_norm=1.0), random_state=0),
+        RegressorChain(Ridge(data_norm=1.0, target_range=(-1.0, 1.0)), random_state=0),
     ],
     ids=["classes", "numbers"],
 )
@@ -136,14 +141,18 @@ def test_every_link_of_a_chain_is_private(model):
 
 def test_a_seeded_ransac_is_private():
     model = RANSACRegressor(
-        Ridge(), min_samples=60, max_trials=2, residual_threshold=100.0, random_state=0
+        Ridge(data_norm=1.0, target_range=(-1.0, 1.0)),
+        min_samples=60,
+        max_trials=2,
+        residual_threshold=100.0,
+        random_state=0,
     )
     assert all(part.release_.is_private for part in parts_of(model.fit(X, SIGNAL)))
 
 
 def test_each_part_of_an_ensemble_is_paid_for():
     ledger = MemoryLedger(Budget(10.0, 1e-6), AddRemoveOne())
-    model = Ridge(ledger=ledger, max_weight=8.0)
+    model = Ridge(ledger=ledger, max_weight=8.0, data_norm=1.0, target_range=(-1.0, 1.0))
     BaggingRegressor(model, n_estimators=3, random_state=0).fit(X, SIGNAL)
     assert len(ledger.history()) == 3
 
@@ -160,9 +169,14 @@ def test_weights_are_in_the_signature_of_whoever_takes_them(kind):
 @pytest.mark.parametrize(
     ("ensemble", "y"),
     [
-        (BaggingClassifier(LogisticRegression(), n_estimators=2, random_state=0), Y),
-        (BaggingRegressor(Ridge(), n_estimators=2, random_state=0), SIGNAL),
-        (AdaBoostClassifier(LogisticRegression(), n_estimators=2), Y),
+        (BaggingClassifier(LogisticRegression(data_norm=1.0), n_estimators=2, random_state=0), Y),
+        (
+            BaggingRegressor(
+                Ridge(data_norm=1.0, target_range=(-1.0, 1.0)), n_estimators=2, random_state=0
+            ),
+            SIGNAL,
+        ),
+        (AdaBoostClassifier(LogisticRegression(data_norm=1.0), n_estimators=2), Y),
     ],
     ids=["bagged classes", "bagged numbers", "boosting"],
 )
@@ -172,13 +186,15 @@ def test_who_repeats_rows_or_weighs_them_has_to_declare_how_much(ensemble, y):
 
 
 def test_boosting_runs_with_a_declared_largest_weight():
-    model = AdaBoostClassifier(LogisticRegression(epsilon=np.inf, max_weight=1.0), n_estimators=2)
+    model = AdaBoostClassifier(
+        LogisticRegression(epsilon=np.inf, max_weight=1.0, data_norm=1.0), n_estimators=2
+    )
     assert model.fit(X, Y).score(X, Y) > 0.5
 
 
 @pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
 def test_calibration_hands_weights_on(method):
-    exact = LogisticRegression(epsilon=np.inf, C=1.0, max_weight=5.0)
+    exact = LogisticRegression(epsilon=np.inf, C=1.0, max_weight=5.0, data_norm=1.0)
     weights = np.where(X[:, 1] > 0, 5.0, 0.0)
     one, other = (
         CalibratedClassifierCV(exact, method=method, cv=2).fit(X, Y, sample_weight=given)

@@ -44,6 +44,7 @@ from discreet.privacy import Budget
 from discreet.questions import VectorSum
 from discreet.svm import LinearSVC
 from support.cases import ALL_CASES
+from support.estimators import declare
 
 NUMBERS = (1, 2, 9, 10, 11, 40, 300)
 """Tables of so many rows, where ten are declared or many more."""
@@ -120,7 +121,7 @@ def test_no_estimator_tells_before_it_is_paid(name, most, epsilon):
     kind, options, y = ESTIMATORS[name]
 
     def look(count, **more):
-        model = kind(epsilon=epsilon, ledger=refusing(), max_rows=most, **options, **more)
+        model = declare(kind, epsilon=epsilon, ledger=refusing(), max_rows=most, **options, **more)
         given = (X[:count],) if y is None else (X[:count], y[:count])
         return seen(lambda: model.fit(*given), model)
 
@@ -141,7 +142,7 @@ def test_no_estimator_tells_when_it_looks_for_classes(name):
     classes = len(np.unique(y))
 
     def look(count):
-        model = kind(ledger=refusing(), **options)
+        model = declare(kind, ledger=refusing(), **options)
         return seen(lambda: model.fit(X[:count], y[:count]), model)
 
     assert len(differing(look(count) for count in (classes, 30, 300))) == 1
@@ -263,5 +264,10 @@ def test_where_the_number_is_public_too_many_rows_are_refused_for_free():
 
 def test_without_privacy_all_rows_are_used():
     """Nothing is promised then, so nothing is left out."""
-    few, many = (Ridge(epsilon=math.inf, max_rows=most).fit(X, CODES) for most in (FEW, 2**20))
+    few, many = (
+        Ridge(epsilon=math.inf, max_rows=most, data_norm=1.0, target_range=(-1.0, 1.0)).fit(
+            X, CODES
+        )
+        for most in (FEW, 2**20)
+    )
     np.testing.assert_array_equal(few.coef_, many.coef_)

@@ -43,6 +43,13 @@ def positive(**numbers: object) -> None:
             raise InputError(f"{name} must be a positive number; got {value}.")
 
 
+def positive_number(**numbers: object) -> float:
+    """Return the one number given, refusing anything but a finite number above zero."""
+    positive(**numbers)
+    ((name, value),) = numbers.items()
+    return _number(name, value)
+
+
 def not_negative(**numbers: object) -> None:
     """Refuse anything but a finite number at or above zero."""
     for name, value in numbers.items():

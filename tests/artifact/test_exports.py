@@ -27,6 +27,7 @@ from discreet.location import Median
 from discreet.preprocessing import BoundedScaler, Category, Numeric
 from discreet.privacy import Guarantee
 from discreet.svm import LinearSVC
+from support.estimators import declare
 
 GENERATOR = np.random.default_rng(8)
 X = GENERATOR.uniform(-1, 1, size=(200, 3)) / 2
@@ -48,21 +49,25 @@ COLUMNS = {
 }
 
 PLAIN = {
-    "logistic": lambda: LogisticRegression(delta=0).fit(X, TWO),
-    "logistic, three classes": lambda: LogisticRegression(delta=0).fit(X, THREE),
-    "logistic, truth values": lambda: LogisticRegression(delta=0).fit(X, SIGNAL > 0),
-    "classifier": lambda: LinearClassifier(delta=0).fit(X, TWO),
-    "classifier, three classes": lambda: LinearClassifier(delta=0).fit(X, THREE),
-    "classifier, three classes at once": lambda: LinearClassifier().fit(X, THREE),
-    "logistic, three classes at once": lambda: LogisticRegression(mechanism="noisy_gradient").fit(
-        X, THREE
+    "logistic": lambda: LogisticRegression(delta=0, data_norm=1.0).fit(X, TWO),
+    "logistic, three classes": lambda: LogisticRegression(delta=0, data_norm=1.0).fit(X, THREE),
+    "logistic, truth values": lambda: LogisticRegression(delta=0, data_norm=1.0).fit(X, SIGNAL > 0),
+    "classifier": lambda: LinearClassifier(delta=0, data_norm=1.0).fit(X, TWO),
+    "classifier, three classes": lambda: LinearClassifier(delta=0, data_norm=1.0).fit(X, THREE),
+    "classifier, three classes at once": lambda: LinearClassifier(data_norm=1.0).fit(X, THREE),
+    "logistic, three classes at once": lambda: LogisticRegression(
+        mechanism="noisy_gradient", data_norm=1.0
+    ).fit(X, THREE),
+    "support vectors": lambda: LinearSVC(delta=0, data_norm=1.0).fit(X, TWO),
+    "ridge": lambda: Ridge(data_norm=1.0, target_range=(-1.0, 1.0)).fit(X, SIGNAL),
+    "simplex": lambda: SimplexRegression(
+        max_rows=1000, data_norm=1.0, target_range=(-1.0, 1.0)
+    ).fit(X, SIGNAL),
+    "low rank": lambda: LowRankRegressor(data_norm=1.0, target_norm=1.0).fit(
+        X, np.column_stack([SIGNAL, -SIGNAL])
     ),
-    "support vectors": lambda: LinearSVC(delta=0).fit(X, TWO),
-    "ridge": lambda: Ridge().fit(X, SIGNAL),
-    "simplex": lambda: SimplexRegression(max_rows=1000).fit(X, SIGNAL),
-    "low rank": lambda: LowRankRegressor().fit(X, np.column_stack([SIGNAL, -SIGNAL])),
-    "low rank, one target": lambda: LowRankRegressor().fit(X, SIGNAL),
-    "poisson": lambda: PoissonRegressor(delta=0).fit(X, THREE),
+    "low rank, one target": lambda: LowRankRegressor(data_norm=1.0, target_norm=1.0).fit(X, SIGNAL),
+    "poisson": lambda: PoissonRegressor(delta=0, data_norm=1.0, max_count=10.0).fit(X, THREE),
 }
 
 
@@ -74,7 +79,7 @@ def fitted(name):
 @cache
 def of_columns(model, delta):
     target = TWO if model is LinearClassifier else SIGNAL
-    return model(columns=COLUMNS, delta=delta).fit(FRAME, target)
+    return declare(model, columns=COLUMNS, delta=delta).fit(FRAME, target)
 
 
 def run(path, inputs):
@@ -129,7 +134,7 @@ def test_onnx_holds_the_declared_columns(model, delta, tmp_path):
 
 def test_long_rows_are_shortened_in_the_graph(tmp_path):
     wide = {"columns": [Numeric(-1, 1)] * 3}
-    model = LinearRegressor(delta=0, **wide).fit(X, SIGNAL)
+    model = LinearRegressor(delta=0, **wide, data_norm=1.0, target_range=(-1.0, 1.0)).fit(X, SIGNAL)
     rows = np.array([[1.0, 1.0, -1.0], [9.0, -9.0, 0.1], [0.1, 0.0, 0.0], [0.0, 0.0, 0.0]])
     path = to_onnx(model, tmp_path / "model.onnx")
     inputs = {f"column_{j + 1}": rows[:, [j]] for j in range(3)}
@@ -164,7 +169,7 @@ def test_skops_of_declared_columns_takes_them_encoded(tmp_path):
 
 def test_names_of_columns_stay_with_the_plain_model(tmp_path):
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    model = Ridge().fit(frame, SIGNAL)
+    model = Ridge(data_norm=1.0, target_range=(-1.0, 1.0)).fit(frame, SIGNAL)
     plain = skops.io.load(to_skops(model, tmp_path / "model.skops"))
     np.testing.assert_allclose(plain.predict(frame), model.predict(frame), rtol=1e-12)
     assert plain.feature_names_in_.tolist() == ["a", "b", "c"]
@@ -175,9 +180,9 @@ def test_what_cannot_be_exported_is_refused_before_a_file_is_made(tmp_path):
     for export, model, says in [
         (to_skops, fitted("poisson"), "PoissonRegressor"),
         (to_skops, regressor, "shortens"),
-        (to_skops, Median().fit(X), "linear models"),
-        (to_onnx, Median().fit(X), "linear models"),
-        (to_onnx, Ridge(), "not fitted"),
+        (to_skops, Median(bounds=(-1.0, 1.0)).fit(X), "linear models"),
+        (to_onnx, Median(bounds=(-1.0, 1.0)).fit(X), "linear models"),
+        (to_onnx, Ridge(data_norm=1.0, target_range=(-1.0, 1.0)), "not fitted"),
         (to_onnx, mixed(), "one of them"),
         (to_onnx, named("prediction"), "no place"),
     ]:

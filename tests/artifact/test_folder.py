@@ -38,7 +38,7 @@ from discreet.losses import Huber, Pinball
 from discreet.preprocessing import BoundedScaler, Category, Numeric
 from discreet.privacy import Budget, ReplaceOne
 from discreet.svm import LinearSVC
-from support.estimators import ALL, labels_for, make
+from support.estimators import ALL, declare, labels_for, make
 from support.estimators import X as EXAMPLE
 
 GENERATOR = np.random.default_rng(8)
@@ -59,27 +59,41 @@ def fit_example(kind):
 
 
 MODELS = {
-    "logistic": lambda: LogisticRegression(delta=0, classes=("no", "yes")).fit(X, TWO),
-    "logistic, three classes": lambda: LogisticRegression(delta=0).fit(X, THREE),
-    "classifier, three classes at once": lambda: LinearClassifier().fit(X, THREE),
-    "logistic, truth values": lambda: LogisticRegression(C=0.1, delta=0).fit(X, SIGNAL > 0),
+    "logistic": lambda: LogisticRegression(delta=0, classes=("no", "yes"), data_norm=1.0).fit(
+        X, TWO
+    ),
+    "logistic, three classes": lambda: LogisticRegression(delta=0, data_norm=1.0).fit(X, THREE),
+    "classifier, three classes at once": lambda: LinearClassifier(data_norm=1.0).fit(X, THREE),
+    "logistic, truth values": lambda: LogisticRegression(C=0.1, delta=0, data_norm=1.0).fit(
+        X, SIGNAL > 0
+    ),
     "classifier of columns": lambda: LinearClassifier(delta=0, columns=COLUMNS).fit(FRAME, TWO),
     "classifier of listed columns": lambda: LinearClassifier(
         delta=0, columns=[Numeric(0, 100), Category(["a", "b"])]
     ).fit(FRAME, TWO),
     "support vectors": lambda: LinearSVC(
-        delta=0, classes=np.array(["no", "yes"]), unit=ReplaceOne()
+        delta=0, classes=np.array(["no", "yes"]), unit=ReplaceOne(), data_norm=1.0
     ).fit(X, TWO),
-    "regressor of columns": lambda: LinearRegressor(delta=0, columns=COLUMNS).fit(FRAME, SIGNAL),
-    "ridge in a ball": lambda: Ridge(domain=L2Ball(2.0)).fit(X, SIGNAL),
-    "ridge without privacy": lambda: Ridge(epsilon=math.inf).fit(X, SIGNAL),
-    "simplex": lambda: SimplexRegression(max_rows=1000).fit(X, SIGNAL),
-    "low rank": lambda: LowRankRegressor().fit(X, np.column_stack([SIGNAL, -SIGNAL])),
-    "low rank, one target": lambda: LowRankRegressor().fit(X, SIGNAL),
+    "regressor of columns": lambda: LinearRegressor(
+        delta=0, columns=COLUMNS, target_range=(-1.0, 1.0)
+    ).fit(FRAME, SIGNAL),
+    "ridge in a ball": lambda: Ridge(
+        domain=L2Ball(2.0), data_norm=1.0, target_range=(-1.0, 1.0)
+    ).fit(X, SIGNAL),
+    "ridge without privacy": lambda: Ridge(
+        epsilon=math.inf, data_norm=1.0, target_range=(-1.0, 1.0)
+    ).fit(X, SIGNAL),
+    "simplex": lambda: SimplexRegression(
+        max_rows=1000, data_norm=1.0, target_range=(-1.0, 1.0)
+    ).fit(X, SIGNAL),
+    "low rank": lambda: LowRankRegressor(data_norm=1.0, target_norm=1.0).fit(
+        X, np.column_stack([SIGNAL, -SIGNAL])
+    ),
+    "low rank, one target": lambda: LowRankRegressor(data_norm=1.0, target_norm=1.0).fit(X, SIGNAL),
     "quantiles of columns": lambda: Quantile(0.9, bounds=([-1, -1, -1], [1, 1, 2])).fit(X),
-    "location": lambda: Location(Huber(0.5)).fit(X),
-    "median": lambda: Median().fit(X),
-    "threshold": lambda: Threshold().fit(X, TWO),
+    "location": lambda: Location(Huber(0.5), bounds=(-1.0, 1.0)).fit(X),
+    "median": lambda: Median(bounds=(-1.0, 1.0)).fit(X),
+    "threshold": lambda: Threshold(bounds=(-1.0, 1.0)).fit(X, TWO),
     **{kind.__name__: partial(fit_example, kind) for kind in ALL},
     "scaler": lambda: BoundedScaler(COLUMNS),
     "fitted scaler": lambda: BoundedScaler(COLUMNS).fit(FRAME),
@@ -129,12 +143,12 @@ def test_a_loaded_model_is_the_stored_one(name, tmp_path):
 
 def test_ledger_and_seed_are_not_stored(tmp_path):
     ledger = MemoryLedger(Budget(2.0, 1e-5))
-    model = Ridge(ledger=ledger).fit(X, SIGNAL)
+    model = Ridge(ledger=ledger, data_norm=1.0, target_range=(-1.0, 1.0)).fit(X, SIGNAL)
     again = load(save(model, tmp_path / "paid"))
     assert again.ledger is not ledger  # test_stored_state.py: it refuses to pay
     assert again.release_.ledger == ledger.identity
     with pytest.warns(UserWarning, match="rehearsal"):
-        model = Ridge(rehearsal=3).fit(X, SIGNAL)
+        model = Ridge(rehearsal=3, data_norm=1.0, target_range=(-1.0, 1.0)).fit(X, SIGNAL)
     again = load(save(model, tmp_path / "rehearsed"))
     assert again.rehearsal is None
     assert again.release_.is_rehearsal
@@ -162,12 +176,12 @@ def test_what_is_no_model_of_ours_is_refused(tmp_path):
     class Mine(Ridge):
         pass
 
-    for other in (LinearRegression().fit(X, SIGNAL), Mine().fit(X, SIGNAL), 3):
+    for other in (LinearRegression().fit(X, SIGNAL), declare(Mine).fit(X, SIGNAL), 3):
         with pytest.raises(InputTypeError, match="own models"):
             save(other, tmp_path / "model")
     with pytest.raises(InputError, match="not fitted"):
-        save(Ridge(), tmp_path / "model")
-    model = Ridge().fit(X, SIGNAL)
+        save(Ridge(data_norm=1.0, target_range=(-1.0, 1.0)), tmp_path / "model")
+    model = Ridge(data_norm=1.0, target_range=(-1.0, 1.0)).fit(X, SIGNAL)
     model.rows_ = X
     with pytest.raises(InputError, match="rows_"):
         save(model, tmp_path / "model")

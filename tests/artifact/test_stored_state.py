@@ -60,7 +60,11 @@ def paid_by(name, ledger):
 
 
 def test_the_canary_would_be_found(ledger):
-    assert all(CANARY.encode() in pickle.dumps(Ridge(ledger=ledger), n) for n in range(6))
+    assert all(
+        CANARY.encode()
+        in pickle.dumps(Ridge(ledger=ledger, data_norm=1.0, target_range=(-1.0, 1.0)), n)
+        for n in range(6)
+    )
 
 
 @pytest.mark.parametrize("name", RELEASED)
@@ -76,9 +80,9 @@ def test_no_stored_form_says_where_the_ledger_is(name, ledger, tmp_path):
 @pytest.mark.parametrize(
     ("model", "y"),
     [
-        (LogisticRegression(delta=0.0), TWO),
-        (Median(), None),
-        (Threshold(), TWO),
+        (LogisticRegression(delta=0.0, data_norm=1.0), TWO),
+        (Median(bounds=(-1.0, 1.0)), None),
+        (Threshold(bounds=(-1.0, 1.0)), TWO),
         (dp.LogisticRegression(data_norm=1.0, unit="add_remove"), TWO),
         (dp.LinearRegression(bounds_X=(-1, 1), bounds_y=(-1, 1), unit="add_remove"), SIGNAL),
     ],
@@ -119,21 +123,30 @@ def test_a_deep_copy_shares_nothing_and_a_shallow_one_everything(ledger):
 
 
 def test_an_estimator_that_is_not_fitted_takes_its_ledger_along(ledger):
-    again = pickle.loads(pickle.dumps(Ridge(ledger=ledger)))
+    again = pickle.loads(
+        pickle.dumps(Ridge(ledger=ledger, data_norm=1.0, target_range=(-1.0, 1.0)))
+    )
     before = len(ledger.history())
     again.fit(X, SIGNAL)
     assert len(ledger.history()) == before + 1
 
 
 def test_a_model_that_nobody_paid_for_needs_no_ledger_afterwards():
-    again = pickle.loads(pickle.dumps(Ridge(delta=0.0).fit(X, SIGNAL)))
+    again = pickle.loads(
+        pickle.dumps(Ridge(delta=0.0, data_norm=1.0, target_range=(-1.0, 1.0)).fit(X, SIGNAL))
+    )
     assert again.ledger is None
     assert again.fit(X, SIGNAL).release_.is_private
 
 
 def test_a_model_from_a_folder_is_not_fitted_again_without_books(tmp_path):
     ledger = MemoryLedger(Budget(2.0, 1e-5))
-    again = load(save(Ridge(ledger=ledger).fit(X, SIGNAL), tmp_path / "model"))
+    again = load(
+        save(
+            Ridge(ledger=ledger, data_norm=1.0, target_range=(-1.0, 1.0)).fit(X, SIGNAL),
+            tmp_path / "model",
+        )
+    )
     with pytest.raises(PrivacyError, match="name the ledger with set_params"):
         again.fit(X, SIGNAL)
     again.set_params(ledger=ledger, epsilon=0.5).fit(X, SIGNAL)
@@ -167,7 +180,9 @@ def test_skops_loads_what_it_stored_and_trusts_the_estimator_alone(name):
 
 
 def test_skops_loads_a_pipeline_and_the_adapters():
-    pipeline = make_pipeline(FunctionTransformer(), Ridge(delta=0.0)).fit(X, SIGNAL)
+    pipeline = make_pipeline(
+        FunctionTransformer(), Ridge(delta=0.0, data_norm=1.0, target_range=(-1.0, 1.0))
+    ).fit(X, SIGNAL)
     adapter = dp.LogisticRegression(data_norm=1.0).fit(X, TWO)
     for model in (pipeline, adapter):
         data = skops.io.dumps(model)

@@ -205,7 +205,13 @@ rehearsal = pytest.mark.filterwarnings("ignore::discreet.errors.RehearsalWarning
 
 def estimator(seed):
     return LogisticRegression(
-        epsilon=2.0, delta=1e-6, C=0.1, fit_intercept=False, classes=[-1, 1], rehearsal=seed
+        epsilon=2.0,
+        delta=1e-6,
+        C=0.1,
+        fit_intercept=False,
+        classes=[-1, 1],
+        rehearsal=seed,
+        data_norm=1.0,
     )
 
 

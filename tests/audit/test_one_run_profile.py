@@ -253,7 +253,13 @@ class QuietNoise(RehearsalNoise):
 
 def estimator(seed):
     return LogisticRegression(
-        epsilon=1.0, delta=1e-6, C=0.1, fit_intercept=False, classes=[-1, 1], rehearsal=seed
+        epsilon=1.0,
+        delta=1e-6,
+        C=0.1,
+        fit_intercept=False,
+        classes=[-1, 1],
+        rehearsal=seed,
+        data_norm=1.0,
     )
 
 

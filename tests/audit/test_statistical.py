@@ -204,7 +204,7 @@ def labelled(rows):
 
 def test_a_private_estimator_is_audited_as_it_is_and_keeps_its_promise():
     X, y = labelled(30)
-    model = LogisticRegression(epsilon=1.0, delta=0.0, classes=[-1, 1])
+    model = LogisticRegression(epsilon=1.0, delta=0.0, classes=[-1, 1], data_norm=1.0)
     found = audit(model, ((X, y), (X[1:], y[1:])), model.fit(X, y).privacy_, trials=150, seed=1)
     assert not found.violated
     assert found.subject == "LogisticRegression"

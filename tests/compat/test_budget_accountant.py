@@ -323,6 +323,8 @@ def test_the_books_pay_for_estimators_of_this_library():
     from discreet.linear_model import Ridge
 
     accountant = BudgetAccountant(epsilon=1, delta=0)
-    Ridge(1.0, 0.0, unit="replace", ledger=accountant.ledger).fit(X, X[:, 0])
+    Ridge(
+        1.0, 0.0, unit="replace", ledger=accountant.ledger, data_norm=1.0, target_range=(-1.0, 1.0)
+    ).fit(X, X[:, 0])
     assert accountant.remaining().epsilon < 1e-6
     assert accountant.ledger.spent(0.0) <= 1.0

@@ -39,6 +39,7 @@ from support.estimators import (
     TWO,
     WITH_COLUMNS,
     X,
+    declare,
     declared,
     every_classifier,
     every_estimator,
@@ -57,7 +58,7 @@ def fit(model, rows=X, labels=None, **parameters):
     labels = target(model) if labels is None else labels
     parameters = {"delta": 0.0, "ledger": ledger, **parameters}
     try:
-        return model(**parameters).fit(rows, labels), ledger.history()
+        return declare(model, **parameters).fit(rows, labels), ledger.history()
     except Exception as error:
         return error, ledger.history()
 
@@ -130,7 +131,7 @@ def test_extreme_penalties_give_a_private_model_or_say_what_would_do(model, stre
 @some_estimators
 @pytest.mark.parametrize("strength", [1e-12, 1e12])
 def test_extreme_penalties_are_no_trouble_without_noise(model, strength):
-    exact = model(epsilon=math.inf, **penalty(model, strength)).fit(X, target(model))
+    exact = declare(model, epsilon=math.inf, **penalty(model, strength)).fit(X, target(model))
     assert np.isfinite(exact.coef_).all()
 
 
@@ -164,7 +165,7 @@ def test_extreme_penalties_are_no_trouble_without_noise(model, strength):
 def test_a_wrong_parameter_is_refused_before_anything_is_charged(model, wrong, error, says):
     if wrong == {"unit": "household"}:
         with pytest.raises(error, match=says):
-            model(delta=0.0, **wrong).fit(X, target(model))
+            declare(model, delta=0.0, **wrong).fit(X, target(model))
         return
     assert_refused(fit(model, **wrong), error, says)
 
@@ -191,7 +192,7 @@ def test_labels_of_another_shape_are_refused(model):
     two = np.column_stack([target(model)] * 2)
     assert_refused(fit(model, labels=two), ValueError, "1d")
     with pytest.raises(ValueError, match="y"):
-        model(delta=0.0).fit(X, None)
+        declare(model, delta=0.0).fit(X, None)
 
 
 @every_classifier
@@ -246,20 +247,22 @@ def test_one_odd_label_leaves_labels_in_rows_of_their_own_as_they_were(kind, odd
 @pytest.mark.parametrize("model", [LogisticRegression, LinearClassifier, Threshold])
 def test_odd_labels_of_declared_classes_are_no_error(model, odd):
     labels = [*([0, 1] * 10), odd]
-    fit = model(epsilon=1.0, classes=[0, 1]).fit(np.ones((21, 1)), labels)
+    fit = declare(model, epsilon=1.0, classes=[0, 1]).fit(np.ones((21, 1)), labels)
     assert fit.release_.is_private
 
 
 def test_a_refusal_of_labels_does_not_say_how_long_they_are():
     with pytest.raises(InputTypeError, match="the labels are text, the declared classes numbers"):
-        LogisticRegression(classes=[0, 1]).fit(np.ones((2, 1)), np.array(["a", "b" * 4711]))
+        LogisticRegression(classes=[0, 1], data_norm=1.0).fit(
+            np.ones((2, 1)), np.array(["a", "b" * 4711])
+        )
 
 
 @pytest.mark.parametrize("model", [LogisticRegression, LinearClassifier, LinearSVC, Threshold])
 def test_one_text_among_numbers_does_not_undo_a_fit(model):
     X = np.linspace(-1, 1, 4000)[:, None]
     labels = [int(x > 0) for x in X[:, 0]]
-    fit = model(epsilon=3.0, classes=[0, 1]).fit(np.vstack([X, [[0.5]]]), [*labels, "x"])
+    fit = declare(model, epsilon=3.0, classes=[0, 1]).fit(np.vstack([X, [[0.5]]]), [*labels, "x"])
     assert fit.score(X, labels) > 0.9  # without privacy 1; a model of nothing scores 0.5
 
 
@@ -273,7 +276,7 @@ def test_one_text_among_numbers_does_not_undo_a_fit(model):
 def test_labels_of_a_type_without_the_classes_are_refused(model, classes, labels):
     ledger = MemoryLedger(Budget(1.0, 1e-6))
     with pytest.raises(InputTypeError, match=r"the labels are (text|numbers)|labels of the type"):
-        model(epsilon=0.5, classes=classes, ledger=ledger).fit(np.ones((20, 1)), labels)
+        declare(model, epsilon=0.5, classes=classes, ledger=ledger).fit(np.ones((20, 1)), labels)
     assert ledger.history() == ()
 
 
@@ -282,8 +285,8 @@ def test_known_labels_among_others_are_known():
     exact = {"epsilon": math.inf, "classes": ["no", "yes"], "max_rows": 1000}
     mixed, text = TWO.astype(object), TWO.astype("U9")
     mixed[:4], text[:4] = [None, 3.5, ("a",), "maybe"], "maybe"
-    one = LogisticRegression(**exact).fit(X, mixed)
-    other = LogisticRegression(**exact).fit(X, text)
+    one = LogisticRegression(**exact, data_norm=1.0).fit(X, mixed)
+    other = LogisticRegression(**exact, data_norm=1.0).fit(X, text)
     np.testing.assert_array_equal(one.coef_, other.coef_)
     assert one.score(X, TWO) > 0.8
 
@@ -305,7 +308,7 @@ def test_targets_outside_the_range_are_clipped(model):
     far, near = np.array(target(model), dtype=float), np.array(target(model), dtype=float)
     far[:3], near[:3] = [1e300, -1e300, 11.0], [10, -10, 10]  # all beyond every default range
     exact = {"epsilon": math.inf, "max_rows": 1000}
-    one, other = (model(**exact).fit(X, labels) for labels in (far, near))
+    one, other = (declare(model, **exact).fit(X, labels) for labels in (far, near))
     np.testing.assert_array_equal(one.coef_, other.coef_)
 
 
@@ -386,8 +389,8 @@ def test_standardisation_without_an_intercept_is_refused_or_private(model):
 @some_estimators
 def test_a_domain_that_reaches_the_solution_changes_nothing(model):
     exact = {"epsilon": math.inf, "max_rows": 1000}
-    free = model(**exact, **penalty(model, 0.7)).fit(X, target(model))
-    held = model(**exact, **penalty(model, 0.7), domain=L2Ball(50.0)).fit(X, target(model))
+    free = declare(model, **exact, **penalty(model, 0.7)).fit(X, target(model))
+    held = declare(model, **exact, **penalty(model, 0.7), domain=L2Ball(50.0)).fit(X, target(model))
     np.testing.assert_allclose(held.coef_, free.coef_, rtol=0, atol=1e-8)
 
 

@@ -145,6 +145,7 @@ def test_coefficients_that_are_drawn(frame):
         mechanism="exponential_sampling",
         rehearsal=1,
         max_rows=2**12,
+        data_norm=1.0,
     )
     coef = model.fit(X, y).coef_.copy()
     close(model.fit(da.from_array(X, chunks=(700, 1)), da.from_array(y)).coef_, coef)
@@ -393,7 +394,7 @@ class TestBadInput:
         self.refused(model, scattered, frame["readmitted"], match="must be a Dask", kind=kind)
 
     def test_names_of_arrays(self):
-        model = LogisticRegression(classes=[0, 1])
+        model = LogisticRegression(classes=[0, 1], data_norm=1.0)
         self.refused(model, da.ones((3, 2)), target="y", match="has no names")
 
     def test_declared_names_of_arrays(self, model):
@@ -427,7 +428,7 @@ class TestBadInput:
         self.refused(model, da.ones((3, 1)), da.ones(3), match="is declared with text")
 
     def test_classes_that_floats_cannot_tell_apart(self):
-        model = LogisticRegression(classes=[2**53, 2**53 + 1])
+        model = LogisticRegression(classes=[2**53, 2**53 + 1], data_norm=1.0)
         rows = da.ones((3, 1)), da.ones(3, dtype=int)
         self.refused(model, *rows, match="do not tell .* apart")
 

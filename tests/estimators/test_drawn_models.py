@@ -11,6 +11,7 @@ from discreet.ledger import MemoryLedger
 from discreet.linear_model import LogisticRegression, QuantileRegressor, Ridge
 from discreet.privacy import AddRemoveOne, Budget
 from discreet.svm import LinearSVC
+from support.estimators import declare
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{RehearsalWarning.__module__}.RehearsalWarning")
 
@@ -26,21 +27,32 @@ def test_two_features_are_learnt_at_pure_epsilon(mechanism, unit):
     options = {"epsilon": 2.0, "delta": 0.0, "mechanism": mechanism, "unit": unit}
     options["rehearsal"] = 1
     for classifier in (LogisticRegression, LinearSVC):
-        assert classifier(domain=L2Ball(10.0), **options).fit(X, SIDES).score(X, SIDES) > 0.9
+        assert (
+            classifier(domain=L2Ball(10.0), data_norm=1.0, **options).fit(X, SIDES).score(X, SIDES)
+            > 0.9
+        )
     for regressor in (Ridge, QuantileRegressor):
-        model = regressor(domain=L2Ball(2.0), **options).fit(X, NUMBERS)
+        model = declare(regressor, domain=L2Ball(2.0), **options).fit(X, NUMBERS)
         assert np.abs(model.coef_ - [1, 0]).max() < 0.4
 
 
 def test_auto_draws_what_has_kinks_when_there_is_no_delta():
-    model = QuantileRegressor(1.0, 0.0, domain=L2Ball(2.0), smoothing=0, rehearsal=0)
+    model = QuantileRegressor(
+        1.0,
+        0.0,
+        domain=L2Ball(2.0),
+        smoothing=0,
+        rehearsal=0,
+        data_norm=1.0,
+        target_range=(-1.0, 1.0),
+    )
     assert model.fit(X, NUMBERS).release_.mechanism == "exponential_sampling"
 
 
 def test_too_many_coefficients_are_refused_before_anything_is_paid():
     ledger = MemoryLedger(Budget(1.0), AddRemoveOne())
     model = LogisticRegression(1.0, 0.0, domain=L2Ball(2.0), mechanism="exponential_sampling",
-                               ledger=ledger)  # fmt: skip
+                               ledger=ledger, data_norm=1.0)  # fmt: skip
     with pytest.raises(NotAccepted, match="use objective_perturbation"):
         model.fit(np.tile(X, 4), SIDES)
     assert ledger.history() == ()

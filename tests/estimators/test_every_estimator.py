@@ -24,6 +24,7 @@ from support.estimators import (
     TWO,
     X,
     coefficients,
+    declare,
     every_classifier,
     every_estimator,
     every_model,
@@ -55,7 +56,7 @@ def test_parameters_come_in_one_order_with_one_set_of_defaults(model):
     assert list(parameters)[-3:] == LAST
     defaults = {name: parameters[name].default for name in FIRST + LAST}
     assert defaults == {
-        "epsilon": 1.0, "delta": 1e-9, "data_norm": 1.0, "unit": "add_remove", "ledger": None,
+        "epsilon": 1.0, "delta": 1e-9, "data_norm": None, "unit": "add_remove", "ledger": None,
         "mechanism": "auto", "rehearsal": None, "verbose": 0,
     }  # fmt: skip
 
@@ -99,7 +100,7 @@ def test_only_public_things_hang_on_a_fitted_model(model):
 @every_model
 def test_a_frame_adds_its_names_and_nothing_else(model):
     pd = pytest.importorskip("pandas")
-    named = model(delta=0.0).fit(pd.DataFrame(X, columns=["a", "b", "c"]), target(model))
+    named = declare(model, delta=0.0).fit(pd.DataFrame(X, columns=["a", "b", "c"]), target(model))
     more = attributes(named) - attributes(fitted(model, delta=0.0))
     assert more == {"feature_names_in_"}
     assert named.feature_names_in_.tolist() == ["a", "b", "c"]
@@ -112,12 +113,12 @@ def test_every_kind_of_table_gives_the_same_model(model):
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
     y, names = target(model), ["a", "b", "c"]
     parameters = {"delta": 0.0, "epsilon": 20.0, "rehearsal": 5}
-    dense = model(**parameters).fit(X, y)
+    dense = declare(model, **parameters).fit(X, y)
     for table in (pd.DataFrame(X, columns=names), pl.DataFrame(X, schema=names), X.tolist()):
-        other = model(**parameters).fit(table, y)
+        other = declare(model, **parameters).fit(table, y)
         np.testing.assert_array_equal(coefficients(other), coefficients(dense))
         assert same_predictions(other.predict(table), dense.predict(X))
-    thin = model(**parameters).fit(sparse.csr_array(X), y)
+    thin = declare(model, **parameters).fit(sparse.csr_array(X), y)
     # Sums in another order; the difference is far below the noise.
     np.testing.assert_allclose(coefficients(thin), coefficients(dense), rtol=0, atol=1e-6)
     assert same_predictions(thin.predict(sparse.csr_array(X)), thin.predict(X))
@@ -129,7 +130,7 @@ def test_labels_of_a_series_are_labels(model):
     parameters = {"epsilon": math.inf}
     plain = fitted(model, **parameters)
     for series in (pd.Series(target(model)), pl.Series(target(model))):
-        other = model(**parameters).fit(X, series)
+        other = declare(model, **parameters).fit(X, series)
         np.testing.assert_array_equal(coefficients(other), coefficients(plain))
 
 
@@ -181,7 +182,8 @@ def test_without_an_intercept_it_is_zero(model):
 @pytest.mark.parametrize("model", [LogisticRegression, Ridge])
 def test_a_seed_repeats_a_fit_and_another_does_not(model):
     one, again, other = (
-        coefficients(model(delta=0.0, rehearsal=seed).fit(X, target(model))) for seed in (1, 1, 2)
+        coefficients(declare(model, delta=0.0, rehearsal=seed).fit(X, target(model)))
+        for seed in (1, 1, 2)
     )
     np.testing.assert_array_equal(one, again)
     assert (one != other).all()
@@ -202,7 +204,7 @@ def test_clones_and_pickles_keep_parameters_and_model(model):
 @every_model
 def test_fitting_again_forgets_the_first_fit(model):
     pd = pytest.importorskip("pandas")
-    fit = model(delta=0.0).fit(pd.DataFrame(X, columns=["a", "b", "c"]), target(model))
+    fit = declare(model, delta=0.0).fit(pd.DataFrame(X, columns=["a", "b", "c"]), target(model))
     first = fit.release_
     fit.fit(X[:, :2], target(model))
     assert fit.n_features_in_ == 2
@@ -214,7 +216,7 @@ def test_fitting_again_forgets_the_first_fit(model):
 @every_model
 def test_a_refused_fit_leaves_no_model(model):
     ledger = MemoryLedger(Budget(0.5))
-    fit = model(delta=0.0, epsilon=1.0, ledger=ledger)
+    fit = declare(model, delta=0.0, epsilon=1.0, ledger=ledger)
     with pytest.raises(BudgetExceeded):
         fit.fit(X, target(model))
     assert ledger.history() == ()
@@ -224,9 +226,9 @@ def test_a_refused_fit_leaves_no_model(model):
 
 @pytest.mark.parametrize("model", [LogisticRegression, Ridge])
 def test_the_guarantee_is_printed_on_request(model, capsys):
-    model(delta=0.0).fit(X, target(model))
+    declare(model, delta=0.0).fit(X, target(model))
     assert capsys.readouterr().out == ""
-    fit = model(delta=0.0, verbose=1).fit(X, target(model))
+    fit = declare(model, delta=0.0, verbose=1).fit(X, target(model))
     assert capsys.readouterr().out.strip() == fit.privacy_.sentence()
 
 

@@ -334,14 +334,14 @@ class TestBadInput:
         self.refused(model, folder, target="readmitted", match="must have 4 columns")
 
     def test_text_among_plain_numbers(self, folder):
-        model = LogisticRegression(classes=CLASSES)
+        model = LogisticRegression(classes=CLASSES, data_norm=1.0)
         self.refused(model, folder, target="readmitted", match="must hold numbers")
 
 
 def test_arrow_is_needed_for_files_only(monkeypatch, tmp_path):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(InputError, match=r"discreet\[parquet\]"):
-        Ridge().fit(str(tmp_path), target="y")
+        Ridge(data_norm=1.0, target_range=(-1.0, 1.0)).fit(str(tmp_path), target="y")
 
 
 @rehearsal

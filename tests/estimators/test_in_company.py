@@ -26,6 +26,7 @@ from support.estimators import (
     WEIGHTS,
     X,
     coefficients,
+    declare,
     every_estimator,
     target,
 )
@@ -37,10 +38,12 @@ both_kinds = pytest.mark.parametrize("model", [LogisticRegression, HuberRegresso
 
 @every_estimator
 def test_it_is_the_last_step_of_a_pipeline(model):
-    scaler = BoundedScaler([Numeric(-1, 1)] * 3 + [Category([0, 1])])
+    scaler = BoundedScaler([Numeric(-1, 1)] * 3 + [Category([0, 1])], data_norm=2.0)
     encoder = ColumnTransformer([("own", scaler, [0, 1, 2, 3])])
-    pipeline = make_pipeline(encoder, model(data_norm=2.0, **EXACT)).fit(TABLE, target(model))
-    direct = model(data_norm=2.0, **EXACT).fit(scaler.transform(TABLE), target(model))
+    pipeline = make_pipeline(encoder, declare(model, data_norm=2.0, **EXACT)).fit(
+        TABLE, target(model)
+    )
+    direct = declare(model, data_norm=2.0, **EXACT).fit(scaler.transform(TABLE), target(model))
     np.testing.assert_array_equal(coefficients(pipeline[-1]), coefficients(direct))
     assert pipeline.score(TABLE, target(model)) == pytest.approx(
         direct.score(scaler.transform(TABLE), target(model))
@@ -49,7 +52,7 @@ def test_it_is_the_last_step_of_a_pipeline(model):
 
 @every_estimator
 def test_it_is_cross_validated(model):
-    scores = cross_val_score(model(delta=0.0), X, target(model), cv=3, error_score="raise")
+    scores = cross_val_score(declare(model, delta=0.0), X, target(model), cv=3, error_score="raise")
     assert np.isfinite(scores).all()
 
 
@@ -59,7 +62,7 @@ def test_it_is_cross_validated(model):
 @both_kinds
 def test_a_search_charges_every_fit_to_the_one_ledger(model):
     ledger = MemoryLedger(Budget(1.0))
-    estimator = model(epsilon=0.2, delta=0.0, ledger=ledger)
+    estimator = declare(model, epsilon=0.2, delta=0.0, ledger=ledger)
     search = GridSearchCV(estimator, {"fit_intercept": [True, False]}, cv=2, error_score="raise")
     search.fit(X, target(model))
     assert [entry.state for entry in ledger.history()] == [State.RELEASED] * 5
@@ -73,7 +76,9 @@ def test_a_search_charges_every_fit_to_the_one_ledger(model):
 
 def test_a_search_ends_when_the_budget_does():
     ledger = MemoryLedger(Budget(1.0))
-    estimator = Ridge(epsilon=0.3, delta=0.0, ledger=ledger)
+    estimator = Ridge(
+        epsilon=0.3, delta=0.0, ledger=ledger, data_norm=1.0, target_range=(-1.0, 1.0)
+    )
     search = GridSearchCV(estimator, {"alpha": [0.1, 1.0, 10.0]}, cv=2, error_score="raise")
     with pytest.raises(BudgetExceeded):
         search.fit(X, SIGNAL)
@@ -83,7 +88,9 @@ def test_a_search_ends_when_the_budget_does():
 
 def test_a_search_that_forgives_errors_gets_no_model_for_nothing():
     ledger = MemoryLedger(Budget(1.0))
-    estimator = Ridge(epsilon=0.5, delta=0.0, ledger=ledger)
+    estimator = Ridge(
+        epsilon=0.5, delta=0.0, ledger=ledger, data_norm=1.0, target_range=(-1.0, 1.0)
+    )
     search = GridSearchCV(estimator, {"alpha": [0.1, 1.0]}, cv=2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitFailedWarning)
@@ -95,7 +102,13 @@ def test_a_search_that_forgives_errors_gets_no_model_for_nothing():
 
 
 def test_another_process_cannot_charge_a_ledger_in_memory():
-    estimator = Ridge(epsilon=0.1, delta=0.0, ledger=MemoryLedger(Budget(1.0)))
+    estimator = Ridge(
+        epsilon=0.1,
+        delta=0.0,
+        ledger=MemoryLedger(Budget(1.0)),
+        data_norm=1.0,
+        target_range=(-1.0, 1.0),
+    )
     said = Parallel(n_jobs=2)(delayed(_refusal)(estimator) for _ in range(2))
     assert all("another process" in words for words in said)
     assert estimator.ledger.history() == ()
@@ -118,7 +131,7 @@ def _refusal(estimator):
 
 @pytest.mark.parametrize("backend", ["loky", "multiprocessing", "threading"])
 def test_parallel_fits_have_independent_noise(backend):
-    estimator = Ridge(delta=0.0)
+    estimator = Ridge(delta=0.0, data_norm=1.0, target_range=(-1.0, 1.0))
     _fit(estimator)  # so that a forked process inherits whatever a fit leaves behind
     found = Parallel(n_jobs=2, backend=backend)(delayed(_fit)(estimator) for _ in range(6))
     assert len({*found, _fit(estimator)}) == 7
@@ -131,7 +144,7 @@ def weighted(model):
     parameters = {**EXACT, "max_weight": 2.0}
     if model is LinearClassifier:
         parameters["mechanism"] = "objective_perturbation"
-    return model(**parameters)
+    return declare(model, **parameters)
 
 
 ROUTED = pytest.mark.parametrize(
@@ -146,7 +159,9 @@ def test_weights_are_routed_through_a_pipeline(model):
     plain = weighted(model).fit(X, y)
     with sklearn.config_context(enable_metadata_routing=True):
         last = weighted(model).set_fit_request(sample_weight=True)
-        pipeline = Pipeline([("scale", BoundedScaler([Numeric(-1, 1)] * 3)), ("fit", last)])
+        pipeline = Pipeline(
+            [("scale", BoundedScaler([Numeric(-1, 1)] * 3, data_norm=None)), ("fit", last)]
+        )
         pipeline.fit(X, y, sample_weight=WEIGHTS)
         unasked = Pipeline([("fit", weighted(model).set_fit_request(sample_weight=False))])
         with pytest.raises(TypeError, match="sample_weight"):
@@ -183,6 +198,9 @@ def test_weights_travel_without_routing_too(model):
 
 def test_search_over_several_classes_works():
     search = GridSearchCV(
-        LogisticRegression(delta=0.0), {"epsilon": [5.0, 50.0]}, cv=2, error_score="raise"
+        LogisticRegression(delta=0.0, data_norm=1.0),
+        {"epsilon": [5.0, 50.0]},
+        cv=2,
+        error_score="raise",
     )
     assert search.fit(X, THREE).best_estimator_.coef_.shape == (3, 3)

@@ -27,7 +27,7 @@ from discreet.estimators.classes import encode_labels, find_classes
 from discreet.linear_model import LogisticRegression, Ridge
 from discreet.location import Threshold
 from discreet.tables.spelling import DeclaredLabels
-from support.estimators import SIGNAL, TWO, X
+from support.estimators import SIGNAL, TWO, X, declare
 
 TEXT = ["no", "yes", "no", "maybe", "yes"]
 CODES = [0.0, 1.0, 0.0, math.nan, 1.0]
@@ -193,9 +193,9 @@ def test_text_that_is_no_utf_8_is_refused_by_its_type_and_not_quoted(make, capfd
     tables = {"polars": pl.DataFrame, "pyarrow": pa.table, "pandas": pd.DataFrame}
     table = tables[type(text).__module__.partition(".")[0]]({"a": SIGNAL, "b": text})
     ledger = MemoryLedger(Budget(10.0, 1e-6))
-    numbered = LogisticRegression(classes=[0, 1], ledger=ledger, max_weight=1.0)
+    numbered = LogisticRegression(classes=[0, 1], ledger=ledger, max_weight=1.0, data_norm=1.0)
     for refused in (
-        lambda: Ridge(ledger=ledger).fit(X, text),
+        lambda: Ridge(ledger=ledger, data_norm=1.0, target_range=(-1.0, 1.0)).fit(X, text),
         lambda: numbered.fit(X, text),
         lambda: numbered.fit(X, SIGNAL > 0, sample_weight=text),
         lambda: numbered.fit(table, SIGNAL > 0),
@@ -284,8 +284,8 @@ def test_one_missing_label_does_not_decide_whether_a_type_is_refused(make, last)
 )
 def test_a_model_is_the_same_whatever_holds_its_labels(name):
     exact = {"epsilon": math.inf, "classes": ["no", "yes"], "max_rows": 1000}
-    plain = LogisticRegression(**exact).fit(X, TWO)
-    other = LogisticRegression(**exact).fit(X, TEXTS[name](TWO.tolist()))
+    plain = LogisticRegression(**exact, data_norm=1.0).fit(X, TWO)
+    other = LogisticRegression(**exact, data_norm=1.0).fit(X, TEXTS[name](TWO.tolist()))
     np.testing.assert_array_equal(other.coef_, plain.coef_)
 
 
@@ -326,7 +326,7 @@ def test_what_is_no_known_column_is_refused_by_its_type_before_the_charge(model,
     ledger = MemoryLedger(Budget(10.0, 1e-6))
     parameters = {} if model is Ridge else {"classes": [0, 1]}
     with pytest.raises((InputTypeError, InputError), match=r"^y (must|is a collection)") as caught:
-        model(ledger=ledger, **parameters).fit(X, y)
+        declare(model, ledger=ledger, **parameters).fit(X, y)
     assert ledger.history() == ()
     assert caught.value.__context__ is None
     assert not {"4711", "200", "2024"} & set(str(caught.value).replace(".", " ").split())
@@ -345,9 +345,9 @@ def test_what_is_no_known_column_is_refused_by_its_type_before_the_charge(model,
 )
 def test_a_table_of_one_column_is_that_column_with_a_warning(column):
     exact = {"epsilon": math.inf, "classes": ["no", "yes"], "max_rows": 1000}
-    plain = LogisticRegression(**exact).fit(X, TWO)
+    plain = LogisticRegression(**exact, data_norm=1.0).fit(X, TWO)
     with pytest.warns(DataConversionWarning, match="column-vector y was passed"):
-        other = LogisticRegression(**exact).fit(X, column)
+        other = LogisticRegression(**exact, data_norm=1.0).fit(X, column)
     np.testing.assert_array_equal(other.coef_, plain.coef_)
 
 
@@ -356,5 +356,5 @@ def test_a_table_of_one_column_is_that_column_with_a_warning(column):
 def test_a_refusal_of_lengths_says_none(model, size):
     y = np.resize(TWO if model is not Ridge else SIGNAL, size)
     with pytest.raises(InputError, match="as many rows as one another") as caught:
-        model().fit(X, y)
+        declare(model).fit(X, y)
     assert not any(character.isdigit() for character in str(caught.value))

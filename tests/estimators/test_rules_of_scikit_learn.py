@@ -8,7 +8,7 @@ from sklearn.utils.estimator_checks import check_estimator, parametrize_with_che
 
 from discreet.estimators.base import WeightedEstimator
 from discreet.linear_model import LogisticRegression, Ridge
-from support.estimators import ALL, rehearsal
+from support.estimators import ALL, declare, rehearsal
 from support.rules import (
     NEEDS_MAX_WEIGHT,
     ONE_FIT_REPEATED,
@@ -29,9 +29,9 @@ def nearest_base(kind):
 EACH_BASE = {nearest_base(kind): kind for kind in reversed(ALL)}
 """One estimator of each base class; what differs within one is its loss, penalty and policy."""
 
-PURE = [kind(unit="replace", delta=0.0) for kind in EACH_BASE.values()]
+PURE = [declare(kind, unit="replace", delta=0.0) for kind in EACH_BASE.values()]
 WEIGHTED = [
-    kind(delta=0.0, max_weight=10.0, rehearsal=0)
+    declare(kind, delta=0.0, max_weight=10.0, rehearsal=0)
     for kind in ALL
     if issubclass(kind, WeightedEstimator)
 ]
@@ -41,7 +41,7 @@ WEIGHTED = [
 @rehearsal
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @parametrize_with_checks(
-    [*(kind() for kind in ALL), *PURE], expected_failed_checks=expected_to_fail
+    [*(declare(kind) for kind in ALL), *PURE], expected_failed_checks=expected_to_fail
 )
 def test_it_keeps_every_rule_of_scikit_learn(estimator, check):
     check(with_fitting_noise(estimator, check))
@@ -61,7 +61,13 @@ def test_with_a_declared_largest_weight_it_keeps_the_rules_of_weights(estimator,
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.parametrize("model", [LogisticRegression(), Ridge(unit="replace", delta=0.0)])
+@pytest.mark.parametrize(
+    "model",
+    [
+        LogisticRegression(data_norm=1.0),
+        Ridge(unit="replace", delta=0.0, data_norm=1.0, target_range=(-1.0, 1.0)),
+    ],
+)
 def test_anybody_may_run_all_checks_if_told_which_compare_two_fits(model):
     expected = dict.fromkeys(TWO_FITS, "two fits have two noises") | expected_to_fail(model)
     results = check_estimator(model, expected_failed_checks=expected, on_skip=None)

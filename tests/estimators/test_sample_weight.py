@@ -21,6 +21,7 @@ from support.estimators import (
     WEIGHTS,
     X,
     coefficients,
+    declare,
     every_estimator,
     penalty,
     rehearsal,
@@ -34,7 +35,7 @@ def exact(model, **parameters):
     """Return a model without noise."""
     if model is LinearClassifier:
         parameters["mechanism"] = "objective_perturbation"
-    return model(epsilon=math.inf, max_rows=1000, **penalty(model, 0.7), **parameters)
+    return declare(model, epsilon=math.inf, max_rows=1000, **penalty(model, 0.7), **parameters)
 
 
 @every_estimator
@@ -84,14 +85,16 @@ def test_rows_without_weights_count_once(model):
 def test_weights_out_of_place_are_refused_before_a_charge(model, parameters, weights, error, says):
     ledger = MemoryLedger(Budget(10.0))
     with pytest.raises(error, match=says):
-        model(delta=0.0, ledger=ledger, **parameters).fit(X, target(model), sample_weight=weights)
+        declare(model, delta=0.0, ledger=ledger, **parameters).fit(
+            X, target(model), sample_weight=weights
+        )
     assert ledger.history() == ()
 
 
 @every_estimator
 def test_other_keywords_are_refused(model):
     with pytest.raises(TypeError, match="unexpected keyword argument 'weight'"):
-        model(delta=0.0).fit(X, target(model), weight=WEIGHTS)
+        declare(model, delta=0.0).fit(X, target(model), weight=WEIGHTS)
 
 
 @rehearsal
@@ -101,7 +104,7 @@ def test_noise_grows_with_the_declared_weight(model, setting):
     # Rows of weight zero and a penalty so strong that nothing else matters: what is left is noise.
     def noise(largest):
         parameters = {**penalty(model, 1e6), **setting, "max_weight": largest, "rehearsal": 3}
-        fit = model(**parameters).fit(X, target(model), sample_weight=np.zeros(len(X)))
+        fit = declare(model, **parameters).fit(X, target(model), sample_weight=np.zeros(len(X)))
         return np.linalg.norm(coefficients(fit))
 
     assert noise(8.0) / noise(2.0) == pytest.approx(4.0, rel=0.02)
@@ -110,7 +113,7 @@ def test_noise_grows_with_the_declared_weight(model, setting):
 
 @pytest.mark.parametrize("model", [LogisticRegression, LinearClassifier, HuberRegressor])
 def test_a_weighted_fit_costs_no_more(model):
-    fit = model(delta=0.0, max_weight=3.0).fit(X, target(model), sample_weight=WEIGHTS)
+    fit = declare(model, delta=0.0, max_weight=3.0).fit(X, target(model), sample_weight=WEIGHTS)
     assert 0.999 <= fit.privacy_.epsilon(0.0) <= 1.0
 
 

@@ -94,7 +94,7 @@ def test_ridge_without_an_intercept_counts_targets_from_zero():
 def test_the_lasso_is_that_of_scikit_learn(alpha):
     y = np.clip(SIGNAL, -1, 1)
     plain = PlainLasso(alpha=alpha / len(y), tol=1e-15, max_iter=10**6).fit(CLIPPED, y)
-    model = Lasso(alpha=alpha, **EXACT).fit(LONG, SIGNAL)
+    model = Lasso(alpha=alpha, **EXACT, target_range=(-1.0, 1.0)).fit(LONG, SIGNAL)
     np.testing.assert_allclose(model.coef_, plain.coef_, rtol=0, atol=1e-8)
     assert model.intercept_ == pytest.approx(plain.intercept_, abs=1e-8)
 
@@ -104,13 +104,25 @@ def test_the_elastic_net_is_that_of_scikit_learn(ratio):
     y = np.clip(SIGNAL, -1, 1)
     plain = PlainNet(alpha=2.0 / len(y), l1_ratio=ratio, fit_intercept=False, tol=1e-15,
                      max_iter=10**6).fit(CLIPPED, y)  # fmt: skip
-    model = ElasticNet(alpha=2.0, l1_ratio=ratio, fit_intercept=False, **EXACT).fit(LONG, SIGNAL)
+    model = ElasticNet(
+        alpha=2.0,
+        l1_ratio=ratio,
+        fit_intercept=False,
+        **EXACT,
+        target_range=(-1.0, 1.0),
+    ).fit(LONG, SIGNAL)
     np.testing.assert_allclose(model.coef_, plain.coef_, rtol=0, atol=1e-8)
 
 
 def test_a_lasso_in_a_domain_minimises_its_objective():
     domain, y = L1Ball(0.5), np.clip(SIGNAL, -1, 1)
-    model = Lasso(alpha=3.0, fit_intercept=False, domain=domain, **EXACT).fit(LONG, SIGNAL)
+    model = Lasso(
+        alpha=3.0,
+        fit_intercept=False,
+        domain=domain,
+        **EXACT,
+        target_range=(-1.0, 1.0),
+    ).fit(LONG, SIGNAL)
     w = np.zeros(3)
     for _ in range(1500):
         w = w - (CLIPPED.T @ (CLIPPED @ w - y)) / 400
@@ -142,7 +154,12 @@ def test_quantile_regression_minimises_its_objective():
         return np.clip((z - y) / h + 0.5, 0, 1) - q
 
     w = solution(COLUMN, value, slope, 0.7)
-    check(QuantileRegressor(quantile=q, smoothing=h, alpha=0.7, **EXACT).fit(LONG, SIGNAL), w)
+    check(
+        QuantileRegressor(
+            quantile=q, smoothing=h, alpha=0.7, **EXACT, target_range=(-1.0, 1.0)
+        ).fit(LONG, SIGNAL),
+        w,
+    )
 
 
 def test_poisson_regression_minimises_its_objective():

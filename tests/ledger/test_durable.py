@@ -147,7 +147,7 @@ def test_forged_and_foreign_receipts_open_nothing(place, tmp_path):
 
 def test_a_fit_is_charged_opened_and_released(place):
     ledger = made(place, 1.0, 1e-6)
-    model = LogisticRegression(epsilon=0.5, delta=1e-7, ledger=ledger).fit(X, Y)
+    model = LogisticRegression(epsilon=0.5, delta=1e-7, ledger=ledger, data_norm=1.0).fit(X, Y)
     assert states(ledger) == [State.RELEASED]
     assert model.release_.receipt_number == 1
     with pytest.raises(BudgetExceeded):
@@ -161,7 +161,7 @@ def test_copies_clones_and_pickles_are_the_same_ledger(place):
         same.charge(pure(0.25))
     assert len(ledger.history()) == 3
     assert pickle.loads(pickle.dumps(ledger.for_part("north"))).part == "north"
-    assert clone(LinearClassifier(ledger=ledger)).ledger is ledger
+    assert clone(LinearClassifier(ledger=ledger, data_norm=1.0)).ledger is ledger
 
 
 def test_another_process_charges_the_same_books(place):

@@ -241,7 +241,7 @@ def test_a_release_is_not_lost_if_the_books_cannot_be_reached_at_its_end(
     monkeypatch.setattr(Ledger, "settle", away)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("error" if is_error else "always")
-        model = LogisticRegression(epsilon=0.5, delta=0.0, ledger=ledger).fit(X, Y)
+        model = LogisticRegression(epsilon=0.5, delta=0.0, ledger=ledger, data_norm=1.0).fit(X, Y)
     assert model.coef_.shape == (1, 2)
     assert [str(each.message) for each in caught] == [
         "how the release ended was not recorded: the disk is gone."

@@ -18,7 +18,7 @@ from discreet.linear_model import SimplexRegression
 from discreet.losses import Huber, Squared
 from discreet.questions.mixture import Mixture
 from support.cases.mixtures import best_shares
-from support.estimators import rehearsal
+from support.estimators import declare, rehearsal
 
 GENERATOR = np.random.default_rng(12)
 TRUTH = GENERATOR.uniform(0, 1, 4000)
@@ -72,7 +72,7 @@ def test_good_models_get_most_of_the_weight():
     good = [
         SimplexRegression(
             epsilon=1.0, delta=1e-6, threshold=0.1, max_rows=5000, rehearsal=seed,
-            **PROBABILITIES,
+            **PROBABILITIES
         ).fit(MODELS, TRUTH).coef_[:2].sum()
         for seed in range(20)
     ]  # fmt: skip
@@ -112,7 +112,9 @@ def test_weights_of_rows_count_up_to_the_declared_largest():
 def test_sparse_and_dense_tables_agree():
     X = np.where(MODELS > 0.6, MODELS, 0.0)
     one, two = (
-        SimplexRegression(epsilon=5.0, rehearsal=3).fit(table, TRUTH).coef_
+        SimplexRegression(epsilon=5.0, rehearsal=3, data_norm=1.0, target_range=(-1.0, 1.0))
+        .fit(table, TRUTH)
+        .coef_
         for table in (X, sparse.csr_array(X))
     )
     np.testing.assert_allclose(one, two)
@@ -139,18 +141,22 @@ BAD = [
 def test_bad_parameters_are_refused_before_any_charge(parameters, says):
     ledger = MemoryLedger(Budget(10.0, 1e-3))
     with pytest.raises(InputError, match=says):
-        SimplexRegression(ledger=ledger, **parameters).fit(MODELS, TRUTH)
+        declare(SimplexRegression, ledger=ledger, **parameters).fit(MODELS, TRUTH)
     assert ledger.history() == ()
 
 
 def test_what_cannot_be_met_is_refused_before_any_charge():
     ledger = MemoryLedger(Budget(10.0, 1e-3))
     with pytest.raises(CalibrationError, match="raise the entropy"):
-        SimplexRegression(ledger=ledger, entropy=0.01).fit(MODELS, TRUTH)
+        SimplexRegression(ledger=ledger, entropy=0.01, data_norm=1.0, target_range=(-1.0, 1.0)).fit(
+            MODELS, TRUTH
+        )
     with pytest.raises(InputError, match="would fill a sparse table"):
         SimplexRegression(ledger=ledger, **PROBABILITIES).fit(sparse.csr_array(MODELS), TRUTH)
     with pytest.raises(TypeError, match="unexpected keyword argument"):
-        SimplexRegression(ledger=ledger).fit(MODELS, TRUTH, groups=TRUTH)
+        SimplexRegression(ledger=ledger, data_norm=1.0, target_range=(-1.0, 1.0)).fit(
+            MODELS, TRUTH, groups=TRUTH
+        )
     assert ledger.history() == ()
 
 
@@ -159,7 +165,12 @@ def test_hostile_rows_are_learnt_from_in_silence():
     X[0], X[1, 0], X[2, 1], y[3] = math.nan, math.inf, -1e308, 1e308
     for name in ("add_remove", "replace"):
         ledger = MemoryLedger(Budget(1.0, 1e-6), unit=name)
-        model = SimplexRegression(delta=1e-6, unit=name, ledger=ledger, **PROBABILITIES).fit(X, y)
+        model = SimplexRegression(
+            delta=1e-6,
+            unit=name,
+            ledger=ledger,
+            **PROBABILITIES,
+        ).fit(X, y)
         assert np.isfinite(model.coef_).all()
         assert [entry.state for entry in ledger.history()] == [State.RELEASED]
 

@@ -119,5 +119,5 @@ def test_odd_rows_give_a_private_point_of_the_ball(rows, delta):
 def test_a_wrong_parameter_is_refused_before_anything_is_charged(wrong, error, says):
     ledger = MemoryLedger(Budget(10.0, 1e-3))
     with pytest.raises(error, match=says):
-        GeometricMedian(ledger=ledger, **wrong).fit(X)
+        GeometricMedian(ledger=ledger, **({"radius": 1.0} | wrong)).fit(X)
     assert ledger.history() == ()

@@ -471,7 +471,9 @@ def test_quantiles_can_be_learnt_without_smoothing():
     generator = np.random.default_rng(0)
     X = generator.uniform(-1, 1, size=(8000, 3)) / np.sqrt(3)
     y = X[:, 0] + generator.uniform(-0.2, 0.2, size=8000)
-    model = QuantileRegressor(delta=1e-6, quantile=0.8, smoothing=0).fit(X, y)
+    model = QuantileRegressor(
+        delta=1e-6, quantile=0.8, smoothing=0, data_norm=1.0, target_range=(-1.0, 1.0)
+    ).fit(X, y)
     assert model.release_.mechanism == "noisy_gradient"
     assert 0.7 < (y < model.predict(X)).mean() < 0.9
 

@@ -113,7 +113,7 @@ def test_one_record_does_not_decide_whether_a_quantile_is_learnt():
     model = QuantileRegressor(
         epsilon=1, delta=0, unit="replace", smoothing=0.01, domain=Box([-3.0], [3.0]),
         mechanism="output_perturbation", fit_intercept=False, max_rows=2000, alpha=10.0,
-        target_range=(-3.0, 3.0), rehearsal=1,
+        target_range=(-3.0, 3.0), rehearsal=1, data_norm=1.0
     )  # fmt: skip
     X, y = np.ones((2000, 1)), np.full(2000, 2.140677966101695)
     other = y.copy()

@@ -34,6 +34,9 @@ SETTINGS = [
     {"centre_categories": True},
     {"centre_categories": False},
     {"centre_categories": False, "sparse_output": True},
+    {"centre_categories": True, "data_norm": None},
+    {"centre_categories": False, "data_norm": None, "sparse_output": True},
+    {"centre_categories": True, "data_norm": 3.7},
 ]
 law = settings(derandomize=True, deadline=None)
 every_setting = pytest.mark.parametrize("setting", SETTINGS, ids=str)
@@ -88,6 +91,11 @@ class Frame:
         return self._columns[name]
 
 
+def in_box(columns, **parameters):
+    """Return the map to [-1, 1], which no norm shortens."""
+    return BoundedScaler(columns, data_norm=None, **parameters)
+
+
 # Laws
 
 
@@ -124,7 +132,7 @@ def test_the_norms_are_reached_by_some_row(order, centred):
 
 def test_the_norms_are_those_of_the_formula():
     sizes = np.array([3, 2, 6])
-    centred, plain = (BoundedScaler(COLUMNS, centre_categories=c) for c in (True, False))
+    centred, plain = (in_box(COLUMNS, centre_categories=c) for c in (True, False))
     assert centred.row_norm() == pytest.approx(math.sqrt(3 + (1 - 1 / sizes).sum()), rel=1e-14)
     assert centred.row_norm(1) == pytest.approx(3 + 2 * (1 - 1 / sizes).sum(), rel=1e-14)
     assert plain.row_norm() == pytest.approx(math.sqrt(6), rel=1e-14)
@@ -146,9 +154,7 @@ def test_clipping_to_the_declared_norm_changes_nothing(size, ball, order):
 @every_setting
 def test_sparse_dense_lists_arrays_and_frames_agree(setting):
     rows = [[30, 5.0, 0.1, "a", True, 7], [-4, None, 9, "q", False, "7"], ["3", 1, 0, "c", 1, 2.5]]
-    expected = BoundedScaler(COLUMNS, centre_categories=setting["centre_categories"]).transform(
-        rows
-    )
+    expected = BoundedScaler(COLUMNS, **{**setting, "sparse_output": False}).transform(rows)
     columns = dict(zip(DECLARED, map(list, zip(*rows, strict=True)), strict=True))
     frame = Frame({name: np.array(columns[name], dtype=object) for name in reversed(DECLARED)})
     for scaler, X in [
@@ -166,21 +172,21 @@ def test_sparse_dense_lists_arrays_and_frames_agree(setting):
 
 def test_a_number_is_clipped_scaled_and_filled():
     X = np.array([[0.0], [30.0], [60.0], [120.0], [500.0], [-9.0], [np.nan], [np.inf], [-np.inf]])
-    encoded = BoundedScaler([Numeric(0, 120, fill=90)]).transform(X).ravel()
+    encoded = in_box([Numeric(0, 120, fill=90)]).transform(X).ravel()
     assert encoded.tolist() == [-1, -0.5, 0, 1, 1, -1, 0.5, 0.5, 0.5]
 
 
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.uint64, np.float16, np.longdouble, "U9"])
 def test_every_type_of_number_is_read(dtype):
     X = np.array([[0], [1]]).astype(dtype)
-    one_hot = BoundedScaler([Category([0, 1])], centre_categories=False)
-    assert BoundedScaler([Numeric(0, 1)]).transform(X).tolist() == [[-1], [1]]
+    one_hot = in_box([Category([0, 1])], centre_categories=False)
+    assert in_box([Numeric(0, 1)]).transform(X).tolist() == [[-1], [1]]
     assert one_hot.transform(X).tolist() == [[1, 0], [0, 1]]
 
 
 def test_a_long_number_overflows_without_a_warning():
     X = np.array([[np.longdouble("1e4000")]])
-    assert BoundedScaler([Numeric(0, 4, fill=4)]).transform(X).tolist() == [[1.0]]
+    assert in_box([Numeric(0, 4, fill=4)]).transform(X).tolist() == [[1.0]]
 
 
 @pytest.mark.parametrize("centred", [True, False])
@@ -361,7 +367,7 @@ def test_clones_and_pickles_are_the_same_map(columns):
 
 
 def test_the_map_needs_no_fit():
-    scaler = BoundedScaler([Numeric(0, 1)])
+    scaler = in_box([Numeric(0, 1)])
     check_is_fitted(scaler)
     assert scaler.transform([[1]]).tolist() == [[1.0]]
     assert scaler.__sklearn_tags__().input_tags.allow_nan
@@ -402,7 +408,7 @@ def test_pandas_frames_are_encoded_and_returned():
         index=[7, 8, 9],
     )
     declared = {name: DECLARED[name] for name in ("age", "town", "flag")}
-    scaler = BoundedScaler(declared, centre_categories=False).set_output(transform="pandas")
+    scaler = in_box(declared, centre_categories=False).set_output(transform="pandas")
     encoded = scaler.fit_transform(frame)
     assert list(encoded.columns) == scaler.get_feature_names_out().tolist()
     assert list(encoded.index) == [7, 8, 9]
@@ -421,7 +427,7 @@ def test_polars_frames_are_encoded():
     pl = pytest.importorskip("polars")
     frame = pl.DataFrame({"town": ["a", None, "b"], "age": [30, None, 150]})
     declared = {name: DECLARED[name] for name in ("age", "town")}
-    encoded = BoundedScaler(declared, centre_categories=False).fit_transform(frame)
+    encoded = in_box(declared, centre_categories=False).fit_transform(frame)
     assert encoded.tolist() == [[-0.5, 1, 0, 0], [0, 0, 0, 0], [1, 0, 1, 0]]
 
 
@@ -513,7 +519,7 @@ def test_columns_of_one_name_are_refused():
 
 def test_a_listed_map_fitted_on_a_frame_wants_the_same_order():
     one, other = Frame({"a": [1], "b": [2]}), Frame({"b": [2], "a": [1]})
-    scaler = BoundedScaler([Numeric(0, 2)] * 2).fit(one)
+    scaler = in_box([Numeric(0, 2)] * 2).fit(one)
     assert scaler.transform(one).tolist() == [[0, 1]]
     with pytest.raises(InputError, match="order"):
         scaler.transform(other)

@@ -106,11 +106,16 @@ def test_found_classes_are_marked_as_read_from_the_data():
     X = np.column_stack([age, np.where(age > 50, "a", "b")]).astype(object)
     y = np.where(age > 60, "ill", "well")
     columns = {"columns": [Numeric(18, 100), Category(["a", "b"])], "delta": 0.0}
-    found = {fact.what: fact for fact in LinearClassifier(**columns).fit(X, y).release_.facts}
+    found = {
+        fact.what: fact
+        for fact in LinearClassifier(**columns, data_norm=1.0).fit(X, y).release_.facts
+    }
     assert found["labels"].source is Origin.FOUND
     assert "ill" not in found["labels"].words
     assert found["column 1"].words == "numbers from 18 to 100"
-    declared = LinearClassifier(**columns, classes=["ill", "well"]).fit(X, y).release_
+    declared = (
+        LinearClassifier(**columns, classes=["ill", "well"], data_norm=1.0).fit(X, y).release_
+    )
     facts = {fact.what: fact for fact in declared.facts}
     assert (facts["labels"].words, facts["labels"].source) == (
         "one of ill, well",

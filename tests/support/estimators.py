@@ -5,6 +5,7 @@ Tests of all estimators take them from here; fits are shared.
 
 from __future__ import annotations
 
+import inspect
 from functools import cache
 from numbers import Real
 
@@ -64,10 +65,26 @@ def declared(model):
     return {"classes": ["no", "yes"]} if model in CLASSIFIERS else {}
 
 
+ABOUT_X = {
+    "data_norm": 1.0, "target_range": (-1.0, 1.0), "target_norm": 1.0, "max_count": 10.0,
+    "bounds": (-1.0, 1.0), "radius": 1.0,
+}  # fmt: skip
+"""What has to be declared of ``X`` and of its labels."""
+
+
+def declare(kind, *given, **parameters):
+    """Return an estimator of any kind, with what it must be told declared, unless it is given."""
+    known = {*list(inspect.signature(kind).parameters)[: len(given)], *parameters}
+    for ways in kind.must_declare:
+        if not known.intersection(ways):
+            parameters |= {way: ABOUT_X[way] for way in ways if way in ABOUT_X}
+    return kind(*given, **parameters)
+
+
 @cache
 def fitted(model, **parameters):
     """Return a model fitted once for all tests."""
-    return model(**parameters).fit(X, target(model))
+    return declare(model, **parameters).fit(X, target(model))
 
 
 def coefficients(model):
@@ -76,10 +93,10 @@ def coefficients(model):
 
 
 def make(kind, **parameters):
-    """Return an estimator of any kind, its classes declared if it has any."""
+    """Return an estimator of any kind, declared, its classes too if it has any."""
     if is_classifier(kind()):
         parameters.setdefault("classes", ["no", "yes"])
-    return kind(**parameters)
+    return declare(kind, **parameters)
 
 
 def labels_for(kind):

@@ -69,7 +69,7 @@ def fit(place, *, is_held=False):
         write("s")
         if is_held:
             Ledger.charge = lambda *_, **__: write("h") and signal.pause()
-        LogisticRegression(epsilon=EPSILON, delta=0.0, ledger=ledger).fit(X, Y)
+        LogisticRegression(epsilon=EPSILON, delta=0.0, ledger=ledger, data_norm=1.0).fit(X, Y)
         write("d")
 
     return work

@@ -30,6 +30,7 @@ from discreet.location import Threshold
 from discreet.location.base import LocationEstimator
 from discreet.preprocessing import Numeric
 from discreet.privacy import Budget
+from support.estimators import declare
 
 CANARY = 4711.25
 
@@ -323,7 +324,7 @@ def make(name, ledger, **parameters):
         return Shim(data_norm=1.0, **parameters)
     if name == "compat LinearRegression":
         return LinearRegression(bounds_X=(-1, 1), bounds_y=(-1, 1), **parameters)
-    return ESTIMATORS[name](**{"delta": 0.0, "ledger": ledger, **parameters})
+    return declare(ESTIMATORS[name], **{"delta": 0.0, "ledger": ledger, **parameters})
 
 
 def arguments(name, container, rows, labels, weights):

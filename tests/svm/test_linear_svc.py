@@ -20,7 +20,9 @@ from support.estimators import THREE, TWO, X, rehearsal
 @pytest.mark.parametrize("C", [None, 0.1])
 def test_the_plain_hinge_is_refused_with_the_reason_and_the_remedy(mechanism, delta, C):
     ledger = MemoryLedger(Budget(10.0, 1e-3))
-    model = LinearSVC(loss="hinge", mechanism=mechanism, delta=delta, C=C, ledger=ledger)
+    model = LinearSVC(
+        loss="hinge", mechanism=mechanism, delta=delta, C=C, ledger=ledger, data_norm=1.0
+    )
     with pytest.raises(NotAccepted, match=r"Hinge\(\) is not smooth.* smooth"):
         model.fit(X, TWO)
     assert ledger.history() == ()
@@ -28,7 +30,7 @@ def test_the_plain_hinge_is_refused_with_the_reason_and_the_remedy(mechanism, de
 
 @pytest.mark.parametrize("labels", [TWO, THREE])
 def test_the_plain_hinge_follows_noisy_gradients(labels):
-    fit = LinearSVC(loss="hinge", delta=1e-6).fit(X, labels)
+    fit = LinearSVC(loss="hinge", delta=1e-6, data_norm=1.0).fit(X, labels)
     assert "noisy_gradient" in fit.release_.mechanism or labels is THREE
     assert 0.99 <= fit.privacy_.epsilon(1e-6) <= 1.0
     assert np.isfinite(fit.coef_).all()
@@ -38,7 +40,7 @@ def test_the_plain_hinge_follows_noisy_gradients(labels):
 def test_the_plain_hinge_needs_a_delta(labels):
     ledger = MemoryLedger(Budget(10.0))
     with pytest.raises(CalibrationError, match="delta > 0"):
-        LinearSVC(loss="hinge", delta=0.0, ledger=ledger).fit(X, labels)
+        LinearSVC(loss="hinge", delta=0.0, ledger=ledger, data_norm=1.0).fit(X, labels)
     assert ledger.history() == ()
 
 
@@ -47,7 +49,7 @@ def test_the_plain_hinge_learns():
     # Fixed rehearsal noise.
     rows, labels = np.tile(X, (20, 1)), np.tile(TWO, 20)
     best = PlainSVC().fit(X, TWO).score(X, TWO)
-    fit = LinearSVC(loss="hinge", delta=1e-6, rehearsal=1).fit(rows, labels)
+    fit = LinearSVC(loss="hinge", delta=1e-6, rehearsal=1, data_norm=1.0).fit(rows, labels)
     assert fit.score(X, TWO) > best - 0.03
 
 
@@ -55,14 +57,14 @@ def test_the_plain_hinge_learns():
 def test_an_unknown_loss_is_refused_with_the_known_ones(wrong):
     ledger = MemoryLedger(Budget(10.0))
     with pytest.raises(InputError, match="loss must be one of 'huber_hinge', 'smoothed_hinge'"):
-        LinearSVC(loss=wrong, delta=0.0, ledger=ledger).fit(X, TWO)
+        LinearSVC(loss=wrong, delta=0.0, ledger=ledger, data_norm=1.0).fit(X, TWO)
     assert ledger.history() == ()
 
 
 @pytest.mark.parametrize("loss", ["huber_hinge", "smoothed_hinge"])
 @pytest.mark.parametrize("mechanism", ["auto", "output_perturbation", "private_standardisation"])
 def test_rounded_hinges_are_private_with_every_mechanism(loss, mechanism):
-    fit = LinearSVC(loss=loss, mechanism=mechanism, delta=0.0).fit(X, TWO)
+    fit = LinearSVC(loss=loss, mechanism=mechanism, delta=0.0, data_norm=1.0).fit(X, TWO)
     assert 0.99 <= fit.privacy_.epsilon(0.0) <= 1.0
     assert np.isfinite(fit.coef_).all()
 
@@ -72,17 +74,22 @@ def test_it_learns():
     # Fixed rehearsal noise.
     rows, labels = np.tile(X, (20, 1)), np.tile(TWO, 20)
     best = PlainSVC().fit(X, TWO).score(X, TWO)
-    assert LinearSVC(delta=0.0, rehearsal=1).fit(rows, labels).score(X, TWO) > best - 0.03
+    assert (
+        LinearSVC(delta=0.0, rehearsal=1, data_norm=1.0).fit(rows, labels).score(X, TWO)
+        > best - 0.03
+    )
 
 
 def test_without_noise_and_penalty_it_decides_like_an_ordinary_one():
-    fit = LinearSVC(epsilon=math.inf, C=1.0, loss="smoothed_hinge", max_rows=1000).fit(X, TWO)
+    fit = LinearSVC(
+        epsilon=math.inf, C=1.0, loss="smoothed_hinge", max_rows=1000, data_norm=1.0
+    ).fit(X, TWO)
     plain = PlainSVC(loss="hinge", C=1.0, max_iter=100_000).fit(X, TWO)
     assert np.mean(fit.predict(X) == plain.predict(X)) > 0.95
 
 
 def test_a_penalty_too_weak_for_privacy_says_what_would_do():
     with pytest.raises(CalibrationError, match="too weak") as caught:
-        LinearSVC(C=1e3, delta=0.0).fit(X, TWO)
+        LinearSVC(C=1e3, delta=0.0, data_norm=1.0).fit(X, TWO)
     largest = float(re.search(r"C at most ([\d.e+-]+)", str(caught.value))[1].rstrip("."))
-    assert LinearSVC(C=largest, delta=0.0).fit(X, TWO).release_.is_private
+    assert LinearSVC(C=largest, delta=0.0, data_norm=1.0).fit(X, TWO).release_.is_private

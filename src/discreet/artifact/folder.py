@@ -51,7 +51,7 @@ def save(model: BaseEstimator, folder: str | Path) -> Path:
     >>> from discreet.linear_model import Ridge
     >>> generator = np.random.default_rng(0)
     >>> X = generator.uniform(-1, 1, size=(1000, 2)) / 2
-    >>> model = Ridge().fit(X, X[:, 0])
+    >>> model = Ridge(data_norm=1.0, target_range=(-1, 1)).fit(X, X[:, 0])
     >>> with tempfile.TemporaryDirectory() as place:
     ...     again = load(save(model, Path(place) / "model"))
     >>> bool((again.predict(X) == model.predict(X)).all()), again.privacy_ == model.privacy_

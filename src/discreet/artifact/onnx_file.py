@@ -45,8 +45,9 @@ def to_onnx(model: BaseEstimator, path: str | Path) -> Path:
     >>> import tempfile
     >>> from discreet.linear_model import Ridge
     >>> X = np.random.default_rng(0).uniform(-1, 1, size=(1000, 2)) / 2
+    >>> model = Ridge(data_norm=1.0, target_range=(-1, 1)).fit(X, X[:, 0])
     >>> with tempfile.TemporaryDirectory() as place:
-    ...     to_onnx(Ridge().fit(X, X[:, 0]), Path(place) / "model.onnx").name
+    ...     to_onnx(model, Path(place) / "model.onnx").name
     'model.onnx'
     """
     check_linear(model, "to_onnx")

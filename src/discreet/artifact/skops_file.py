@@ -32,7 +32,7 @@ def to_skops(model: BaseEstimator, path: str | Path) -> Path:
     >>> import skops.io, tempfile
     >>> from discreet.linear_model import Ridge
     >>> X = np.random.default_rng(0).uniform(-1, 1, size=(1000, 2)) / 2
-    >>> model = Ridge().fit(X, X[:, 0])
+    >>> model = Ridge(data_norm=1.0, target_range=(-1, 1)).fit(X, X[:, 0])
     >>> with tempfile.TemporaryDirectory() as place:
     ...     plain = skops.io.load(to_skops(model, Path(place) / "model.skops"))
     >>> type(plain).__name__, bool(np.allclose(plain.predict(X), model.predict(X)))
@@ -53,7 +53,7 @@ def plain_model(model: Any) -> Any:
     --------
     >>> from discreet.svm import LinearSVC
     >>> X = np.random.default_rng(0).uniform(-1, 1, size=(1000, 2)) / 2
-    >>> plain_model(LinearSVC(classes=[False, True]).fit(X, X[:, 0] > 0))
+    >>> plain_model(LinearSVC(data_norm=1.0, classes=[False, True]).fit(X, X[:, 0] > 0))
     LinearSVC()
     """
     from sklearn import linear_model, svm  # slow to import

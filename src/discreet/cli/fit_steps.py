@@ -77,8 +77,9 @@ def make_model(
         return LinearClassifier(
             epsilon, columns=columns, classes=list(target.classes), unit=schema.unit, **options
         )
-    ends = target.range or (-1.0, 1.0)  # declared, or refused before
-    return LinearRegressor(epsilon, columns=columns, target_range=ends, unit=schema.unit, **options)
+    return LinearRegressor(
+        epsilon, columns=columns, target_range=target.range, unit=schema.unit, **options
+    )
 
 
 def open_books(

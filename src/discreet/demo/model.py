@@ -17,10 +17,9 @@ def make_model(
     table: HospitalTable, epsilon: float, *, ledger: AbstractLedger | None = None
 ) -> Pipeline:
     """Return a private classifier for rows of the table, not yet fitted."""
-    scaler = BoundedScaler(list(table.columns.values()))
     return make_pipeline(
-        scaler,
-        LogisticRegression(epsilon, DELTA, scaler.row_norm(), classes=[False, True], ledger=ledger),
+        BoundedScaler(list(table.columns.values()), data_norm=1.0),
+        LogisticRegression(epsilon, DELTA, data_norm=1.0, classes=[False, True], ledger=ledger),
     )
 
 

@@ -30,6 +30,7 @@ from discreet.data.matrix import columns_of
 from discreet.data.source import Source
 from discreet.data.stored import Encoding, is_table, open_table
 from discreet.errors import InputError, InputTypeError
+from discreet.estimators.declaring import Declarations, refuse_undeclared
 from discreet.estimators.features import FeatureMap
 from discreet.estimators.storing import Storable
 from discreet.estimators.targets import LabelTarget, LearningTarget
@@ -73,6 +74,9 @@ class PrivateEstimator(Storable):
 
     learns: ClassVar[frozenset[str]]
     """The attributes that a fit leaves, beside the release and what is known of columns."""
+
+    must_declare: ClassVar[Declarations] = ()
+    """Parameters without a default; of each group, one has to be declared."""
 
     epsilon: float
     delta: float
@@ -129,6 +133,7 @@ class PrivateEstimator(Storable):
         noise = noise_from(self.rehearsal)
         if not isinstance(self.verbose, bool):
             _checks.whole(verbose=self.verbose, at_least=0)
+        refuse_undeclared(self)
         self._check()
         if is_table(X):
             table = self._open(X, y, weights, target)

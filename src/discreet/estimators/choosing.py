@@ -56,9 +56,8 @@ def choose_first_stage(task: LinearTask) -> str | Mechanism:
 
 def _can_learn_at_once(task: LinearTask) -> bool:
     """Say whether directions of all classes can be told apart, as softmax needs to be better."""
-    is_noisy = task.budget.delta > 0 and math.isfinite(task.budget.epsilon)
     coefficients = task.classes * (task.bounds.n_features + 1)
-    return is_noisy and task.classes > 2 and coefficients <= MOST_DIRECTIONS
+    return task.budget.delta > 0 and task.classes > 2 and coefficients <= MOST_DIRECTIONS
 
 
 def _settle(task: LinearTask) -> tuple[LinearTask, tuple[str, ...]]:

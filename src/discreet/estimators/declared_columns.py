@@ -45,7 +45,7 @@ class DeclaredFeatures(FeatureMap):
     @property
     def scaler(self) -> BoundedScaler:
         """What encodes rows; a public constant."""
-        return BoundedScaler(self.declared, centre_categories=self.is_centred)
+        return BoundedScaler(self.declared, centre_categories=self.is_centred, data_norm=None)
 
     @cached_property
     def columns(self) -> list[Column]:

@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 
 from discreet.errors import CalibrationError, DiscreetError, NotAccepted
+from discreet.estimators.penalty_strength import VANISHING
 from discreet.estimators.stating import choose_mechanism, state_question
 from discreet.estimators.task import LinearTask
 from discreet.mechanisms import Plan
@@ -50,13 +51,13 @@ def match_noise(task: LinearTask) -> float:
     r"""Return a strength of absolute values that few coefficients of nothing but noise survive.
 
     Of p such coefficients the largest slope is about :math:`\sqrt{2 \ln p}` deviations of the
-    noise, so that much is taken off. An infinite budget takes off the pull of one record.
+    noise, so that much is taken off. An infinite budget takes off a trace of one record's pull.
     """
     bounds = task.bounds
     largest = 0.0 if bounds.labels is None else bounds.labels.magnitude
     pull = bounds.row_norm() * max(largest, 1e-100)
     if not task.budget.is_private:
-        return pull
+        return VANISHING * pull
     plan, width = _plan(task)
     noise = pull
     if isinstance(plan, SufficientStatisticsPlan):

@@ -12,6 +12,7 @@ from discreet import _checks
 from discreet._types import Array
 from discreet.estimators.base import WeightedEstimator
 from discreet.estimators.choosing import choose
+from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap, PlainFeatures
 from discreet.estimators.targets import LearningTarget, require_target
 from discreet.estimators.task import AbsoluteValues, Asked, LinearTask, Shape, Standardising
@@ -32,8 +33,9 @@ class LinearEstimator(WeightedEstimator):
     """A linear model: a loss of margins, a penalty, and whatever else its parameters say."""
 
     learns = frozenset(["coef_", "intercept_"])
+    must_declare: ClassVar[Declarations] = (("data_norm",),)
 
-    data_norm: float
+    data_norm: float | None
     fit_intercept: bool
     domain: ConvexSet | None
     mechanism: str
@@ -61,8 +63,8 @@ class LinearEstimator(WeightedEstimator):
         return Standardising()
 
     def feature_map(self) -> FeatureMap:
-        _checks.positive(data_norm=self.data_norm)
-        return PlainFeatures(L2Ball(self.data_norm), INTERCEPT_SHARE * self.data_norm)
+        norm = _checks.positive_number(data_norm=self.data_norm)
+        return PlainFeatures(L2Ball(norm), INTERCEPT_SHARE * norm)
 
     def _facts(self, target: LearningTarget) -> tuple[Fact, ...]:
         """Return what is declared, or taken from the data as public, in the caller's terms."""

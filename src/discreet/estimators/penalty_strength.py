@@ -20,6 +20,9 @@ RIDGE_IS_FREE = ("noisy_gradient", "exponential_sampling")
 LEAST_RIDGE = 2.0**-40
 """A trace of ridge, over the square of the row norm, where none is asked for and none needed."""
 
+VANISHING = 2.0**-10
+"""What is left of a penalty, over what one row bends, as epsilon grows beyond all bounds."""
+
 
 def choose_ridge(task: LinearTask, bounds: Bounds, times: int) -> float:
     """Return the ridge of a problem that is solved ``times`` over within the task's budget.
@@ -37,8 +40,8 @@ def choose_ridge(task: LinearTask, bounds: Bounds, times: int) -> float:
         return _beside_absolute(task, task.absolute, bounds, times)
     if task.ridge is not None:
         return _at_least(task, task.ridge, bounds, times)
-    if task.uses_statistics:
-        return bounds.row_norm() ** 2  # its statistics need none
+    if task.uses_statistics:  # they need none, beside what the noise on them asks for
+        return bounds.row_norm() ** 2 * min(max(1 / task.budget.epsilon, VANISHING), 1.0)
     norm, budget = bounds.row_norm(), task.budget
     if isinstance(task.mechanism, PrivateStandardisation):
         norm, budget = (
@@ -98,7 +101,8 @@ def free_ridge(
     up to 1e-6, computed for epsilon 0.1 to 8). For other losses the ridge at which one row bends
     the objective by a tenth of epsilon. K problems that share a budget have a K-th of epsilon each,
     or, if it is not pure, the larger share that Gaussian noise leaves them: :math:`\mu/\sqrt K`, if
-    the whole is :math:`\mu`-Gaussian private. With an infinite budget, :math:`R^2`.
+    the whole is :math:`\mu`-Gaussian private. As epsilon grows, a thousandth of what one row bends
+    is left, and so it is with an infinite budget.
 
     Examples
     --------
@@ -108,17 +112,19 @@ def free_ridge(
     9.6
     """
     squared = weight * row_norm**2
-    if not (budget.is_private and loss.is_smooth):
-        return squared  # a loss with a kink is refused by its mechanism, which says why
+    if not loss.is_smooth:
+        return squared  # noise on its gradients does not depend on the ridge
+    bend = loss.smoothness(math.inf) if loss.joint_smoothness is None else loss.joint_smoothness
+    if not budget.is_private:
+        return VANISHING * bend * squared
     epsilon = budget.epsilon / times
     if loss.joint_smoothness is None:
-        return ridge_at_cost(loss.smoothness(math.inf) * squared, BEND_SHARE * epsilon)
-    if budget.delta == 0:
-        factor = 2.04 if unit.count_is_public else 1.02
-        return factor * loss.joint_smoothness * squared / epsilon
-    if times == 1:
-        factor = 2.4 if unit.count_is_public else 1.2
-        return factor * loss.joint_smoothness * squared / epsilon
-    factor = 3.0 if unit.count_is_public else 2.0
-    share = max(epsilon, 1 / (gaussian_multiplier(budget) * math.sqrt(times)))
-    return factor * loss.joint_smoothness * squared / share
+        share = 1 / math.expm1(min(BEND_SHARE * epsilon, MOST_EPSILONS))
+    elif budget.delta == 0:
+        share = (2.04 if unit.count_is_public else 1.02) / epsilon
+    elif times == 1:
+        share = (2.4 if unit.count_is_public else 1.2) / epsilon
+    else:
+        gaussian = 1 / (gaussian_multiplier(budget) * math.sqrt(times))
+        share = (3.0 if unit.count_is_public else 2.0) / max(epsilon, gaussian)
+    return max(share, VANISHING) * bend * squared

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -10,6 +10,7 @@ from sklearn.base import RegressorMixin
 from discreet import _checks
 from discreet._types import Vector
 from discreet.data.given_column import GivenColumn
+from discreet.estimators.declaring import Declarations
 from discreet.estimators.linear import LinearEstimator
 from discreet.estimators.predicting import row_by_row
 from discreet.estimators.targets import LearningTarget, NumberTarget, interval_of
@@ -23,8 +24,10 @@ class LinearRegressorBase(RegressorMixin, LinearEstimator):  # type: ignore[misc
     # scikit-learn tries any alpha on a regressor; one that is too weak for the budget is raised.
     _raises_ridge = True
 
+    must_declare: ClassVar[Declarations] = (("data_norm",), ("target_range",))
+
     alpha: float | None
-    target_range: tuple[float, float]
+    target_range: tuple[float, float] | None
     coef_: Vector
     intercept_: Any
 

@@ -160,11 +160,11 @@ def read_numbers(y: Any) -> Vector:
     return given.numbers()
 
 
-def interval_of(**named: tuple[float, float]) -> Interval:
+def interval_of(**named: tuple[float, float] | None) -> Interval:
     """Return the one range given, refusing what is no range."""
     ((name, ends),) = named.items()
     try:
-        low, high = ends
+        low, high = ends  # type: ignore[misc]
     except (TypeError, ValueError):
         raise InputError(f"{name} must be two numbers, low and high; got {ends!r}.") from None
     interval = Interval(low, high)

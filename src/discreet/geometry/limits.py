@@ -16,8 +16,8 @@ LARGEST = 1e100
 
 def size(**numbers: float) -> float:
     """Return the one number given, refusing it unless its square is safe to compute with."""
-    _checks.positive(**numbers)
-    name, value = next((name, float(number)) for name, number in numbers.items())
+    value = _checks.positive_number(**numbers)
+    (name,) = numbers
     if not SMALLEST <= value <= LARGEST:
         raise InputError(
             f"{name} must lie between {SMALLEST:g} and {LARGEST:g}, "

@@ -21,13 +21,14 @@ class HuberRegressor(LinearRegressorBase):
         The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
     data_norm
         The declared bound on the Euclidean norm of a row; longer rows are shortened to it. Choose
-        it without looking at the data.
+        it without looking at the data; there is no default.
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger
         Where the fit is paid for; None keeps no books.
     target_range
-        The declared range of targets; others are clipped to it.
+        The declared range of targets; others are clipped to it. There is no default: a fit refuses
+        to guess it.
     threshold
         The residual beyond which the loss goes on in a straight line, in units of the target. By
         default a quarter of half the range.
@@ -65,7 +66,9 @@ class HuberRegressor(LinearRegressorBase):
     >>> generator = np.random.default_rng(0)
     >>> X = generator.uniform(-1, 1, size=(20_000, 3)) / np.sqrt(3)
     >>> y = X[:, 0] - X[:, 1]
-    >>> model = HuberRegressor(epsilon=1.0, delta=1e-6).fit(X, y)
+    >>> model = HuberRegressor(
+    ...     epsilon=1.0, delta=1e-6, data_norm=1.0, target_range=(-2, 2)
+    ... ).fit(X, y)
     >>> bool(model.score(X, y) > 0.9), model.privacy_.epsilon(1e-6) <= 1.0
     (True, True)
     """
@@ -74,11 +77,11 @@ class HuberRegressor(LinearRegressorBase):
         self,
         epsilon: float = 1.0,
         delta: float = 1e-9,
-        data_norm: float = 1.0,
+        data_norm: float | None = None,
         unit: str | Unit = "add_remove",
         ledger: AbstractLedger | None = None,
         *,
-        target_range: tuple[float, float] = (-1.0, 1.0),
+        target_range: tuple[float, float] | None = None,
         threshold: float | None = None,
         alpha: float | None = None,
         fit_intercept: bool = True,

@@ -25,13 +25,14 @@ class Lasso(LinearRegressorBase):
         The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
     data_norm
         The declared bound on the Euclidean norm of a row; longer rows are shortened to it. Choose
-        it without looking at the data.
+        it without looking at the data; there is no default.
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger
         Where the fit is paid for; None keeps no books.
     target_range
-        The declared range of targets; others are clipped to it.
+        The declared range of targets; others are clipped to it. There is no default: a fit refuses
+        to guess it.
     alpha
         Strength of the penalty :math:`\alpha \|w\|_1`. By default as strong as the noise, so that
         a coefficient without a signal is mostly zero.
@@ -67,7 +68,9 @@ class Lasso(LinearRegressorBase):
     >>> generator = np.random.default_rng(0)
     >>> X = generator.uniform(-1, 1, size=(50_000, 20)) / np.sqrt(20)
     >>> y = X[:, 0] - X[:, 1]
-    >>> model = Lasso(epsilon=1.0, delta=1e-6).fit(X, y)
+    >>> model = Lasso(
+    ...     epsilon=1.0, delta=1e-6, data_norm=1.0, target_range=(-2, 2)
+    ... ).fit(X, y)
     >>> set(np.flatnonzero(model.coef_)) >= {0, 1}, int(np.sum(model.coef_ == 0)) > 9
     (True, True)
     """
@@ -76,11 +79,11 @@ class Lasso(LinearRegressorBase):
         self,
         epsilon: float = 1.0,
         delta: float = 1e-9,
-        data_norm: float = 1.0,
+        data_norm: float | None = None,
         unit: str | Unit = "add_remove",
         ledger: AbstractLedger | None = None,
         *,
-        target_range: tuple[float, float] = (-1.0, 1.0),
+        target_range: tuple[float, float] | None = None,
         alpha: float | None = None,
         fit_intercept: bool = True,
         domain: ConvexSet | None = None,

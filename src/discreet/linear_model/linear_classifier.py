@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from discreet.estimators.classifier import ProbabilisticClassifier
 from discreet.estimators.declared_columns import Declared, DeclaredFeatures
+from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap
 from discreet.estimators.task import Standardising
 from discreet.geometry import ConvexSet
@@ -26,8 +27,8 @@ class LinearClassifier(ProbabilisticClassifier):
     Three or more classes are learnt at once, by the softmax loss that asks for the same margin: one
     record moves its gradient by no more than the root of two, whatever the number of classes, where
     problems of one class each have to share the budget. So it is if ``delta > 0``, columns are
-    standardised and there are at most 512 coefficients; otherwise, and without privacy, each class
-    is told from the rest by a problem of its own. ``mechanism="private_standardisation"`` asks for
+    standardised and there are at most 512 coefficients; otherwise each class is told from the rest
+    by a problem of its own. ``mechanism="private_standardisation"`` asks for
     that, ``mechanism="noisy_gradient"`` for softmax without a standardisation.
 
     Parameters
@@ -36,7 +37,7 @@ class LinearClassifier(ProbabilisticClassifier):
         The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
     data_norm
         The declared bound on the Euclidean norm of a row, if ``columns`` are not declared; longer
-        rows are shortened to it.
+        rows are shortened to it. One of the two has to be declared.
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger
@@ -108,11 +109,13 @@ class LinearClassifier(ProbabilisticClassifier):
     ('softmax', (3, 3), (9, 3))
     """
 
+    must_declare: ClassVar[Declarations] = (("columns", "data_norm"),)
+
     def __init__(
         self,
         epsilon: float = 1.0,
         delta: float = 1e-9,
-        data_norm: float = 1.0,
+        data_norm: float | None = None,
         unit: str | Unit = "add_remove",
         ledger: AbstractLedger | None = None,
         *,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from discreet.estimators.declared_columns import Declared, DeclaredFeatures
+from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap
 from discreet.estimators.linear import INTERCEPT_SHARE
 from discreet.estimators.regressor import LinearRegressorBase
@@ -30,7 +33,7 @@ class LinearRegressor(LinearRegressorBase):
         The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
     data_norm
         The declared bound on the Euclidean norm of a row, if ``columns`` are not declared; longer
-        rows are shortened to it.
+        rows are shortened to it. One of the two has to be declared.
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger
@@ -40,7 +43,8 @@ class LinearRegressor(LinearRegressorBase):
         :class:`~discreet.preprocessing.BoundedScaler`: a dict from name to ``Numeric`` or
         ``Category`` for data frames, a list for arrays. None for rows of numbers.
     target_range
-        The declared range of targets; others are clipped to it.
+        The declared range of targets; others are clipped to it. There is no default: a fit refuses
+        to guess it.
     threshold
         The residual at which the loss turns from a parabola to a line, in units of the target. By
         default a quarter of half the range.
@@ -90,16 +94,18 @@ class LinearRegressor(LinearRegressorBase):
     (True, (3,))
     """
 
+    must_declare: ClassVar[Declarations] = (("columns", "data_norm"), ("target_range",))
+
     def __init__(
         self,
         epsilon: float = 1.0,
         delta: float = 1e-9,
-        data_norm: float = 1.0,
+        data_norm: float | None = None,
         unit: str | Unit = "add_remove",
         ledger: AbstractLedger | None = None,
         *,
         columns: Declared | None = None,
-        target_range: tuple[float, float] = (-1.0, 1.0),
+        target_range: tuple[float, float] | None = None,
         threshold: float | None = None,
         alpha: float | None = None,
         fit_intercept: bool = True,

@@ -28,7 +28,7 @@ class LogisticRegression(ProbabilisticClassifier):
         The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
     data_norm
         The declared bound on the Euclidean norm of a row; longer rows are shortened to it. Choose
-        it without looking at the data.
+        it without looking at the data; there is no default.
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger
@@ -73,7 +73,9 @@ class LogisticRegression(ProbabilisticClassifier):
     >>> generator = np.random.default_rng(0)
     >>> X = generator.normal(size=(5000, 3)) / 3
     >>> y = X[:, 0] - X[:, 1] > 0
-    >>> model = LogisticRegression(epsilon=1.0, delta=1e-6, classes=[False, True]).fit(X, y)
+    >>> model = LogisticRegression(
+    ...     epsilon=1.0, delta=1e-6, data_norm=1.0, classes=[False, True]
+    ... ).fit(X, y)
     >>> bool(model.score(X, y) > 0.9), model.privacy_.epsilon(1e-6) <= 1.0
     (True, True)
     """
@@ -82,7 +84,7 @@ class LogisticRegression(ProbabilisticClassifier):
         self,
         epsilon: float = 1.0,
         delta: float = 1e-9,
-        data_norm: float = 1.0,
+        data_norm: float | None = None,
         unit: str | Unit = "add_remove",
         ledger: AbstractLedger | None = None,
         *,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -19,9 +19,10 @@ from discreet.data.matrix import accept_matrix
 from discreet.data.stored import Encoding, open_table
 from discreet.errors import InputTypeError
 from discreet.estimators.base import PlainEstimator, Table, accept_target, check_lengths
+from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap, PlainFeatures, read_rows
 from discreet.estimators.linear import INTERCEPT_SHARE
-from discreet.estimators.penalty_strength import ridge_at_cost
+from discreet.estimators.penalty_strength import VANISHING, ridge_at_cost
 from discreet.estimators.predicting import row_by_row
 from discreet.estimators.targets import LearningTarget, SeveralNumbers, check_numbers
 from discreet.estimators.task import Asked, Shape
@@ -52,7 +53,7 @@ class LowRankRegressor(RegressorMixin, PlainEstimator):  # type: ignore[misc]
         covers what drawing the noise leaves out.
     data_norm
         The declared bound on the Euclidean norm of a row; longer rows are shortened to it. Choose
-        it without looking at the data.
+        it without looking at the data; there is no default.
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger
@@ -91,12 +92,15 @@ class LowRankRegressor(RegressorMixin, PlainEstimator):  # type: ignore[misc]
     >>> generator = np.random.default_rng(0)
     >>> X = generator.uniform(-1, 1, size=(50_000, 4)) / 2
     >>> Y = np.outer(X @ [0.5, -0.5, 0.5, 0.5], [0.6, 0.8])
-    >>> model = LowRankRegressor(epsilon=2.0, delta=0.0).fit(X, Y)
+    >>> model = LowRankRegressor(
+    ...     epsilon=2.0, delta=0.0, data_norm=1.0, target_norm=1.0
+    ... ).fit(X, Y)
     >>> bool(model.score(X, Y) > 0.9), model.coef_.shape, model.privacy_.epsilon(0.0) <= 2.0
     (True, (2, 4), True)
     """
 
     learns = frozenset(["coef_", "intercept_"])
+    must_declare: ClassVar[Declarations] = (("data_norm",),)
 
     coef_: Array
     intercept_: Any
@@ -105,7 +109,7 @@ class LowRankRegressor(RegressorMixin, PlainEstimator):  # type: ignore[misc]
         self,
         epsilon: float = 1.0,
         delta: float = 1e-9,
-        data_norm: float = 1.0,
+        data_norm: float | None = None,
         unit: str | Unit = "add_remove",
         ledger: AbstractLedger | None = None,
         *,
@@ -133,14 +137,18 @@ class LowRankRegressor(RegressorMixin, PlainEstimator):  # type: ignore[misc]
         self.verbose = verbose
 
     def _check(self) -> None:
-        _checks.positive(data_norm=self.data_norm, target_norm=self.target_norm)
+        _checks.positive(target_norm=self.target_norm)
         _checks.positive(nuclear_radius=self.nuclear_radius)
         _checks.one_of(("auto", "vector_perturbation"), mechanism=self.mechanism)
         if self.alpha is not None:
             _checks.positive(alpha=self.alpha)
 
+    def _ball(self) -> L2Ball:
+        """Return what features are clipped to, as declared."""
+        return L2Ball(_checks.positive_number(data_norm=self.data_norm))
+
     def feature_map(self) -> FeatureMap:
-        return PlainFeatures(L2Ball(self.data_norm))
+        return PlainFeatures(self._ball())
 
     def _accept(self, X: Any, y: Any, weights: Any) -> Table:
         """Lay features and targets side by side: one row is both, each within its own ball."""
@@ -168,7 +176,7 @@ class LowRankRegressor(RegressorMixin, PlainEstimator):  # type: ignore[misc]
         problem = self._problem(shape, target.count, budget)
         facts = (
             Fact("columns", "how many features and targets there are", Origin.FOUND),
-            Fact("features", L2Ball(self.data_norm).words, Origin.DECLARED),
+            Fact("features", self._ball().words, Origin.DECLARED),
             target.fact,
         )
         raised = f"the penalty was raised to {problem.ridge:.3g}, the least for this budget"
@@ -184,9 +192,9 @@ class LowRankRegressor(RegressorMixin, PlainEstimator):  # type: ignore[misc]
     def _problem(self, shape: Shape, outputs: int, budget: Budget) -> SeveralOutputs:
         width = shape.n_features - outputs
         bounds = Bounds(
-            Product([(L2Ball(self.data_norm), width), (L2Ball(self.target_norm), outputs)]),
+            Product([(self._ball(), width), (L2Ball(self.target_norm), outputs)]),
             n_features=width + outputs,
-            intercept=INTERCEPT_SHARE * self.data_norm if self.fit_intercept else None,
+            intercept=INTERCEPT_SHARE * self._ball().radius if self.fit_intercept else None,
             max_rows=shape.max_rows,
         )
         matrix = (width + bool(self.fit_intercept), outputs)
@@ -195,12 +203,13 @@ class LowRankRegressor(RegressorMixin, PlainEstimator):  # type: ignore[misc]
         return replace(problem, ridge=self._ridge(problem, budget))
 
     def _ridge(self, problem: SeveralOutputs, budget: Budget) -> float:
+        least = VANISHING * problem.row_smoothness
         if not budget.is_private:
-            return problem.row_smoothness if self.alpha is None else self.alpha
+            return least if self.alpha is None else self.alpha
 
         one = budget.epsilon / problem.rank
         if self.alpha is None:
-            return ridge_at_cost(problem.row_smoothness, USUAL_BEND * one)
+            return max(ridge_at_cost(problem.row_smoothness, USUAL_BEND * one), least)
         return max(self.alpha, ridge_at_cost(problem.row_smoothness, MOST_BEND * one))
 
     def _keep(self, asked: Asked, target: LearningTarget | None) -> None:

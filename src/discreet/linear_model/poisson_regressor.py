@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from discreet import _checks
 from discreet._types import Vector
 from discreet.data import Interval
 from discreet.data.given_column import GivenColumn
+from discreet.estimators.declaring import Declarations
 from discreet.estimators.predicting import row_by_row
 from discreet.estimators.regressor import LinearRegressorBase
 from discreet.estimators.targets import NumberTarget
@@ -32,7 +33,7 @@ class PoissonRegressor(LinearRegressorBase):
         The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
     data_norm
         The declared bound on the Euclidean norm of a row; longer rows are shortened to it. Choose
-        it without looking at the data.
+        it without looking at the data; there is no default.
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger
@@ -74,16 +75,18 @@ class PoissonRegressor(LinearRegressorBase):
     >>> generator = np.random.default_rng(0)
     >>> X = generator.uniform(-1, 1, size=(20_000, 3)) / np.sqrt(3)
     >>> y = generator.poisson(np.exp(X[:, 0] + 0.5))
-    >>> model = PoissonRegressor(epsilon=1.0, delta=1e-6).fit(X, y)
+    >>> model = PoissonRegressor(epsilon=1.0, delta=1e-6, data_norm=1.0, max_count=10).fit(X, y)
     >>> bool(model.score(X, y) > 0.0), bool(model.predict(X).min() > 0)
     (True, True)
     """
+
+    must_declare: ClassVar[Declarations] = (("data_norm",),)
 
     def __init__(
         self,
         epsilon: float = 1.0,
         delta: float = 1e-9,
-        data_norm: float = 1.0,
+        data_norm: float | None = None,
         unit: str | Unit = "add_remove",
         ledger: AbstractLedger | None = None,
         *,

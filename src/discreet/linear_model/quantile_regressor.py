@@ -22,7 +22,7 @@ class QuantileRegressor(LinearRegressorBase):
         The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
     data_norm
         The declared bound on the Euclidean norm of a row; longer rows are shortened to it. Choose
-        it without looking at the data.
+        it without looking at the data; there is no default.
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger
@@ -30,7 +30,8 @@ class QuantileRegressor(LinearRegressorBase):
     quantile
         Which quantile, strictly between zero and one.
     target_range
-        The declared range of targets; others are clipped to it.
+        The declared range of targets; others are clipped to it. There is no default: a fit refuses
+        to guess it.
     smoothing
         How wide the kink is rounded, in units of the target. By default a tenth of the range.
         With 0 the kink stays: the fit follows noisy gradients with ``delta > 0``, or is drawn from
@@ -72,7 +73,9 @@ class QuantileRegressor(LinearRegressorBase):
     >>> generator = np.random.default_rng(0)
     >>> X = generator.uniform(-1, 1, size=(20_000, 3)) / np.sqrt(3)
     >>> y = X[:, 0] + generator.uniform(-0.2, 0.2, size=20_000)
-    >>> model = QuantileRegressor(epsilon=1.0, delta=1e-6, quantile=0.8).fit(X, y)
+    >>> model = QuantileRegressor(
+    ...     epsilon=1.0, delta=1e-6, data_norm=1.0, target_range=(-1, 1), quantile=0.8
+    ... ).fit(X, y)
     >>> bool(0.7 < (y < model.predict(X)).mean() < 0.9)
     True
     """
@@ -81,12 +84,12 @@ class QuantileRegressor(LinearRegressorBase):
         self,
         epsilon: float = 1.0,
         delta: float = 1e-9,
-        data_norm: float = 1.0,
+        data_norm: float | None = None,
         unit: str | Unit = "add_remove",
         ledger: AbstractLedger | None = None,
         *,
         quantile: float = 0.5,
-        target_range: tuple[float, float] = (-1.0, 1.0),
+        target_range: tuple[float, float] | None = None,
         smoothing: float | None = None,
         alpha: float | None = None,
         fit_intercept: bool = True,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -11,6 +11,7 @@ from discreet import _checks
 from discreet._types import Vector
 from discreet.data.given_column import GivenColumn
 from discreet.estimators.base import WeightedEstimator
+from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import COLUMNS_FOUND, PlainFeatures
 from discreet.estimators.predicting import row_by_row
 from discreet.estimators.targets import LearningTarget, NumberTarget, interval_of, require_target
@@ -40,7 +41,7 @@ class SimplexRegression(RegressorMixin, WeightedEstimator):  # type: ignore[misc
         The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
     data_norm
         The declared bound on the absolute value of each entry; entries beyond are clipped. Choose
-        it without looking at the data.
+        it without looking at the data; there is no default.
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger
@@ -49,7 +50,8 @@ class SimplexRegression(RegressorMixin, WeightedEstimator):  # type: ignore[misc
         The declared range of entries, if it is not symmetric: for probabilities ``(0, 1)`` is
         twice as good as a bound of one. ``data_norm`` is not used then, and tables are dense.
     target_range
-        The declared range of targets; others are clipped to it.
+        The declared range of targets; others are clipped to it. There is no default: a fit refuses
+        to guess it.
     radius
         The sum of the weights.
     threshold
@@ -110,6 +112,7 @@ class SimplexRegression(RegressorMixin, WeightedEstimator):  # type: ignore[misc
     """
 
     learns = frozenset(["coef_", "intercept_"])
+    must_declare: ClassVar[Declarations] = (("data_norm", "data_range"), ("target_range",))
 
     coef_: Vector
     intercept_: float
@@ -118,12 +121,12 @@ class SimplexRegression(RegressorMixin, WeightedEstimator):  # type: ignore[misc
         self,
         epsilon: float = 1.0,
         delta: float = 1e-9,
-        data_norm: float = 1.0,
+        data_norm: float | None = None,
         unit: str | Unit = "add_remove",
         ledger: AbstractLedger | None = None,
         *,
         data_range: tuple[float, float] | None = None,
-        target_range: tuple[float, float] = (-1.0, 1.0),
+        target_range: tuple[float, float] | None = None,
         radius: float = 1.0,
         threshold: float | None = None,
         entropy: float | None = None,
@@ -155,8 +158,8 @@ class SimplexRegression(RegressorMixin, WeightedEstimator):  # type: ignore[misc
         """Return the declared range of entries."""
         if self.data_range is not None:
             return interval_of(data_range=self.data_range)
-        _checks.positive(data_norm=self.data_norm)
-        return Interval(-self.data_norm, self.data_norm)
+        size = _checks.positive_number(data_norm=self.data_norm)
+        return Interval(-size, size)
 
     def _check(self) -> None:
         _checks.one_of(("auto", "simplex_sampling"), mechanism=self.mechanism)

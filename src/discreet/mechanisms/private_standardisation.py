@@ -42,6 +42,7 @@ class PrivateStandardisationPlan(Plan):
 
     moments: ColumnSums
     sums: NoisySums | None  # None with an infinite budget
+    is_pure: bool  # which frame: that of a pure budget, infinite or not
     second: Plan  # made for the frame's region, if that is known beforehand
     replan: _Replan
     guarantee: Guarantee
@@ -64,7 +65,7 @@ class PrivateStandardisationPlan(Plan):
 
     def _frame(self, rows: OpenRows, noise: Noise) -> StandardFrame:
         sums = self._sums(rows, noise)
-        if self.sums is not None and self.sums.is_pure:
+        if self.is_pure:
             return StandardFrame.of_laplace(sums, self.moments)
         centred = self.moments.bounds.width <= CENTRED_WIDTH
         return StandardFrame.of_gaussian(sums, self.moments, centred=centred)
@@ -175,19 +176,22 @@ class PrivateStandardisation(Learner):
                 f"indicators must say of {question.bounds.n_features} columns whether they are "
                 f"zero or one; got {len(self.indicators)}."
             )
-        moments = self._moments(question.bounds, is_pure=budget.delta == 0 and budget.is_private)
+        is_pure = budget.delta == 0
+        moments = self._moments(question.bounds, is_pure=is_pure)
         sums = _plan_sums(moments, budget, unit)
         first = None if sums is None else sums.profile
         replan = _Replan(self.second, question, budget, unit, first)
         region: ConvexSet = L2Ball(1.0)
-        if sums is not None and sums.is_pure:
+        if is_pure:
             region = L1L2Ball(math.sqrt(question.bounds.width), 1.0)
         second = replan.plan(region)
         chosen = second.reason
         if not isinstance(region, L2Ball):
             chosen = "noise for whichever norm of the standardised rows needs less"
         reason = f"columns standardised privately first; then {chosen}"
-        return PrivateStandardisationPlan(moments, sums, second, replan, second.guarantee, reason)
+        return PrivateStandardisationPlan(
+            moments, sums, is_pure, second, replan, second.guarantee, reason
+        )
 
     def with_second(self, second: Learner) -> PrivateStandardisation:
         """Return the same first stage before another mechanism."""

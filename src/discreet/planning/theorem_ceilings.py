@@ -32,7 +32,7 @@ def ceilings(facts: PublicFacts, epsilon: float, n: int, radius: float) -> tuple
     """
     if facts.count > 2 or not math.isfinite(epsilon):
         return ()
-    row = math.hypot(BoundedScaler(facts.stand_ins).row_norm(), 1.0)
+    row = math.hypot(BoundedScaler(facts.stand_ins, data_norm=None).row_norm(), 1.0)
     low, high = facts.ends
     slope = 1.0 if facts.is_classification else THRESHOLD_SHARE * (high - low)
     bend = 0.25 if facts.is_classification else 1.0

@@ -63,7 +63,7 @@ class Folded(NamedTuple):
 
     Examples
     --------
-    >>> folded = BoundedScaler([Numeric(0, 100)]).fold([2.0], 0.5)
+    >>> folded = BoundedScaler([Numeric(0, 100)], data_norm=None).fold([2.0], 0.5)
     >>> folded.coef.tolist(), float(folded.intercept)
     ([0.04], -1.5)
     """
@@ -76,9 +76,10 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     r"""Encodes columns by their declared ranges and levels; nothing is learnt from the data.
 
     A :class:`Numeric` column becomes one feature in [-1, 1], a :class:`Category` of K levels
-    becomes K features, one-hot. Each row is encoded by itself, values outside the declaration
-    included, and no row exceeds :meth:`row_norm`. The map is a public constant, so using it costs
-    no budget.
+    becomes K features, one-hot; then all features are divided by one public constant, so that no
+    row is longer than ``data_norm``. An estimator that follows is told the same ``data_norm``, and
+    no row is shortened. Each row is encoded by itself, values outside the declaration included. The
+    map is a public constant, so using it costs no budget.
 
     Parameters
     ----------
@@ -91,6 +92,9 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         l1 norm.
     sparse_output
         Return a SciPy CSR array; only for categories that are not centred.
+    data_norm
+        The Euclidean norm of the longest row that the declarations allow. With None features stay
+        in [-1, 1], and the longest row has the norm below.
 
     Attributes
     ----------
@@ -101,19 +105,20 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    The features of a row, without any intercept, satisfy
+    With ``data_norm=None`` the features of a row, without any intercept, satisfy
 
     .. math:: \lVert x \rVert_2^2 \le \#\text{numeric} + \sum (1 - 1/K), \qquad
         \lVert x \rVert_1 \le \#\text{numeric} + \sum 2 (1 - 1/K),
 
-    where each term of a sum is 1 if categories are not centred.
+    where each term of a sum is 1 if categories are not centred. Otherwise both are smaller by the
+    one constant.
 
     ``fit`` looks at shape and column names only; everything else works without it.
 
     Examples
     --------
     >>> from discreet.preprocessing import Category, Numeric
-    >>> scaler = BoundedScaler([Numeric(0, 100), Category(["no", "yes"])])
+    >>> scaler = BoundedScaler([Numeric(0, 100), Category(["no", "yes"])], data_norm=None)
     >>> scaler.fit_transform([[75, "yes"], [None, "maybe"]])
     array([[ 0.5, -0.5,  0.5],
            [ 0. ,  0. ,  0. ]])
@@ -121,6 +126,15 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     (1.224745, 2.0)
     >>> scaler.get_feature_names_out(["age", "smokes"]).tolist()
     ['age', 'smokes_no', 'smokes_yes']
+
+    Before an estimator, whose rows are then no longer than one:
+
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from discreet.linear_model import LogisticRegression
+    >>> columns = [Numeric(18, 100), Numeric(80, 220)]
+    >>> pipeline = make_pipeline(BoundedScaler(columns), LogisticRegression(data_norm=1.0))
+    >>> pipeline[0].transform([[100, 220]]).round(3)
+    array([[0.707, 0.707]])
     """
 
     # scikit-learn's check_estimator does not apply: it builds estimators without arguments, and
@@ -132,10 +146,12 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         *,
         centre_categories: bool = True,
         sparse_output: bool = False,
+        data_norm: float | None = 1.0,
     ) -> None:
         self.columns = columns
         self.centre_categories = centre_categories
         self.sparse_output = sparse_output
+        self.data_norm = data_norm
 
     def fit(self, X: Any, y: object = None) -> Self:
         """Check the shape and the column names of X; read no value."""
@@ -181,10 +197,12 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         cells = self._cells(X, names)
         if self.sparse_output:
             blocks = [column.encode_sparse(c) for column, c in zip(declared, cells, strict=True)]
-            return sparse.csr_array(sparse.hstack(blocks, format="csr"))
-        if isinstance(X, Frame):
-            return _encode_stored(declared, cells, centred=self.centre_categories)
-        return _encode(declared, cells, centred=self.centre_categories)
+            features: Array | Csr = sparse.csr_array(sparse.hstack(blocks, format="csr"))
+        elif isinstance(X, Frame):
+            features = _encode_stored(declared, cells, centred=self.centre_categories)
+        else:
+            features = _encode(declared, cells, centred=self.centre_categories)
+        return features if self.data_norm is None else features * self._factor()
 
     def plain(self, X: Any) -> Array:
         """Return the features in the user's own units, for coefficients that :meth:`fold` made.
@@ -222,15 +240,31 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Rounded up by enough that the norm is within the bound as floating point computes it, too.
         """
+        if order not in (1, 2, math.inf):
+            raise InputError(f"order must be 1, 2 or math.inf; got {order!r}.")
+        self._declared_columns()
+        if self.data_norm is None:
+            return self._norm_in_box(order)
+        if order == 2:
+            return _checks.positive_number(data_norm=self.data_norm)
+        return self._norm_in_box(order) * self._factor() * (1 + 2.0**-50)
+
+    def _norm_in_box(self, order: float) -> float:
+        """Bound the norm of every row whose features lie in [-1, 1]."""
         declared = self._declared_columns()
         if order == math.inf:
             return 1.0
-        if order not in (1, 2):
-            raise InputError(f"order must be 1, 2 or math.inf; got {order!r}.")
         power = int(order)
         mass = float(sum(c.mass(power, centred=self.centre_categories) for c in declared))
         norm = mass if power == 1 else math.sqrt(mass)
         return norm * (1 + (self.n_features_out + 8) * 2.0**-52)
+
+    def _factor(self) -> float:
+        """Return what features in [-1, 1] are multiplied by; rounded down, so that norms hold."""
+        if self.data_norm is None:
+            return 1.0
+        norm = _checks.positive_number(data_norm=self.data_norm)
+        return norm / self._norm_in_box(2) * (1 - (self.n_features_out + 8) * 2.0**-52)
 
     def bounds(
         self,
@@ -281,19 +315,19 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         places: one for each numeric column, :math:`u = c / s`, and one for each level,
         :math:`u_k = c_k - \bar c` if centred and :math:`c_k` if not. The intercept becomes
         :math:`b' = b - \sum c \, m / s` over the numeric columns, with m the middle and s half
-        the width of the range. A number outside its range counts as the nearest end, a missing
-        one as the declared fill.
+        the width of the range; c are first divided by what ``data_norm`` divided features by. A
+        number outside its range counts as the nearest end, a missing one as the declared fill.
 
         Examples
         --------
         >>> from discreet.preprocessing import Category, Numeric
-        >>> scaler = BoundedScaler([Numeric(0, 100), Category(["no", "yes"])])
+        >>> scaler = BoundedScaler([Numeric(0, 100), Category(["no", "yes"])], data_norm=None)
         >>> coef, intercept = scaler.fold([2.0, 1.0, 4.0], 0.5)
         >>> coef.tolist(), float(intercept)
         ([0.04, -1.5, 1.5], -1.5)
         """
         declared = self._declared_columns()
-        encoded = as_numbers("coef", coef)
+        encoded = as_numbers("coef", coef) * self._factor()
         width = self.n_features_out
         if encoded.ndim == 0 or encoded.shape[-1] != width:
             raise InputError(

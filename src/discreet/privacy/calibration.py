@@ -83,7 +83,8 @@ def _why_none(quietest: Profile, budget: Budget) -> str:
     if epsilon > (most := math.log(delta / (4 * distance)) if distance else math.inf):
         return (
             f"{nothing}: computed noise is within {distance:.2g} of its law, which at so large an "
-            f"epsilon is not near enough; use an epsilon of at most {math.floor(most)}."
+            f"epsilon is not near enough; use an epsilon of at most {math.floor(most)}, delta = 0, "
+            "or math.inf for no noise and no promise."
         )
     return f"{nothing}, with all that is released beside it; use a larger budget."
 
