@@ -32,7 +32,7 @@ def test_a_fit_is_charged_once_and_leaves_model_schema_and_card(place):
     assert model.release_.receipt_number == entry.number
     assert model.privacy_.epsilon() == pytest.approx(0.5)
     assert model.privacy_.sentence() in result.output
-    assert "epsilon 0.5 of 1 is left" in result.output
+    assert "You may still release epsilon 0.5; the budget guarantees 1 in all." in result.output
     assert read(place / "model" / "schema.toml") == read(place / "schema.toml")
 
 

@@ -88,7 +88,7 @@ def test_a_card_carries_what_the_release_says():
     assert document["ledger"]["identity"] == ledger.identity == made.ledger
     account = document["ledger"]["account"]
     assert (account["state"], account["budget"]) == ("released", {"epsilon": 2.0, "delta": 1e-5})
-    assert account["remaining"] == ledger.remaining(1e-6)
+    assert account["remaining"] == ledger.remaining()
     assert account["spent"] == pytest.approx(1.0, rel=1e-6)
     assert document["certificate"]["distance"] == made.guarantee.profile.distance > 0
     assert {fact["what"]: fact["source"] for fact in document["facts"]} == {

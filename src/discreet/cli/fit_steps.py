@@ -148,13 +148,10 @@ def _rescue(model: Model, schema: Schema) -> str:
 def tell(model: Model, books: Ledger | None, out: Path, as_json: bool) -> None:
     guarantee = model.privacy_
     delta = guarantee.quoted_delta
-    left = None if books is None else books.remaining(delta)
+    left = None if books is None else books.allowance()
     lines = [guarantee.sentence(), f"Wrote {out}."]
-    if books is not None and left is not None:
-        lines.append(
-            f"Charge {model.release_.receipt_number}: epsilon {left:.3g} of "
-            f"{books.budget.epsilon:g} is left at delta = {delta:g}."
-        )
+    if left is not None:
+        lines.append(f"Charge {model.release_.receipt_number}. {left.sentence()}")
     private = guarantee.is_private
     print_result(
         "\n".join(lines),
@@ -166,7 +163,7 @@ def tell(model: Model, books: Ledger | None, out: Path, as_json: bool) -> None:
             "sentence": guarantee.sentence(),
             "mechanism": model.release_.mechanism,
             "charge": model.release_.receipt_number or None,
-            "epsilon_left": left,
+            "epsilon_left": None if left is None else left.epsilon,
         },
         as_json=as_json,
     )

@@ -12,6 +12,9 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TypeAlias
 
 from discreet._types import Json
+from discreet.ledger.allowance import ANY, Allowance
+from discreet.privacy import Budget
+from discreet.privacy.guarantee import down_to_three_digits
 from discreet.privacy.guarantee import in_three_digits as up
 from discreet.report.numbers import curve_of
 from discreet.report.tradeoff import Tradeoff
@@ -292,19 +295,12 @@ def _budget_section(document: Json) -> Section:
     blocks: list[Block] = []
     account = ledger["account"]
     if account is not None:
-        delta, total = up(account["delta"]), account["budget"]
-        whole, left = "", "any epsilon"
-        if total is not None:
-            epsilon, most = _format_number(total["epsilon"]), _format_number(total["delta"])
-            whole = f", of a budget of epsilon {epsilon} at delta {most}"
-        if account["remaining"] is not None:
-            left = f"epsilon {_round_down(account['remaining'])}"
+        delta = up(account["delta"])
         spent = "no bound" if account["spent"] is None else f"epsilon {up(account['spent'])}"
         blocks.append(
             Paragraph(
-                f"When this card was written, {left} at delta {delta} was left for further "
-                f"releases{whole}. All releases so far together come to {spent} at delta {delta}"
-                f"{_total_in_words(account)}."
+                f"The ledger, when this card was written: {_allowance_in_words(account)} All releases "
+                f"so far together come to {spent} at delta {delta}{_total_in_words(account)}."
             )
         )
     else:
@@ -332,6 +328,19 @@ def _facts_section(document: Json) -> Section:
             TableBlock("Declared facts", ("about", "fact", "who says so"), rows),
         ),
     )
+
+
+def _allowance_in_words(account: Json) -> str:
+    """Say what may still be released, in the words of the ledger."""
+    left, total = account["remaining"], account["budget"]
+    if left is None:
+        return "Any epsilon may still be released."
+    if total is None:
+        return f"Epsilon {down_to_three_digits(left)} may still be released."
+    at: float = account.get("remaining_delta", account["delta"])
+    kind: str = account.get("remaining_kind", ANY)
+    allowance = Allowance(left, at, kind, Budget(total["epsilon"], total["delta"]))
+    return f"{allowance.sentence()} That is at delta {_format_number(total['delta'])}."
 
 
 def _total_in_words(account: Json) -> str:
@@ -420,15 +429,6 @@ def _percent(share: float, way: str) -> str:
     # Twelve digits first: 0.01 is not quite a hundredth.
     exact = Decimal(f"{100 * share:.10f}")
     return f"{exact.quantize(Decimal('0.1'), way):f}".removesuffix(".0") + "\u00a0%"
-
-
-def _round_down(value: float) -> str:
-    """Write a number with three digits, rounded down."""
-    if value == 0:
-        return "0"
-    exact = Decimal(f"{value:.10g}")
-    unit = Decimal(1).scaleb(exact.adjusted() - 2)
-    return f"{float(exact.quantize(unit, ROUND_FLOOR)):g}"
 
 
 def _format_number(value: float) -> str:

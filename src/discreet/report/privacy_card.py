@@ -15,8 +15,9 @@ from typing import Any
 from discreet import _checks, _strict_json
 from discreet._types import Json
 from discreet.errors import InputError, InputTypeError
-from discreet.ledger import AbstractLedger
-from discreet.privacy import Budget, Guarantee
+from discreet.ledger import AbstractLedger, Allowance
+from discreet.ledger.allowance import ANY
+from discreet.privacy import Guarantee
 from discreet.record import Release
 from discreet.report.html import as_html
 from discreet.report.json_schema import card_schema, validate
@@ -252,16 +253,18 @@ def _account(release: Release, ledger: AbstractLedger) -> Json:
     part = entries[0].part
     books: Any = ledger if part is None else ledger.for_part(part)  # type: ignore[attr-defined]
     delta = guarantee.quoted_delta
-    budget: Any = getattr(ledger, "budget", None)
-    is_known = isinstance(budget, Budget)
+    left: Allowance | None = books.allowance()
+    budget = None if left is None else left.budget
     return {
         "state": entries[0].state.value,
         "charged": entries[0].time.isoformat(),
-        "budget": {"epsilon": budget.epsilon, "delta": budget.delta} if is_known else None,
+        "budget": None if budget is None else {"epsilon": budget.epsilon, "delta": budget.delta},
         "spent": finite_or_none(books.spent(delta)),
-        "spent_in_all": finite_or_none(books.spent(budget.delta)) if is_known else None,
+        "spent_in_all": None if budget is None else finite_or_none(books.spent(budget.delta)),
         "part": entries[0].part,
-        "remaining": finite_or_none(books.remaining(delta)),
+        "remaining": finite_or_none(books.remaining()),
+        "remaining_delta": delta if left is None else left.delta,
+        "remaining_kind": ANY if left is None else left.kind,
         "delta": delta,
     }
 
