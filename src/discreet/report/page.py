@@ -299,8 +299,9 @@ def _budget_section(document: Json) -> Section:
         spent = "no bound" if account["spent"] is None else f"epsilon {up(account['spent'])}"
         blocks.append(
             Paragraph(
-                f"The ledger, when this card was written: {_allowance_in_words(account)} All releases "
-                f"so far together come to {spent} at delta {delta}{_total_in_words(account)}."
+                f"The ledger, when this card was written: {_allowance_in_words(account)} All "
+                f"releases so far together come to {spent} at delta {delta}"
+                f"{_total_in_words(account)}."
             )
         )
     else:
@@ -337,8 +338,8 @@ def _allowance_in_words(account: Json) -> str:
         return "Any epsilon may still be released."
     if total is None:
         return f"Epsilon {down_to_three_digits(left)} may still be released."
-    at: float = account.get("remaining_delta", account["delta"])
-    kind: str = account.get("remaining_kind", ANY)
+    told = {"remaining_delta": account["delta"], "remaining_kind": ANY} | account  # an older card says less
+    at, kind = told["remaining_delta"], told["remaining_kind"]
     allowance = Allowance(left, at, kind, Budget(total["epsilon"], total["delta"]))
     return f"{allowance.sentence()} That is at delta {_format_number(total['delta'])}."
 
