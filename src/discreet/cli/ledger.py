@@ -37,7 +37,7 @@ def create(
     ],
     delta: Annotated[
         float, typer.Option(help="The chance of more than that; 0 for pure releases only.")
-    ] = 0.0,
+    ] = 1e-6,
     dataset: Annotated[str, typer.Option(help="A name for the data.")] = "data",
     protects: Annotated[
         str, typer.Option(help="What one record is, in plain words.")
@@ -73,9 +73,11 @@ def create(
         notes=notes,
     )
     declared = made.declared
+    only_pure = "" if delta else " It takes pure releases only: fit with --delta 0."
     print_result(
         f"Opened books of {declared.name!r} in {made.place}: releases about "
-        f"{declared.protects} may spend epsilon = {epsilon:g} at delta = {delta:g} in all.",
+        f"{declared.protects} may spend epsilon = {epsilon:g} at delta = {delta:g} in all."
+        f"{only_pure}",
         {"ledger": made.place, **declared.to_json()},
         as_json=as_json,
     )

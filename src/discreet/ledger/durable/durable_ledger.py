@@ -67,7 +67,7 @@ from discreet.ledger.durable.verification import (
     verify_ledger,
 )
 from discreet.ledger.receipt import Receipt
-from discreet.privacy import Budget, Guarantee, Unit, unit_named
+from discreet.privacy import ONE_RECORD, Budget, Guarantee, Unit, unit_named
 
 LINES_OF_CHARGE = LINES.where(EVENTS.c.charge == sql.bindparam("number"))
 APPEND = EVENTS.insert()
@@ -176,7 +176,7 @@ class Ledger(AbstractLedger):
         *,
         dataset: str = "data",
         unit: str | Unit = "add_remove",
-        protects: str = "one record",
+        protects: str = ONE_RECORD,
         parts: Iterable[str] = (),
         notes: str = "",
     ) -> Ledger:
