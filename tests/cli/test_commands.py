@@ -32,7 +32,7 @@ def test_a_fit_is_charged_once_and_leaves_model_schema_and_card(place):
     assert model.release_.receipt_number == entry.number
     assert model.privacy_.epsilon() == pytest.approx(0.5)
     assert model.privacy_.sentence() in result.output
-    assert "epsilon 0.5 of 1 is left" in result.output
+    assert "You may still release epsilon 0.5; the budget guarantees 1 in all." in result.output
     assert read(place / "model" / "schema.toml") == read(place / "schema.toml")
 
 
@@ -219,6 +219,44 @@ def test_a_table_of_other_records_than_the_ledger_counts_is_refused(place):
     assert (result.code, result.output) == (2, "")
     assert "the ledger protects 'one patient', " in result.error
     assert Ledger(place / "patients.db").history() == ()
+
+
+def test_no_words_stand_for_any_others(place):
+    schema = place / "schema.toml"
+    text = schema.read_text()
+    schema.write_text(text.replace("one patient", "one record"))
+    assert "Write the same words" in run(place, FIT).error
+    run(place, "ledger create other.db --epsilon 1")
+    schema.write_text(text)
+    result = run(place, FIT.replace("patients.db", "other.db"))
+    assert (result.code, "the ledger protects 'one record', " in result.error) == (2, True)
+
+
+def test_a_schema_that_protects_a_person_says_how_many_rows_one_has(place):
+    schema = place / "schema.toml"
+    text = schema.read_text()
+    schema.write_text(text.replace("rows_per_person = 1\n", ""))
+    result = run(place, FIT)
+    assert (result.code, "Declare rows_per_person = 1, or more" in result.error) == (2, True)
+    assert Ledger(place / "patients.db").history() == ()
+    schema.write_text(text.replace("rows_per_person = 1\n", "rows_per_person = 7\n"))
+    assert run(place, FIT).code == 0
+    assert "has at most 7 records" in run(place, "card model").output
+
+
+def test_the_deltas_that_nobody_names_fit_together(place):
+    run(place, ["ledger", "create", "new.db", "--epsilon", "1", "--protects"] + ["one patient"])
+    usual = FIT.replace("patients.db", "new.db")
+    assert run(place, usual).code == 0
+    run(
+        place,
+        ["ledger", "create", "pure.db", "--epsilon", "1", "--delta", "0", "--protects"]
+        + ["one patient"],
+    )
+    pure = FIT.replace("patients.db", "pure.db").replace("model", "second")
+    result = run(place, pure)
+    assert (result.code, "pass delta=0 (--delta 0)" in result.error) == (1, True)
+    assert run(place, f"{pure} --delta 0").code == 0
 
 
 def test_a_schema_that_is_not_the_models_own_is_not_shown_on_its_card(place):

@@ -53,9 +53,24 @@ def test_showing_says_what_was_spent_and_what_is_left(tmp_path, books):
     assert told["used_share"] == pytest.approx(0.75)
     assert told["parts_left"] == pytest.approx({"north": 0.25, "south": 0.75})
     assert told["refundable"] == [2]
+    assert told["epsilon_left"] == books.remaining() == pytest.approx(0.25)
     text = run(tmp_path, "ledger show patients.db").output
-    assert "used     75.0% of the budget" in text
+    headline = "patients: You may still release epsilon 0.25; the budget guarantees 1 in all."
+    assert text.splitlines()[0] == headline
     assert "charges whose rows were not opened: 2" in text
+    assert "pure releases only: fit with --delta 0" in text
+    assert "total" not in text
+    details = run(tmp_path, "ledger show patients.db --verbose").output
+    assert details.splitlines()[0] == headline
+    assert "used     75.0% of the filter" in details
+    assert "if all had been fixed in advance" in details
+
+
+def test_refunding_says_what_is_left_then(tmp_path, books):
+    text = run(tmp_path, "ledger refund patients.db 2").output
+    assert text.strip() == (
+        "Charge 2 is refunded. You may still release epsilon 0.75; the budget guarantees 1 in all."
+    )
 
 
 def test_the_history_lists_every_charge(tmp_path, books):

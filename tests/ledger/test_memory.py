@@ -43,6 +43,7 @@ from discreet.privacy import (
     WithinDistance,
     gaussian_multiplier,
 )
+from discreet.privacy.guarantee import down_to_three_digits
 from discreet.questions import VectorSum
 
 
@@ -342,8 +343,59 @@ def test_threads_racing_for_one_receipt_open_it_once():
 def test_a_refusal_says_what_is_left():
     ledger = MemoryLedger(Budget(1.0, 1e-6))
     ledger.charge(pure(0.75))
-    with pytest.raises(BudgetExceeded, match=r"0\.25 is left"):
+    with pytest.raises(BudgetExceeded, match=r"You may still release epsilon 0\.25; the budget"):
         ledger.charge(pure(0.5))
+
+
+def test_what_is_left_needs_no_argument_and_is_never_nothing_while_something_is():
+    tight = MemoryLedger(Budget(1.5, 1e-9))
+    tight.charge(gaussian(0.1, 1e-9))  # a second release at this delta is one too many
+    assert tight.remaining(1e-9) == 0.0
+    left = tight.allowance()
+    assert (left.kind, left.epsilon) == ("pure", tight.remaining())
+    assert "with delta = 0" in left.sentence()
+    tight.charge(pure(float(down_to_three_digits(left.epsilon))))
+
+
+def test_where_only_gaussian_noise_fits_that_is_what_is_left():
+    ledger = MemoryLedger(Budget(1.0, 1e-6))
+    charge_until_refused(ledger, gaussian(0.2, 1e-9))
+    left = ledger.allowance()
+    assert ledger.remaining(1e-9) == ledger.remaining(0.0) == 0.0
+    assert (left.kind, left.epsilon) == ("gaussian", ledger.remaining())
+    assert 0.1 < left.epsilon < 0.2
+    assert "with Gaussian noise at delta = 1e-09" in left.sentence()
+    bounds = Bounds(L2Ball(1.0), n_features=1)
+    release(
+        GaussianSum(),
+        VectorSum(bounds),
+        Rows([[0.5]], bounds=bounds),
+        budget=Budget(float(down_to_three_digits(left.epsilon)), left.delta),
+        ledger=ledger,
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_number_that_is_shown_can_be_spent_by_any_release(seed):
+    generator = np.random.default_rng(seed)
+    ledger = MemoryLedger(Budget(2.0, 1e-6))
+    for _ in range(5):
+        ledger.charge(gaussian(float(generator.uniform(0.05, 0.4)), 1e-9))
+    left = ledger.allowance()
+    assert left.kind == "any"
+    shown = float(down_to_three_digits(left.epsilon))
+    ledger.charge(Guarantee(Approximate(shown, left.delta), AddRemoveOne(), (), left.delta))
+
+
+def test_a_refusal_names_the_delta_that_stands_in_the_way():
+    only_pure = MemoryLedger(Budget(1.0))
+    with pytest.raises(BudgetExceeded, match=r"pure releases only: pass delta=0 \(--delta 0\)"):
+        only_pure.charge(gaussian(0.01, 1e-9))
+    ledger = MemoryLedger(Budget(1.0, 1e-6))
+    ledger.charge(gaussian(0.1, 1e-9))
+    large = Guarantee(Approximate(0.1, 9e-7), AddRemoveOne(), quoted_delta=9e-7)
+    with pytest.raises(BudgetExceeded, match="Ask for delta = 1e-09, where that epsilon fits"):
+        ledger.charge(large)
 
 
 def test_no_ledger_accepts_everything_but_each_receipt_once():

@@ -21,7 +21,8 @@ from discreet.ledger import Ledger, NoLedger
 from discreet.mechanisms import REGISTRY, PrivateCount
 from discreet.noise import RehearsalNoise
 from discreet.preprocessing import Category, Numeric
-from discreet.privacy import AddRemoveOne, Guarantee, Pure
+from discreet.privacy import AddRemoveOne, Gaussian, Guarantee, Pure
+from discreet.privacy.guarantee import in_three_digits
 from discreet.questions import RowCount
 from discreet.record import Fact, Origin, Release
 from discreet.report import Card, card, theorem_of
@@ -88,13 +89,13 @@ def test_a_card_carries_what_the_release_says():
     assert document["ledger"]["identity"] == ledger.identity == made.ledger
     account = document["ledger"]["account"]
     assert (account["state"], account["budget"]) == ("released", {"epsilon": 2.0, "delta": 1e-5})
-    assert account["remaining"] == ledger.remaining(1e-6)
+    assert account["remaining"] == ledger.remaining()
     assert account["spent"] == pytest.approx(1.0, rel=1e-6)
     assert document["certificate"]["distance"] == made.guarantee.profile.distance > 0
     assert {fact["what"]: fact["source"] for fact in document["facts"]} == {
         "features": "declared by the caller",
         "columns": "declared by the caller",
-        "records": "declared by the caller",
+        "records": "default of the library",
     }
     assert set(document["versions"]) == {"discreet", "python", "numpy", "scipy"}
     assert "AES-256" in document["noise"]["source"]
@@ -121,6 +122,55 @@ def test_found_classes_are_marked_as_read_from_the_data():
         "one of ill, well",
         Origin.DECLARED,
     )
+
+
+def test_what_nobody_declared_is_called_a_default():
+    generator = np.random.default_rng(0)
+    X, y = generator.uniform(size=(50, 1)), generator.integers(0, 2, 50)
+    options = {"columns": [Numeric(0, 1)], "classes": [0, 1], "delta": 0.0}
+    sources = {}
+    for most in ({}, {"max_rows": 1000}):
+        facts = LinearClassifier(**options, **most).fit(X, y).release_.facts
+        (sources[len(most)],) = [fact for fact in facts if fact.what == "records"]
+    assert sources[0].source is Origin.DEFAULT
+    assert "8,388,608" in sources[0].words
+    assert sources[1].source is Origin.DECLARED
+
+
+def test_one_patient_is_promised_only_if_somebody_says_how_many_records_that_is():
+    made, patients = mean(), {"protects": "one patient"}
+    alone = card(made, about=patients)
+    assert "no more than one record is promised here" in alone.markdown()
+    assert "one record, which the data owner says" not in alone.markdown()
+    same = card(made, about=patients | {"rows_per_person": 1})
+    assert "one record, which the data owner says is one patient" in same.markdown()
+    assert same.document["numbers"] == alone.document["numbers"]
+
+
+def test_several_records_of_one_patient_are_the_headline():
+    made = mean()
+    shown = card(made, about={"protects": "one patient", "rows_per_person": 3})
+    (group,) = [one for one in shown.document["numbers"]["groups"] if one["size"] == 3]
+    mu = made.guarantee.profile.ideal.mu
+    assert group["epsilon"] == pytest.approx(Gaussian(3 * mu).epsilon(1e-6), rel=1e-6)
+    said = shown.markdown()
+    top = said[: said.index("##")]
+    assert "one patient, who the data owner says has at most 3 records" in top
+    assert "epsilon for 3 records together" in top
+    assert in_three_digits(group["epsilon"]) in top
+    assert "| 1 | epsilon" not in top
+    document = shown.document
+    document["numbers"]["groups"] = [
+        one for one in document["numbers"]["groups"] if one["size"] != 3
+    ]
+    with pytest.raises(InputError, match="words of this card do not agree"):
+        Card.from_json(json.dumps(document))
+
+
+@pytest.mark.parametrize("rows", [0, 1.5, "one", 5000])
+def test_a_number_of_records_is_one(rows):
+    with pytest.raises((InputError, InputTypeError), match="rows_per_person"):
+        card(mean(), about={"rows_per_person": rows})
 
 
 def test_a_replaced_record_makes_the_number_of_records_public():

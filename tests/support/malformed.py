@@ -271,6 +271,7 @@ def keys() -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
     """Yield a schema, a key's line in it, the key, and values that it must not have."""
     yield SCHEMA, 'name = "patients"', "name", NO_TEXT
     yield SCHEMA, 'protects = "one patient"', "protects", NO_TEXT
+    yield SCHEMA, "rows_per_person = 1", "rows_per_person", (*NO_NUMBER, "0", "1.5", "100000")
     yield SCHEMA, 'unit = "add_remove"', "unit", (*NO_TEXT, '"person"', '""', '"ADD_REMOVE"')
     yield SCHEMA, 'ignored = ["id"]', "ignored", ("5", '"id"', "[1]", "{}", '["age"]', '["back"]')
     yield SCHEMA, 'name = "back"', "name", (*NO_TEXT, '""', '"age"', '"id"')

@@ -28,6 +28,7 @@ SCHEMA = """
 [data]
 name = "patients"
 protects = "one patient"
+rows_per_person = 1
 unit = "add_remove"
 ignored = ["id"]
 

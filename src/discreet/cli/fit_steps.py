@@ -23,9 +23,6 @@ from discreet.privacy import unit_named
 from discreet.report import card
 from discreet.schema import CLASSIFICATION, Schema
 
-ANYTHING = "one record"
-"""What one record is, if nobody said."""
-
 
 def open_data(schema: Schema, data: Path, *, on_cluster: bool) -> dict[str, Any]:
     """Return rows as ``fit`` takes them: those of a CSV file, or a table that is stored elsewhere.
@@ -51,6 +48,7 @@ def make_model(
     rehearse: int | None,
 ) -> Model:
     """Return the model to fit, from what is said on the command line or in the schema."""
+    schema.check_promise()
     columns = schema.declared_columns()
     epsilon = schema.epsilon if epsilon is None else epsilon
     delta = schema.delta if delta is None else delta
@@ -110,11 +108,11 @@ def open_books(
             f"the ledger protects the unit {books.unit.name!r}, {schema.source} declares "
             f"{schema.unit!r}. Use the ledger's."
         )
-    said = {books.protects, schema.protects} - {ANYTHING}
-    if len(said) > 1:
+    if books.protects != schema.protects:
         raise InputError(
             f"the ledger protects {books.protects!r}, {schema.source} says {schema.protects!r}: "
-            "is one record of this table what the ledger counts? Make the two agree."
+            "is one record of this table what the ledger counts? Write the same words under [data] "
+            "protects, or open other books with --protects."
         )
     return books
 
@@ -149,13 +147,10 @@ def _rescue(model: Model, schema: Schema) -> str:
 def tell(model: Model, books: Ledger | None, out: Path, as_json: bool) -> None:
     guarantee = model.privacy_
     delta = guarantee.quoted_delta
-    left = None if books is None else books.remaining(delta)
+    left = None if books is None else books.allowance()
     lines = [guarantee.sentence(), f"Wrote {out}."]
-    if books is not None and left is not None:
-        lines.append(
-            f"Charge {model.release_.receipt_number}: epsilon {left:.3g} of "
-            f"{books.budget.epsilon:g} is left at delta = {delta:g}."
-        )
+    if left is not None:
+        lines.append(f"Charge {model.release_.receipt_number}. {left.sentence()}")
     private = guarantee.is_private
     print_result(
         "\n".join(lines),
@@ -167,7 +162,7 @@ def tell(model: Model, books: Ledger | None, out: Path, as_json: bool) -> None:
             "sentence": guarantee.sentence(),
             "mechanism": model.release_.mechanism,
             "charge": model.release_.receipt_number or None,
-            "epsilon_left": left,
+            "epsilon_left": None if left is None else left.epsilon,
         },
         as_json=as_json,
     )

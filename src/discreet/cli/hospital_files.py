@@ -20,6 +20,7 @@ SCHEMA = Schema(
     Target(TARGET, CLASSIFICATION, classes=("no", "yes")),
     name="hospital",
     protects="one patient",
+    rows_per_person=1,
 )
 
 PREAMBLE = """A made-up hospital: nobody in it exists.

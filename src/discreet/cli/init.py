@@ -18,7 +18,8 @@ PREAMBLE = """What is declared about this table; `discreet init` proposed names 
 
 Fill in every empty range and every empty list of categories, from knowledge of the subject
 (a law, an instrument, a form) and not by looking at the data: what is measured here is given away.
-Values outside are no error, they are brought inside. Say what one record is under `protects`.
+Values outside are no error, they are brought inside. Say what one record is under `protects`,
+and under `rows_per_person` how many rows one patient, client or user may have at most.
 Columns that must not be used go to the list `ignored`."""
 
 LEAK = """WARNING: ranges and categories in this file were MEASURED from the data by --measure.

@@ -22,9 +22,6 @@ Where = Annotated[str, PATH]
 Which = Annotated[
     str | None, typer.Option("--dataset", help="Which data set, if there are several.")
 ]
-DELTA = 1e-9
-"""Where epsilons are quoted unless somebody asks: what fits quote."""
-
 app = typer.Typer(
     name="ledger",
     help="The books: what may be spent, what was, by whom and for what.",
@@ -40,7 +37,7 @@ def create(
     ],
     delta: Annotated[
         float, typer.Option(help="The chance of more than that; 0 for pure releases only.")
-    ] = 0.0,
+    ] = 1e-6,
     dataset: Annotated[str, typer.Option(help="A name for the data.")] = "data",
     protects: Annotated[
         str, typer.Option(help="What one record is, in plain words.")
@@ -76,9 +73,11 @@ def create(
         notes=notes,
     )
     declared = made.declared
+    only_pure = "" if delta else " It takes pure releases only: fit with --delta 0."
     print_result(
         f"Opened books of {declared.name!r} in {made.place}: releases about "
-        f"{declared.protects} may spend epsilon = {epsilon:g} at delta = {delta:g} in all.",
+        f"{declared.protects} may spend epsilon = {epsilon:g} at delta = {delta:g} in all."
+        f"{only_pure}",
         {"ledger": made.place, **declared.to_json()},
         as_json=as_json,
     )
@@ -89,22 +88,26 @@ def show(
     where: Where,
     dataset: Which = None,
     delta: Annotated[
-        float | None, typer.Option(help="Where epsilons are quoted. [1e-9, or the budget's]")
+        float | None, typer.Option(help="Say also what is left at this delta.")
     ] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="All totals, and who opened the books.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say what may be spent, what was, and what is left.
+    """Say what may still be released.
 
-    Two totals are shown. What is *left* counts so that it holds for analysts who choose each
-    question after seeing earlier answers; the *total* is what was spent if all questions had been
-    fixed in advance.
+    One more release of that epsilon is accepted, whatever its noise, and also if it was chosen
+    after seeing earlier answers. The *total* among the details is what was spent if all questions
+    had been fixed in advance.
 
     Example:
 
         discreet ledger show patients.db
     """
     found = [_summary(ledger, delta) for ledger in _open_each(where, dataset)]
-    print_result("\n\n".join(map(_describe, found)), {"datasets": found}, as_json=as_json)
+    words = [_describe(each, verbose=verbose or delta is not None) for each in found]
+    print_result("\n\n".join(words), {"datasets": found}, as_json=as_json)
 
 
 def _open(where: str, dataset: str | None) -> Ledger:
@@ -124,40 +127,53 @@ def _open_each(where: str, dataset: str | None) -> list[Ledger]:
 
 def _summary(ledger: Ledger, delta: float | None) -> dict[str, Any]:
     declared: DataSet = ledger.declared
-    delta = min(DELTA, declared.delta) if delta is None else delta
-    history = ledger.history()
+    history, left = ledger.history(), ledger.allowance()
+    delta = left.delta if delta is None else delta
     return {
         **declared.to_json(),
+        "headline": left.sentence(),
+        "epsilon_left": left.epsilon,
         "charges": dict(Counter(entry.state.value for entry in history)),
         "used_share": ledger.used(),
         "quoted_delta": delta,
-        "epsilon_left": ledger.remaining(delta),
+        "epsilon_left_at_quoted_delta": ledger.remaining(delta),
         "epsilon_left_pure": ledger.remaining(0.0),
+        "epsilon_left_gaussian": ledger.remaining_gaussian(),
         "epsilon_total": ledger.spent(declared.delta or 0.0),
-        "parts_left": {name: ledger.for_part(name).remaining(delta) for name in declared.parts},
+        "parts_left": {name: ledger.for_part(name).remaining() for name in declared.parts},
         "refundable": [entry.number for entry in history if entry.is_refundable],
     }
 
 
-def _describe(found: dict[str, Any]) -> str:
+def _describe(found: dict[str, Any], *, verbose: bool) -> str:
+    from discreet.privacy.guarantee import down_to_three_digits as down  # slow to import
+
     counts = ", ".join(f"{count} {state}" for state, count in found["charges"].items())
     lines = [
-        f"{found['name']}: protects {found['protects']} (unit {found['unit']})",
-        f"  budget   epsilon {found['epsilon']:g} at delta {found['delta']:g}",
+        f"{found['name']}: {found['headline']}",
+        f"  protects {found['protects']} (unit {found['unit']})",
         f"  charges  {counts or 'none'}",
-        f"  used     {found['used_share']:.1%} of the budget",
-        f"  left     epsilon {found['epsilon_left']:.4g} at delta {found['quoted_delta']:g}, "
-        f"{found['epsilon_left_pure']:.4g} pure",
-        f"  total    epsilon {found['epsilon_total']:.4g} at delta {found['delta']:g}, "
-        "if all had been fixed in advance",
     ]
-    lines += [f"  part     {name}: {left:.4g} left" for name, left in found["parts_left"].items()]
+    lines += [f"  part     {name}: epsilon {down(e)}" for name, e in found["parts_left"].items()]
     if found["refundable"]:
         numbers = ", ".join(map(str, found["refundable"]))
         lines.append(f"  refunds  charges whose rows were not opened: {numbers}")
-    if found["notes"]:
-        lines.append(f"  notes    {found['notes']}")
-    lines.append(f"  opened   by {found['opened_by']}, {found['opened_at'][:19]} UTC")
+    if found["delta"] == 0:
+        lines.append("  takes    pure releases only: fit with --delta 0")
+    if verbose:
+        at = f"delta {found['quoted_delta']:g}"
+        lines += [
+            f"  budget   epsilon {found['epsilon']:g} at delta {found['delta']:g}",
+            f"  used     {found['used_share']:.1%} of the filter that has most room",
+            f"  left     epsilon {down(found['epsilon_left_at_quoted_delta'])} at {at}, of any "
+            f"noise; {down(found['epsilon_left_pure'])} pure; "
+            f"{down(found['epsilon_left_gaussian'])} with Gaussian noise",
+            f"  total    epsilon {found['epsilon_total']:.4g} at delta {found['delta']:g}, "
+            "if all had been fixed in advance",
+        ]
+        if found["notes"]:
+            lines.append(f"  notes    {found['notes']}")
+        lines.append(f"  opened   by {found['opened_by']}, {found['opened_at'][:19]} UTC")
     return "\n".join(map(_blank_unprintable, lines))
 
 
@@ -293,9 +309,15 @@ def refund(
     """
     books = _open(where, dataset)
     books.refund(number)
+    left = books.allowance()
     print_result(
-        f"Charge {number} is refunded.",
-        {"charge": number, "state": "refunded", "used_share": books.used()},
+        f"Charge {number} is refunded. {left.sentence()}",
+        {
+            "charge": number,
+            "state": "refunded",
+            "used_share": books.used(),
+            "epsilon_left": left.epsilon,
+        },
         as_json=as_json,
     )
 

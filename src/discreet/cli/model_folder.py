@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from discreet.artifact import load
 from discreet.errors import InputError
@@ -20,17 +21,19 @@ def store_schema(schema: Schema, folder: Path) -> None:
     (folder / SCHEMA).write_text(write(schema), encoding="utf-8")
 
 
-def about(schema: Schema) -> dict[str, str]:
+def about(schema: Schema) -> dict[str, Any]:
     """Say what a model is about, for its card."""
     return {
         "title": f"A model of {schema.target.name} ({schema.name})",
         "description": f"Coefficients that predict {schema.target.name} from "
         f"{', '.join(schema.columns)}.",
         "protects": schema.protects,
+        "rows_per_person": schema.rows_per_person,
+        "data": schema.name,
     }
 
 
-def about_stored(folder: Path) -> dict[str, str] | None:
+def about_stored(folder: Path) -> dict[str, Any] | None:
     """Say what a stored model is about; None if it was stored without a schema."""
     return about(open_model(folder)[1]) if os.path.lexists(folder / SCHEMA) else None
 

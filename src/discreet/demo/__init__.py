@@ -76,7 +76,7 @@ def _fit_once(train: HospitalTable, test: HospitalTable, ledger: AbstractLedger)
     score = model.score(test.X, test.y)
     print(f"\n    right about {score:.1%} of the {len(test.y):,} patients it has not seen\n")
     say(guarantee_of(model).sentence())
-    left = ledger.remaining(delta=DELTA)
+    left = ledger.remaining()
     print(f"\n    budget left  {bar(left / TOTAL.epsilon)}  epsilon {left:.2f} of 1")
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from discreet._palette import GREY, INK, PALE, PLAIN, PRIVATE
 from discreet.demo.accuracy_curve import AccuracyCurve
-
-INK, GREY, PALE = "#22313a", "#6b7780", "#e4e8ea"
-PRIVATE, PLAIN = "#0b7a75", "#b5482a"
 
 
 def save_plot(curve: AccuracyCurve, path: Path) -> None:

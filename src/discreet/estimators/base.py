@@ -13,6 +13,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
+from inspect import signature
 from numbers import Integral
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -39,7 +40,7 @@ from discreet.gate import release
 from discreet.ledger import AbstractLedger, NoLedger
 from discreet.noise import Noise, RehearsalNoise, SystemNoise
 from discreet.privacy import Budget, Guarantee, Unit, unit_named
-from discreet.record import Release
+from discreet.record import Fact, Origin, Release, limits_fact
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -155,7 +156,7 @@ class PrivateEstimator(Storable):
             ledger=self.ledger,
             noise=noise,
             purpose=purpose or type(self).__name__,
-            facts=asked.facts,
+            facts=(*self._facts_by_default(asked, budget, unit), *asked.facts),
             reasons=asked.reasons,
         )
         self.privacy_ = self.release_.guarantee
@@ -215,6 +216,13 @@ class PrivateEstimator(Storable):
         if not rows.knows_count and not is_free(budget, self.ledger):
             return self.max_rows  # rows would have to be read for it
         return rows.count if is_count_told(budget, unit, self.ledger) else self.max_rows
+
+    def _facts_by_default(self, asked: Asked, budget: Budget, unit: Unit) -> tuple[Fact, ...]:
+        """Return what nobody declared, since a parameter was left at its default."""
+        default = signature(type(self)).parameters["max_rows"].default
+        if unit.count_is_public or not budget.is_private or self.max_rows != default:
+            return ()
+        return (limits_fact(asked.question.bounds, Origin.DEFAULT),)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from discreet.ledger.abstract import AbstractLedger as AbstractLedger
     from discreet.ledger.abstract import Entry as Entry
     from discreet.ledger.abstract import State as State
+    from discreet.ledger.allowance import Allowance as Allowance
     from discreet.ledger.durable.anchor import Anchor as Anchor
     from discreet.ledger.durable.anchor import read_anchors as read_anchors
     from discreet.ledger.durable.dataset import DataSet as DataSet
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "AbstractLedger": "abstract",
+    "Allowance": "allowance",
     "Anchor": "durable.anchor",
     "DataSet": "durable.dataset",
     "Entry": "abstract",

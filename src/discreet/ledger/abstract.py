@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Any, Self
 
 from discreet.errors import InputError, ReceiptError
+from discreet.ledger.allowance import Allowance
 from discreet.ledger.receipt import Receipt
 from discreet.privacy import Guarantee
 
@@ -159,11 +160,17 @@ class AbstractLedger(ABC):
         """Return every charge ever made, in order."""
 
     @abstractmethod
-    def remaining(self, delta: float) -> float:
+    def remaining(self, delta: float | None = None) -> float:
         """Return an epsilon such that a release of that epsilon at ``delta`` would be accepted.
 
-        A release far from its ideal, or whose Renyi curve is unknown, may still be refused.
+        Without a delta it is the number that commands, cards and pictures show; see
+        :meth:`allowance`. A release far from its ideal, or whose Renyi curve is unknown, may still
+        be refused.
         """
+
+    def allowance(self) -> Allowance | None:
+        """Return what may still be released, with a sentence; None if no budget is kept."""
+        return None
 
     @abstractmethod
     def spent(self, delta: float) -> float:

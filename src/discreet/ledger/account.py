@@ -16,7 +16,7 @@ that unit do not cover; so parts need the unit ``add_remove``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
@@ -24,16 +24,19 @@ from functools import lru_cache
 from discreet import _checks
 from discreet._types import Json
 from discreet.errors import BudgetExceeded, InputError, RehearsalRefused, UnitMismatch
+from discreet.ledger.allowance import ANY, GAUSSIAN, PURE, Allowance, usual_delta
 from discreet.ledger.decimal_amounts import EXACT, Amounts, add, amounts
 from discreet.ledger.filters import Filter, filters_for
 from discreet.privacy import (
     AddRemoveOne,
     Approximate,
     Budget,
+    Gaussian,
     Guarantee,
     Profile,
     Pure,
     Unit,
+    gaussian_multiplier,
     unit_named,
 )
 
@@ -43,8 +46,8 @@ Costs = tuple[Amounts, ...]
 WHOLE = ""
 """The name of the only part of a data set without declared parts."""
 
-HALVINGS, FEW = 50, 14
-"""How closely what is left is looked for: to the last digit, or to say it in three."""
+HALVINGS, FEW = 50, 20
+"""How closely what is left is looked for: to the last digit, or to say it in some."""
 
 
 @dataclass(frozen=True)
@@ -145,11 +148,16 @@ class Account:
 
     def refusal(self, balance: Balance, guarantee: Guarantee, part: str | None) -> BudgetExceeded:
         """Say what a release would have cost, and what is left."""
-        left = self.remaining(balance, guarantee.quoted_delta, part, halvings=FEW)
+        delta, left = guarantee.quoted_delta, self.allowance(balance, part)
+        asked = f"epsilon = {guarantee.epsilon():.3g} at delta = {delta:.3g}"
+        why = ""
+        if delta > self.budget.delta == 0:
+            why = " It pays for pure releases only: pass delta=0 (--delta 0)."
+        elif delta > left.delta and left.epsilon >= guarantee.epsilon():
+            why = f" Ask for delta = {left.delta:g}, where that epsilon fits."
         return BudgetExceeded(
             f"the budget (epsilon = {self.budget.epsilon:g}, delta = {self.budget.delta:g}) "
-            f"cannot pay for this release (epsilon = {guarantee.epsilon():.3g} at delta = "
-            f"{guarantee.quoted_delta:.3g}); {left:.3g} is left there. No row was read."
+            f"cannot pay for this release ({asked}). {left.sentence()}{why} No row was read."
         )
 
     def add(self, balance: Balance, costs: Costs, part: str | None) -> Balance:
@@ -203,38 +211,66 @@ class Account:
                 shares.append(max(float(cost) / float(limit) for cost, limit in needed))
         return round(min(shares), 6)
 
-    def remaining(
-        self, balance: Balance, delta: float, part: str | None = None, *, halvings: int = HALVINGS
-    ) -> float:
-        """Return an epsilon such that a release of that epsilon at ``delta`` would be admitted."""
+    def allowance(self, balance: Balance, part: str | None = None) -> Allowance:
+        """Return what may still be released: the one number that everything quotes.
+
+        It is said of any release at the usual delta; if there is no room for that, of pure
+        releases; and if there is none for those either, of Gaussian ones. It is zero only if
+        none of them would be admitted.
+        """
+        delta = usual_delta(self.budget)
+        found = self.remaining(balance, delta, part)
+        if found or not delta:
+            return Allowance(found, delta, ANY, self.budget)
+        found = self.remaining(balance, 0.0, part)
+        if found:
+            return Allowance(found, 0.0, PURE, self.budget)
+        return Allowance(self.remaining_gaussian(balance, part), delta, GAUSSIAN, self.budget)
+
+    def remaining(self, balance: Balance, delta: float, part: str | None = None) -> float:
+        """Return an epsilon such that any release of that epsilon at ``delta`` is admitted."""
         _checks.delta(delta=delta)
+
+        def profile(epsilon: float) -> Profile:
+            return Approximate(epsilon, delta) if delta else Pure(epsilon)
+
+        return self._largest_admitted(balance, profile, delta, part, HALVINGS)
+
+    def remaining_gaussian(self, balance: Balance, part: str | None = None) -> float:
+        """Return an epsilon such that a Gaussian release of it, at the usual delta, is admitted."""
+        delta = usual_delta(self.budget)
+        if not delta:
+            return 0.0
+
+        def profile(epsilon: float) -> Profile:
+            return Gaussian(1 / gaussian_multiplier(Budget(epsilon, delta)))
+
+        return self._largest_admitted(balance, profile, delta, part, FEW)
+
+    def _largest_admitted(
+        self,
+        balance: Balance,
+        profile: Callable[[float], Profile],
+        delta: float,
+        part: str | None,
+        halvings: int,
+    ) -> float:
+        """Return the largest epsilon whose profile would be admitted, zero if none would."""
+
+        def is_admitted(epsilon: float) -> bool:
+            request = Guarantee(profile(epsilon), self.unit, quoted_delta=delta)
+            return self.admits(balance, request, self.costs(request), part)
+
         low, high = 0.0, self.budget.epsilon
-        if self._would_admit(balance, high, delta, part):
+        if is_admitted(high):
             return high
-        if not self._would_admit(balance, high / 2**halvings, delta, part):
+        if not is_admitted(high / 2**halvings):
             return low
         for _ in range(halvings):
             middle = (low + high) / 2
-            if self._would_admit(balance, middle, delta, part):
-                low = middle
-            else:
-                high = middle
-        return self._shorten_digits(low, balance, delta, part)
-
-    def _shorten_digits(
-        self, epsilon: float, balance: Balance, delta: float, part: str | None
-    ) -> float:
-        """Return the number nearby that is meant, 0.9 after 0.1 of 1, if it would be admitted."""
-        short = float(f"{epsilon:.12g}")
-        is_meant = short > epsilon and self._would_admit(balance, short, delta, part)
-        return short if is_meant else epsilon
-
-    def _would_admit(
-        self, balance: Balance, epsilon: float, delta: float, part: str | None
-    ) -> bool:
-        profile: Profile = Approximate(epsilon, delta) if delta else Pure(epsilon)
-        request = Guarantee(profile, self.unit, quoted_delta=delta)
-        return self.admits(balance, request, self.costs(request), part)
+            low, high = (middle, high) if is_admitted(middle) else (low, middle)
+        short = float(f"{low:.12g}")  # what is meant: 0.9 after 0.1 of 1
+        return short if short > low and is_admitted(short) else low
 
 
 @lru_cache(maxsize=1024)  # the same plan is often charged many times, as in a grid search

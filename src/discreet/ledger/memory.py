@@ -29,6 +29,7 @@ from discreet.ledger.abstract import (
     check_move,
 )
 from discreet.ledger.account import Account
+from discreet.ledger.allowance import Allowance
 from discreet.ledger.receipt import Receipt
 from discreet.privacy import Budget, Guarantee, Unit
 
@@ -161,8 +162,10 @@ class MemoryLedger(InMemory):
     >>> from discreet.privacy import AddRemoveOne, Pure
     >>> ledger = MemoryLedger(Budget(1.0))
     >>> receipt = ledger.charge(Guarantee(Pure(0.75), AddRemoveOne()), purpose="a mean")
-    >>> round(ledger.remaining(delta=0.0), 6)
+    >>> ledger.remaining()
     0.25
+    >>> print(ledger.allowance().sentence())
+    You may still release epsilon 0.25; the budget guarantees 1 in all.
     >>> ledger.charge(Guarantee(Pure(0.5), AddRemoveOne()))
     Traceback (most recent call last):
         ...
@@ -192,8 +195,13 @@ class MemoryLedger(InMemory):
                 balance = self._account.add(balance, self._account.costs(guarantee), None)
             self._balance = balance
 
-    def remaining(self, delta: float) -> float:
+    def remaining(self, delta: float | None = None) -> float:
+        if delta is None:
+            return self.allowance().epsilon
         return self._account.remaining(self._balance, delta)
+
+    def allowance(self) -> Allowance:
+        return self._account.allowance(self._balance)
 
     def __repr__(self) -> str:
         return f"MemoryLedger(Budget({self.budget.epsilon:g}, {self.budget.delta:g}))"
@@ -237,7 +245,7 @@ class NoLedger(AbstractLedger):
     def history(self) -> tuple[Entry, ...]:
         return ()
 
-    def remaining(self, delta: float) -> float:
+    def remaining(self, delta: float | None = None) -> float:
         return math.inf
 
     def spent(self, delta: float) -> float:
@@ -261,7 +269,7 @@ class LostLedger(AbstractLedger):
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise PrivacyError(self.reason)
 
-    charge = redeem = settle = refund = history = remaining = spent = _refuse
+    charge = redeem = settle = refund = history = remaining = spent = allowance = _refuse
 
     @property
     def identity(self) -> str:

@@ -5,17 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from discreet._palette import GREY, INK, LINES, PALE
 from discreet.errors import InputError
 
 if TYPE_CHECKING:
     from discreet.planning.prediction import Prediction
 
-INK, GREY, PALE = "#22313a", "#6b7780", "#e4e8ea"
 NARROWEST = 0.04
 """Differences that look large must be."""
 
 SUFFIXES = (".png", ".svg", ".pdf")
-LINES = ("#0b7a75", "#b5482a", "#4a5fa5", "#a3781c", "#7a3b7a", "#3b7a46")
 
 
 def check_suffix(path: Path) -> None:

@@ -7,6 +7,7 @@ from discreet.privacy.combined import Composition, Minimum, compose
 from discreet.privacy.concentrated import ORDERS, Renyi, ZeroConcentrated
 from discreet.privacy.fixed_batch import FixedBatchGaussian
 from discreet.privacy.gaussian import Gaussian
+from discreet.privacy.group import group_delta, group_epsilon
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.laplace import Laplace
 from discreet.privacy.nothing import NoPrivacy
@@ -14,10 +15,11 @@ from discreet.privacy.profile import Profile, profile_from_json
 from discreet.privacy.pure import Approximate, Pure
 from discreet.privacy.sampled_gaussian import SampledGaussian
 from discreet.privacy.shifted_gaussian import ShiftedGaussian
-from discreet.privacy.unit import AddRemoveOne, ReplaceOne, Unit, unit_named
+from discreet.privacy.unit import ONE_RECORD, AddRemoveOne, ReplaceOne, Unit, unit_named
 from discreet.privacy.within_distance import WithinDistance, within
 
 __all__ = [
+    "ONE_RECORD",
     "ORDERS",
     "AddRemoveOne",
     "Approximate",
@@ -43,6 +45,8 @@ __all__ = [
     "calibrate_from",
     "compose",
     "gaussian_multiplier",
+    "group_delta",
+    "group_epsilon",
     "profile_from_json",
     "unit_named",
     "within",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
-from decimal import MIN_EMIN, ROUND_CEILING, Context, Decimal
+from decimal import MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from functools import lru_cache
 
 from numpy.typing import ArrayLike
@@ -181,9 +181,23 @@ def _factor(epsilon: float) -> str:
 
 def in_three_digits(value: float) -> str:
     """Write a number with three digits, rounded up."""
-    if value == 0:
+    return _three_digits(Decimal(repr(float(value))), ROUND_CEILING)
+
+
+def down_to_three_digits(value: float) -> str:
+    """Write a number with three digits, rounded down: what is shown to be left can be spent.
+
+    Examples
+    --------
+    >>> down_to_three_digits(0.1299), down_to_three_digits(2)
+    ('0.129', '2')
+    """
+    return _three_digits(Decimal(repr(float(value))), ROUND_FLOOR)
+
+
+def _three_digits(exact: Decimal, way: str) -> str:
+    if exact == 0:
         return "0"
-    exact = Decimal(repr(float(value)))
     unit = Decimal(1).scaleb(exact.adjusted() - 2)
     context = Context(prec=50, Emin=MIN_EMIN)
-    return f"{float(exact.quantize(unit, ROUND_CEILING, context)):g}"
+    return f"{float(exact.quantize(unit, way, context)):g}"

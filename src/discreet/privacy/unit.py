@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from discreet import _checks
 from discreet.errors import InputError, InputTypeError
 
+ONE_RECORD = "one record"
+"""What is protected if nobody says what a record is."""
+
 
 class Unit(ABC):
     """The relation between neighbouring data sets.

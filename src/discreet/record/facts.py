@@ -10,7 +10,7 @@ from enum import Enum
 from discreet import _checks
 from discreet.errors import InputError
 from discreet.privacy import Unit
-from discreet.questions.bounds import Bounds, Interval, Labels, LabelSet
+from discreet.questions.bounds import MOST_ROWS, Bounds, Interval, Labels, LabelSet
 
 MOST_LABELS = 20
 """So many labels are listed; of more, the number is told."""
@@ -25,7 +25,8 @@ class Origin(Enum):
     'assumed public: read from the data'
     """
 
-    DECLARED = "declared by the caller"  # or left at its default, which no row decides
+    DECLARED = "declared by the caller"
+    DEFAULT = "default of the library"  # nobody declared it, and no row decided it
     FOUND = "assumed public: read from the data"
     CHOSEN = "chosen by the library from what is declared"
 
@@ -171,7 +172,20 @@ def _declared_facts(bounds: Bounds, unit: Unit) -> Iterable[Fact]:
     if unit.count_is_public:
         yield Fact("records", "their number", Origin.FOUND)
     else:
-        yield Fact("records", limits_in_words(bounds), Origin.DECLARED)
+        is_default = bounds.max_rows == MOST_ROWS
+        yield limits_fact(bounds, Origin.DEFAULT if is_default else Origin.DECLARED)
+
+
+def limits_fact(bounds: Bounds, source: Origin) -> Fact:
+    """Return the fact of how many records there may be, where their number is private.
+
+    Examples
+    --------
+    >>> from discreet.geometry import L2Ball
+    >>> limits_fact(Bounds(L2Ball(1.0), 3), Origin.DEFAULT).source.value
+    'default of the library'
+    """
+    return Fact("records", limits_in_words(bounds), source)
 
 
 def limits_in_words(bounds: Bounds) -> str:

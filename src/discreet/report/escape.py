@@ -1,44 +1,19 @@
-"""Text of strangers, made harmless for Markdown and HTML.
+"""Text of strangers, made harmless for Markdown.
 
 Escaping of untrusted text.
 """
 
 from __future__ import annotations
 
-import html
 import re
-import unicodedata
+
+from discreet._html import neutralise
 
 MARKS = frozenset("\\`*_[]|~$@")
 """What means something anywhere in a line of Markdown."""
 
 START = re.compile(r"^(\d*)([.)](?=\s|$)|(?<!\d)[#+\-=])")
 ADDRESS = re.compile(r"(www)(\.)|(\w)(://)", re.IGNORECASE)
-
-
-def neutralise(text: str) -> str:
-    """Return text without control characters and marks that turn the direction of writing.
-
-    Examples
-    --------
-    >>> neutralise("a\\x00b\\u202ec") == "a\\ufffdb\\ufffdc"
-    True
-    """
-    return "".join(
-        character if character in "\n\t" or unicodedata.category(character)[0] != "C" else "\ufffd"
-        for character in text
-    )
-
-
-def escape_html(text: str) -> str:
-    """Return text to stand in an HTML page, in a tag's content or in an attribute.
-
-    Examples
-    --------
-    >>> escape_html("<b>'&\\"")
-    '&lt;b&gt;&#x27;&amp;&quot;'
-    """
-    return html.escape(neutralise(text), quote=True)
 
 
 def escape_markdown(text: str) -> str:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from discreet.report.escape import escape_html
+from collections.abc import Iterable
+
+from discreet._html import bar_html, escape_html, table_html
 from discreet.report.page import (
     Alarm,
     Block,
+    BudgetBar,
     CurveBlock,
     Headline,
     Items,
+    Lead,
     Page,
     Paragraph,
+    Particulars,
     Quotation,
     Section,
+    Signature,
     TableBlock,
 )
 from discreet.report.tradeoff_drawing import draw_tradeoff
@@ -48,6 +54,16 @@ th, td { text-align: left; vertical-align: top; padding: 0.35rem 0.9rem 0.35rem 
 thead th { color: var(--soft); font-weight: 600; }
 tbody th { font-weight: 500; overflow-wrap: break-word; min-width: 6.5rem; }
 summary { cursor: pointer; color: var(--accent); }
+summary h2 { display: inline; border: 0; padding: 0; margin: 0; }
+section > details { margin-top: 1.4rem; padding-top: 0.9rem; border-top: 1px solid var(--rule); }
+.lead { font-size: 1.2rem; line-height: 1.4; font-weight: 600; }
+.particulars { margin: 0 0 1rem; border-left: 4px solid #0b7a75; padding-left: 0.9rem; }
+.particulars div { display: flex; gap: 0.7rem; }
+.particulars dt { color: var(--soft); min-width: 6rem; }
+.particulars dd { margin: 0; overflow-wrap: anywhere; }
+.signature { display: flex; flex-wrap: wrap; gap: 1.6rem; margin: 4.2rem 0 1.5rem; }
+.signature div { flex: 1 1 9rem; border-top: 1px solid var(--ink); padding-top: 0.2rem;
+  color: var(--soft); font-size: 0.85rem; }
 pre { background: var(--panel); padding: 0.9rem 1rem; border-radius: 0.4rem; font-size: 0.85rem;
   line-height: 1.45; white-space: pre-wrap; overflow-wrap: anywhere; }
 figure { margin: 1rem 0; }
@@ -59,7 +75,21 @@ svg .frame { fill: none; stroke: var(--rule); }
 svg .impossible { fill: var(--shade); stroke: none; }
 svg .curve { fill: none; stroke: var(--accent); stroke-width: 2.5; stroke-linejoin: round; }
 svg .blind { stroke: var(--soft); stroke-width: 1.5; stroke-dasharray: 6 5; }
-@media print { h2 { break-after: avoid; } figure, table { break-inside: avoid; } }
+@page { size: A4; margin: 16mm 18mm; }
+@media print {
+  :root { color-scheme: light; --ink: #000000; --soft: #444444; --paper: #ffffff;
+    --panel: #ffffff; --rule: #b5b5b5; --accent: #1f5fbf; }
+  body { font-size: 10pt; line-height: 1.4; }
+  main { max-width: none; padding: 0; }
+  h1 { font-size: 18pt; }
+  h2 { font-size: 12pt; margin: 1rem 0 0.3rem; padding-top: 0.5rem; break-after: avoid; }
+  section > details { margin-top: 0.5rem; padding-top: 0.4rem; }
+  .headline div { border: 1px solid var(--rule); }
+  .signature { margin: 26mm 0 8mm; break-after: page; }
+  figure, table, li { break-inside: avoid; }
+  details:not([open]) summary::after { content: " (folded: see the page itself)";
+    color: var(--soft); font-size: 9pt; }
+}
 """
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -81,7 +111,11 @@ def as_html(page: Page) -> str:
 
 def _render_section(section: Section) -> str:
     blocks = "\n".join(map(_render_block, section.blocks))
-    return f"<section>\n<h2>{escape_html(section.title)}</h2>\n{blocks}\n</section>"
+    title = f"<h2>{escape_html(section.title)}</h2>"
+    if not section.is_detail:
+        return f"<section>\n{title}\n{blocks}\n</section>"
+    folded = f"<details>\n<summary>{title}</summary>\n{blocks}\n</details>"
+    return f"<section>\n{folded}\n</section>"
 
 
 def _render_block(block: Block) -> str:
@@ -90,12 +124,18 @@ def _render_block(block: Block) -> str:
             return f'<p class="alarm" role="alert">{escape_html(text)}</p>'
         case Paragraph(text):
             return f"<p>{escape_html(text)}</p>"
+        case Lead(text):
+            return f'<p class="lead">{escape_html(text)}</p>'
+        case Particulars(pairs):
+            return _render_pairs("particulars", pairs)
+        case BudgetBar(share, words):
+            caption = f"<figcaption>{escape_html(words)}</figcaption>"
+            return f"<figure>{bar_html(share, words)}{caption}</figure>"
+        case Signature(lines):
+            boxes = "".join(f"<div>{escape_html(line)}</div>" for line in lines)
+            return f'<div class="signature">{boxes}</div>'
         case Headline(numbers):
-            pairs = (
-                f"<div><dt>{escape_html(what)}</dt><dd>{escape_html(number)}</dd></div>"
-                for number, what in numbers
-            )
-            return f'<dl class="headline">{"".join(pairs)}</dl>'
+            return _render_pairs("headline", ((what, number) for number, what in numbers))
         case Items(items):
             listed = (
                 f"<li><strong>{escape_html(a)}</strong> {escape_html(b)}</li>" for a, b in items
@@ -110,19 +150,15 @@ def _render_block(block: Block) -> str:
             return f"<figure>{shown}<figcaption>{escape_html(words)}</figcaption></figure>"
 
 
+def _render_pairs(kind: str, pairs: Iterable[tuple[str, str]]) -> str:
+    listed = (f"<div><dt>{escape_html(a)}</dt><dd>{escape_html(b)}</dd></div>" for a, b in pairs)
+    return f'<dl class="{kind}">{"".join(listed)}</dl>'
+
+
 def _render_table(table: TableBlock) -> str:
-    head = "".join(f'<th scope="col">{escape_html(cell)}</th>' for cell in table.header)
-    rows = "".join(
-        f'<tr><th scope="row">{escape_html(row[0])}</th>'
-        + "".join(f"<td>{escape_html(cell)}</td>" for cell in row[1:])
-        + "</tr>"
-        for row in table.rows
-    )
-    caption = escape_html(table.caption)
-    whole = (
-        f'<div class="wide"><table><caption>{caption}</caption><thead><tr>{head}</tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>"
-    )
+    shown = table_html(table.caption, table.header, table.rows)
+    whole = f'<div class="wide">{shown}</div>'
     if len(table.rows) <= LONG:
         return whole
-    return f"<details><summary>{caption} ({len(table.rows)})</summary>{whole}</details>"
+    summary = f"{escape_html(table.caption)} ({len(table.rows)})"
+    return f"<details><summary>{summary}</summary>{whole}</details>"

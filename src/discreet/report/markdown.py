@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import re
 
-from discreet.report.escape import escape_markdown, neutralise
+from discreet._html import neutralise
+from discreet.report.escape import escape_markdown
 from discreet.report.page import (
     Alarm,
     Block,
+    BudgetBar,
     CurveBlock,
     Headline,
     Items,
+    Lead,
     Page,
     Paragraph,
+    Particulars,
     Quotation,
+    Signature,
     TableBlock,
 )
 
@@ -30,18 +35,29 @@ def _render_block(block: Block) -> str:
     match block:
         case Alarm(text):
             return f"# ⚠ {escape_markdown(text)}"
-        case Paragraph(text):
+        case Paragraph(text) | BudgetBar(_, text):
             return escape_markdown(text)
+        case Lead(text):
+            return f"**{escape_markdown(text)}**"
+        case Particulars(pairs):
+            return _render_items(tuple((f"{name}:", text) for name, text in pairs))
+        case Signature(lines):
+            return _render_items(tuple((f"{line}:", "") for line in lines))
         case Headline(numbers):
             return _render_table(TableBlock("", ("number", "what it is"), numbers))
         case Items(items):
-            return "\n".join(f"* **{escape_markdown(a)}** {escape_markdown(b)}" for a, b in items)
+            return _render_items(items)
         case TableBlock():
             return _render_table(block)
         case Quotation(text):
             return _fence(text)
         case CurveBlock(_, words):
             return escape_markdown(words)
+
+
+def _render_items(items: tuple[tuple[str, str], ...]) -> str:
+    lines = (f"* **{escape_markdown(a)}** {escape_markdown(b)}".rstrip() for a, b in items)
+    return "\n".join(lines)
 
 
 def _render_table(table: TableBlock) -> str:

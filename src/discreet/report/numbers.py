@@ -7,9 +7,8 @@ epsilon has counted at least :math:`1 - e^{\epsilon - l}` of that chance, so
 :math:`P(L > l) \le \delta(\epsilon)/(1 - e^{\epsilon - l})`. Otherwise prior odds grow by a factor
 of at most :math:`e^l`.
 
-*Groups.* The power of tests is applied once for each record (Dong, Roth and Su 2022). For k
-records, :math:`(\epsilon, \delta)` becomes
-:math:`(k\epsilon, \delta (1 + e^\epsilon + \dots + e^{(k-1)\epsilon}))`.
+*Groups.* The power of tests is applied once for each record (Dong, Roth and Su 2022); epsilons
+are those of :mod:`discreet.privacy.group`.
 """
 
 from __future__ import annotations
@@ -22,18 +21,16 @@ import numpy as np
 
 from discreet._types import Json, Vector
 from discreet.errors import InputError
-from discreet.privacy import Guarantee, Profile
-from discreet.report.tradeoff import (
-    ROUNDING,
-    STEEPEST,
-    Tradeoff,
-    epsilons_for,
-    tradeoff_through,
-)
+from discreet.privacy import Guarantee, Profile, group_delta, group_epsilon
+from discreet.privacy.tabulated import LARGEST_TABULATED, tabulate
+from discreet.report.tradeoff import ROUNDING, Tradeoff, tradeoff_through
 
 DELTAS = (1e-3, 1e-5, 1e-6, 1e-9, 1e-12)
 PRIORS = (0.01, 0.1, 0.5, 0.9)
 GROUPS = (2, 4, 10)
+MOST_RECORDS = 1000
+"""Of one group."""
+
 EXCEPTION = 1e-6
 """How often a bound on beliefs may fail, unless the quoted delta asks for more."""
 
@@ -57,8 +54,8 @@ NOTHING: Json = {
 """What is to be said if nothing is promised."""
 
 
-def numbers_of(guarantee: Guarantee) -> Json:
-    """Return the numbers of a card, none of them optimistic.
+def numbers_of(guarantee: Guarantee, group: int = 1) -> Json:
+    """Return the numbers of a card, none of them optimistic; with those of one more group.
 
     Examples
     --------
@@ -72,7 +69,7 @@ def numbers_of(guarantee: Guarantee) -> Json:
     profile = guarantee.profile
     if not profile.is_private:
         return NOTHING
-    epsilons, deltas = _sample_profile(profile)
+    epsilons, deltas = tabulate(profile)
     curve = tradeoff_through(epsilons, deltas)
     quoted = guarantee.quoted_delta
     others = np.array(sorted({*DELTAS} - {quoted}))
@@ -87,9 +84,8 @@ def numbers_of(guarantee: Guarantee) -> Json:
         "best_guess": curve.best_guess,
         "belief": _belief(profile, quoted, epsilons, deltas),
         "groups": [
-            _group(profile, size, quoted, epsilons, deltas)
-            | {"best_guess": curve.best_guess_about(size)}
-            for size in GROUPS
+            _group(profile, size, quoted) | {"best_guess": curve.best_guess_about(size)}
+            for size in sorted({*GROUPS, group} - {1})
         ],
         "tradeoff": [
             {"false_positives": alarms, "false_negatives": misses}
@@ -104,17 +100,9 @@ def intern_profile(profile: Profile) -> Profile:
     return profile
 
 
-@lru_cache(maxsize=16)
-def _sample_profile(profile: Profile) -> tuple[Vector, Vector]:
-    """Return epsilons, some of them large, and the profile there."""
-    far = np.linspace(0.0, STEEPEST, 21)
-    epsilons = np.union1d(epsilons_for(profile), far)
-    return epsilons, profile.deltas(epsilons)
-
-
 def _epsilons(profile: Profile, wanted: Vector) -> Vector:
     """Return an epsilon for each delta, all searched for at once; each is enough."""
-    epsilons, deltas = _sample_profile(profile)
+    epsilons, deltas = tabulate(profile)
     is_enough = deltas[None, :] <= wanted[:, None]
     places = np.argmax(is_enough, axis=1)
     high, low = epsilons[places], epsilons[np.maximum(places - 1, 0)]
@@ -136,7 +124,7 @@ def _belief(profile: Profile, quoted: float, epsilons: Vector, deltas: Vector) -
     exception = 0.0
     if loss is None:
         exception = max(EXCEPTION, 10 * quoted)
-        losses = np.geomspace(1e-4, STEEPEST, LOSSES)
+        losses = np.geomspace(1e-4, LARGEST_TABULATED, LOSSES)
         enough = np.flatnonzero(_chances(losses, epsilons, deltas) <= exception)
         loss = float(losses[enough[0]]) if enough.size else None
     beliefs = [
@@ -171,19 +159,9 @@ def _belief_at_least(prior: float, loss: float | None) -> float:
     return kept / (kept + (1 - prior)) * (1 - ROUNDING)
 
 
-def _group(profile: Profile, size: int, quoted: float, epsilons: Vector, deltas: Vector) -> Json:
-    if math.isfinite(profile.pure_epsilon):
-        return {"size": size, "epsilon": size * profile.pure_epsilon, "delta": 0.0}
-    enough = np.flatnonzero(_group_deltas(size, epsilons, deltas) <= quoted)
-    found = size * float(epsilons[enough[0]]) if enough.size else None
-    return {"size": size, "epsilon": found, "delta": quoted}
-
-
-def _group_deltas(size: int, epsilons: Vector, deltas: Vector) -> Vector:
-    with np.errstate(over="ignore", invalid="ignore"):
-        powers = np.exp(np.arange(size) * epsilons[:, None]).sum(axis=1)
-        found = deltas * powers * (1 + ROUNDING)
-    return np.where(np.isfinite(found), found, 1.0)
+def _group(profile: Profile, size: int, quoted: float) -> Json:
+    epsilon = finite_or_none(group_epsilon(profile, size, quoted))
+    return {"size": size, "epsilon": epsilon, "delta": quoted}
 
 
 def check_numbers(numbers: Json, guarantee: Guarantee) -> None:
@@ -195,12 +173,12 @@ def check_numbers(numbers: Json, guarantee: Guarantee) -> None:
     _require(numbers["quoted"]["delta"] == guarantee.quoted_delta)
     for entry in (numbers["quoted"], *numbers["epsilons"]):
         _require(_holds(profile, entry["epsilon"], entry["delta"]))
-    curve = tradeoff_through(*_sample_profile(profile))
+    curve = tradeoff_through(*tabulate(profile))
     _check_attacks(numbers, curve)
     belief = numbers["belief"]
     loss, exception = belief["largest_loss"], belief["exception"]
     if loss is not None and loss < profile.pure_epsilon * (1 - SLACK):
-        chance = _chances(np.array([loss]), *_sample_profile(profile))[0]
+        chance = _chances(np.array([loss]), *tabulate(profile))[0]
         _require(chance <= exception * (1 + SLACK))
     for one in belief["beliefs"]:
         _require(one["at_most"] >= _belief_at_most(one["before"], loss) - SLACK)
@@ -226,11 +204,10 @@ def _check_attacks(numbers: Json, curve: Tradeoff) -> None:
 def _check_group(group: Json, profile: Profile) -> None:
     if group["epsilon"] is None:
         return
-    each = group["epsilon"] / group["size"]
-    if each >= profile.pure_epsilon * (1 - SLACK):
+    if group["epsilon"] >= group["size"] * profile.pure_epsilon * (1 - SLACK):
         return
-    delta = _group_deltas(group["size"], np.array([each]), profile.deltas(np.array([each])))[0]
-    _require(bool(delta <= group["delta"] * (1 + SLACK)))
+    delta = group_delta(profile, group["size"], group["epsilon"] * (1 + SLACK))
+    _require(delta <= group["delta"] * (1 + SLACK))
 
 
 def _holds(profile: Profile, epsilon: float | None, delta: float) -> bool:

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TypeAlias
 
 from discreet._types import Json
+from discreet.ledger.allowance import ANY, Allowance
+from discreet.privacy import ONE_RECORD, Budget
+from discreet.privacy.guarantee import down_to_three_digits
 from discreet.privacy.guarantee import in_three_digits as up
 from discreet.report.numbers import curve_of
 from discreet.report.tradeoff import Tradeoff
@@ -38,6 +41,35 @@ class Headline:
     """A few numbers to be seen first: pairs of a number and what it is."""
 
     numbers: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Lead:
+    """The one sentence to be read if nothing else is."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Particulars:
+    """What a document begins with: pairs of a name and what stands there."""
+
+    pairs: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class BudgetBar:
+    """How much of the budget is left, from 0 to 1, and the same in words."""
+
+    share_left: float
+    words: str
+
+
+@dataclass(frozen=True)
+class Signature:
+    """Lines to be filled in by hand."""
+
+    lines: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -71,15 +103,28 @@ class CurveBlock:
     words: str
 
 
-Block: TypeAlias = Paragraph | Alarm | Headline | Items | TableBlock | Quotation | CurveBlock
+Block: TypeAlias = (
+    Paragraph
+    | Alarm
+    | Headline
+    | Lead
+    | Particulars
+    | BudgetBar
+    | Signature
+    | Items
+    | TableBlock
+    | Quotation
+    | CurveBlock
+)
 
 
 @dataclass(frozen=True)
 class Section:
-    """Blocks under a heading."""
+    """Blocks under a heading; details may be folded away."""
 
     title: str
     blocks: tuple[Block, ...]
+    is_detail: bool = False
 
 
 @dataclass(frozen=True)
@@ -95,15 +140,15 @@ def page_of(document: Json) -> Page:
     """Return what the card says to people."""
     about, purpose = document["about"], document["mechanism"]["purpose"]
     name = about["title"] or purpose or document["mechanism"]["name"]
-    sections = [_protection_section(document)]
-    if document["status"]["is_private"]:
-        sections.append(_attacker_section(document))
-    sections += [
+    sections = [
+        _protection_section(document),
         _unprotected_section(document),
         _budget_section(document),
-        _facts_section(document),
     ]
-    sections += [_making_section(document), _numbers_section(document), _versions_section(document)]
+    details = [_attacker_section(document)] if document["status"]["is_private"] else []
+    details += [_facts_section(document), _making_section(document)]
+    details += [_numbers_section(document), _versions_section(document)]
+    sections += [replace(section, is_detail=True) for section in details]
     return Page(f"Privacy card: {name}", tuple(_opening_blocks(document)), tuple(sections))
 
 
@@ -111,24 +156,67 @@ def _opening_blocks(document: Json) -> list[Block]:
     blocks: list[Block] = []
     if not document["status"]["is_private"]:
         blocks.append(Alarm(_reason_for_alarm(document)))
+    blocks.append(Particulars(_particulars(document)))
     if document["about"]["description"]:
         blocks.append(Paragraph(document["about"]["description"]))
     if document["status"]["is_private"]:
-        quoted, numbers = document["numbers"]["quoted"], document["numbers"]
-        epsilon = "no bound" if quoted["epsilon"] is None else up(quoted["epsilon"])
-        blocks.append(
-            Headline(
-                (
-                    (epsilon, "epsilon"),
-                    (up(quoted["delta"]), "delta"),
-                    (
-                        _percent_up(numbers["best_guess"]),
-                        "best guess of an attacker; blind: 50 %",
-                    ),
-                )
-            )
-        )
+        blocks += _promise_blocks(document)
+    blocks.append(Signature(("Name and office", "Date", "Signature")))
     return blocks
+
+
+def _particulars(document: Json) -> tuple[tuple[str, str], ...]:
+    about, ledger = document["about"], document["ledger"]
+    account = None if ledger is None else ledger["account"]
+    pairs = [("Date", document["written"][:10]), ("Data set", about.get("data", "") or "not named")]
+    if account is not None:
+        pairs.append(("Charged", f"{account['charged'][:10]}, entry {ledger['entry']}"))
+    if document["status"]["is_private"]:
+        pairs.append(("Protected", name_protected(about)))
+    return tuple(pairs)
+
+
+def _promise_blocks(document: Json) -> list[Block]:
+    """Return the promise to whoever is protected: one record, or all that one person has."""
+    numbers, about = document["numbers"], document["about"]
+    rows = about.get("rows_per_person") or 1
+    groups = {group["size"]: group for group in numbers["groups"]}
+    one = numbers["quoted"] | {"best_guess": numbers["best_guess"]} if rows == 1 else groups[rows]
+    epsilon = "no bound" if one["epsilon"] is None else up(one["epsilon"])
+    of = "" if rows == 1 else f" for {rows} records together"
+    is_replace = document["protection"]["unit"] == "replace"
+    doubt = "what was said by" if is_replace else "whether the data hold"
+    best = _percent_up(one["best_guess"])
+    blocks: list[Block] = [
+        Lead(
+            f"Whoever must guess from this result {doubt} {name_protected(about)} is right at "
+            f"most {best} of the time; a coin is right half of the time."
+        ),
+        Headline(
+            (
+                (epsilon, f"epsilon{of}"),
+                (up(one["delta"]), "delta"),
+                (best, "best guess of an attacker; blind: 50 %"),
+            )
+        ),
+    ]
+    account = (document["ledger"] or {}).get("account")
+    if account is not None and account["budget"] is not None and account["remaining"] is not None:
+        share = account["remaining"] / account["budget"]["epsilon"]
+        blocks.append(BudgetBar(min(1.0, share), _allowance_in_words(account)))
+    return blocks
+
+
+def name_protected(about: Json) -> str:
+    """Say what is protected: one record, and whoever the owner of the data says that it is."""
+    named = about["protects"].strip()
+    rows = about.get("rows_per_person")
+    if rows is not None and rows > 1:
+        one = "one person" if named in ("", ONE_RECORD) else named
+        return f"{one}, who the data owner says has at most {rows} records"
+    if named in ("", ONE_RECORD) or rows is None:
+        return ONE_RECORD
+    return f"{ONE_RECORD}, which the data owner says is {named}"
 
 
 def _reason_for_alarm(document: Json) -> str:
@@ -154,18 +242,30 @@ def _protection_section(document: Json) -> Section:
     protection, about = document["protection"], document["about"]
     blocks: list[Block] = [Paragraph(protection["sentence"])]
     if document["status"]["is_private"]:
-        one = about["protects"] or "one record"
         blocks.append(
             Paragraph(
-                f"What is protected is {one}: {protection['change']} could not be noticed, beyond "
-                "what the numbers below say, by anyone who sees this result, whatever else they "
-                "know."
+                f"What is protected is {name_protected(about)}: {_change_in_words(document)} "
+                "could not be noticed, beyond what the numbers of this card say, by anyone who "
+                "sees this result, whatever else they know."
             )
         )
+        if about["protects"] not in ("", ONE_RECORD) and about.get("rows_per_person") is None:
+            blocks.append(
+                Paragraph(
+                    f"The publisher speaks of {about['protects']}. How many records that is at "
+                    "most was not declared, so no more than one record is promised here."
+                )
+            )
         blocks.append(Paragraph(ONE_ROW))
     if about["contact"]:
         blocks.append(Paragraph(f"Questions: {about['contact']}"))
     return Section("What is protected", tuple(blocks))
+
+
+def _change_in_words(document: Json) -> str:
+    """Say what must not show: the change of a record, or of all that belong to one person."""
+    change, rows = document["protection"]["change"], document["about"].get("rows_per_person") or 1
+    return str(change) if rows == 1 else f"{change} up to {rows} times over"
 
 
 def _attacker_section(document: Json) -> Section:
@@ -184,6 +284,14 @@ def _attacker_section(document: Json) -> Section:
         else "whether a certain record is in the data"
     )
     blocks: list[Block] = []
+    rows_each = document["about"].get("rows_per_person") or 1
+    if rows_each > 1:
+        blocks.append(
+            Paragraph(
+                f"The beliefs and the curve here are about one record; {rows_each} records that "
+                "change together are among the groups, and on top."
+            )
+        )
     if even is not None:
         blocks.append(
             Paragraph(
@@ -292,18 +400,12 @@ def _budget_section(document: Json) -> Section:
     blocks: list[Block] = []
     account = ledger["account"]
     if account is not None:
-        delta, total = up(account["delta"]), account["budget"]
-        whole, left = "", "any epsilon"
-        if total is not None:
-            epsilon, most = _format_number(total["epsilon"]), _format_number(total["delta"])
-            whole = f", of a budget of epsilon {epsilon} at delta {most}"
-        if account["remaining"] is not None:
-            left = f"epsilon {_round_down(account['remaining'])}"
+        delta = up(account["delta"])
         spent = "no bound" if account["spent"] is None else f"epsilon {up(account['spent'])}"
         blocks.append(
             Paragraph(
-                f"When this card was written, {left} at delta {delta} was left for further "
-                f"releases{whole}. All releases so far together come to {spent} at delta {delta}"
+                f"The ledger, when this card was written: {_allowance_in_words(account)} All "
+                f"releases so far together come to {spent} at delta {delta}"
                 f"{_total_in_words(account)}."
             )
         )
@@ -332,6 +434,22 @@ def _facts_section(document: Json) -> Section:
             TableBlock("Declared facts", ("about", "fact", "who says so"), rows),
         ),
     )
+
+
+def _allowance_in_words(account: Json) -> str:
+    """Say what may still be released, in the words of the ledger."""
+    left, total = account["remaining"], account["budget"]
+    if left is None:
+        return "Any epsilon may still be released."
+    if total is None:
+        return f"Epsilon {down_to_three_digits(left)} may still be released."
+    told = {
+        "remaining_delta": account["delta"],
+        "remaining_kind": ANY,
+    } | account  # an older card says less
+    at, kind = told["remaining_delta"], told["remaining_kind"]
+    allowance = Allowance(left, at, kind, Budget(total["epsilon"], total["delta"]))
+    return f"{allowance.sentence()} That is at delta {_format_number(total['delta'])}."
 
 
 def _total_in_words(account: Json) -> str:
@@ -420,15 +538,6 @@ def _percent(share: float, way: str) -> str:
     # Twelve digits first: 0.01 is not quite a hundredth.
     exact = Decimal(f"{100 * share:.10f}")
     return f"{exact.quantize(Decimal('0.1'), way):f}".removesuffix(".0") + "\u00a0%"
-
-
-def _round_down(value: float) -> str:
-    """Write a number with three digits, rounded down."""
-    if value == 0:
-        return "0"
-    exact = Decimal(f"{value:.10g}")
-    unit = Decimal(1).scaleb(exact.adjusted() - 2)
-    return f"{float(exact.quantize(unit, ROUND_FLOOR)):g}"
 
 
 def _format_number(value: float) -> str:

@@ -15,19 +15,27 @@ from typing import Any
 from discreet import _checks, _strict_json
 from discreet._types import Json
 from discreet.errors import InputError, InputTypeError
-from discreet.ledger import AbstractLedger
-from discreet.privacy import Budget, Guarantee
+from discreet.ledger import AbstractLedger, Allowance
+from discreet.ledger.allowance import ANY
+from discreet.privacy import Guarantee
 from discreet.record import Release
 from discreet.report.html import as_html
 from discreet.report.json_schema import card_schema, validate
 from discreet.report.markdown import as_markdown
-from discreet.report.numbers import check_numbers, finite_or_none, intern_profile, numbers_of
+from discreet.report.numbers import (
+    MOST_RECORDS,
+    check_numbers,
+    finite_or_none,
+    intern_profile,
+    numbers_of,
+)
 from discreet.report.page import page_of
 from discreet.report.theorem import theorem_of
 
 FORMAT = "discreet privacy card"
 VERSION = 1
-ABOUT = ("title", "description", "protects", "contact")
+ABOUT = ("title", "description", "protects", "contact", "data")
+ROWS = "rows_per_person"
 
 
 @dataclass(frozen=True)
@@ -132,7 +140,7 @@ def card(
     release: Release,
     *,
     ledger: AbstractLedger | None = None,
-    about: str | Mapping[str, str] | None = None,
+    about: str | Mapping[str, Any] | None = None,
 ) -> Card:
     """Make the card of a release.
 
@@ -144,7 +152,10 @@ def card(
         Where it was paid for, to say how much of the budget is left.
     about
         What the release is about, in the publisher's words: a text, or a dict with any of
-        ``title``, ``description``, ``protects`` (what one record stands for) and ``contact``.
+        ``title``, ``description``, ``protects`` (what one record stands for), ``contact``, ``data``
+        (the name of the data set) and ``rows_per_person``: how many records one of those that
+        ``protects`` names has at most, as the owner of the data says. Without it no more than one
+        record is promised; with more than one the numbers of so many records come first.
 
     Examples
     --------
@@ -157,18 +168,20 @@ def card(
     >>> mean = release(
     ...     GaussianSum(), VectorMean(bounds), rows, budget=Budget(1.0, 1e-6), ledger=ledger
     ... )
-    >>> shown = card(mean, ledger=ledger, about={"title": "Mean age", "protects": "one patient"})
+    >>> patients = {"title": "Mean age", "protects": "one patient", "rows_per_person": 1}
+    >>> shown = card(mean, ledger=ledger, about=patients)
     >>> round(shown.document["ledger"]["account"]["remaining"], 2)
     1.0
     """
     _checks.instance(Release, release=release)
     theorem = theorem_of(release.mechanism)
     guarantee = replace(release.guarantee, profile=intern_profile(release.guarantee.profile))
+    said = _about(about, ledger)
     document: Json = {
         "format": FORMAT,
         "version": VERSION,
         "written": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "about": _about(about, ledger),
+        "about": said,
         "status": {"is_private": release.is_private, "is_rehearsal": release.is_rehearsal},
         "protection": {
             "unit": guarantee.unit.name,
@@ -177,7 +190,7 @@ def card(
             "public_facts": list(guarantee.public_facts),
         },
         "guarantee": json.loads(guarantee.to_json()),
-        "numbers": numbers_of(guarantee),
+        "numbers": numbers_of(guarantee, said[ROWS] or 1),
         "mechanism": {
             "name": release.mechanism,
             "note": theorem.note,
@@ -204,20 +217,24 @@ def card(
     return Card(_strict_json.dump(document, indent=2) + "\n")
 
 
-def _about(about: object, ledger: AbstractLedger | None) -> dict[str, str]:
+def _about(about: object, ledger: AbstractLedger | None) -> dict[str, Any]:
     said = {"description": about} if isinstance(about, str) else ({} if about is None else about)
     if not isinstance(said, Mapping):
         raise InputTypeError(
-            f"about must be a text, or a dict with any of {', '.join(ABOUT)}; got a value of type "
-            f"{type(about).__name__}."
+            f"about must be a text, or a dict with any of {', '.join((*ABOUT, ROWS))}; got a value "
+            f"of type {type(about).__name__}."
         )
-    unknown = [name for name in said if name not in ABOUT]
+    unknown = [name for name in said if name not in (*ABOUT, ROWS)]
     if unknown:
-        raise InputError(f"about may have {', '.join(ABOUT)}; got {unknown} as well.")
-    for name, text in said.items():
+        raise InputError(f"about may have {', '.join((*ABOUT, ROWS))}; got {unknown} as well.")
+    texts, rows = {name: text for name, text in said.items() if name != ROWS}, said.get(ROWS)
+    for name, text in texts.items():
         _checks.instance(str, **{f"about[{name!r}]": text})
-    protects = getattr(ledger, "protects", "")  # ledgers in memory do not say
-    return dict.fromkeys(ABOUT, "") | {"protects": str(protects)} | dict(said)
+    if rows is not None:
+        _checks.whole(rows_per_person=rows, at_least=1, at_most=MOST_RECORDS)
+    # ledgers in memory say neither
+    known = {"protects": getattr(ledger, "protects", ""), "data": getattr(ledger, "dataset", "")}
+    return dict.fromkeys(ABOUT, "") | known | texts | {ROWS: None if rows is None else int(rows)}
 
 
 def _ledger(release: Release, ledger: AbstractLedger | None) -> Json | None:
@@ -252,16 +269,18 @@ def _account(release: Release, ledger: AbstractLedger) -> Json:
     part = entries[0].part
     books: Any = ledger if part is None else ledger.for_part(part)  # type: ignore[attr-defined]
     delta = guarantee.quoted_delta
-    budget: Any = getattr(ledger, "budget", None)
-    is_known = isinstance(budget, Budget)
+    left: Allowance | None = books.allowance()
+    budget = None if left is None else left.budget
     return {
         "state": entries[0].state.value,
         "charged": entries[0].time.isoformat(),
-        "budget": {"epsilon": budget.epsilon, "delta": budget.delta} if is_known else None,
+        "budget": None if budget is None else {"epsilon": budget.epsilon, "delta": budget.delta},
         "spent": finite_or_none(books.spent(delta)),
-        "spent_in_all": finite_or_none(books.spent(budget.delta)) if is_known else None,
+        "spent_in_all": None if budget is None else finite_or_none(books.spent(budget.delta)),
         "part": entries[0].part,
-        "remaining": finite_or_none(books.remaining(delta)),
+        "remaining": finite_or_none(books.remaining()),
+        "remaining_delta": delta if left is None else left.delta,
+        "remaining_kind": ANY if left is None else left.kind,
         "delta": delta,
     }
 
@@ -270,6 +289,8 @@ def _check_agreement(document: Json, guarantee: Guarantee) -> None:
     """Raise if the words of a card speak of another guarantee than its profile."""
     said, protection, ledger = document["guarantee"], document["protection"], document["ledger"]
     is_other = document["versions"]["discreet"] != version("discreet")  # it may use other words
+    rows = document["about"].get(ROWS) or 1
+    sizes = [1, *(group["size"] for group in document["numbers"]["groups"])]
     agrees = (
         said["unit"] == protection["unit"]
         and protection["change"] == guarantee.unit.change
@@ -278,6 +299,7 @@ def _check_agreement(document: Json, guarantee: Guarantee) -> None:
         and document["status"]["is_private"] == guarantee.is_private
         and not (document["status"]["is_rehearsal"] and guarantee.is_private)
         and (ledger is None or ledger["account"] is None or guarantee.is_private)
+        and (rows in sizes or not guarantee.is_private)
     )
     if not agrees:
         raise InputError("the words of this card do not agree with its guarantee; make it again.")

@@ -20,16 +20,12 @@ from numpy.typing import ArrayLike
 
 from discreet._types import Vector
 from discreet.privacy import Profile
+from discreet.privacy.tabulated import epsilons_for
 
 ROUNDING = 1e-12
 """Bounds are lowered by this, far above the rounding of a few additions and one exponential."""
 
-STEPS = 64
 GRID = 4001
-LEAST_DELTA = 1e-12
-VISIBLE = 1e-3
-STEEPEST = 30.0
-"""Larger epsilons say nothing that can be seen in a picture."""
 
 
 @dataclass(frozen=True)
@@ -103,22 +99,6 @@ def tradeoff_of(profile: Profile) -> Tradeoff:
         return Tradeoff((0.0, 1.0), (0.0, 0.0))
     epsilons = epsilons_for(profile)
     return tradeoff_through(epsilons, profile.deltas(epsilons))
-
-
-def epsilons_for(profile: Profile) -> Vector:
-    """Return epsilons at which to look at a profile, zero first; most where it can be seen."""
-    end = min(STEEPEST, profile.pure_epsilon)
-    floor = profile.delta(end) * (1 + VISIBLE)
-    seen = _where_at_most(profile, max(VISIBLE, floor), 0.02, end)
-    most = _where_at_most(profile, max(LEAST_DELTA, floor), seen, end)
-    return np.union1d(np.linspace(0.0, seen, STEPS), np.linspace(seen, most, STEPS // 4))
-
-
-def _where_at_most(profile: Profile, delta: float, start: float, end: float) -> float:
-    """Return roughly where a profile falls to ``delta``, or the end."""
-    while start < end and profile.delta(start) > delta:
-        start *= 1.2
-    return min(start, end)
 
 
 def tradeoff_through(epsilons: Vector, deltas: Vector) -> Tradeoff:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from discreet.report.escape import escape_html
+from discreet._html import escape_html
 from discreet.report.tradeoff import Tradeoff
 
 LEFT, TOP, SIDE = 62.0, 14.0, 300.0

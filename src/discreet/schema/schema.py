@@ -13,7 +13,7 @@ from discreet import _checks
 from discreet.data.kinds import TRUTHS
 from discreet.errors import InputError
 from discreet.preprocessing import Category, Column, Numeric
-from discreet.privacy import unit_named
+from discreet.privacy import ONE_RECORD, unit_named
 
 CLASSIFICATION, REGRESSION = "classification", "regression"
 TASKS = (CLASSIFICATION, REGRESSION)
@@ -23,6 +23,8 @@ KINDS = (NUMBER, CATEGORY)
 
 EXACT_WHOLE = 2.0**53
 """Whole numbers beyond are not told apart."""
+
+MOST_ROWS_PER_PERSON = 1000
 
 Label = str | float
 """A class or a category: text, a number, a truth value."""
@@ -123,6 +125,10 @@ class Schema:
         What one fit may spend, unless the command says otherwise.
     mechanism, max_rows
         As for the estimators.
+    rows_per_person
+        How many rows of the table one of those whom ``protects`` names may have at most, as the
+        owner of the data says; None if nobody said. A fit needs it, unless one record is all that
+        is protected.
     source
         Where it was read from, for messages; it does not matter for equality.
 
@@ -141,13 +147,14 @@ class Schema:
     columns: Mapping[str, Column | Undeclared]
     target: Target
     name: str = "data"
-    protects: str = "one record"
+    protects: str = ONE_RECORD
     unit: str = "add_remove"
     ignored: tuple[str, ...] = ()
     epsilon: float | None = None
     delta: float | None = None
     mechanism: str = "auto"
     max_rows: int | None = None
+    rows_per_person: int | None = None
     source: str = field(default="the schema", compare=False)
 
     def __post_init__(self) -> None:
@@ -170,6 +177,19 @@ class Schema:
             _checks.delta(delta=self.delta)
         if self.max_rows is not None:
             _checks.whole(max_rows=self.max_rows, at_least=1, at_most=2**40)
+        if self.rows_per_person is not None:
+            most = MOST_ROWS_PER_PERSON
+            _checks.whole(rows_per_person=self.rows_per_person, at_least=1, at_most=most)
+
+    def check_promise(self) -> None:
+        """Refuse to promise more than one record if nobody says how many records that is."""
+        if self.protects == ONE_RECORD or self.rows_per_person is not None:
+            return
+        raise InputError(
+            f"{self.source}: [data] protects {self.protects!r}; how many rows may belong to one? "
+            "Declare rows_per_person = 1, or more, or protect what a row is: "
+            f'protects = "{ONE_RECORD}".'
+        )
 
     def declared_columns(self) -> dict[str, Column]:
         """Return the columns, refusing if anything about them or the target is left open."""

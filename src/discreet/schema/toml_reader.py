@@ -35,7 +35,7 @@ SHOWN = 60
 Made = TypeVar("Made")
 
 TABLES = ("data", "target", "columns", "privacy", "model")
-DATA = ("name", "protects", "unit", "ignored")
+DATA = ("name", "protects", "rows_per_person", "unit", "ignored")
 TARGET = ("name", "task", "classes", "range")
 OF_NUMBER = ("type", "range", "missing")
 OF_CATEGORY = ("type", "categories")
@@ -128,6 +128,7 @@ def _schema(document: dict[str, Any], source: str) -> Schema:
     for name, where, check in (
         ("name", data, _text),
         ("protects", data, _text),
+        ("rows_per_person", data, _whole_number),
         ("unit", data, _text),
         ("ignored", data, _names),
         ("epsilon", privacy, _number),

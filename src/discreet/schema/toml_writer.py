@@ -53,6 +53,8 @@ def _lines(schema: Schema, preamble: str, notes: Mapping[str, str]) -> Iterator[
     yield "[data]"
     yield f"name = {_value(schema.name)}"
     yield f"protects = {_value(schema.protects)}  # in plain words, what one record is"
+    if schema.rows_per_person is not None:
+        yield f"rows_per_person = {schema.rows_per_person}  # at most so many rows belong to one"
     yield f"unit = {_value(schema.unit)}  # neighbours: add_remove or replace one record"
     yield f"ignored = {_list(schema.ignored)}  # columns that may be in a file and are never read"
     yield ""

@@ -19,6 +19,7 @@ from discreet.compat.diffprivlib.exceptions import BudgetError
 from discreet.errors import RehearsalRefused, UnitMismatch
 from discreet.ledger import AbstractLedger, Receipt, State
 from discreet.ledger.abstract import Entry
+from discreet.ledger.allowance import USUAL_DELTA
 from discreet.ledger.decimal_amounts import EXACT, Amounts, add_up, amount, amounts, is_within
 from discreet.ledger.filters import RENYI_SHARE, RenyiFilter, quoted_pair
 from discreet.ledger.memory import InMemory
@@ -132,7 +133,9 @@ class AccountantLedger(InMemory):
     def _ceiling(self, slack: float) -> tuple[Decimal, Decimal]:
         return amount(self.epsilon), EXACT.subtract(amount(self.delta), amount(slack))
 
-    def remaining(self, delta: float) -> float:
+    def remaining(self, delta: float | None = None) -> float:
+        if delta is None:
+            return self.remaining(min(USUAL_DELTA, self.delta)) or self.remaining(0.0)
         _checks.delta(delta=delta)
         return self.affordable_epsilon(1, delta)
 
@@ -191,7 +194,7 @@ class AskedLedger(AbstractLedger):
     def history(self) -> tuple[Entry, ...]:
         return self.books.history()
 
-    def remaining(self, delta: float) -> float:
+    def remaining(self, delta: float | None = None) -> float:
         return self.books.remaining(delta)
 
     def spent(self, delta: float) -> float:

@@ -35,6 +35,7 @@ from discreet.ledger.abstract import (
     check_move,
 )
 from discreet.ledger.account import Balance, Costs, costs_from_json, costs_to_json
+from discreet.ledger.allowance import Allowance
 from discreet.ledger.durable import sql_tables
 from discreet.ledger.durable.anchor import Anchor
 from discreet.ledger.durable.dataset import DataSet, check_text
@@ -66,7 +67,7 @@ from discreet.ledger.durable.verification import (
     verify_ledger,
 )
 from discreet.ledger.receipt import Receipt
-from discreet.privacy import Budget, Guarantee, Unit, unit_named
+from discreet.privacy import ONE_RECORD, Budget, Guarantee, Unit, unit_named
 
 LINES_OF_CHARGE = LINES.where(EVENTS.c.charge == sql.bindparam("number"))
 APPEND = EVENTS.insert()
@@ -140,7 +141,7 @@ class Ledger(AbstractLedger):
     >>> _ = Ledger.create(path, Budget(1.0), dataset="patients", protects="one patient")
     >>> ledger = Ledger(path)
     >>> receipt = ledger.charge(Guarantee(Pure(0.75), AddRemoveOne()), purpose="a mean")
-    >>> round(Ledger(path).remaining(delta=0.0), 6)
+    >>> Ledger(path).remaining()
     0.25
     >>> [entry.state.value for entry in ledger.history()], ledger.verify().is_sound
     (['reserved'], True)
@@ -175,7 +176,7 @@ class Ledger(AbstractLedger):
         *,
         dataset: str = "data",
         unit: str | Unit = "add_remove",
-        protects: str = "one record",
+        protects: str = ONE_RECORD,
         parts: Iterable[str] = (),
         notes: str = "",
     ) -> Ledger:
@@ -448,8 +449,17 @@ class Ledger(AbstractLedger):
             if line.what == State.RESERVED.value
         )
 
-    def remaining(self, delta: float) -> float:
+    def remaining(self, delta: float | None = None) -> float:
+        if delta is None:
+            return self.allowance().epsilon
         return self._account.remaining(self._balance(), delta, self.part)
+
+    def allowance(self) -> Allowance:
+        return self._account.allowance(self._balance(), self.part)
+
+    def remaining_gaussian(self) -> float:
+        """Return the epsilon that one more release with Gaussian noise may have: mostly more."""
+        return self._account.remaining_gaussian(self._balance(), self.part)
 
     def used(self) -> float:
         """Return which share of the budget is used up, in the part where most is."""
