@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from discreet.errors import RehearsalWarning as RehearsalWarning
     from discreet.gate import rehearse as rehearse
     from discreet.gate import release as release
+    from discreet.inspection import check as check
     from discreet.ledger import Ledger as Ledger
     from discreet.ledger import MemoryLedger as MemoryLedger
     from discreet.linear_model import LinearClassifier as LinearClassifier
@@ -72,6 +73,7 @@ _HOMES = {
     "SystemNoise": "noise",
     "VectorMean": "questions",
     "VectorSum": "questions",
+    "check": "inspection",
     "rehearse": "gate",
     "release": "gate",
 }
@@ -79,8 +81,17 @@ _HOMES = {
 
 _ROOMS = (
     *("artifact", "audit", "compat", "data", "datasets", "errors", "estimators", "gate"),
-    *("geometry", "ledger", "linear_model", "location", "losses", "mechanisms", "noise"),
-    *("penalties", "planning", "preprocessing", "privacy", "questions", "record", "report"),
+    *("geometry", "inspection", "ledger", "linear_model", "location", "losses", "mechanisms"),
+    *(
+        "noise",
+        "penalties",
+        "planning",
+        "preprocessing",
+        "privacy",
+        "questions",
+        "record",
+        "report",
+    ),
     *("schema", "solvers", "svm", "tables", "theory", "updates"),
 )
 

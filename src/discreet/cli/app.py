@@ -12,6 +12,7 @@ import typer
 import discreet
 from discreet.cli.audit import audit
 from discreet.cli.card import card
+from discreet.cli.check import check
 from discreet.cli.demo import demo
 from discreet.cli.failures import Commands
 from discreet.cli.fit import fit
@@ -26,6 +27,7 @@ HELP = """Differentially private learning whose guarantees are true of the code 
 The whole chain, on made-up patients:
 
     discreet demo --write hospital
+    discreet check hospital/schema.toml hospital/hospital.parquet
     discreet plan hospital/schema.toml --epsilon 1
     discreet ledger create patients.db --epsilon 1.5 --delta 1e-6
     discreet fit hospital/schema.toml hospital/hospital.parquet \\
@@ -65,6 +67,6 @@ def _discreet(
     """Say what applies to every command."""
 
 
-for command in (init, plan, fit, card, predict, audit, demo):
+for command in (init, check, plan, fit, card, predict, audit, demo):
     app.command(cls=LateHelp)(command)
 app.add_typer(ledger)

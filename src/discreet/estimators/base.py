@@ -37,6 +37,7 @@ from discreet.estimators.storing import Storable
 from discreet.estimators.targets import LabelTarget, LearningTarget
 from discreet.estimators.task import Asked, Shape
 from discreet.gate import release
+from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger, NoLedger
 from discreet.noise import Noise, RehearsalNoise, SystemNoise
 from discreet.privacy import Budget, Guarantee, Unit, unit_named
@@ -103,6 +104,19 @@ class PrivateEstimator(Storable):
     def _target(self, y: GivenColumn | None) -> LabelTarget:
         """Return what is learnt from; ``y`` is None if labels are stored."""
         raise InputError(f"{type(self).__name__} learns from rows alone.")
+
+    def learning_target(self, y: Any = None) -> LearningTarget | None:
+        """Return what is declared of labels; None if rows alone are learnt from.
+
+        Classes that are not declared are looked for in ``y``.
+        """
+        if not self._has_labels:
+            return None
+        return self._target(None if y is None else accept_target(self, y))
+
+    def row_region(self, width: int) -> ConvexSet:
+        """Return what rows of so many features are clipped to."""
+        return self.feature_map().region
 
     @abstractmethod
     def _ask(

@@ -17,7 +17,7 @@ from discreet.data.encoded import EncodedSource
 from discreet.data.labels import as_floats
 from discreet.data.matrix import accept_matrix
 from discreet.data.stored import Encoding, open_table
-from discreet.errors import InputTypeError
+from discreet.errors import InputError, InputTypeError
 from discreet.estimators.base import PlainEstimator, Table, accept_target, check_lengths
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap, PlainFeatures, read_rows
@@ -149,6 +149,12 @@ class LowRankRegressor(RegressorMixin, PlainEstimator):  # type: ignore[misc]
 
     def feature_map(self) -> FeatureMap:
         return PlainFeatures(self._ball())
+
+    def learning_target(self, y: Any = None) -> SeveralNumbers:
+        if y is None:
+            raise InputError("how many targets a stored table has is not looked at; pass arrays.")
+        targets = _accept_targets(self, y)
+        return SeveralNumbers(targets.shape[1], targets.is_single, L2Ball(self.target_norm))
 
     def _accept(self, X: Any, y: Any, weights: Any) -> Table:
         """Lay features and targets side by side: one row is both, each within its own ball."""

@@ -13,7 +13,7 @@ from discreet.estimators.base import PlainEstimator
 from discreet.estimators.features import COLUMNS_FOUND, FeatureMap, PlainFeatures
 from discreet.estimators.targets import LearningTarget
 from discreet.estimators.task import Asked, Shape
-from discreet.geometry import Box, WholeSpace
+from discreet.geometry import Box, ConvexSet, WholeSpace
 from discreet.mechanisms import ExponentialSampling, Mechanism
 from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds, ColumnQuantiles, Question
@@ -54,6 +54,9 @@ class ColumnEstimator(LocationEstimator):
     def _check(self) -> None:
         limits_of(self.bounds)
 
+    def row_region(self, width: int) -> ConvexSet:
+        return Box(*limits_for(self.bounds, width))
+
 
 class QuantileEstimator(ColumnEstimator):
     """A quantile of each column."""
@@ -67,8 +70,7 @@ class QuantileEstimator(ColumnEstimator):
     def _choose(
         self, width: int, max_rows: int, budget: Budget, unit: Unit
     ) -> tuple[Mechanism, Question]:
-        region = Box(*limits_for(self.bounds, width))
-        declared = Bounds(region, n_features=width, max_rows=max_rows)
+        declared = Bounds(self.row_region(width), n_features=width, max_rows=max_rows)
         return ExponentialSampling(), ColumnQuantiles(declared, self._quantile(), self.steps)
 
 

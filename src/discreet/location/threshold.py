@@ -16,7 +16,7 @@ from discreet.estimators.features import COLUMNS_FOUND, FeatureMap, PlainFeature
 from discreet.estimators.predicting import row_by_row
 from discreet.estimators.targets import ClassTarget, LearningTarget, require_target
 from discreet.estimators.task import Asked, Shape
-from discreet.geometry import Box, WholeSpace
+from discreet.geometry import Box, ConvexSet, WholeSpace
 from discreet.ledger import AbstractLedger
 from discreet.location.base import limits_for, limits_of
 from discreet.mechanisms import ExponentialSampling
@@ -110,6 +110,9 @@ class Threshold(ClassifierMixin, PlainEstimator):  # type: ignore[misc]
     def feature_map(self) -> FeatureMap:
         return PlainFeatures(WholeSpace())
 
+    def row_region(self, width: int) -> ConvexSet:
+        return Box(*limits_for(self.bounds, width))
+
     def _target(self, y: GivenColumn | None) -> ClassTarget:
         target = class_target(self.classes, y)
         if target.classes.size > 2:
@@ -124,7 +127,7 @@ class Threshold(ClassifierMixin, PlainEstimator):  # type: ignore[misc]
     ) -> Asked:
         target = require_target(target)
         bounds = Bounds(
-            Box(*limits_for(self.bounds, shape.n_features)),
+            self.row_region(shape.n_features),
             n_features=shape.n_features,
             labels=LabelSet([-1, 1]),
             max_rows=shape.max_rows,

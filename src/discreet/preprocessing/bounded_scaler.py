@@ -189,6 +189,28 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             _check_column(X, name, column)
         return _count_rows(X, names[0])
 
+    def read_column(self, X: Any, place: int) -> Cells:
+        """Return the cells of one declared column as they came; its type is checked.
+
+        Parameters
+        ----------
+        X
+            A table of the declared columns.
+        place
+            Which of the declared columns, counted from zero.
+
+        Examples
+        --------
+        >>> from discreet.preprocessing import Numeric
+        >>> BoundedScaler([Numeric(0, 100)]).read_column([[75], ["unknown"]], 0).tolist()
+        [75, 'unknown']
+        """
+        declared, names = self._declared_columns(), _frame_names(X)
+        self._check_shape(X, names)
+        if names is None:
+            return _cells_of_array(_array(X), place, declared[place])
+        return _cells_of_frame(X, self._names_wanted(names)[place], declared[place])
+
     def transform(self, X: Any) -> Array | Csr:
         """Return the features of each row."""
         declared = self._declared_columns()

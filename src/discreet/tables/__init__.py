@@ -5,6 +5,7 @@ A CSV file is read whole. Parquet files, one or many, come through the door for 
 """
 
 from discreet.tables.declared_files import (
+    OwnersTable,
     RowsAndLabels,
     are_files,
     check,
@@ -13,10 +14,12 @@ from discreet.tables.declared_files import (
     measure,
     open_parquet,
     read_csv,
+    read_for_owner,
     write,
 )
 
 __all__ = [
+    "OwnersTable",
     "RowsAndLabels",
     "are_files",
     "check",
@@ -25,5 +28,6 @@ __all__ = [
     "measure",
     "open_parquet",
     "read_csv",
+    "read_for_owner",
     "write",
 ]

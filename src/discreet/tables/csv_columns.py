@@ -21,6 +21,9 @@ from discreet.tables.csv_records import LONGEST_LINE, check_records
 PARSED_AT_ONCE = LONGEST_LINE + 2**10
 """How much of a CSV file is parsed at a time: a record, and more than any end of a line."""
 
+EMPTY = frozenset(csv.ConvertOptions().null_values)
+"""What stands for a missing number in a CSV file."""
+
 Read = TypeVar("Read")
 
 

@@ -35,13 +35,33 @@ def read_header(path: Path) -> list[str]:
     return names
 
 
-def check_columns(path: Path, names: Sequence[str], schema: Schema, *, with_target: bool) -> None:
+def check_columns(
+    path: Path,
+    names: Sequence[str],
+    schema: Schema,
+    *,
+    with_target: bool,
+    person: str | None = None,
+) -> None:
     """Refuse a file whose columns are not those of the schema.
 
     Names that only a CSV file has are counted off, not shown: its first line may be a record, or
     run into one.
+
+    Parameters
+    ----------
+    path, names
+        The file, and the names of its columns.
+    schema
+        What is declared.
+    with_target
+        Whether the target must be there.
+    person
+        A column beside the declared ones that must be there, too; None for none.
     """
     wanted = [*schema.columns, *([schema.target.name] if with_target else [])]
+    if person is not None and person not in wanted:
+        wanted.append(person)
     is_text = path.suffix.lower() == ".csv"
     missing = [name for name in wanted if name not in names]
     if missing:

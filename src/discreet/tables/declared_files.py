@@ -28,7 +28,7 @@ from discreet.errors import InputError
 from discreet.preprocessing import Category
 from discreet.schema import CLASSIFICATION, Schema
 from discreet.schema.schema import CATEGORY, NUMBER
-from discreet.tables.csv_columns import guess_types, parse_columns
+from discreet.tables.csv_columns import EMPTY, guess_types, parse_columns
 from discreet.tables.csv_header import check_columns, read_header
 from discreet.tables.spelling import DeclaredLabels
 
@@ -95,7 +95,12 @@ def check(path: Path | str, schema: Schema, *, with_target: bool = True) -> None
 
 
 def open_parquet(
-    path: Path | str, schema: Schema, *, with_target: bool = True, with_pages: bool = False
+    path: Path | str,
+    schema: Schema,
+    *,
+    with_target: bool = True,
+    with_pages: bool = False,
+    keeps_undeclared: bool = False,
 ) -> ParquetTable:
     """Open Parquet files, one or many, whose cells mean what those of a CSV file would.
 
@@ -108,6 +113,8 @@ def open_parquet(
     with_pages
         Whether all pages are decoded once, so that a single file that is broken is refused here, as
         a CSV file would be. Of folders and patterns only the footers are read.
+    keeps_undeclared
+        Whether cells that mean no declared label stay as they are, for the owner to see.
 
     Examples
     --------
@@ -122,7 +129,7 @@ def open_parquet(
     """
     is_single = not are_files(path)
     table = ParquetTable.open(_check_file(path) if is_single else path)
-    wanted = _columns_wanted(schema, with_target)
+    wanted = _columns_wanted(schema, with_target, keeps_undeclared)
     for file in table.files:
         check_columns(file.path, file.names, schema, with_target=with_target)
     table.check(wanted)
@@ -161,6 +168,82 @@ def read_csv(path: Path | str, schema: Schema, *, with_target: bool = True) -> R
     cells = _read_csv_cells(path, wanted)
     y = cells.pop(schema.target.name) if with_target else None
     return RowsAndLabels(Frame(cells), y)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OwnersTable:
+    """A CSV file as its owner may look at it: what nobody declared is kept.
+
+    Parameters
+    ----------
+    rows
+        Columns and labels.
+    whose
+        Whose row each is; None if nobody named that column.
+    refusal
+        Why a fit would refuse the file; empty if it would not.
+
+    Examples
+    --------
+    >>> OwnersTable(RowsAndLabels(Frame({}), None), None).refusal
+    ''
+    """
+
+    rows: RowsAndLabels
+    whose: Coded | None
+    refusal: str = ""
+
+
+def read_for_owner(path: Path | str, schema: Schema, *, person: str | None = None) -> OwnersTable:
+    """Read a CSV file with what nobody declared, for the eyes of its owner.
+
+    Parameters
+    ----------
+    path, schema
+        As for :func:`check`.
+    person
+        The column that says whose row each is; None for none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from discreet.preprocessing import Numeric
+    >>> from discreet.schema import Target
+    >>> schema = Schema({"age": Numeric(0, 120)}, Target("ill", "classification", ("no", "yes")))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "patients.csv"
+    ...     write(path, {"age": np.array([47.0]), "ill": np.array(["Yes"])})
+    ...     read_for_owner(path, schema).rows.y.expand()
+    array(['Yes'], dtype=object)
+    """
+    path = _check_file(path)
+    check_columns(path, read_header(path), schema, with_target=True, person=person)
+    wanted = _columns_wanted(schema, True, keeps_undeclared=True)
+    names = [column.name for column in wanted]
+    if person is not None and person not in names:
+        wanted.append(Wanted(person, ()))
+    refusal = ""
+    try:
+        cells = _read_csv_cells(path, wanted)
+    except InputError as error:
+        refusal = str(error)
+    if refusal:  # a cell that is no number, perhaps: which one, the owner may see
+        text = [Wanted(one.name, (), _keep_number) if one.is_number else one for one in wanted]
+        cells = _read_csv_cells(path, text)
+    whose = None if person is None else _code(cells[person])
+    rows = Frame({name: cells[name] for name in schema.columns})
+    return OwnersTable(RowsAndLabels(rows, cells[schema.target.name]), whose, refusal)
+
+
+def _keep_number(cell: Any) -> Any:
+    return None if cell in EMPTY else cell
+
+
+def _code(cells: CellArray | Coded) -> Coded:
+    if isinstance(cells, Coded):
+        return cells
+    distinct, places = np.unique(cells, return_inverse=True)
+    return Coded(distinct.astype(object), places)
 
 
 def describe(path: Path | str) -> dict[str, str]:
@@ -302,23 +385,25 @@ def _check_file(path: Path | str) -> Path:
         return path
 
 
-def _columns_wanted(schema: Schema, with_target: bool) -> list[Wanted]:
+def _columns_wanted(
+    schema: Schema, with_target: bool, keeps_undeclared: bool = False
+) -> list[Wanted]:
     """Return what is read: numbers, or cells that mean one of the declared labels."""
-    wanted = [
-        _want(name, column.levels if isinstance(column, Category) else None)
+    listed: list[tuple[str, Sequence[Any] | None]] = [
+        (name, column.levels if isinstance(column, Category) else None)
         for name, column in schema.declared_columns().items()
     ]
     if with_target:
         target = schema.target
-        is_class = target.task == CLASSIFICATION
-        wanted.append(_want(target.name, target.classes if is_class else None))
-    return wanted
+        listed.append((target.name, target.classes if target.task == CLASSIFICATION else None))
+    return [_want(name, labels, keeps_undeclared) for name, labels in listed]
 
 
-def _want(name: str, labels: Sequence[Any] | None) -> Wanted:
+def _want(name: str, labels: Sequence[Any] | None, keeps_undeclared: bool) -> Wanted:
     if labels is None:
         return Wanted(name)
-    return Wanted(name, tuple(labels), DeclaredLabels(labels).find)
+    known = DeclaredLabels(labels)
+    return Wanted(name, tuple(labels), known.find_or_keep if keeps_undeclared else known.find)
 
 
 def _frames_of(path: Path, wanted: Sequence[Wanted]) -> Iterable[Frame]:

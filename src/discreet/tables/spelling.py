@@ -42,3 +42,14 @@ class DeclaredLabels:
             return self._numbers.get(float(cell))
         except (ValueError, OverflowError):
             return None
+
+    def find_or_keep(self, cell: object) -> object:
+        """Return the label that a cell means, and the cell itself if it means none.
+
+        Examples
+        --------
+        >>> DeclaredLabels(["no", "yes"]).find_or_keep("Yes")
+        'Yes'
+        """
+        label = self.find(cell)
+        return cell if label is None else label

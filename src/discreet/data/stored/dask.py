@@ -18,6 +18,8 @@ from discreet.data.stored.partitions import PreparedPartitions, compute_tasks, m
 from discreet.data.stored.table import (
     Encoding,
     OpenedTable,
+    Piece,
+    Seen,
     StoredTable,
     TargetCount,
     Wanted,
@@ -182,6 +184,11 @@ class DaskTable(StoredTable):
         if missing:
             raise InputError(f"the column {missing[0]!r}, which the model knows, is missing.")
         return map_lazily(answer, self.rows[[column.name for column in columns]])
+
+    def survey(self, look: Callable[[Piece], Seen], encoding: Encoding) -> list[Seen]:
+        source = self.source(encoding)
+        task = make_task(worker.look_at_part, reading=source.reading, look=look)
+        return compute_tasks([task(*given) for given in source.partitions])
 
     def _check(self, column: Wanted) -> None:
         """Refuse a column that is missing, or whose type does not go with what is declared."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
+import numpy as np
 from scipy import sparse
 
 from discreet import _checks
@@ -23,6 +24,8 @@ from discreet.data.source import Source
 from discreet.data.sparse import check_origin
 from discreet.errors import InputError
 from discreet.questions.bounds import Bounds
+
+Seen = TypeVar("Seen")
 
 
 @dataclass(frozen=True)
@@ -258,6 +261,28 @@ class StoredTable(ABC):
             The columns that it is to be given; None for all of an array.
         """
 
+    def survey(self, look: Callable[[Piece], Seen], encoding: Encoding) -> list[Seen]:
+        """Return what ``look`` says of some rows at a time, in order; nothing is paid for it.
+
+        It is for the owner of the rows. A source whose rows stay elsewhere looks at them there.
+
+        Parameters
+        ----------
+        look
+            Takes some rows, and returns what is to be kept of them.
+        encoding
+            What it is given: features as ``encode`` returns them, and the cells of the target.
+        """
+        encoding.check_apart()
+        seen: list[Seen] = []
+
+        def keep(rows: Any) -> Any:
+            seen.append(look(encoding.piece_of(rows)))
+            return np.empty(0)
+
+        self.map_rows(keep, encoding.wanted)
+        return seen
+
     def with_targets(self, y: Any, target: Any, weight: Any, count: TargetCount) -> OpenedTable:
         """Choose the columns of targets and weights, refusing what does not go with the table.
 
@@ -336,13 +361,19 @@ class OpenedTable:
         What ``encoding.label`` makes of the target are the labels of the rows. Without it, targets
         are columns of numbers after those of the features.
         """
+        return self.table.source(self._add_targets(encoding))
+
+    def survey(self, look: Callable[[Piece], Seen], encoding: Encoding) -> list[Seen]:
+        """Return what ``look`` says of some rows at a time; see :meth:`StoredTable.survey`."""
+        return self.table.survey(look, self._add_targets(encoding))
+
+    def _add_targets(self, encoding: Encoding) -> Encoding:
         weight = None if self.weight is None else Wanted(self.weight)
         if encoding.label is None:
             beside = tuple(Wanted(name) for name in self.targets)
-            return self.table.source(replace(encoding, weight=weight, beside=beside))
+            return replace(encoding, weight=weight, beside=beside)
         (name,) = self.targets
-        target = Wanted(name, encoding.labels)
-        return self.table.source(replace(encoding, weight=weight, target=target))
+        return replace(encoding, weight=weight, target=Wanted(name, encoding.labels))
 
 
 def names_of_targets(target: Any, count: TargetCount) -> tuple[str, ...]:

@@ -60,19 +60,22 @@ class Reading:
 
     def piece(self, rows: Any, labels: Any, weights: Any) -> Piece | Broken:
         """Return the rows of a partition; labels and weights are among the columns of a frame."""
-        if self.is_frame:
-            frame = self._read_frame(rows)
-            if isinstance(frame, Broken):
-                return frame
-            piece = self.encoding.piece_of(frame)
-        else:
-            if any(one is not None and len(one) != len(rows) for one in (labels, weights)):
-                return UNEQUAL
-            piece = self._read_arrays(rows, labels, weights)
+        piece = self.read(rows, labels, weights)
+        if isinstance(piece, Broken):
+            return piece
         matrix = piece.matrix
         if matrix.ndim != 2 or matrix.shape[1] != self.encoding.total_width:
             return Broken("a partition has another number of columns than the whole.")
         return piece
+
+    def read(self, rows: Any, labels: Any, weights: Any) -> Piece | Broken:
+        """Return the rows of a partition as they are encoded, be that a matrix or not."""
+        if self.is_frame:
+            frame = self._read_frame(rows)
+            return frame if isinstance(frame, Broken) else self.encoding.piece_of(frame)
+        if any(one is not None and len(one) != len(rows) for one in (labels, weights)):
+            return UNEQUAL
+        return self._read_arrays(rows, labels, weights)
 
     def _read_arrays(self, rows: Any, labels: Any, weights: Any) -> Piece:
         encoding, targets = self.encoding, None
@@ -241,6 +244,20 @@ def prepare_part(
         return Part(source.prepare(bounds), _mark_of(piece))
 
     return run_quietly(prepare)
+
+
+def look_at_part(
+    rows: Any, labels: Any, weights: Any, *, reading: Reading, look: Callable[[Piece], Any]
+) -> Any:
+    """Return what ``look`` says of the rows of a partition."""
+
+    def answer() -> Any:
+        if isinstance(rows, Broken):
+            return rows
+        piece = reading.read(rows, labels, weights)
+        return piece if isinstance(piece, Broken) else look(piece)
+
+    return run_quietly(answer)
 
 
 def _mark_of(piece: Piece) -> int:
