@@ -10,6 +10,8 @@ import math
 from collections.abc import Iterable
 from numbers import Integral, Real
 
+import numpy as np
+
 from discreet.errors import InputError, InputTypeError
 
 
@@ -104,6 +106,13 @@ def one_of(choices: Iterable[str], **values: object) -> None:
     for name, value in values.items():
         if not isinstance(value, str) or value not in known:
             raise InputError(f"{name} must be one of {', '.join(map(repr, known))}; got {value!r}.")
+
+
+def truth(**values: object) -> None:
+    """Refuse anything but a truth value, Python's or NumPy's."""
+    for name, value in values.items():
+        if not isinstance(value, bool | np.bool_):
+            raise InputTypeError(f"{name} must be True or False; got {_kind(value)}.")
 
 
 def instance(kind: type, /, **values: object) -> None:

@@ -146,7 +146,7 @@ class PrivateEstimator(Storable):
         _checks.instance(str, purpose=purpose)
         budget, unit = Budget(self.epsilon, self.delta), unit_named(self.unit)
         noise = noise_from(self.rehearsal)
-        if not isinstance(self.verbose, bool):
+        if not isinstance(self.verbose, bool | np.bool_):
             _checks.whole(verbose=self.verbose, at_least=0)
         refuse_undeclared(self)
         self._check()

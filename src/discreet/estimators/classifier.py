@@ -48,8 +48,7 @@ class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[mi
     def _ridge(self) -> float | None:
         if self.C is None:
             return None
-        _checks.positive(C=self.C)
-        return 1 / self.C
+        return 1 / _checks.positive_number(C=self.C)
 
     def _target(self, y: GivenColumn | None) -> ClassTarget:
         return class_target(self.classes, y)

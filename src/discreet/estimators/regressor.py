@@ -32,9 +32,7 @@ class LinearRegressorBase(RegressorMixin, LinearEstimator):  # type: ignore[misc
     intercept_: Any
 
     def _ridge(self) -> float | None:
-        if self.alpha is not None:
-            _checks.positive(alpha=self.alpha)
-        return self.alpha
+        return None if self.alpha is None else _checks.positive_number(alpha=self.alpha)
 
     def _check(self) -> None:
         self._target(None)

@@ -154,10 +154,10 @@ class LinearClassifier(ProbabilisticClassifier):
     def feature_map(self) -> FeatureMap:
         if self.columns is None:
             return super().feature_map()
-        return DeclaredFeatures(self.columns, is_centred=self.delta > 0)
+        return DeclaredFeatures(self.columns, is_centred=bool(self.delta > 0))
 
     def _standardising(self) -> Standardising:
         features = self.feature_map()
         if isinstance(features, DeclaredFeatures):
             return Standardising(True, 1.0, features.indicators, learns_at_once=True)
-        return Standardising(self.delta > 0, learns_at_once=True)
+        return Standardising(bool(self.delta > 0), learns_at_once=True)

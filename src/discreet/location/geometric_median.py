@@ -131,7 +131,7 @@ class GeometricMedian(LocationEstimator):
 
     def _smoothing(self, budget: Budget) -> float:
         if self.smoothing is not None:
-            return self.smoothing
+            return limits.size(smoothing=self.smoothing)
         return (USUAL_SMOOTHING if budget.is_private else TRACE) * self.radius
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from discreet import _checks
 from discreet.ledger import AbstractLedger
 from discreet.location.base import QuantileEstimator
 from discreet.privacy import Unit
@@ -85,4 +86,5 @@ class Quantile(QuantileEstimator):
         self.verbose = verbose
 
     def _quantile(self) -> float:
-        return self.q
+        _checks.fraction(q=self.q)
+        return float(self.q)

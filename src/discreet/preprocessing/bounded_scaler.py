@@ -381,8 +381,7 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _declared_columns(self) -> tuple[Column, ...]:
         """Return the declared columns in order, refusing parameters that make no encoding."""
-        _checks.instance(bool, centre_categories=self.centre_categories)
-        _checks.instance(bool, sparse_output=self.sparse_output)
+        _checks.truth(centre_categories=self.centre_categories, sparse_output=self.sparse_output)
         if self.sparse_output and self.centre_categories:
             raise InputError(
                 "sparse_output must be False for centred categories, which are not sparse; "

@@ -176,6 +176,8 @@ class Bounds:
         _checks.instance(ConvexSet, features=self.features)
         _checks.whole(n_features=self.n_features, at_least=1, at_most=MOST_FEATURES)
         _checks.whole(max_rows=self.max_rows, at_least=1, at_most=2**40)
+        object.__setattr__(self, "n_features", int(self.n_features))
+        object.__setattr__(self, "max_rows", int(self.max_rows))
         if self.labels is not None:
             _checks.instance(Labels, labels=self.labels)
         if self.intercept is not None:
