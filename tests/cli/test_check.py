@@ -84,7 +84,7 @@ def test_rows_of_a_person_are_compared_with_what_is_promised(place):
     ("arguments", "code", "said"),
     [
         ("check schema.toml", 2, "Missing argument 'DATA'"),
-        ("check data.csv schema.toml", 2, "a schema is a TOML file"),
+        ("check data.csv schema.toml", 2, "The schema comes first, the data second"),
         ("check schema.toml nowhere.csv", 3, "nowhere.csv: No such file"),
         ("check schema.toml data.csv --person nobody", 2, "'nobody'"),
         ("check schema.toml data.parquet --person nobody", 2, "'nobody'"),

@@ -277,3 +277,63 @@ def test_a_purpose_cannot_forge_a_line_of_the_history(place):
     shown = run(place, "ledger history patients.db").output
     assert len(shown.splitlines()) == 1
     assert "\x1b" not in shown
+
+
+def test_a_target_of_zeros_and_ones_is_one_of_classes(place):
+    for cells, classes in ((("0", "1", ""), (0, 1)), (("true", "false", "true"), (False, True))):
+        text = "age,ill\n" + "".join(f"40,{cell}\n" for cell in cells)
+        (place / "new.csv").write_text(text)
+        assert run(place, "init new.csv --target ill --out new.toml --force").code == 0
+        target = read(place / "new.toml").target
+        assert (target.task, target.classes) == ("classification", classes)
+    (place / "new.csv").write_text("age,ill\n40,0\n41,2\n")
+    assert run(place, "init new.csv --target ill --out new.toml --force").code == 0
+    assert read(place / "new.toml").target.task == "regression"
+
+
+def test_init_writes_a_spreadsheet_that_can_be_filled_in_and_fitted(place):
+    result = run(place, "init data.csv --csv --target back")
+    assert result.code == 0
+    sheet = (place / "schema.csv").read_text()
+    assert sheet.startswith("column,role,type,lowest,highest,missing,values\n")
+    assert not any(canary in sheet for canary in CANARIES)
+    for empty, filled in (
+        ("age,use,number,,,,", "age,use,number,18,100,,"),
+        ("stay,use,number,,,,", "stay,use,number,0,30,,"),
+        ("ward,use,category,,,,", "ward,use,category,,,,surgery; medicine"),
+        ("back,predict,category,,,,", "back,predict,category,,,,no; yes"),
+        ("id,use,category,,,,", "id,ignore,,,,,"),
+        ("protects,setting,,,,,one record", "protects,setting,,,,,one patient"),
+    ):
+        assert empty in sheet
+        sheet = sheet.replace(empty, filled)
+    (place / "schema.csv").write_text(sheet)
+    fitted = run(place, "fit schema.csv data.csv --ledger patients.db --epsilon 0.5 --out model")
+    assert fitted.code == 0, fitted.error
+    refused = run(place, "init data.csv --csv --measure --out b.csv")
+    assert (refused.code, "drop --csv" in refused.error) == (2, True)
+    assert run(place, "init data.csv --csv --out b.toml").code == 2
+
+
+def test_a_csv_file_with_the_index_of_pandas_is_told_how_to_go_on(place):
+    lines = TABLE.splitlines()
+    rows = [f"{number},{line}\n" for number, line in enumerate(lines[1:])]
+    (place / "data.csv").write_text("".join([f",{lines[0]}\n", *rows]))
+    refused = run(place, FIT)
+    assert refused.code == 2
+    assert "the first column has no name; pandas writes its index so" in refused.error
+    assert 'put "" on the list `ignored`' in refused.error
+    assert run(place, "init data.csv --target back --out new.toml").code == 0
+    assert read(place / "new.toml").ignored == ("",)
+    schema = (place / "schema.toml").read_text()
+    (place / "schema.toml").write_text(schema.replace('["id"]', '["id", ""]'))
+    assert run(place, FIT).code == 0
+
+
+def test_a_csv_file_with_semicolons_is_told_how_to_go_on(place):
+    (place / "data.csv").write_text(TABLE.replace(",", ";"))
+    for command in (FIT, "init data.csv --out new.toml", "check schema.toml data.csv"):
+        refused = run(place, command)
+        assert refused.code == 2
+        assert "cells must be separated by commas" in refused.error
+        assert "sep=';'" in refused.error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
@@ -44,17 +45,19 @@ def run(*arguments):
     return CliRunner().invoke(app, ["plan", *map(str, arguments)])
 
 
-def test_a_table_and_a_sentence_are_printed(schema):
+def test_the_conclusion_comes_first_and_theorems_are_asked_for(schema):
     result = run(schema, *QUICK)
     assert result.exit_code == DONE, result.output
+    said = "With 500 rows and epsilon 0.5, accuracy is predicted to be"
+    assert result.output.startswith(said)
     assert "Predicted accuracy" in result.output
-    assert "With 500 rows and epsilon 0.5, accuracy is predicted to be" in result.output
     assert "not about your data" in result.output
-    assert "some mechanism exceeds the least by at most" in result.output
+    assert "some mechanism exceeds the least by at most" not in result.output
+    assert "some mechanism exceeds" in run(schema, *QUICK, "--theorems").output
 
 
 def test_theorems_and_smaller_tables_are_spoken_of_in_whole_sentences(schema):
-    result = run(schema, "--draws", 1, "--n", 20_000, "--epsilon", 1, "--epsilon", 2)
+    result = run(schema, "--draws", 1, "--n", 20_000, "--epsilon", 1, "--theorems")
     assert result.exit_code == DONE, result.output
     assert 'the bound "two points", proved in docs/theory.md under "Two points"' in result.output
     assert "Tables of 20,000 rows were too large to try: smaller ones were fitted" in result.output
@@ -67,6 +70,7 @@ def test_a_cost_of_nothing_is_shown_without_a_sign(capsys):
     shown = capsys.readouterr().out
     assert "0.000" in shown
     assert "-0.000" not in shown
+    assert "±" not in shown
 
 
 def test_long_lines_are_broken_between_words():
@@ -83,10 +87,26 @@ def test_json_is_all_that_is_printed(schema):
     assert document["bounds"][0]["theorem"]
 
 
-def test_an_epsilon_alone_is_shown_among_others(schema):
+def test_only_the_epsilons_that_were_asked_for_are_shown(schema):
     result = run(schema, "--draws", 1, "--n", 200, "--epsilon", 1, "--json")
-    shown = [cell["epsilon"] for cell in json.loads(result.stdout)["cells"]]
-    assert shown == [0.1, 0.3, 1.0, 3.0, 10.0]
+    assert [cell["epsilon"] for cell in json.loads(result.stdout)["cells"]] == [1.0]
+
+
+def test_of_a_rare_outcome_the_auc_is_told(capsys):
+    facts = PublicFacts([Numeric(0, 1)], classes=["no", "yes"], majority=0.95, signal=0.96)
+    rare = Cell(1.0, 100, "auto", 0.951, 0.01, 0.96, is_scaled=False)
+    told = replace(rare, auc=0.7, auc_without_privacy=0.8, log_loss=0.2)
+    for cell, said, heads in (
+        (told, "reaches 0.950: the AUC is predicted to be 0.700, against 0.800.", True),
+        (rare, "little to go by: a constant answer reaches 0.950.", False),
+    ):
+        prediction = Prediction(facts, (cell,), (), 1, 0)
+        assert prediction.conclusion().endswith(said)
+        _show(prediction)
+        shown = capsys.readouterr().out
+        assert ("AUC" in shown and "log loss" in shown) is heads
+    usual = Prediction(PublicFacts([Numeric(0, 1)], classes=[0, 1]), (told,), (), 1, 0)
+    assert "AUC" not in usual.conclusion()
 
 
 def test_the_schemas_own_budget_and_unit_are_used(schema):

@@ -469,8 +469,8 @@ def test_levels_of_another_type_are_refused(levels):
     [
         {"columns": Numeric(0, 1)},
         {"columns": "age"},
-        {"columns": [(0, 1)]},
-        {"columns": {"age": (0, 1)}},
+        {"columns": [(1, 0)]},
+        {"columns": {"age": (0, 1, 1)}},
         {"columns": {0: Numeric(0, 1)}},
         {"columns": [Numeric(0, 1)], "centre_categories": 1},
         {"columns": [Numeric(0, 1)], "sparse_output": None},

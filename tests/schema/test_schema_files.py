@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tomllib
 
 import pytest
@@ -10,7 +11,16 @@ from hypothesis import strategies as some
 
 from discreet.errors import InputError
 from discreet.preprocessing import Category, Numeric
-from discreet.schema import Schema, Target, Undeclared, parse, read, write
+from discreet.schema import (
+    Schema,
+    Target,
+    Undeclared,
+    parse,
+    parse_sheet,
+    read,
+    write,
+    write_sheet,
+)
 from support.place import REGRESSION, SCHEMA
 
 TEXT = some.text(some.characters(exclude_categories=["Cs"]), max_size=12)
@@ -129,3 +139,132 @@ def test_labels_that_files_would_not_tell_apart_are_refused_without_a_file_too()
         with pytest.raises(InputError, match="categories of 'x' must not"):
             Schema({"x": Category(levels)}, target)
     Schema({"x": Category(["a", 2]), "z": Category(["1", "true"])}, target)
+
+
+SHORT = """
+[target]
+name = "back"
+task = "classification"
+classes = ["no", "yes"]
+[columns]
+age = [18, 100]
+ward = ["surgery", "medicine"]
+smokes = [false, true]
+stage = [1, 2, 3]
+stay = { range = [0, 30], missing = 5 }
+[[group]]
+columns = ["q1", "q2"]
+range = [1, 5]
+[[group]]
+columns = ["north", "south"]
+categories = ["open", "shut"]
+"""
+
+
+def test_short_forms_and_groups_declare_what_long_ones_do():
+    question, door = Numeric(1, 5), Category(["open", "shut"])
+    assert parse(SHORT).columns == {
+        "age": Numeric(18, 100),
+        "ward": Category(["surgery", "medicine"]),
+        "smokes": Category([False, True]),
+        "stage": Category([1, 2, 3]),
+        "stay": Numeric(0, 30, 5),
+        "q1": question,
+        "q2": question,
+        "north": door,
+        "south": door,
+    }
+    assert parse(write(parse(SHORT))) == parse(SHORT)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("[18, 100]", "[100, 18]", r"\[columns\] age range must be \[lowest, highest\]; got"),
+        ("[18, 100]", "[]", r"\[columns\] age is not yet declared. Write a range, \[18, 100\]"),
+        ("[18, 100]", '["a"]', r"\[columns\] age a category must have at least two levels"),
+        ("[18, 100]", "18", r"\[columns.age\] must be a table; got 18"),
+        ("[[group]]", "[group]", "in two pairs of brackets"),
+        ('["q1", "q2"]', '["age"]', "the column 'age' is declared twice"),
+        ('["q1", "q2"]', '"q1"', r"\[\[group\]\] columns must be a list of names"),
+        ("range = [1, 5]", "rang = [1, 5]", r"\[\[group\]\] has an unknown key 'rang'"),
+        ("range = [1, 5]", "", r"\[\[group\]\] q1: must say type"),
+    ],
+)
+def test_a_mistake_in_a_short_form_is_named_with_its_place(old, new, said):
+    text = (
+        SHORT.replace(old, new, 1)
+        if old != "[[group]]"
+        else SHORT[: SHORT.rindex(old)].replace(old, new)
+    )
+    with pytest.raises(InputError, match=said):
+        parse(text)
+
+
+def test_all_that_is_left_open_is_told_at_once():
+    text = SCHEMA.replace("[18, 100]", "[]").replace("[0, 30]\nmissing = 5", "[]")
+    schema = parse(text.replace('["surgery", "medicine"]', "[]").replace('["no", "yes"]', "[]"))
+    with pytest.raises(InputError) as refused:
+        schema.declared_columns()
+    said = str(refused.value)
+    assert "[target] classes of 'back' is not yet declared" in said
+    assert "range of 'age', 'stay' is not yet declared" in said
+    assert "categories of 'ward' is not yet declared" in said
+
+
+@settings(derandomize=True, max_examples=60, deadline=None)
+@given(schema=schemas())
+def test_a_spreadsheet_reads_back_the_same_or_is_refused(schema):
+    text = None
+    with contextlib.suppress(InputError):  # spaces at an end of a name, for example
+        text = write_sheet(schema)
+    assert text is None or parse_sheet(text) == schema
+
+
+SHEET = """column,role,type,lowest,highest,missing,values
+age,use,number,18,100,,
+stay,,number,0,30,5,
+ward,use,category,,,,surgery; medicine
+back,predict,category,,,,no; yes
+id,ignore,,,,,
+protects,setting,,,,,one patient
+epsilon,setting,,,,,0.5
+name,setting,,,,,patients
+mechanism,setting,,,,,output_perturbation
+"""
+
+
+def test_a_spreadsheet_says_what_a_toml_file_does():
+    assert parse_sheet(SHEET) == parse(SCHEMA)
+    saved_in_europe = SHEET.replace("surgery; medicine", '"surgery; medicine"')
+    saved_in_europe = saved_in_europe.replace("no; yes", '"no; yes"').replace(",", ";")
+    assert parse_sheet("\ufeff" + saved_in_europe.replace("\n", "\r\n")) == parse(SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("column,role", "age,stay", "first line of a schema in CSV must be column,role"),
+        ("age,use", "age,predict", "line 5: one column is predicted"),
+        ("age,use", "age,target", "line 2: role must be use, predict, ignore, setting; got"),
+        ("age,use", ",use", "line 2: the first cell must name a column"),
+        ("stay,,", "age,,", "line 3: the column 'age' is declared twice"),
+        ("18,100", "18,", "line 2: a range needs lowest and highest"),
+        ("18,100", "18,old", "line 2: highest must be a number"),
+        ("18,100", "100,18", r"\[columns.age\] range must be \[lowest, highest\]"),
+        ("use,number", "use,text", "line 2: type must be number or category"),
+        ("surgery; medicine", "surgery", "at least two levels"),
+        ("epsilon,setting", "epslion,setting", "line 8: a setting must be one of"),
+        ("18,100,,", "18,100,,a; b", "line 2: values are for categories"),
+    ],
+)
+def test_a_mistake_in_a_spreadsheet_is_named_with_its_line(old, new, said):
+    with pytest.raises(InputError, match=said):
+        parse_sheet(SHEET.replace(old, new, 1))
+
+
+def test_a_schema_may_be_read_from_either_kind_of_file(tmp_path):
+    (tmp_path / "schema.csv").write_text(SHEET)
+    assert read(tmp_path / "schema.csv") == parse(SCHEMA)
+    with pytest.raises(InputError, match=r"a TOML file \(.toml\), or a spreadsheet \(.csv\)"):
+        read(tmp_path / "schema.xlsx")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from discreet.geometry import L1L2Ball
 from discreet.linear_model import LinearClassifier, LogisticRegression, PoissonRegressor
 from discreet.losses import MarginLogistic
 from discreet.losses.softmax import MarginSoftmax, softmax_of
-from discreet.preprocessing import Category, Column, Numeric
+from discreet.preprocessing import Category, Column, Numeric, declare_columns
 
 OPSET = 19
 IR_VERSION = 9
@@ -141,8 +140,9 @@ def _add_margins(graph: _Graph, model: Any) -> str:
     return graph.node("Add", linear, graph.constant(intercept))
 
 
-def _name_columns(declared: Any) -> list[tuple[str, Column]]:
-    if isinstance(declared, Mapping):
+def _name_columns(given: Any) -> list[tuple[str, Column]]:
+    declared = declare_columns(given)
+    if isinstance(declared, dict):
         return [(str(name), column) for name, column in declared.items()]
     return [(f"column_{number}", column) for number, column in enumerate(declared, start=1)]
 

@@ -36,7 +36,9 @@ MOST_CATEGORIES = 50
 
 def init(
     data: Annotated[Path, typer.Argument(help="A CSV or Parquet file.", metavar="DATA")],
-    out: Annotated[Path, typer.Option(help="Where to write the schema.")] = Path("schema.toml"),
+    out: Annotated[
+        Path | None, typer.Option(help="Where to write the schema. [schema.toml or schema.csv]")
+    ] = None,
     target: Annotated[str, typer.Option(help="The column to be predicted.")] = "",
     measure: Annotated[
         bool,
@@ -44,38 +46,52 @@ def init(
             "--measure", help="Fill in ranges and categories from the data. THIS IS A LEAK."
         ),
     ] = False,
+    as_sheet: Annotated[
+        bool, typer.Option("--csv", help="Write a spreadsheet, one line a column, and not TOML.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Write over an existing file.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Propose a schema file: names and types of columns, with empty ranges for you to declare.
 
-    No value of the table is copied, unless --measure asks for it. The first line of a CSV file is
-    taken as names of columns, and they are.
+    No value of the table is copied, unless --measure asks for it; only that a --target holds
+    nothing but zeros and ones, or true and false, is looked at. The first line of a CSV file is
+    taken as names of columns, and they are copied.
 
     Example:
 
-        discreet init patients.csv --target readmitted
+        discreet init hospital/hospital.csv --target back_within_90_days --out new.toml
     """
     from discreet import tables  # slow to import
-    from discreet.schema import propose, write
+    from discreet.schema import propose, write, write_sheet
     from discreet.schema.schema import KINDS
 
+    if as_sheet and measure:
+        raise InputError(
+            "--measure has to say in the file that it is a leak, and a spreadsheet has no place "
+            "for that; drop --csv."
+        )
+    suffix = ".csv" if as_sheet else ".toml"
+    out = Path(f"schema{suffix}") if out is None else out
     check_new(out, force=force)
-    if out.suffix.lower() != ".toml":
-        raise InputError(f"--out must end in .toml; got {out}.")
+    if out.suffix.lower() != suffix:
+        hint = "; drop --csv for TOML" if as_sheet else "; --csv writes a spreadsheet"
+        raise InputError(f"--out must end in {suffix}; got {out}{hint}.")
     with show_status("Looking at the columns"):
         kinds = tables.describe(data)
         if target and target not in kinds:
             raise InputError(f"{data}: there is no column {target!r} to be the target.")
         usable = {name: kind for name, kind in kinds.items() if kind in KINDS}
         found = tables.measure(data, usable, MOST_CATEGORIES) if measure else {}
-    schema = propose(data.stem, kinds, target, found)
+        classes = tables.classes_of_truth(data, target) if target in usable else ()
+    schema = propose(data.stem, kinds, target, found, classes)
     notes = dict.fromkeys(found, "MEASURED: a leak")
     warnings = [LEAK] if measure else []
     if tables.is_csv(data):
         warnings.append(FIRST_LINE)
     preamble = "\n\n".join([*warnings, PREAMBLE])
-    write_text(out, write(schema, preamble=preamble, notes=notes), force=force)
+    text = write_sheet(schema) if as_sheet else write(schema, preamble=preamble, notes=notes)
+    write_text(out, text, force=force)
     for warning in warnings:
         print_note(warning.replace("this file", str(out)) if warning is FIRST_LINE else warning)
     print_result(
@@ -94,9 +110,12 @@ def init(
 def _tell(out: Path, schema: Schema, measured: bool) -> str:
     lines = [f"Wrote {out}: {len(schema.columns)} columns."]
     if schema.ignored:
-        lines.append(f"Ignored, because no schema has their type: {', '.join(schema.ignored)}.")
+        names = ", ".join(name or "the first, which has no name" for name in schema.ignored)
+        lines.append(f"Ignored, because no schema has their type: {names}.")
+    is_sheet = out.suffix.lower() == ".csv"
     if not schema.target.name:
-        lines.append("Name the column to be predicted under [target].")
+        how = "Give the role `predict` to" if is_sheet else "Name under [target]"
+        lines.append(f"{how} the column to be predicted.")
     lines.append(
         "Replace what was measured by what you know."
         if measured

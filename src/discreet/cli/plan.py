@@ -22,15 +22,13 @@ if TYPE_CHECKING:
     from discreet.schema import Schema
 
 ROWS = (1_000, 10_000, 100_000)
-AROUND = (0.1, 0.3, 1.0, 3.0, 10.0)
-"""An epsilon asked for alone is shown among these multiples of it."""
 
 
 def plan(
     schema_file: Annotated[Path, typer.Argument(help="What is declared.", metavar="SCHEMA")],
     epsilon: Annotated[
         list[float] | None,
-        typer.Option(help="May be repeated. One alone is shown with a tenth to ten times of it."),
+        typer.Option(help="May be repeated. [the schema's, or five from 0.1 to 10]"),
     ] = None,
     n: Annotated[
         list[int] | None,
@@ -54,11 +52,14 @@ def plan(
     delta: Annotated[
         float | None, typer.Option(help="The chance of more than epsilon; 0 for none. [1e-9]")
     ] = None,
-    draws: Annotated[int, typer.Option(help="How many made-up worlds.")] = 5,
+    draws: Annotated[int, typer.Option(help="How many made-up worlds.")] = 10,
     seed: Annotated[int, typer.Option(help="The same seed gives the same prediction.")] = 0,
     plot: Annotated[
         Path | None, typer.Option(help="Draw it to this new .png, .svg or .pdf file.")
     ] = None,
+    theorems: Annotated[
+        bool, typer.Option("--theorems", help="Also say what is proved about any such table.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Write over an existing plot.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -67,9 +68,11 @@ def plan(
     Made-up tables are drawn from the schema alone, with a planted linear model as strong as
     --signal says, and models are rehearsed on them. It is a prediction about made-up data of the
     declared shape, not about yours: guess --signal and --majority from the subject or from
-    published work. Theorems are quoted beside it. Costs no budget.
+    published work. Costs no budget.
 
-    Example: discreet plan schema.toml --epsilon 1 --n 20000 --signal 0.8 --accuracy 0.75
+    Example:
+
+        discreet plan hospital/schema.toml --epsilon 1 --n 15000 --signal 0.77 --accuracy 0.75
     """
     from discreet.planning import Planner  # slow to import
     from discreet.planning.prediction_plot import check_suffix
@@ -98,11 +101,10 @@ def plan(
         document = prediction.document() | {"answers": [answer.document() for answer in answers]}
         print_result("", document, as_json=True)
         return
+    _say([prediction.conclusion(), *(answer.claim() for answer in answers)])
     _show(prediction)
-    said = "\n".join([_theorems_in_words(prediction), *_sentences(prediction, answers)]).strip()
-    if sys.stdout.isatty():
-        said = _wrap(said, shutil.get_terminal_size().columns)
-    typer.echo(said)
+    proved = [_theorems_in_words(prediction)] if theorems else []
+    _say([*proved, *_notes(prediction)])
     if plot is not None:
         typer.echo(f"Wrote {plot}.")
 
@@ -130,8 +132,6 @@ def _epsilons(schema: Schema, asked: list[float] | None) -> tuple[float, ...]:
 
     if asked is None:
         asked = [] if schema.epsilon is None else [schema.epsilon]
-    if len(asked) == 1:
-        return tuple(float(f"{share * asked[0]:.3g}") for share in AROUND)
     return tuple(sorted(set(asked))) or EPSILONS
 
 
@@ -149,17 +149,28 @@ def _show(prediction: Prediction) -> None:
     from rich.console import Console  # slow to import
     from rich.table import Table
 
-    table = Table(title=f"Predicted {prediction.facts.score}", title_justify="left")
-    for name in ("epsilon", "rows", prediction.facts.score, "without privacy", "cost"):
+    score, has_auc = prediction.facts.score, any(cell.auc is not None for cell in prediction)
+    extra = ["AUC"] if has_auc else []
+    extra += ["log loss"] if has_auc and prediction.is_rare else []
+    table = Table(title=f"Predicted {score}", title_justify="left")
+    for name in ("epsilon", "rows", score, "without privacy", "cost", *extra):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("mechanism")
     for cell in prediction:
-        shown = f"{cell.without_privacy:.3f}"
-        score, cost, note = "refused", "", f"{cell.mechanism}: {cell.refusal}"
+        more = [f"{value:.3f}" if value is not None else "" for value in (cell.auc, cell.log_loss)]
+        shown, cost, note = "refused", "", f"{cell.mechanism}: {cell.refusal}"
         if cell.mean is not None and cell.excess is not None:
-            score, cost = f"{cell.mean:z.3f} ± {cell.spread:.3f}", f"{cell.excess:z.3f}"
+            shown, cost = f"{cell.mean:z.3f}{cell.give_or_take(' ± ')}", f"{cell.excess:z.3f}"
             note = cell.mechanism
-        table.add_row(f"{cell.epsilon:g}", f"{cell.n:,}", score, shown, cost, note)
+        table.add_row(
+            f"{cell.epsilon:g}",
+            f"{cell.n:,}",
+            shown,
+            f"{cell.without_privacy:.3f}",
+            cost,
+            *more[: len(extra)],
+            note,
+        )
     Console(soft_wrap=False).print(table, markup=False)
 
 
@@ -193,16 +204,26 @@ def _proof_in_words(found: Ceiling) -> str:
     return f'the bound "{found.name}", {found.theorem}; see docs/theory.md'
 
 
-def _sentences(prediction: Prediction, answers: list[Answer]) -> list[str]:
+def _notes(prediction: Prediction) -> list[str]:
+    """Return what is to be known about the table."""
+    from discreet.planning.prediction import ABOUT  # slow to import
+
     scaled = sorted({cell.n for cell in prediction if cell.is_scaled})
-    note = []
-    if scaled:
-        sizes = ", ".join(f"{count:,}" for count in scaled)
-        note = [
-            f"Tables of {sizes} rows were too large to try: smaller ones were fitted instead, with "
-            "noise reduced in proportion."
-        ]
-    return [*note, *(answer.claim() for answer in answers), prediction.sentence()]
+    if not scaled:
+        return [ABOUT]
+    sizes = ", ".join(f"{count:,}" for count in scaled)
+    return [
+        f"Tables of {sizes} rows were too large to try: smaller ones were fitted instead, with "
+        "noise reduced in proportion.",
+        ABOUT,
+    ]
+
+
+def _say(sentences: list[str]) -> None:
+    said = "\n".join(sentences).strip()
+    if sys.stdout.isatty():
+        said = _wrap(said, shutil.get_terminal_size().columns)
+    typer.echo(said)
 
 
 def _wrap(text: str, width: int) -> str:

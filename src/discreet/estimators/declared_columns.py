@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,10 +15,9 @@ from discreet.data.stored import OpenedTable, Wanted
 from discreet.errors import InputError
 from discreet.estimators.features import Accepted, Columns, FeatureMap, name_columns
 from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
-from discreet.preprocessing import BoundedScaler, Category, Column
+from discreet.preprocessing import BoundedScaler, Category, Column, declare_columns
+from discreet.preprocessing.short_forms import Declared
 from discreet.record import Fact, Origin
-
-Declared = Mapping[str, Column] | Sequence[Column]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +26,8 @@ class DeclaredFeatures(FeatureMap):
 
     Parameters
     ----------
-    declared
-        What is declared about each column.
+    given
+        What is declared about each column, in short forms or not.
     is_centred
         Whether levels are centred; not if noise is made for the l1 norm, which that doubles.
     kept_share
@@ -37,10 +36,15 @@ class DeclaredFeatures(FeatureMap):
         The entry of the intercept's column.
     """
 
-    declared: Declared
+    given: Declared
     is_centred: bool = True
     kept_share: float = 1.0
     constant: float = 1.0
+
+    @cached_property
+    def declared(self) -> dict[str, Column] | list[Column]:
+        """What is declared, without short forms: by name, or in the order of the columns."""
+        return declare_columns(self.given)
 
     @property
     def scaler(self) -> BoundedScaler:
@@ -51,7 +55,7 @@ class DeclaredFeatures(FeatureMap):
     def columns(self) -> list[Column]:
         """What is declared, column by column."""
         columns = self.declared
-        return list(columns.values() if isinstance(columns, Mapping) else columns)
+        return list(columns.values() if isinstance(columns, dict) else columns)
 
     @property
     def region(self) -> ConvexSet:  # type: ignore[override]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from discreet.estimators.classifier import ProbabilisticClassifier
-from discreet.estimators.declared_columns import Declared, DeclaredFeatures
+from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap
 from discreet.estimators.task import Standardising
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger
 from discreet.losses import Loss, MarginLogistic
+from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Unit
 
 
@@ -45,7 +46,8 @@ class LinearClassifier(ProbabilisticClassifier):
     columns
         What is declared about each column, as for
         :class:`~discreet.preprocessing.BoundedScaler`: a dict from name to ``Numeric`` or
-        ``Category`` for data frames, a list for arrays. None for rows of numbers.
+        ``Category`` for data frames, a list for arrays. Short forms are ``(18, 100)`` and
+        ``["a", "b"]``. None for rows of numbers.
     margin
         What the loss asks for; zero is logistic regression.
     C

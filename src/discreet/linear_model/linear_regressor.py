@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from discreet.estimators.declared_columns import Declared, DeclaredFeatures
+from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap
 from discreet.estimators.linear import INTERCEPT_SHARE
@@ -12,6 +12,7 @@ from discreet.estimators.regressor import LinearRegressorBase
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger
 from discreet.losses import Loss, PseudoHuber
+from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Unit
 
 NUMERIC_SHARE = 0.8
@@ -41,7 +42,8 @@ class LinearRegressor(LinearRegressorBase):
     columns
         What is declared about each column, as for
         :class:`~discreet.preprocessing.BoundedScaler`: a dict from name to ``Numeric`` or
-        ``Category`` for data frames, a list for arrays. None for rows of numbers.
+        ``Category`` for data frames, a list for arrays. Short forms are ``(18, 100)`` and
+        ``["a", "b"]``. None for rows of numbers.
     target_range
         The declared range of targets; others are clipped to it. There is no default: a fit refuses
         to guess it.

@@ -13,6 +13,12 @@ from discreet.planning.public_facts import PublicFacts
 
 FORMAT = 1
 
+SHOWN_SPREAD = 0.0005
+"""A smaller spread would be shown as nothing."""
+
+RARE = 0.9
+"""Where the most frequent class has a larger share, accuracy says little."""
+
 ABOUT = (
     "A prediction about made-up data of the declared shape, in which a planted linear model is the "
     "truth; not about your data, of which nothing was read."
@@ -36,6 +42,11 @@ class Cell:
         Whether fewer rows stood in for ``n``.
     refusal
         Why the mechanism refuses; empty if it does not.
+    log_loss, auc
+        Of the probabilities of classes, means over made-up worlds; with three or more classes AUC
+        is the mean of each class from the rest. None for regressions and refusals.
+    log_loss_without_privacy, auc_without_privacy
+        The means without noise.
 
     Examples
     --------
@@ -52,11 +63,25 @@ class Cell:
     without_privacy: float
     is_scaled: bool
     refusal: str = ""
+    log_loss: float | None = None
+    auc: float | None = None
+    log_loss_without_privacy: float | None = None
+    auc_without_privacy: float | None = None
 
     @property
     def excess(self) -> float | None:
         """What privacy costs."""
         return None if self.mean is None else self.without_privacy - self.mean
+
+    def give_or_take(self, words: str) -> str:
+        """Return the spread after some words, nothing if it is too small to be shown.
+
+        Examples
+        --------
+        >>> Cell(1.0, 100, "auto", 0.80, 0.01, 0.85, is_scaled=False).give_or_take(" ± ")
+        ' ± 0.010'
+        """
+        return f"{words}{self.spread:.3f}" if (self.spread or 0.0) >= SHOWN_SPREAD else ""
 
 
 @dataclass(frozen=True)
@@ -138,14 +163,35 @@ class Prediction:
 
     def sentence(self) -> str:
         """Say what the cell nearest to epsilon one, with the most rows, predicts."""
+        return f"{self.conclusion()} {ABOUT}"
+
+    def conclusion(self) -> str:
+        """Say the same without what it is about; of a rare class, what accuracy does not say."""
         known = [cell for cell in self.cells if cell.mean is not None]
         if not known:
             return f"No mechanism accepts this: {self.cells[0].refusal}"
         cell = min(known, key=lambda cell: (-cell.n, abs(cell.epsilon - 1), -(cell.mean or 0.0)))
+        spread = cell.give_or_take("give or take ")
         return (
             f"With {cell.n:,} rows and epsilon {cell.epsilon:g}, {self.facts.score} is predicted "
-            f"to be {cell.mean:.3f} (give or take {cell.spread:.3f}), against "
-            f"{cell.without_privacy:.3f} without privacy. {ABOUT}"
+            f"to be {cell.mean:.3f}{f' ({spread})' if spread else ''}, against "
+            f"{cell.without_privacy:.3f} without privacy.{self._words_for_rare(cell)}"
+        )
+
+    @property
+    def is_rare(self) -> bool:
+        """Whether all classes but one are rare together, so that accuracy says little."""
+        return self.facts.majority is not None and self.facts.majority >= RARE
+
+    def _words_for_rare(self, cell: Cell) -> str:
+        if not self.is_rare:
+            return ""
+        constant = f"a constant answer reaches {self.facts.majority:.3f}"
+        if cell.auc is None or cell.auc_without_privacy is None:
+            return f" That is little to go by: {constant}."
+        return (
+            f" That is little to go by, {constant}: the AUC is predicted to be {cell.auc:.3f}, "
+            f"against {cell.auc_without_privacy:.3f}."
         )
 
     def __str__(self) -> str:

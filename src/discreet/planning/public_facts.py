@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,7 +11,8 @@ from discreet import _checks
 from discreet._types import Json
 from discreet.errors import InputError, InputTypeError
 from discreet.linear_model import LinearClassifier, LinearRegressor
-from discreet.preprocessing import BoundedScaler, Category, Column, Numeric
+from discreet.preprocessing import BoundedScaler, Category, Column, Numeric, declare_columns
+from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import unit_named
 
 USUAL_ACCURACY = 0.85
@@ -26,8 +27,8 @@ class PublicFacts:
     Parameters
     ----------
     columns
-        What is declared about each column: a dict from name to ``Numeric`` or ``Category``, or a
-        list.
+        What is declared about each column: a dict from name to ``Numeric``, ``Category`` or a short
+        form (``(18, 100)``, ``["a", "b"]``), or a list.
     classes
         The classes, for a classification.
     target_range
@@ -48,7 +49,7 @@ class PublicFacts:
     (True, 4, 0.85)
     """
 
-    columns: Mapping[str, Column] | Sequence[Column]
+    columns: Declared
     classes: Sequence[Any] | None = None
     target_range: tuple[float, float] | None = None
     delta: float = 1e-9
@@ -126,8 +127,8 @@ class PublicFacts:
     @cached_property
     def stand_ins(self) -> list[Column]:
         """The columns in order, their levels numbered."""
-        columns = self.columns
-        listed = columns.values() if isinstance(columns, Mapping) else columns
+        columns = declare_columns(self.columns)
+        listed = columns.values() if isinstance(columns, dict) else columns
         return [
             Category(range(column.width)) if isinstance(column, Category) else column
             for column in listed

@@ -2,6 +2,7 @@
 
 from discreet.preprocessing.bounded_scaler import BoundedScaler, Folded
 from discreet.preprocessing.columns import Category, Column, Numeric
+from discreet.preprocessing.short_forms import declare, declare_columns
 
 __all__ = [
     "BoundedScaler",
@@ -9,4 +10,6 @@ __all__ = [
     "Column",
     "Folded",
     "Numeric",
+    "declare",
+    "declare_columns",
 ]

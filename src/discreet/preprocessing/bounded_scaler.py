@@ -48,6 +48,7 @@ from discreet.preprocessing.columns import (
     encode_numbers,
     encode_stored_numbers,
 )
+from discreet.preprocessing.short_forms import Declared, declare_columns
 from discreet.questions.bounds import MOST_ROWS, Bounds, Labels
 
 
@@ -86,7 +87,8 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     columns
         For data frames, a dict from column name to :class:`Numeric` or :class:`Category`; the
         frame's columns may come in any order, the features follow the dict. For arrays, a list in
-        the order of the array's columns.
+        the order of the array's columns. Two numbers stand for ``Numeric``, a list of text for
+        ``Category``: ``{"age": (18, 100), "ward": ["a", "b"]}``.
     centre_categories
         Subtract 1/K from the one-hot encoding of a declared level. Plain one-hot halves the
         l1 norm.
@@ -142,7 +144,7 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        columns: Mapping[str, Column] | Sequence[Column],
+        columns: Declared,
         *,
         centre_categories: bool = True,
         sparse_output: bool = False,
@@ -387,21 +389,8 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 "sparse_output must be False for centred categories, which are not sparse; "
                 "set centre_categories=False as well."
             )
-        if not isinstance(self.columns, (Mapping, list, tuple)):
-            raise InputTypeError(
-                "columns must be a dict from name to Numeric or Category, or a list of them; "
-                f"got a value of type {type(self.columns).__name__}."
-            )
-        if not self.columns:
-            raise InputError("columns must declare at least one column; got none.")
-        if not isinstance(self.columns, Mapping):
-            for place, column in enumerate(self.columns):
-                _checks.instance(Column, **{f"columns[{place}]": column})
-            return tuple(self.columns)
-        for name, column in self.columns.items():
-            _checks.instance(str, **{f"the column name {name!r}": name})
-            _checks.instance(Column, **{f"columns[{name!r}]": column})
-        return tuple(self.columns.values())
+        declared = declare_columns(self.columns)
+        return tuple(declared.values() if isinstance(declared, dict) else declared)
 
     def _check_shape(self, X: Any, names: list[Any] | None) -> None:
         """Refuse another set of columns than the declared one."""

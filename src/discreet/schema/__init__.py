@@ -2,7 +2,8 @@
 
 from discreet.schema.proposal import propose
 from discreet.schema.schema import CLASSIFICATION, REGRESSION, Schema, Target, Undeclared
-from discreet.schema.toml_reader import parse, read
+from discreet.schema.spreadsheet import write_sheet
+from discreet.schema.toml_reader import parse, parse_sheet, read
 from discreet.schema.toml_writer import write
 
 __all__ = [
@@ -12,7 +13,9 @@ __all__ = [
     "Target",
     "Undeclared",
     "parse",
+    "parse_sheet",
     "propose",
     "read",
     "write",
+    "write_sheet",
 ]

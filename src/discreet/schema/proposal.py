@@ -18,7 +18,13 @@ from discreet.schema.schema import (
 )
 
 
-def propose(name: str, kinds: Mapping[str, str], target: str, found: Mapping[str, Any]) -> Schema:
+def propose(
+    name: str,
+    kinds: Mapping[str, str],
+    target: str,
+    found: Mapping[str, Any],
+    classes: tuple[Any, ...] = (),
+) -> Schema:
     """Return a schema to be filled in.
 
     Parameters
@@ -31,6 +37,8 @@ def propose(name: str, kinds: Mapping[str, str], target: str, found: Mapping[str
         The column to be predicted; empty if nobody has named it yet.
     found
         Ranges and categories that were measured, if any: they are given away.
+    classes
+        What a target holds that is zero or one, or true or false; nothing if it is another.
 
     Examples
     --------
@@ -48,7 +56,9 @@ def propose(name: str, kinds: Mapping[str, str], target: str, found: Mapping[str
         )
     return Schema(
         columns,
-        _target(target, kinds.get(target, CATEGORY), found.get(target)),
+        Target(target, CLASSIFICATION, classes=classes)
+        if classes
+        else _target(target, kinds.get(target, CATEGORY), found.get(target)),
         name=name,
         ignored=tuple(column for column, kind in kinds.items() if kind not in KINDS),
     )

@@ -193,44 +193,60 @@ class Schema:
 
     def declared_columns(self) -> dict[str, Column]:
         """Return the columns, refusing if anything about them or the target is left open."""
-        self.check_target()
-        columns = {}
-        for name, column in self.columns.items():
-            if isinstance(column, Undeclared):
-                raise InputError(f"{self.source}: {_undeclared_message(name, column.kind)}")
-            columns[name] = column
-        return columns
+        self._refuse_open([*self._open_target(), *self._open_columns()])
+        return {
+            name: column
+            for name, column in self.columns.items()
+            if not isinstance(column, Undeclared)
+        }
 
     def check_target(self) -> None:
         """Refuse a target that has no name, no classes or no range yet."""
+        self._refuse_open(self._open_target())
+
+    def _refuse_open(self, left_open: list[str]) -> None:
+        if left_open:
+            raise InputError(f"{self.source}: {' '.join(left_open)}")
+
+    def _open_target(self) -> list[str]:
+        """Return sentences about what is left open of the target."""
         target = self.target
         if not target.name:
-            raise InputError(
-                f"{self.source}: [target] name is empty. Name the column that is to be predicted."
-            )
+            return ["[target] name is empty. Name the column that is to be predicted."]
         if target.is_declared:
-            return
+            return []
         what, example = (
             ("classes", 'classes = ["no", "yes"]')
             if target.task == CLASSIFICATION
             else ("range", "range = [0, 100]")
         )
-        raise InputError(
-            f"{self.source}: [target] {what} of {target.name!r} is not yet declared. "
-            f"{FROM_KNOWLEDGE}, for example {example}."
-        )
+        return [
+            f"[target] {what} of {target.name!r} is not yet declared. {FROM_KNOWLEDGE}, for "
+            f"example {example}."
+        ]
 
-
-def _undeclared_message(name: str, kind: str) -> str:
-    what, example = (
-        ("range", "range = [0, 100]")
-        if kind == NUMBER
-        else ("categories", 'categories = ["a", "b"]')
-    )
-    return (
-        f"[columns] {what} of {name!r} is not yet declared. {FROM_KNOWLEDGE}, for example "
-        f"{example}; or put the column on the list of ignored ones."
-    )
+    def _open_columns(self) -> list[str]:
+        """Return sentences about all columns that are left open, those of a kind together."""
+        said = []
+        for kind, what, example in (
+            (NUMBER, "range", "[0, 100]"),
+            (CATEGORY, "categories", '["a", "b"]'),
+        ):
+            names = [
+                repr(name)
+                for name, column in self.columns.items()
+                if isinstance(column, Undeclared) and column.kind == kind
+            ]
+            if names:
+                said.append(
+                    f"[columns] {what} of {', '.join(names)} is not yet declared, for example "
+                    f"{what} = {example}."
+                )
+        if said:
+            said.append(
+                f"{FROM_KNOWLEDGE}; or put what is not to be used on the list of ignored columns."
+            )
+        return said
 
 
 def _check_classes(classes: tuple[Label, ...]) -> None:

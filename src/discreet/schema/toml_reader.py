@@ -1,4 +1,7 @@
-"""From a TOML text to a schema; errors say which file, which key, what was expected, what came."""
+"""From a TOML text, or a spreadsheet, to a schema.
+
+Errors say which file, which key, what was expected, what came.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,14 @@ import difflib
 import re
 import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 from discreet import _checks
 from discreet.errors import DiscreetError, InputError
 from discreet.preprocessing import Category, Column, Numeric
+from discreet.preprocessing.short_forms import is_range
 from discreet.schema.schema import (
     CATEGORY,
     CLASSIFICATION,
@@ -25,6 +29,9 @@ from discreet.schema.schema import (
     Undeclared,
     check_spelling,
 )
+from discreet.schema.spreadsheet import sheet_document
+
+TOML, SPREADSHEET = ".toml", ".csv"
 
 LARGEST_FILE = 2**20
 """A schema is written by hand; a larger file is something else."""
@@ -35,6 +42,8 @@ SHOWN = 60
 Made = TypeVar("Made")
 
 TABLES = ("data", "target", "columns", "privacy", "model")
+GROUPS = "group"
+OF_GROUP = ("columns", "type", "range", "missing", "categories")
 DATA = ("name", "protects", "rows_per_person", "unit", "ignored")
 TARGET = ("name", "task", "classes", "range")
 OF_NUMBER = ("type", "range", "missing")
@@ -44,34 +53,53 @@ MODEL = ("mechanism", "max_rows")
 
 
 def read(path: Path | str) -> Schema:
-    """Read a schema file.
+    """Read a schema file: TOML, or a spreadsheet that was saved as CSV.
 
     Examples
     --------
-    >>> read("nowhere.csv")
-    Traceback (most recent call last):
-        ...
-    discreet.errors.InputError: nowhere.csv: a schema is a TOML file (.toml); ...
+    What an estimator needs is there as it needs it:
+
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp()) / "schema.toml"
+    >>> _ = place.write_text('''
+    ... [target]
+    ... name = "back"
+    ... task = "classification"
+    ... classes = ["no", "yes"]
+    ... [columns]
+    ... age = [18, 100]
+    ... ward = ["surgery", "medicine"]
+    ... ''')
+    >>> schema = read(place)
+    >>> schema.columns["age"], schema.target.classes
+    (Numeric(low=18.0, high=100.0, fill=None), ('no', 'yes'))
+    >>> from discreet import LinearClassifier
+    >>> model = LinearClassifier(columns=schema.columns, classes=list(schema.target.classes))
     """
     path = Path(path)
-    if path.suffix.lower() != ".toml":
+    suffix = path.suffix.lower()
+    if suffix not in (TOML, SPREADSHEET):
         raise InputError(
-            f"{path}: a schema is a TOML file (.toml); got {path.suffix or 'no suffix'}. "
-            "The schema comes first, the data second; `discreet init` proposes one."
+            f"{path}: a schema is a TOML file (.toml), or a spreadsheet (.csv); got "
+            f"{path.suffix or 'no suffix'}. The schema comes first, the data second; "
+            "`discreet init` proposes one."
         )
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise InputError(f"{path}: this is no ordinary file; copy the schema to one.")
     with path.open("rb") as file:
         found = file.read(LARGEST_FILE + 1)
     if len(found) > LARGEST_FILE:
-        raise InputError(f"{path}: a schema must be smaller than 1 MiB; this is something else.")
+        raise InputError(
+            f"{path}: a schema must be smaller than 1 MiB; this is something else. The schema "
+            "comes first, the data second."
+        )
     try:
         text = found.decode("utf-8")
     except UnicodeDecodeError:
         text = None
     if text is None:
         raise InputError(f"{path}: a schema must be UTF-8 text. Save it again as UTF-8.")
-    return parse(text, source=str(path))
+    return parse(text, source=str(path)) if suffix == TOML else parse_sheet(text, source=str(path))
 
 
 def parse(text: str, source: str = "the schema") -> Schema:
@@ -96,8 +124,29 @@ def parse(text: str, source: str = "the schema") -> Schema:
     >>> schema.columns["age"]
     Numeric(low=18.0, high=100.0, fill=None)
     """
+    return _read_document(lambda: _document(text), source)
+
+
+def parse_sheet(text: str, source: str = "the schema") -> Schema:
+    """Return the schema that a spreadsheet declares, as CSV.
+
+    Examples
+    --------
+    >>> schema = parse_sheet('''column,role,type,lowest,highest,missing,values
+    ... age,use,number,18,100,,
+    ... ward,use,category,,,,surgery; medicine
+    ... back,predict,category,,,,no; yes
+    ... protects,setting,,,,,one patient
+    ... ''')
+    >>> schema.columns["age"], schema.target.classes, schema.protects
+    (Numeric(low=18.0, high=100.0, fill=None), ('no', 'yes'), 'one patient')
+    """
+    return _read_document(lambda: sheet_document(text), source)
+
+
+def _read_document(make: Callable[[], dict[str, Any]], source: str) -> Schema:
     try:
-        return _schema(_document(text), source)
+        return _schema(make(), source)
     except DiscreetError as error:
         problem = str(error)
     raise InputError(f"{source}: {problem}")
@@ -114,16 +163,21 @@ def _document(text: str) -> dict[str, Any]:
 
 
 def _schema(document: dict[str, Any], source: str) -> Schema:
-    _check_known(document, TABLES, "the file")
+    _check_known(document, (*TABLES, GROUPS), "the file")
     tables = {name: _table(document.get(name, {}), f"[{name}]") for name in TABLES}
-    for name in ("target", "columns"):
-        if name not in document:
-            raise InputError(f"there must be a table [{name}]; it is missing.")
+    if "target" not in document:
+        raise InputError("there must be a table [target]; it is missing.")
+    if "columns" not in document and GROUPS not in document:
+        raise InputError("there must be a table [columns]; it is missing.")
     data, privacy, model = (tables[name] for name in ("data", "privacy", "model"))
     _check_known(data, DATA, "[data]")
     _check_known(privacy, PRIVACY, "[privacy]")
     _check_known(model, MODEL, "[model]")
     columns = {name: _column(name, declared) for name, declared in tables["columns"].items()}
+    for name, declared in _grouped_columns(document.get(GROUPS, [])):
+        if name in columns:
+            raise InputError(f"the column {_shorten(name)} is declared twice; declare it once.")
+        columns[name] = declared
     options: dict[str, Any] = {}
     for name, where, check in (
         ("name", data, _text),
@@ -159,18 +213,49 @@ def _target(table: dict[str, Any]) -> Target:
     )
 
 
-def _column(name: str, table: Any) -> Column | Undeclared:
+def _grouped_columns(groups: Any) -> Iterator[tuple[str, Column | Undeclared]]:
+    """Yield the columns of groups, each of which shares one declaration."""
+    if not isinstance(groups, list):
+        raise InputError(f"a group is written [[{GROUPS}]], in two pairs of brackets.")
+    where = f"[[{GROUPS}]]"
+    for group in groups:
+        group = dict(_table(group, where))
+        _check_known(group, OF_GROUP, where)
+        _check_present(group, ("columns",), where)
+        names = _names(group.pop("columns"), f"{where} columns")
+        for name in names:
+            yield name, _full_column(group, f"{where} {_quote_key(name)}:")
+
+
+def _column(name: str, declared: Any) -> Column | Undeclared:
     where = f"[columns.{_quote_key(name)}]"
     if not name:
         raise InputError("[columns] a column must have a name; got an empty one.")
-    table = _table(table, where)
-    _check_present(table, ("type",), where)
-    kind = _choice(table["type"], f"{where} type", KINDS)
+    if isinstance(declared, list):
+        return _brief_column(declared, f"[columns] {_quote_key(name)}")
+    return _full_column(_table(declared, where), where)
+
+
+def _brief_column(declared: list[Any], where: str) -> Column | Undeclared:
+    """Return the column of a short form: two numbers are a range, a list of text categories."""
+    if not declared:
+        raise InputError(
+            f"{where} is not yet declared. Write a range, [18, 100], or categories, "
+            '["a", "b"]; or put the column on the list of ignored ones.'
+        )
+    if is_range(declared):
+        return _full_column({"type": NUMBER, "range": declared}, where)
+    return _checked_category(declared, where, where)
+
+
+def _full_column(table: dict[str, Any], where: str) -> Column | Undeclared:
+    kind = _kind_declared(table, where)
     _check_known(table, OF_NUMBER if kind == NUMBER else OF_CATEGORY, where)
     if kind == CATEGORY:
-        levels = _labels(table.get("categories", []), f"{where} categories")
-        _locate_refusal(where, lambda: check_spelling(levels, "categories"))
-        return _locate_refusal(where, lambda: Category(levels)) if levels else Undeclared(kind)
+        listed = table.get("categories", [])
+        if listed == []:
+            return Undeclared(kind)
+        return _checked_category(listed, where, f"{where} categories")
     ends = _range(table.get("range", []), f"{where} range")
     fill = _number(table["missing"], f"{where} missing") if "missing" in table else None
     if ends is None:
@@ -178,6 +263,20 @@ def _column(name: str, table: Any) -> Column | Undeclared:
     if fill is not None and not ends[0] <= fill <= ends[1]:
         raise InputError(f"{where} missing must lie within the range; got {fill:g}.")
     return _locate_refusal(where, lambda: Numeric(*ends, fill))
+
+
+def _kind_declared(table: dict[str, Any], where: str) -> str:
+    """Return the type of a column, which a range or categories say, too."""
+    if "type" not in table and ("range" in table) != ("categories" in table):
+        return NUMBER if "range" in table else CATEGORY
+    _check_present(table, ("type",), where)
+    return _choice(table["type"], f"{where} type", KINDS)
+
+
+def _checked_category(listed: Any, where: str, place: str) -> Category:
+    levels = _labels(listed, place)
+    _locate_refusal(where, lambda: check_spelling(levels, "categories"))
+    return _locate_refusal(where, lambda: Category(levels))
 
 
 def _locate_refusal(where: str, make: Callable[[], Made]) -> Made:

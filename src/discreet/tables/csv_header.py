@@ -17,6 +17,13 @@ NAMED, SHOWN = 5, 40
 """How many columns an error names, and how much of each name."""
 
 
+SEPARATED = (
+    "cells must be separated by commas; these seem to be by semicolons, tabs or bars. Save it "
+    "again with commas, and points before decimals: in Python, pandas.read_csv(..., sep=';', "
+    "decimal=',').to_csv(..., index=False)."
+)
+
+
 def read_header(path: Path) -> list[str]:
     """Return the names in the first line; an error quotes nothing of it."""
     with path.open("rb") as file:
@@ -65,13 +72,20 @@ def check_columns(
     is_text = path.suffix.lower() == ".csv"
     missing = [name for name in wanted if name not in names]
     if missing:
-        raise InputError(
-            f"{path}: {_missing_words(missing)}{f' {_hint(names)}' if is_text else ''}"
-        )
+        if is_text:
+            check_separator(path, names)
+        hint = " The first line of a CSV file must be column names, spelled as in the schema."
+        raise InputError(f"{path}: {_missing_words(missing)}{hint if is_text else ''}")
     for name in wanted:
         check_found(str(path), name, names.count(name))
     known = {*wanted, *schema.ignored, schema.target.name}
     extra = [place for place, name in enumerate(names) if name not in known]
+    if extra[:1] == [0] and not names[0].strip():
+        raise InputError(
+            f"{path}: the first column has no name; pandas writes its index so. Write the file "
+            'again with to_csv(..., index=False), or put "" on the list `ignored` under [data] in '
+            f"{schema.source}."
+        )
     if extra:
         shown = [str(place + 1) if is_text else repr(names[place][:SHOWN]) for place in extra]
         where = "of the first line " if is_text else ""
@@ -94,7 +108,11 @@ def _columns_words(shown: Sequence[str]) -> str:
     return f"the column{'' if len(shown) == 1 else 's'} {listed}{more}"
 
 
-def _hint(names: Sequence[str]) -> str:
-    if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
-        return "Cells must be separated by commas; these seem to be by something else."
-    return "The first line of a CSV file must be column names, spelled as in the schema."
+def check_separator(path: Path, names: Sequence[str]) -> None:
+    """Refuse a file whose first line is one cell with other marks in it than commas."""
+    if _is_one_cell(names):
+        raise InputError(f"{path}: {SEPARATED}")
+
+
+def _is_one_cell(names: Sequence[str]) -> bool:
+    return len(names) == 1 and any(mark in names[0] for mark in ";\t|")

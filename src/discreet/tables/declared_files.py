@@ -29,10 +29,13 @@ from discreet.preprocessing import Category
 from discreet.schema import CLASSIFICATION, Schema
 from discreet.schema.schema import CATEGORY, NUMBER
 from discreet.tables.csv_columns import EMPTY, guess_types, parse_columns
-from discreet.tables.csv_header import check_columns, read_header
+from discreet.tables.csv_header import check_columns, check_separator, read_header
 from discreet.tables.spelling import DeclaredLabels
 
 CSV = (".csv",)
+
+INDEX = "an index"
+"""What a column holds that pandas wrote the numbers of rows to."""
 
 MEASURED_AT_ONCE = 2**16
 """Rows of Parquet files that are measured together."""
@@ -260,10 +263,62 @@ def describe(path: Path | str) -> dict[str, str]:
     ...     describe(path)
     {'age': 'number', 'ward': 'category'}
     """
+    found = {name: _kind_in_schema(dtype) for name, dtype in _types_in(_check_file(path)).items()}
+    return found | {name: INDEX for name in list(found)[:1] if is_index(name)}
+
+
+def is_index(name: str) -> bool:
+    """Say whether the first column is one that pandas wrote its index to, by its name.
+
+    Examples
+    --------
+    >>> is_index(""), is_index("Unnamed: 0"), is_index("age")
+    (True, True, False)
+    """
+    return name.strip() in ("", "Unnamed: 0")
+
+
+def classes_of_truth(path: Path | str, name: str) -> tuple[Any, ...]:
+    """Return the two classes of a column of truth values, or of nothing but zeros and ones.
+
+    Nothing for any other column. That a column is one of these is taken as public, as its type is.
+
+    Parameters
+    ----------
+    path
+        A CSV or Parquet file.
+    name
+        The column.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "patients.csv"
+    ...     write(path, {"ill": np.array([0, 1, 1]), "age": np.array([47, 71, 18])})
+    ...     classes_of_truth(path, "ill"), classes_of_truth(path, "age")
+    ((0, 1), ())
+    """
     path = _check_file(path)
-    if is_csv(path):
+    dtype = _types_in(path)[name]
+    if kind_of(dtype).words == "bool":
+        return (False, True)
+    if _kind_in_schema(dtype) != NUMBER:
+        return ()
+    seen = np.unique(np.concatenate([frame[name] for frame in _frames_of(path, [Wanted(name)])]))
+    known = seen[~np.isnan(seen)]
+    return (0, 1) if known.size and np.isin(known, (0, 1)).all() else ()
+
+
+def _types_in(path: Path) -> dict[str, Any]:
+    """Return Arrow's type of each column."""
+    if not is_csv(path):
+        (file,) = ParquetTable.open(path).files
+        found, comes_twice = dict(file.types), bool(file.twice)
+    else:
         names = read_header(path)
-        if any(not name.strip() or _spells_number(name) for name in names):
+        check_separator(path, names)
+        if any(not name.strip() for name in names[1:]) or any(map(_spells_number, names)):
             raise InputError(
                 f"{path}: the first line seems to be a record, because a name is empty or a number."
                 " Put a line of column names before it."
@@ -271,12 +326,9 @@ def describe(path: Path | str) -> dict[str, str]:
         types = guess_types(path, names)
         found = {field.name: field.type for field in types}
         comes_twice = len(found) < len(types.names)
-    else:
-        (file,) = ParquetTable.open(path).files
-        found, comes_twice = dict(file.types), bool(file.twice)
     if comes_twice:
         raise InputError(f"{path}: column names must differ; one comes twice.")
-    return {name: _kind_in_schema(dtype) for name, dtype in found.items()}
+    return found
 
 
 def measure(path: Path | str, kinds: Mapping[str, str], most: int) -> dict[str, Any]:
