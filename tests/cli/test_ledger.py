@@ -142,6 +142,17 @@ def test_the_picture_is_drawn_once(tmp_path, books):
     ]
 
 
+def test_the_picture_names_dates_purposes_and_what_is_left(tmp_path, books):
+    pytest.importorskip("matplotlib", reason="pictures need the extra plot")
+    assert run(tmp_path, "ledger plot patients.db --out budget.svg").code == 0
+    drawn = (tmp_path / "budget.svg").read_text()
+    date = f"{books.history()[0].time:%Y-%m-%d}"
+    for words in (books.allowance().sentence(), date, "a mean", "a model", "north", "south"):
+        assert f"<!-- {words} -->" in drawn  # text is drawn as shapes, and named beside
+    assert books.allowances() == {"north": [0.75, 0.25], "south": [0.75, 0.75]}
+    assert run(_empty(tmp_path), "ledger plot empty.db --out empty.svg").code == 0
+
+
 @pytest.mark.parametrize(
     ("command", "code"),
     [

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli.console import AsJson, print_note
+from discreet.cli.console import AsJson, one_line
 from discreet.cli.new_files import check_new, write_text
 
 
@@ -26,7 +26,7 @@ def card(
     force: Annotated[bool, typer.Option("--force", help="Write over existing files.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Print the privacy card of a model: who is protected, how well, and what that means.
+    """Print the privacy card of a model, or write it: who is protected, how well, what that means.
 
     Example:
 
@@ -43,12 +43,14 @@ def card(
     model = load(folder)
     books = None if ledger is None else Ledger(ledger, dataset)
     found = card_of(model.release_, ledger=books, about=about_stored(folder))
+    written = [path for path in (html, md) if path is not None]
     for path, text in ((html, found.html), (md, found.markdown)):
         if path is not None:
             write_text(path, text(), force=force)
-            print_note(f"Wrote {path}.")
     if as_json:
         typer.echo(json.dumps(json.loads(found.to_json()), indent=2))
+    elif written:
+        typer.echo(one_line(f"Wrote {' and '.join(map(str, written))}."))
     elif sys.stdout.isatty():
         from rich.console import Console  # slow to import
         from rich.markdown import Markdown

@@ -56,7 +56,7 @@ import numpy as np
 
 from discreet.errors import CalibrationError
 from discreet.ledger.decimal_amounts import Amounts, amounts, is_within, share_of
-from discreet.privacy import ORDERS, Budget, Gaussian, Guarantee, Profile, calibrate
+from discreet.privacy import ORDERS, Approximate, Budget, Gaussian, Guarantee, Profile, calibrate
 
 BASIC_SHARE, RENYI_SHARE, GAUSSIAN_SHARE = 0.5, 0.25, 0.25
 FAILURE_SHARE, DISTANCE_SHARE = 0.2, 0.02
@@ -120,7 +120,8 @@ def _quoted_pair(profile: Profile, delta: float) -> tuple[float, float]:
     if math.isfinite(pure):
         return pure, profile.delta(pure) if profile.distance else 0.0
     epsilon = profile.epsilon(delta)
-    if not math.isfinite(epsilon):
+    is_stated = isinstance(profile, Approximate) and profile.exception == delta
+    if is_stated or not math.isfinite(epsilon):
         return epsilon, delta
     least = (1 - 10 * max(profile.precision, FINE)) * epsilon
     for digits in range(1, MOST_DIGITS + 1):

@@ -79,16 +79,16 @@ svg .blind { stroke: var(--soft); stroke-width: 1.5; stroke-dasharray: 6 5; }
 @media print {
   :root { color-scheme: light; --ink: #000000; --soft: #444444; --paper: #ffffff;
     --panel: #ffffff; --rule: #b5b5b5; --accent: #1f5fbf; }
-  body { font-size: 10pt; line-height: 1.4; }
+  html { font-size: 9.5pt; }
+  body { line-height: 1.4; }
   main { max-width: none; padding: 0; }
-  h1 { font-size: 18pt; }
-  h2 { font-size: 12pt; margin: 1rem 0 0.3rem; padding-top: 0.5rem; break-after: avoid; }
+  h2 { margin: 1rem 0 0.3rem; padding-top: 0.5rem; break-after: avoid; }
   section > details { margin-top: 0.5rem; padding-top: 0.4rem; }
   .headline div { border: 1px solid var(--rule); }
   .signature { margin: 26mm 0 8mm; break-after: page; }
   figure, table, li { break-inside: avoid; }
   details:not([open]) summary::after { content: " (folded: see the page itself)";
-    color: var(--soft); font-size: 9pt; }
+    color: var(--soft); font-size: 0.85rem; }
 }
 """
 

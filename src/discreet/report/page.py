@@ -185,12 +185,12 @@ def _promise_blocks(document: Json) -> list[Block]:
     epsilon = "no bound" if one["epsilon"] is None else up(one["epsilon"])
     of = "" if rows == 1 else f" for {rows} records together"
     is_replace = document["protection"]["unit"] == "replace"
-    doubt = "what was said by" if is_replace else "whether the data hold"
+    doubt = "What stands in" if is_replace else "Whether the data hold"
     best = _percent_up(one["best_guess"])
     blocks: list[Block] = [
         Lead(
-            f"Whoever must guess from this result {doubt} {name_protected(about)} is right at "
-            f"most {best} of the time; a coin is right half of the time."
+            f"{doubt} {name_protected(about)}: whoever must guess it from this result, of two "
+            f"answers, is right at most {best} of the time; a coin is right half of the time."
         ),
         Headline(
             (

@@ -465,21 +465,24 @@ class Ledger(AbstractLedger):
         """Return which share of the budget is used up, in the part where most is."""
         return self._account.used_share(self._balance(), self.part)
 
-    def use(self) -> dict[str, list[float]]:
-        """Return the share of the budget that was used after each charge, for each part.
+    def allowances(self) -> dict[str, list[float]]:
+        """Return what could still be released after each charge, for each part.
 
         As if charges that were refunded had never been made. A data set without declared parts is
-        one part, named "".
+        one part, named "". The last numbers are those of :meth:`remaining` today.
         """
         balance = self._account.empty_balance()
-        shares: dict[str, list[float]] = {name: [] for name in balance}
+        found: dict[str, list[float]] = {name: [] for name in balance}
+        left = dict.fromkeys(balance, self.budget.epsilon)
         for entry in self.history():
             if entry.state is not State.REFUNDED:
                 costs = self._account.costs(entry.guarantee)
                 balance = self._account.add(balance, costs, entry.part)
-            for name, standing in balance.items():
-                shares[name].append(self._account.share(standing))
-        return shares
+                for name in self._account.affected_parts(entry.part):
+                    left[name] = self._account.allowance(balance, name or None).epsilon
+            for name, epsilon in left.items():
+                found[name].append(epsilon)
+        return found
 
     def _balance(self) -> Balance:
         return balance_of(self._summary())
