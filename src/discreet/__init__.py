@@ -79,8 +79,17 @@ _HOMES = {
 
 _ROOMS = (
     *("artifact", "audit", "compat", "data", "datasets", "errors", "estimators", "gate"),
-    *("geometry", "ledger", "linear_model", "location", "losses", "mechanisms", "noise"),
-    *("penalties", "planning", "preprocessing", "privacy", "questions", "record", "report"),
+    *("geometry", "ledger", "linear_model", "location", "losses", "mechanisms", "metrics"),
+    *(
+        "noise",
+        "penalties",
+        "planning",
+        "preprocessing",
+        "privacy",
+        "questions",
+        "record",
+        "report",
+    ),
     *("schema", "solvers", "svm", "tables", "theory", "updates"),
 )
 
