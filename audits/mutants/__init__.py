@@ -7,6 +7,7 @@ must leave alone. Run ``python -m audits.mutants`` for the table.
 from audits.mutants import (
     floats,
     gradient,
+    histograms,
     mixtures,
     objective,
     output,
@@ -21,6 +22,7 @@ from audits.mutants.base import BoundMutant, Broken, Finding, Mutant
 
 MUTANTS: tuple[Broken, ...] = (
     *sums.MUTANTS,
+    *histograms.MUTANTS,
     *output.MUTANTS,
     *gradient.MUTANTS,
     *objective.MUTANTS,

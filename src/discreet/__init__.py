@@ -82,6 +82,7 @@ _HOMES = {
 _ROOMS = (
     *("artifact", "audit", "compat", "data", "datasets", "errors", "estimators", "gate"),
     *("geometry", "inspection", "ledger", "linear_model", "location", "losses", "mechanisms"),
+    "metrics",
     *(
         "noise",
         "penalties",

@@ -37,6 +37,7 @@ from discreet.penalties import L1, L1L2, L2, Indicator, L1Within, WithRidge
 from discreet.questions import (
     BestThreshold,
     Bounds,
+    CellCounts,
     ColumnLocations,
     ColumnQuantiles,
     Interval,
@@ -136,6 +137,7 @@ LOGISTIC = Problem(Logistic(), CLASSES, ridge=9.0)
 QUESTION_EXAMPLES = {
     VectorSum: [VectorSum(BALL)],
     VectorMean: [VectorMean(BALL), VectorMean(BOX)],
+    CellCounts: [CellCounts(3), CellCounts((4, 2), max_rows=100)],
     RowCount: [RowCount(BALL), RowCount(CLASSES, label=1)],
     ColumnQuantiles: [ColumnQuantiles(BOX, q=0.9)],
     BestThreshold: [BestThreshold(replace(BOX, labels=LabelSet([-1, 1])))],

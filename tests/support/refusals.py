@@ -43,6 +43,7 @@ from discreet.mechanisms import (
     Localization,
     Mechanism,
     NoisyGradient,
+    NoisyHistogram,
     ObjectivePerturbation,
     OutputPerturbation,
     Plan,
@@ -59,6 +60,7 @@ from discreet.noise import RehearsalNoise
 from discreet.penalties import L1, L1L2, Indicator, L1Within
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne, Unit
 from discreet.questions import (
+    CellCounts,
     ColumnQuantiles,
     Question,
     RowCount,
@@ -277,6 +279,7 @@ _MAKERS: dict[str, Callable[[Draw, int], tuple[Mechanism, Question]]] = {
         PrivateCount(),
         RowCount(_unlabelled(draw, count, L2Ball(1.0), 2)),
     ),
+    "noisy_histogram": lambda draw, count: (NoisyHistogram(), CellCounts((3, 5), max_rows=count)),
     "output_perturbation": lambda draw, count: (OutputPerturbation(), _model(draw, count)),
     "objective_perturbation": lambda draw, count: (ObjectivePerturbation(), _model(draw, count)),
     "one_vs_rest": lambda draw, count: (EachAgainstTheRest(), _several(draw, count)),

@@ -23,3 +23,6 @@ class SilentNoise(Noise):
 
     def laplace(self, count, bits):
         return np.zeros(count, dtype=np.int64)
+
+    def discrete_laplace(self, count, rate):
+        return np.zeros(count, dtype=np.int64)

@@ -29,6 +29,7 @@ from discreet.mechanisms import (
     Localization,
     Mechanism,
     NoisyGradient,
+    NoisyHistogram,
     ObjectivePerturbation,
     OutputPerturbation,
     Plan,
@@ -44,6 +45,7 @@ from discreet.noise import RehearsalNoise
 from discreet.penalties import Indicator
 from discreet.privacy import AddRemoveOne, Budget, NoPrivacy, Unit, unit_named
 from discreet.questions import (
+    CellCounts,
     ColumnQuantiles,
     Question,
     RowCount,
@@ -158,6 +160,14 @@ def _private_count(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
     else:
         pair = Pair((X, y), (X, np.where(np.arange(400) == 0, -1.0, y)), unit)
     yield Case("private count", PrivateCount(), RowCount(bounds, 1), pure, pair)
+
+
+def _noisy_histogram(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    question = CellCounts((3,))
+    first, second, third = np.array([[0.0]]), np.array([[0.0], [2.0]]), np.array([[0.0], [1.0]])
+    pair = Pair(first if isinstance(unit, AddRemoveOne) else third, second, unit)
+    for law, spent in (("laplace", pure), ("gaussian", budget)):
+        yield Case(f"noisy histogram, {law}", NoisyHistogram(law), question, spent, pair)
 
 
 def _steep(width: int = 1, ridge: float = 4000.0) -> Problem:
@@ -447,6 +457,7 @@ _MAKERS: dict[str, Maker] = {
     "gaussian_sum": _gaussian_sum,
     "laplace_sum": _laplace_sum,
     "private_count": _private_count,
+    "noisy_histogram": _noisy_histogram,
     "output_perturbation": _output_perturbation,
     "objective_perturbation": _objective_perturbation,
     "one_vs_rest": _one_vs_rest,

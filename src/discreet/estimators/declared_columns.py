@@ -13,7 +13,14 @@ import numpy as np
 from discreet._types import Array
 from discreet.data.stored import OpenedTable, Wanted
 from discreet.errors import InputError
-from discreet.estimators.features import Accepted, Columns, FeatureMap, name_columns
+from discreet.estimators.features import (
+    Accepted,
+    Columns,
+    FeatureMap,
+    Product,
+    matrix_product,
+    name_columns,
+)
 from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
 from discreet.preprocessing import BoundedScaler, Category, Column, declare_columns
 from discreet.preprocessing.short_forms import Declared
@@ -127,12 +134,12 @@ class DeclaredFeatures(FeatureMap):
     def fold(self, coef: Array, intercept: Array) -> tuple[Array, Array]:
         return self.scaler.fold(coef, intercept)
 
-    def margins(self, model: Any, X: Any) -> Array:
+    def margins(self, model: Any, X: Any, product: Product = matrix_product) -> Array:
         scaler = self.scaler
         if hasattr(model, "feature_names_in_"):
             scaler.feature_names_in_ = model.feature_names_in_  # columns listed keep their order
         coef = np.atleast_2d(model.coef_)
-        linear = scaler.plain(X) @ coef.T
+        linear = product(scaler.plain(X), coef)
         if self.kept_share == 1:
             return np.asarray(linear + model.intercept_)
         # Rows that were shortened in the fit are shortened here, about the middle of each range.

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from discreet._types import Array
@@ -24,6 +25,38 @@ from discreet.geometry import ConvexSet
 from discreet.record import Fact, Origin
 
 COLUMNS_FOUND = Fact("columns", "their number, and their names if they have any", Origin.FOUND)
+
+
+Product = Callable[[Any, Any], Array]
+"""Multiplies rows with vectors of coefficients: a line for each row, a column for each vector."""
+
+
+def matrix_product(rows: Any, coef: Any) -> Array:
+    """Multiply fast; the last bits of a row may depend on the rows around it."""
+    return np.asarray(rows @ np.atleast_2d(coef).T)
+
+
+def product_by_row(rows: Any, coef: Any) -> Array:
+    """Multiply entry by entry, in the order of the columns: each row by itself, to the last bit.
+
+    Products of matrices treat the last rows of a block in another way, so that a row fewer changes
+    the bits of others.
+    """
+    coef = np.atleast_2d(coef)
+    total = np.zeros((rows.shape[0], len(coef)))
+    with np.errstate(all="ignore"):
+        if not sparse.issparse(rows):
+            for column, weights in zip(rows.T, coef.T, strict=True):
+                total += column[:, None] * weights
+            return total
+        stored: Any = rows
+        rows = stored.tocsr()
+        lengths = np.diff(rows.indptr)
+        for place in range(lengths.max(initial=0)):  # of the entries that each row stores
+            which = np.flatnonzero(lengths > place)
+            entries = rows.indptr[which] + place
+            total[which] += rows.data[entries, None] * coef[:, rows.indices[entries]].T
+    return total
 
 
 class Accepted(NamedTuple):
@@ -72,8 +105,20 @@ class FeatureMap(ABC):
         """Return coefficients of features, and intercepts, in the user's own units."""
 
     @abstractmethod
-    def margins(self, model: Any, X: Any) -> Array:
-        """Return the inner product of each row with each vector of a model's coefficients."""
+    def margins(self, model: Any, X: Any, product: Product = matrix_product) -> Array:
+        """Return the inner product of each row with each vector of a model's coefficients.
+
+        With :func:`product_by_row` it is, to the last bit, that of the row alone.
+
+        Parameters
+        ----------
+        model
+            A fitted model.
+        X
+            Rows, as for its fit.
+        product
+            How rows are multiplied with coefficients.
+        """
 
 
 @dataclass(frozen=True)
@@ -134,13 +179,8 @@ class PlainFeatures(FeatureMap):
     def fold(self, coef: Array, intercept: Array) -> tuple[Array, Array]:
         return coef, intercept
 
-    def margins(self, model: Any, X: Any) -> Array:
-        return inner_products(read_rows(model, X), model)
-
-
-def inner_products(rows: Any, model: Any) -> Array:
-    """Return the inner product of rows with each vector of coefficients, intercepts added."""
-    return np.asarray(rows @ np.atleast_2d(model.coef_).T + model.intercept_)
+    def margins(self, model: Any, X: Any, product: Product = matrix_product) -> Array:
+        return np.asarray(product(read_rows(model, X), model.coef_) + model.intercept_)
 
 
 def read_rows(model: Any, X: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,6 +27,19 @@ INTERCEPT_SHARE = 0.5
 
 COUNTED = Fact("records", "their number in this table", Origin.FOUND)
 """Without privacy the number of records is used."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Margins:
+    """Margins that are known already, which a linear model takes in place of rows.
+
+    Parameters
+    ----------
+    values
+        A line for each row, a column for each vector of coefficients.
+    """
+
+    values: Array
 
 
 class LinearEstimator(WeightedEstimator):
@@ -121,4 +134,4 @@ class LinearEstimator(WeightedEstimator):
 
     def _margins(self, X: Any) -> Array:
         """Return the inner product of each row with each vector of coefficients."""
-        return self.feature_map().margins(self, X)
+        return X.values if isinstance(X, Margins) else self.feature_map().margins(self, X)

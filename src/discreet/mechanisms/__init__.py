@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from discreet.mechanisms.laplace_sum import LaplaceSum as LaplaceSum
     from discreet.mechanisms.localization import Localization as Localization
     from discreet.mechanisms.noisy_gradient import NoisyGradient as NoisyGradient
+    from discreet.mechanisms.noisy_histogram import NoisyHistogram as NoisyHistogram
     from discreet.mechanisms.objective_perturbation import (
         ObjectivePerturbation as ObjectivePerturbation,
     )
@@ -52,6 +53,7 @@ _HOMES = {
     "Localization": "localization",
     "Mechanism": "base",
     "NoisyGradient": "noisy_gradient",
+    "NoisyHistogram": "noisy_histogram",
     "ObjectivePerturbation": "objective_perturbation",
     "OutputPerturbation": "output_perturbation",
     "Plan": "base",

@@ -13,6 +13,7 @@ from discreet.mechanisms.gaussian_sum import GaussianSum
 from discreet.mechanisms.laplace_sum import LaplaceSum
 from discreet.mechanisms.localization import Localization
 from discreet.mechanisms.noisy_gradient import NoisyGradient
+from discreet.mechanisms.noisy_histogram import NoisyHistogram
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
 from discreet.mechanisms.one_vs_rest import EachAgainstTheRest
 from discreet.mechanisms.output_perturbation import OutputPerturbation
@@ -26,6 +27,7 @@ REGISTRY: tuple[Mechanism, ...] = (
     GaussianSum(),
     LaplaceSum(),
     PrivateCount(),
+    NoisyHistogram(),
     OutputPerturbation(),
     ObjectivePerturbation(),
     EachAgainstTheRest(),

@@ -1,6 +1,7 @@
 """The only randomness in the library: exact integer noise on a public grid."""
 
 from discreet.noise.calibrated import gaussian_grid, laplace_grid
+from discreet.noise.discrete_laplace import LARGEST_RATE, UNIT_RATE
 from discreet.noise.grid import Grid, release_gaussian, release_laplace
 from discreet.noise.implementation import (
     delta_of_implementation,
@@ -12,7 +13,9 @@ from discreet.noise.radial_noise import RadialDraw, draw_radial
 
 __all__ = [
     "ALL_ROWS",
+    "LARGEST_RATE",
     "REHEARSAL",
+    "UNIT_RATE",
     "Grid",
     "Noise",
     "RadialDraw",

@@ -18,7 +18,7 @@ from discreet import _checks
 from discreet._types import Booleans, Integers
 from discreet._types import Words as WordArray
 from discreet.errors import InputError, InputTypeError, SealedError
-from discreet.noise import coin, law, selection, truncated_geometric, uniform
+from discreet.noise import coin, discrete_laplace, law, selection, truncated_geometric, uniform
 from discreet.noise.truncated_geometric import MOST_BITS
 from discreet.noise.words import CipherWords, WordSupply, check_cipher, fresh_words, source_of_words
 
@@ -76,6 +76,12 @@ class Noise(ABC):
         _checks.whole(count=count, at_least=0)
         _checks.whole(bits=bits, at_least=law.MIN_BITS, at_most=law.MAX_BITS)
         return law.draw(law.LAPLACE, self.words(), count, bits)
+
+    def discrete_laplace(self, count: int, rate: int) -> Integers:
+        """Return ``count`` integers k, each with chance proportional to exp(-|k| rate / 2**40)."""
+        _checks.whole(count=count, at_least=0)
+        _checks.whole(rate=rate, at_least=1, at_most=discrete_laplace.LARGEST_RATE)
+        return discrete_laplace.draw(self.words(), int(rate), int(count))
 
     def below(self, bound: int, count: int) -> WordArray:
         """Return ``count`` uniform integers among 0, 1, ..., bound - 1."""

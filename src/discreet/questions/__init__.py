@@ -2,6 +2,7 @@
 
 from discreet.questions.base import Question
 from discreet.questions.bounds import Bounds, Interval, Labels, LabelSet
+from discreet.questions.cell_counts import CellCounts
 from discreet.questions.choices import BestThreshold, ColumnQuantiles, LeastLoss
 from discreet.questions.locations import ColumnLocations
 from discreet.questions.mixture import Mixture
@@ -16,6 +17,7 @@ QUESTIONS: tuple[type[Question], ...] = (
     BestThreshold,
     ColumnLocations,
     ColumnQuantiles,
+    CellCounts,
     LeastLoss,
     Mixture,
     OneVsRest,
@@ -33,6 +35,7 @@ __all__ = [
     "QUESTIONS",
     "BestThreshold",
     "Bounds",
+    "CellCounts",
     "ColumnLocations",
     "ColumnQuantiles",
     "Interval",

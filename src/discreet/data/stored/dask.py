@@ -246,7 +246,7 @@ class DaskSource(Source):
             raise InputError(NO_ROWS)
         check_beside(
             bounds,
-            has_labels=encoding.target is not None,
+            has_labels=encoding.has_labels,
             has_weights=encoding.weight is not None,
             is_sparse=encoding.is_sparse,
         )

@@ -247,7 +247,7 @@ class ParquetFeed(Feed):
 
     @property
     def has_labels(self) -> bool:
-        return self.encoding.target is not None
+        return self.encoding.has_labels
 
     @property
     def has_weights(self) -> bool:

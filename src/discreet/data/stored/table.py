@@ -103,6 +103,8 @@ class Encoding:
         The declared labels; None if labels are numbers.
     beside
         Targets that are no labels but columns of numbers, after those of the features.
+    join
+        Makes the rows of what features and labels were encoded to; they carry no labels then.
 
     Examples
     --------
@@ -120,12 +122,18 @@ class Encoding:
     is_sparse: bool = False
     labels: tuple[Any, ...] | None = None
     beside: tuple[Wanted, ...] = ()
+    join: Callable[[Any, Vector], Any] | None = None
 
     @property
     def wanted(self) -> list[Wanted]:
         """All columns that are read."""
         extra = [column for column in (self.target, self.weight) if column is not None]
         return [*(self.features or ()), *self.beside, *extra]
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether rows carry labels."""
+        return self.target is not None and self.join is None
 
     @property
     def not_features(self) -> list[Wanted]:
@@ -174,6 +182,8 @@ class Encoding:
         if targets is not None:
             matrix = _side_by_side(matrix, targets)
         found = None if labels is None or self.label is None else self.label(labels)
+        if self.join is not None and found is not None:
+            return Piece(self.join(matrix, found), None, weights)
         return Piece(matrix, found, weights)
 
 

@@ -1,0 +1,250 @@
+"""Counts of cells with integer noise; proof in ``noisy_histogram.md``."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from discreet import _checks
+from discreet._types import Array, Integers, Vector
+from discreet.data import Block, OpenRows
+from discreet.errors import CalibrationError
+from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, grid_tolerances, public_facts
+from discreet.noise import (
+    LARGEST_RATE,
+    UNIT_RATE,
+    Grid,
+    Noise,
+    distance_of_gaussian,
+    gaussian_grid,
+    release_gaussian,
+)
+from discreet.privacy import (
+    Budget,
+    Gaussian,
+    Guarantee,
+    NoPrivacy,
+    Pure,
+    Unit,
+    compose,
+    gaussian_multiplier,
+    within,
+)
+from discreet.questions import CellCounts, Question
+from discreet.record import Tolerance
+
+LAWS = ("laplace", "gaussian")
+
+
+def count_cells(question: CellCounts, rows: OpenRows) -> Integers:
+    """Return how many rows are in each cell, one histogram after the other."""
+
+    def kernel(block: Block) -> Integers:
+        places = np.rint(block.rows())  # within the box: clipped, and never NaN
+        counts = []
+        for column, cells in enumerate(question.cells):
+            inside = np.clip(places[:, column], 0, cells - 1).astype(np.int64)
+            counts.append(np.bincount(inside, minlength=cells))
+        return np.concatenate(counts).astype(np.int64)
+
+    counts: Integers = rows.sum(kernel)
+    return counts
+
+
+@dataclass(frozen=True, eq=False)
+class ExactHistogramPlan(Plan):
+    """The counts as they are: what an infinite budget buys."""
+
+    question: CellCounts
+    guarantee: Guarantee
+
+    def run(self, rows: OpenRows, noise: Noise) -> Vector:
+        return count_cells(self.question, rows).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class LaplaceHistogramPlan(Plan):
+    """Integers of the discrete Laplace law on every count."""
+
+    question: CellCounts
+    changes: int
+    rate: int
+    guarantee: Guarantee
+    reason: str = ""
+
+    @property
+    def sensitivity(self) -> float:
+        """How far, in l1, the counts of neighbours can be apart."""
+        return float(self.changes)
+
+    @property
+    def scale(self) -> float:
+        """The scale of the noise: its chance falls by e over so many rows."""
+        return UNIT_RATE / self.rate
+
+    @property
+    def variance(self) -> float:
+        """The variance of the noise on one count."""
+        return discrete_variance(self.rate)
+
+    @property
+    def tolerances(self) -> tuple[Tolerance, ...]:
+        return (Tolerance("scale of the noise", self.scale),)
+
+    def run(self, rows: OpenRows, noise: Noise) -> Vector:
+        counts = count_cells(self.question, rows)
+        counts += noise.discrete_laplace(counts.size, self.rate)
+        return counts.astype(np.float64)
+
+    def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Array:
+        counts = count_cells(self.question, rows)
+        drawn = noise.discrete_laplace(draws * counts.size, self.rate).reshape(draws, -1)
+        return (counts + drawn).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianHistogramPlan(Plan):
+    """Gaussian noise on every count, and rounding to whole numbers."""
+
+    question: CellCounts
+    changes: int
+    grid: Grid
+    guarantee: Guarantee
+    reason: str = ""
+
+    @property
+    def sensitivity(self) -> float:
+        """How far, in l2, the counts of neighbours can be apart on the grid."""
+        return math.sqrt(self.changes) + self.grid.spread_l2(self.changes)
+
+    @property
+    def variance(self) -> float:
+        """The variance of the noise on one count, rounding included."""
+        return gaussian_variance(self.grid)
+
+    @property
+    def tolerances(self) -> tuple[Tolerance, ...]:
+        return grid_tolerances(self.grid)
+
+    def run(self, rows: OpenRows, noise: Noise) -> Vector:
+        counts = count_cells(self.question, rows).astype(np.float64)
+        return np.rint(release_gaussian(counts, self.grid, noise))
+
+    def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Array:
+        counts = count_cells(self.question, rows).astype(np.float64)
+        noisy = release_gaussian(np.tile(counts, draws), self.grid, noise)
+        return np.rint(noisy).reshape(draws, -1)
+
+
+HistogramPlan = ExactHistogramPlan | LaplaceHistogramPlan | GaussianHistogramPlan
+
+
+@dataclass(frozen=True)
+class NoisyHistogram(Mechanism):
+    """Counts of cells with discrete Laplace noise, or Gaussian noise where that is smaller.
+
+    Counts may come out negative: what is released is unbiased.
+
+    Parameters
+    ----------
+    law
+        ``"laplace"`` (pure epsilon), ``"gaussian"`` (needs a delta), or None for the one of
+        smaller variance.
+
+    Examples
+    --------
+    >>> from discreet.privacy import AddRemoveOne
+    >>> plan = NoisyHistogram().plan(CellCounts(34), Budget(0.5), AddRemoveOne())
+    >>> plan.scale, plan.guarantee.epsilon(0.0)
+    (2.0, 0.5)
+    """
+
+    law: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.law is not None:
+            _checks.one_of(LAWS, law=self.law)
+
+    @property
+    def name(self) -> str:
+        return "noisy_histogram"
+
+    def accepts(self, question: Question, unit: Unit) -> Verdict:
+        if isinstance(question, CellCounts):
+            return YES
+        return Verdict(False, "noisy_histogram counts rows in cells; use private_count for one.")
+
+    def _plan(self, question: CellCounts, budget: Budget, unit: Unit) -> HistogramPlan:
+        if not budget.is_private:
+            return ExactHistogramPlan(question, Guarantee(NoPrivacy(), unit))
+        changes = round(unit.spread(float(len(question.cells))))
+        if self.law == "laplace" or (self.law is None and budget.delta == 0):
+            return _plan_laplace(question, budget, unit, changes, "")
+        gaussian = _gaussian_grid(question, budget, changes)
+        laplace = discrete_variance(_rate(budget, changes))
+        is_better = gaussian_variance(gaussian) < laplace
+        if self.law is None and not is_better:
+            reason = "Laplace noise on the counts: its variance is smaller than that of Gaussian"
+            return _plan_laplace(question, budget, unit, changes, reason)
+        reason = "Gaussian noise on the counts" + (
+            ": its variance is smaller than that of Laplace" if is_better else ", as asked"
+        )
+        return _plan_gaussian(question, budget, unit, changes, gaussian, reason)
+
+
+def _rate(budget: Budget, changes: int) -> int:
+    """Return the largest rate, in units of 2**-40, that so many changed counts can afford."""
+    exact = math.floor(Fraction(budget.epsilon) * UNIT_RATE / changes)
+    rate = min(exact, LARGEST_RATE)
+    if changes > 1:
+        rate -= 1  # a sum of epsilons is rounded up
+    if rate < 1:
+        raise CalibrationError("epsilon is too small for a histogram; use a larger one.")
+    return rate
+
+
+def _plan_laplace(
+    question: CellCounts, budget: Budget, unit: Unit, changes: int, reason: str
+) -> LaplaceHistogramPlan:
+    rate = _rate(budget, changes)
+    profile = compose([Pure(rate / UNIT_RATE)] * changes)
+    guarantee = Guarantee(profile, unit, public_facts(question.bounds, unit))
+    return LaplaceHistogramPlan(question, changes, rate, guarantee, reason)
+
+
+def _gaussian_grid(question: CellCounts, budget: Budget, changes: int) -> Grid:
+    return gaussian_grid(
+        multiplier=gaussian_multiplier(budget, distance=distance_of_gaussian(question.total)),
+        sensitivity=math.sqrt(changes),
+        dimension=changes,
+        bound=float(question.max_rows),
+    )
+
+
+def _plan_gaussian(
+    question: CellCounts, budget: Budget, unit: Unit, changes: int, grid: Grid, reason: str
+) -> GaussianHistogramPlan:
+    reached = (math.sqrt(changes) + grid.spread_l2(changes)) / grid.scale
+    profile = within(Gaussian(reached * (1 + 1e-15)), distance_of_gaussian(question.total))
+    facts = public_facts(question.bounds, unit)
+    guarantee = Guarantee(profile, unit, facts, quoted_delta=budget.delta)
+    return GaussianHistogramPlan(question, changes, grid, guarantee, reason)
+
+
+def discrete_variance(rate: int) -> float:
+    """Return the variance 2 q / (1 - q)**2 of discrete Laplace noise, q = exp(-rate / 2**40).
+
+    Examples
+    --------
+    >>> round(discrete_variance(UNIT_RATE), 4)
+    1.8413
+    """
+    return 0.5 / math.sinh(min(rate / UNIT_RATE, 700.0) / 2) ** 2
+
+
+def gaussian_variance(grid: Grid) -> float:
+    """Return the variance of Gaussian noise that is rounded to whole numbers, or a bound on it."""
+    return grid.scale**2 + 1 / 12

@@ -1,0 +1,20 @@
+"""Private scores of released models, with intervals that cover sampling and privacy noise.
+
+One noisy histogram, class by bin of the score, serves them all; ``docs/metrics.md`` says how.
+"""
+
+from discreet.metrics.count_noise import CountNoise
+from discreet.metrics.private_scores import PrivateScore, Scores
+from discreet.metrics.score_bins import ScoreBins
+from discreet.metrics.scoring import private_score
+from discreet.metrics.two_classes import BinaryScores, Curve
+
+__all__ = [
+    "BinaryScores",
+    "CountNoise",
+    "Curve",
+    "PrivateScore",
+    "ScoreBins",
+    "Scores",
+    "private_score",
+]

@@ -1,0 +1,136 @@
+"""A table whose rows become cells: outputs of models and a label, joined row by row.
+
+Accepted by types and shapes; cells are read after the charge, each row by itself.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet._types import Array, Vector
+from discreet.data.encoded import EncodedSource
+from discreet.data.frame import Frame
+from discreet.data.given_column import GivenColumn
+from discreet.data.source import Source
+from discreet.data.stored import Encoding, OpenedTable, Wanted, is_table, open_table
+from discreet.errors import InputError
+from discreet.estimators.base import accept_target, check_lengths
+from discreet.estimators.classes import encode_labels
+from discreet.estimators.targets import ClassTarget, LabelTarget
+from discreet.metrics.row_outputs import ModelOutputs, ReadableRows
+
+Join = Callable[[Array, Vector], Array]
+"""Makes the cells of rows, a line for each, of the outputs of models and of labels."""
+
+
+class ScoredTable(ABC):
+    """Rows with outputs and labels, not yet read."""
+
+    @property
+    @abstractmethod
+    def count(self) -> int | None:
+        """The number of rows if it is known without reading; private unless the unit says not."""
+
+    @abstractmethod
+    def source(self, join: Join, width: int) -> Source:
+        """Return the rows as cells: ``width`` numbers for each."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TableInMemory(ScoredTable):
+    """Arrays, lists, frames, Arrow."""
+
+    rows: tuple[ReadableRows, ...]
+    labels: GivenColumn
+    target: LabelTarget
+
+    @property
+    def count(self) -> int:
+        return self.rows[0].count
+
+    def source(self, join: Join, width: int) -> Source:
+        def encode() -> tuple[Any, Any, Any]:
+            with np.errstate(all="ignore"):
+                outputs = np.hstack([rows.read() for rows in self.rows])
+                return join(outputs, read_labels(self.target, self.labels)), None, None
+
+        return EncodedSource((self.count, width), encode)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StoredElsewhere(ScoredTable):
+    """Parquet files, Dask."""
+
+    models: tuple[ModelOutputs, ...]
+    table: OpenedTable
+    target: LabelTarget
+
+    @property
+    def count(self) -> None:
+        return None
+
+    def source(self, join: Join, width: int) -> Source:
+        columns = [model.columns(self.table) for model in self.models]
+        named = [column for listed in columns if listed is not None for column in listed]
+        wanted = tuple({column.name: column for column in named}.values())
+        models, target = self.models, self.target
+
+        def encode(rows: Any) -> Array:
+            with np.errstate(all="ignore"):
+                pairs = zip(models, columns, strict=True)
+                return np.hstack([_read(model, listed, rows) for model, listed in pairs])
+
+        encoding = Encoding(
+            wanted if named else None,
+            encode,
+            width,
+            label=lambda cells: read_labels(target, cells),
+            labels=target.values,
+            join=join,
+        )
+        return self.table.source(encoding)
+
+
+def _read(model: ModelOutputs, columns: Sequence[Wanted] | None, rows: Any) -> Array:
+    if isinstance(rows, Frame) and columns is not None:
+        return model.read(rows.only(column.name for column in columns))
+    return model.read(rows) if len(rows) else np.zeros((0, model.width))
+
+
+def read_labels(target: LabelTarget, cells: Any) -> Vector:
+    """Return labels, each by itself: places among the classes, or numbers; NaN for no label."""
+    if isinstance(target, ClassTarget):
+        return encode_labels(cells, target.classes)
+    return target.read(cells)
+
+
+def accept_table(
+    models: tuple[ModelOutputs, ...], label: LabelTarget, X: Any, y: Any, target: str | None
+) -> ScoredTable:
+    """Accept a table by its types and shape, for every model; no cell is read.
+
+    Parameters
+    ----------
+    models
+        Whose outputs are asked for.
+    label
+        What is declared about labels.
+    X, y
+        Rows and labels, as for a fit.
+    target
+        The column of labels of a stored table.
+    """
+    if is_table(X):
+        return StoredElsewhere(models, open_table(X, y, target=target), label)
+    if target is not None:
+        raise InputError("target names a column of stored tables; pass y with arrays.")
+    rows = tuple(model.accept(X) for model in models)
+    labels = accept_target(models[0].model, y)
+    check_lengths(rows[0].count, len(labels))
+    label.check(labels)
+    return TableInMemory(rows, labels, label)

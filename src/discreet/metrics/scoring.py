@@ -1,0 +1,351 @@
+"""Private scores of released models: accept, charge, count cells, read scores off the counts."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet import _checks
+from discreet._types import Array, Vector
+from discreet.data import Rows
+from discreet.errors import InputError
+from discreet.estimators.base import is_count_told, noise_from
+from discreet.estimators.targets import ClassTarget, LabelTarget
+from discreet.gate import release
+from discreet.ledger import AbstractLedger
+from discreet.mechanisms import NoisyHistogram
+from discreet.metrics.count_noise import CountNoise
+from discreet.metrics.private_scores import Scores
+from discreet.metrics.row_outputs import ModelOutputs, outputs_of
+from discreet.metrics.score_bins import ScoreBins, bins_for
+from discreet.metrics.scored_table import Join, ScoredTable, accept_table
+from discreet.metrics.two_classes import (
+    BINARY_METRICS,
+    CONFUSION_METRICS,
+    PROBABILITY_METRICS,
+    BinaryScores,
+)
+from discreet.noise import Noise
+from discreet.privacy import Budget, Unit, unit_named
+from discreet.questions import CellCounts
+from discreet.record import Fact, Origin, Release
+
+
+@dataclass(frozen=True, eq=False)
+class Charging:
+    """Who is protected, what may be spent, and where it is booked.
+
+    Parameters
+    ----------
+    budget, unit
+        What the release may spend, and who is protected.
+    ledger
+        Where it is paid for; None keeps no books.
+    noise
+        The source of randomness.
+    max_rows
+        A public bound on the number of rows.
+    purpose
+        What the ledger writes beside the charge.
+    """
+
+    budget: Budget
+    unit: Unit
+    ledger: AbstractLedger | None
+    noise: Noise
+    max_rows: int
+    purpose: str
+
+    def law(self, histograms: int) -> CountNoise:
+        """Return the law of the noise on the counts of so many histograms."""
+        question = CellCounts((2,) * histograms, max_rows=self.max_rows)
+        return CountNoise.of_plan(NoisyHistogram().plan(question, self.budget, self.unit))
+
+    def expected_rows(self, table: ScoredTable, hint: int | None) -> int | None:
+        """Return how many rows to expect: as declared, or counted where that is no secret."""
+        is_told = is_count_told(self.budget, self.unit, self.ledger)
+        return table.count if hint is None and is_told else hint
+
+    def release(
+        self, table: ScoredTable, cells: tuple[int, ...], join: Join, facts: Iterable[Fact]
+    ) -> Release:
+        """Charge the ledger, read the rows and release noisy counts of cells.
+
+        Parameters
+        ----------
+        table
+            The rows.
+        cells
+            How many cells each histogram has.
+        join
+            Makes the cells of rows.
+        facts
+            What is declared.
+        """
+        source = table.source(join, len(cells))
+        is_told = is_count_told(self.budget, self.unit, self.ledger) and source.knows_count
+        most = source.count if is_told else self.max_rows
+        question = CellCounts(cells, max_rows=most)
+        return release(
+            NoisyHistogram(),
+            question,
+            Rows(source, bounds=question.bounds, unit=self.unit),
+            budget=self.budget,
+            ledger=self.ledger,
+            noise=self.noise,
+            purpose=self.purpose,
+            facts=facts,
+        )
+
+
+class ScoreTask(ABC):
+    """What is counted to score a model."""
+
+    label: LabelTarget
+
+    @abstractmethod
+    def score(self, table: ScoredTable, charging: Charging) -> Scores:
+        """Release counts and return the scores."""
+
+
+@dataclass(frozen=True, eq=False)
+class BinaryCells:
+    """The cell of a row: zero if it cannot be scored, then class by class, bin by bin.
+
+    Parameters
+    ----------
+    thresholds
+        The outputs between bins.
+
+    Examples
+    --------
+    >>> cells = BinaryCells(np.array([0.0]))
+    >>> cells(np.array([[-1.0], [0.5], [np.nan]]), np.array([0.0, 1.0, 1.0])).ravel()
+    array([1., 4., 0.])
+    """
+
+    thresholds: Vector
+
+    def __call__(self, outputs: Array, labels: Vector) -> Array:
+        scores = outputs[:, 0]
+        unknown = np.isnan(scores) | np.isnan(labels)
+        bins = np.searchsorted(self.thresholds, scores, side="left")
+        cells = 1 + np.where(unknown, 0.0, labels) * (self.thresholds.size + 1) + bins
+        return np.where(unknown, 0.0, cells)[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class BinaryTask(ScoreTask):
+    """Two classes: one histogram, class by bin of the score.
+
+    Parameters
+    ----------
+    outputs
+        The model.
+    label
+        The classes.
+    metrics
+        The scores that are asked for.
+    threshold
+        The probability above which the second class is predicted.
+    n_hint
+        How many rows to expect.
+    on_training_rows
+        Whether the model was fitted on the rows.
+    """
+
+    outputs: ModelOutputs
+    label: LabelTarget
+    metrics: tuple[str, ...]
+    threshold: float
+    n_hint: int | None
+    on_training_rows: bool
+
+    def __post_init__(self) -> None:
+        _check_metrics(self.metrics, BINARY_METRICS)
+        asked = [name for name in self.metrics if name in PROBABILITY_METRICS]
+        if asked and not self.outputs.has_probabilities:
+            raise InputError(
+                f"{asked[0]} needs probabilities, and the model gives none; leave it out."
+            )
+        if self.threshold != 0.5 and not self.outputs.has_probabilities:
+            raise InputError("threshold is a probability, and the model gives none; leave it out.")
+
+    def score(self, table: ScoredTable, charging: Charging) -> BinaryScores:
+        noise = charging.law(1)
+        bins = ScoreBins(self._bins(table, charging, noise), self.threshold)
+        join = BinaryCells(self.outputs.thresholds(bins.edges))
+        facts = (*_facts(self.label), _bin_fact(bins))
+        released = charging.release(table, (1 + 2 * bins.total,), join, facts)
+        return BinaryScores(
+            released,
+            noise,
+            bins,
+            self.metrics,
+            has_probabilities=self.outputs.has_probabilities,
+            on_training_rows=self.on_training_rows,
+        )
+
+    def _bins(self, table: ScoredTable, charging: Charging, noise: CountNoise) -> int:
+        if set(self.metrics) <= set(CONFUSION_METRICS):
+            return 2
+        rows = charging.expected_rows(table, self.n_hint)
+        return bins_for(rows, math.sqrt(2 / noise.variance) if noise.variance else math.inf)
+
+
+def _check_metrics(asked: tuple[str, ...], known: tuple[str, ...]) -> None:
+    for name in asked:
+        if name not in known:
+            raise InputError(f"metrics must be among {', '.join(known)}; got {name!r}.")
+    if not asked:
+        raise InputError(f"metrics must name at least one of {', '.join(known)}.")
+
+
+def _facts(label: LabelTarget) -> tuple[Fact, ...]:
+    model = Fact("model", "released or public before these rows were read", Origin.DECLARED)
+    return (model, label.fact)
+
+
+def _bin_fact(bins: ScoreBins) -> Fact:
+    words = f"{bins.total} bins of the log-odds, at fixed edges"
+    return Fact("scores", words, Origin.CHOSEN)
+
+
+def private_score(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    metrics: Iterable[str] | None = None,
+    *,
+    epsilon: float = 1.0,
+    delta: float = 0.0,
+    unit: str | Unit = "add_remove",
+    ledger: AbstractLedger | None = None,
+    target: str | None = None,
+    purpose: str = "",
+    threshold: float = 0.5,
+    n_hint: int | None = None,
+    on_training_rows: bool = False,
+    max_rows: int = 2**23,
+    rehearsal: int | None = None,
+) -> Scores:
+    """PrivateScore a released model on private rows, with intervals; the ledger is charged first.
+
+    Rows are counted, class by bin of the score, with integer noise on every count. All scores are
+    made of these counts, so that several cost no more than one.
+
+    Parameters
+    ----------
+    model
+        A fitted classifier. It must be public: released privately before, or fitted on public
+        rows. Linear models of this library are fast; others are asked about one row at a time.
+    X
+        Rows, as for ``fit``: an array, a frame, an Arrow table, the path of Parquet files, Dask.
+    y
+        One label for each row; left out if labels are a column of a stored table. A record whose
+        label is no class of the model's, or that cannot be scored, is counted apart.
+    metrics
+        Names of scores; by default accuracy, area under the ROC curve and log loss, as far as the
+        model gives probabilities. If all of them are of the confusion matrix, fewer cells are
+        counted.
+    epsilon, delta
+        What the release may spend. Noise is integer Laplace (pure epsilon), unless Gaussian noise
+        is smaller, which it is for large deltas only.
+    unit
+        Who is protected: ``"add_remove"`` or ``"replace"``.
+    ledger
+        Where it is paid for; None keeps no books.
+    target
+        The column of a stored table that holds the labels.
+    purpose
+        What the ledger writes beside the charge; ``"private_score"`` if left out.
+    threshold
+        The probability above which the second of two classes is predicted.
+    n_hint
+        Roughly how many rows there are, from public knowledge; it chooses the number of bins. By
+        default their number where that is public, and 16 bins otherwise.
+    on_training_rows
+        Whether these rows were used to fit or to choose the model. Intervals then are about these
+        rows alone. Fit and scores both count, one after the other.
+    max_rows
+        A public bound on the number of rows.
+    rehearsal
+        A whole number for repeatable noise, which is not private; None for real noise.
+
+    Returns
+    -------
+    Scores
+        Scores by name, each with ``value`` and ``interval(level)``; ``release_`` and the noisy
+        counts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet.linear_model import LogisticRegression
+    >>> X = np.linspace(-1, 1, 4000)[:, None]
+    >>> y = (X[:, 0] + 0.5 * np.sin(40 * X[:, 0]) > 0).astype(int)
+    >>> model = LogisticRegression(epsilon=1.0, delta=0.0, classes=[0, 1]).fit(X[::2], y[::2])
+    >>> scores = private_score(model, X[1::2], y[1::2], ["accuracy", "roc_auc"], epsilon=1.0)
+    >>> low, high = scores["accuracy"].interval(0.95)
+    >>> bool(0 <= low < scores["accuracy"].value < high <= 1)
+    True
+    """
+    outputs = outputs_of(model)
+    charging = charging_of(epsilon, delta, unit, ledger, rehearsal, max_rows,
+                           purpose or "private_score")  # fmt: skip
+    _checks.instance(bool, on_training_rows=on_training_rows)
+    if n_hint is not None:
+        _checks.whole(n_hint=n_hint, at_least=1)
+    task = _task(outputs, metrics, threshold, n_hint, on_training_rows)
+    table = accept_table((outputs,), task.label, X, y, target)
+    return task.score(table, charging)
+
+
+def charging_of(
+    epsilon: float,
+    delta: float,
+    unit: str | Unit,
+    ledger: AbstractLedger | None,
+    rehearsal: int | None,
+    max_rows: int,
+    purpose: str,
+) -> Charging:
+    """Return what is spent, checked.
+
+    Parameters
+    ----------
+    epsilon, delta
+        What the release may spend.
+    unit
+        Who is protected.
+    ledger
+        Where it is paid for.
+    rehearsal
+        A seed for repeatable noise; None for real noise.
+    max_rows
+        A public bound on the number of rows.
+    purpose
+        What the ledger writes beside the charge.
+    """
+    _checks.instance(str, purpose=purpose)
+    budget = Budget(epsilon, delta)
+    return Charging(budget, unit_named(unit), ledger, noise_from(rehearsal), max_rows, purpose)
+
+
+def _task(
+    outputs: ModelOutputs,
+    metrics: Iterable[str] | None,
+    threshold: float,
+    n_hint: int | None,
+    on_training_rows: bool,
+) -> ScoreTask:
+    label = ClassTarget(outputs.classes, is_found=False)
+    if metrics is None:
+        metrics = ("accuracy", "roc_auc", *(["log_loss"] if outputs.has_probabilities else []))
+    names = (metrics,) if isinstance(metrics, str) else tuple(metrics)
+    return BinaryTask(outputs, label, names, threshold, n_hint, on_training_rows)

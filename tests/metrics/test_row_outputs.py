@@ -1,0 +1,153 @@
+"""What a model says of a row is, to the last bit, a function of that row alone."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.linear_model import LogisticRegression as PlainLogistic
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC as PlainSVC
+
+from discreet.errors import InputError, InputTypeError
+from discreet.estimators.features import product_by_row
+from discreet.linear_model import LinearClassifier, LogisticRegression, PoissonRegressor
+from discreet.metrics.row_outputs import outputs_of
+from discreet.metrics.score_bins import ScoreBins
+from discreet.preprocessing import Category, Numeric
+from discreet.svm import LinearSVC
+
+
+def _table(rows=257, width=16, seed=1):
+    draw = np.random.default_rng(seed)
+    X = draw.standard_normal((rows, width))
+    return X, (X[:, 0] + draw.standard_normal(rows) > 0).astype(int)
+
+
+def _fitted(model, X, y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(X, y)
+
+
+X, Y = _table()
+LINEAR = _fitted(LogisticRegression(epsilon=1.0, delta=0.0, data_norm=6.0, classes=[0, 1]), X, Y)
+
+
+@pytest.mark.parametrize("width", [1, 5, 16, 109])
+@pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray, sparse.csr_array])
+def test_rows_are_multiplied_each_by_itself(width, layout):
+    draw = np.random.default_rng(width)
+    rows, coef = draw.standard_normal((130, width)), draw.standard_normal((2, width))
+    rows[draw.random(rows.shape) < 0.3] = 0.0
+    whole = product_by_row(layout(rows), coef)
+    np.testing.assert_allclose(whole, rows @ coef.T, rtol=0, atol=1e-12 * width)
+    for kept in (range(129), range(1, 130), range(0, 130, 3), [77]):
+        some = product_by_row(layout(rows[list(kept)]), coef)
+        assert np.array_equal(some, whole[list(kept)])
+
+
+def test_products_of_matrices_are_not_made_each_by_itself():
+    # Why the products above are not BLAS's: somewhere a row fewer changes the bits of others.
+    draw = np.random.default_rng(0)
+    changed = 0
+    for width in (5, 16, 109, 500):
+        rows, coef = draw.standard_normal((203, width)), draw.standard_normal(width)
+        for layout in (np.ascontiguousarray, np.asfortranarray):
+            for last in (202, 201, 200, 199):
+                whole, some = layout(rows) @ coef, layout(rows[:last]) @ coef
+                changed += int((whole[:last] != some).sum())
+    if not changed:
+        pytest.skip("this BLAS treats all rows of these shapes alike")
+    assert changed > 0
+
+
+def test_bins_of_a_linear_model_are_those_of_its_probabilities():
+    bins = ScoreBins(16)
+    outputs = outputs_of(LINEAR)
+    margins = outputs.read(X)[:, 0]
+    places = np.searchsorted(outputs.thresholds(bins.edges), margins, side="left")
+    chances = LINEAR.predict_proba(X)[:, 1]
+    expected = np.searchsorted(1 / (1 + np.exp(-bins.edges)), chances, side="left")
+    assert np.array_equal(places, expected)
+    assert np.array_equal(bins.is_above[places], LINEAR.predict(X) == 1)
+
+
+@pytest.mark.parametrize("loss", [LogisticRegression, LinearClassifier])
+def test_thresholds_rise_with_the_edges_and_are_finite(loss):
+    model = _fitted(loss(epsilon=1.0, delta=1e-6, data_norm=6.0, classes=[0, 1]), X, Y)
+    thresholds = outputs_of(model).thresholds(ScoreBins(32).edges)
+    assert np.isfinite(thresholds).all()
+    assert (np.diff(thresholds) > 0).all()
+    assert thresholds[15] == 0.0
+
+
+@pytest.mark.parametrize("model", [PlainLogistic(), PlainSVC()], ids=["chances", "margins"])
+def test_a_foreign_model_is_asked_about_one_row_at_a_time(model):
+    fitted = model.fit(X, Y)
+    outputs = outputs_of(fitted)
+    whole = outputs.accept(X).read()
+    assert np.array_equal(outputs.accept(X[3:50]).read(), whole[3:50])
+    assert outputs.has_probabilities == hasattr(model, "predict_proba")
+    above = whole[:, 0] > outputs.thresholds(np.zeros(1))[0]
+    assert np.array_equal(above, fitted.predict(X) == 1)
+
+
+def test_a_row_that_a_foreign_model_refuses_has_no_outputs_and_spoils_no_other():
+    fitted = PlainLogistic().fit(X, Y)
+    broken = X.copy()
+    broken[7, 2] = np.nan
+    outputs = outputs_of(fitted)
+    said, expected = outputs.accept(broken).read(), outputs.accept(X).read()
+    assert np.isnan(said[7]).all()
+    assert np.array_equal(np.delete(said, 7, axis=0), np.delete(expected, 7, axis=0))
+
+
+def test_declared_columns_of_frames_are_read_each_row_by_itself():
+    draw = np.random.default_rng(3)
+    frame = pd.DataFrame({"age": draw.uniform(0, 100, 80), "ward": draw.choice(["a", "b"], 80)})
+    y = (frame["age"] > 50).astype(int)
+    columns = {"age": Numeric(0, 100), "ward": Category(["a", "b"])}
+    for delta in (0.0, 1e-6):
+        model = LinearClassifier(epsilon=3.0, delta=delta, columns=columns, classes=[0, 1])
+        outputs = outputs_of(_fitted(model, frame, y))
+        whole = outputs.accept(frame).read()
+        np.testing.assert_allclose(whole[:, 0], model.decision_function(frame), atol=1e-9)
+        assert np.array_equal(outputs.accept(frame[5:60]).read(), whole[5:60])
+
+
+def test_counts_are_predicted_each_row_by_itself():
+    model = PoissonRegressor(epsilon=5.0, delta=0.0, data_norm=6.0, max_count=9)
+    outputs = outputs_of(_fitted(model, X, np.abs(Y) + 1))
+    whole = outputs.read(X)
+    np.testing.assert_allclose(whole[:, 0], model.predict(X), rtol=1e-12)
+    assert np.array_equal(outputs.read(X[9:40]), whole[9:40])
+
+
+@pytest.mark.parametrize(
+    ("model", "kind", "words"),
+    [
+        (LogisticRegression(), InputError, "not fitted"),
+        (PlainLogistic(), InputError, "not fitted"),
+        (LogisticRegression, InputTypeError, "fitted classifier"),
+        (StandardScaler().fit(X), InputTypeError, "fitted classifier"),
+        (KMeans(2, n_init=1).fit(X), InputTypeError, "fitted classifier"),
+    ],
+)
+def test_what_is_no_fitted_model_is_refused(model, kind, words):
+    with pytest.raises(kind, match=words):
+        outputs_of(model)
+
+
+def test_other_columns_are_refused():
+    for model in (LINEAR, PlainLogistic().fit(X, Y), _fitted(LinearSVC(classes=[0, 1]), X, Y)):
+        with pytest.raises(InputError, match="16 columns"):
+            outputs_of(model).accept(X[:, :3])
+    frame = pd.DataFrame(X, columns=[f"c{place}" for place in range(16)])
+    named = _fitted(LogisticRegression(delta=0.0, data_norm=6.0, classes=[0, 1]), frame, Y)
+    with pytest.raises(InputError, match="names"):
+        outputs_of(named).accept(frame[frame.columns[::-1]])

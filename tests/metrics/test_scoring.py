@@ -1,0 +1,187 @@
+"""Private scores: what is charged, what is read, and what one record can change."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import dask.array
+import dask.dataframe
+import numpy as np
+import pandas as pd
+import polars
+import pyarrow
+import pytest
+from pyarrow import parquet
+from scipy import sparse
+
+from discreet import Budget, MemoryLedger
+from discreet.errors import BudgetExceeded, InputError, InputTypeError, RehearsalWarning
+from discreet.ledger import State
+from discreet.linear_model import LinearClassifier, LogisticRegression
+from discreet.metrics import private_score
+from discreet.metrics.scoring import BinaryCells
+from discreet.preprocessing import Numeric
+from discreet.svm import LinearSVC
+
+pytestmark = pytest.mark.filterwarnings("ignore::discreet.errors.RehearsalWarning")
+
+
+def _rows(count=600, seed=3):
+    draw = np.random.default_rng(seed)
+    X = draw.standard_normal((count, 3))
+    y = (X @ [1.0, -2.0, 0.5] + draw.logistic(size=count) > 0).astype(int)
+    return X, y
+
+
+X, Y = _rows()
+FRAME = pd.DataFrame(X, columns=list("abc"))
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    PLAIN = LogisticRegression(epsilon=3.0, delta=0.0, data_norm=4.0, classes=[0, 1]).fit(X, Y)
+    COLUMNS = {name: Numeric(-3, 3) for name in "abc"}
+    NAMED = LinearClassifier(epsilon=3.0, delta=1e-6, columns=COLUMNS, classes=[0, 1])
+    NAMED.fit(FRAME, Y)
+    MARGINS = LinearSVC(epsilon=3.0, delta=0.0, data_norm=4.0, classes=[0, 1]).fit(X, Y)
+
+
+def test_every_door_leads_to_the_same_counts(tmp_path):
+    parquet.write_table(pyarrow.table(FRAME.assign(ill=Y)), tmp_path / "a.parquet")
+    stored = dask.dataframe.from_pandas(FRAME.assign(ill=Y), npartitions=3)
+    expected = private_score(NAMED, FRAME, Y, rehearsal=1).counts
+    for rows, labels, target in [
+        (pyarrow.table(FRAME), Y, None),
+        (polars.from_pandas(FRAME), Y.tolist(), None),
+        (str(tmp_path), None, "ill"),
+        (stored, None, "ill"),
+    ]:
+        found = private_score(NAMED, rows, labels, target=target, rehearsal=1)
+        assert np.array_equal(found.counts, expected)
+    expected = private_score(PLAIN, X, Y, rehearsal=1).counts
+    chunks = dask.array.from_array(X, chunks=(130, 3)), dask.array.from_array(Y, chunks=130)
+    for rows, labels in [
+        (X.tolist(), Y),
+        (sparse.csr_array(X), Y),
+        (np.asfortranarray(X), Y),
+        chunks,
+    ]:
+        assert np.array_equal(private_score(PLAIN, rows, labels, rehearsal=1).counts, expected)
+
+
+def test_the_ledger_is_charged_once_for_all_scores():
+    ledger = MemoryLedger(Budget(1.0))
+    scores = private_score(PLAIN, X, Y, epsilon=0.25, ledger=ledger, purpose="test of a model")
+    (entry,) = ledger.history()
+    assert (entry.state, entry.purpose) == (State.RELEASED, "test of a model")
+    assert ledger.spent(0.0) == pytest.approx(0.25)
+    assert scores.privacy_.epsilon(0.0) == 0.25
+    assert scores.release_.mechanism == "noisy_histogram"
+    assert np.array_equal(scores.release_.value, scores.counts)
+    assert len(scores["f1"].interval()) == 2  # asked for afterwards, at no cost
+    assert len(ledger.history()) == 1
+
+
+def test_nothing_is_read_before_the_charge(monkeypatch):
+    def fail(*_):
+        raise AssertionError("rows were read")
+
+    monkeypatch.setattr("discreet.metrics.row_outputs.LinearOutputs.read", fail)
+    monkeypatch.setattr("discreet.metrics.scored_table.read_labels", fail)
+    ledger = MemoryLedger(Budget(0.5))
+    with pytest.raises(BudgetExceeded):
+        private_score(PLAIN, X, Y, epsilon=1.0, ledger=ledger)
+    assert ledger.history() == ()
+
+
+@pytest.mark.parametrize("model", [PLAIN, MARGINS], ids=["probabilities", "margins"])
+@pytest.mark.parametrize(
+    ("row", "label"),
+    [([9.0, 9.0, 9.0], 1), ([np.nan, 0.0, 0.0], 0), ([0.0, 0.0, 0.0], 7), ([np.inf, 1.0, 1.0], 1)],
+)
+def test_one_record_changes_one_cell_by_one(model, row, label):
+    exact = {"metrics": ["roc_auc"], "epsilon": math.inf, "n_hint": 10**6}
+    before = private_score(model, X, Y, **exact).counts
+    for place in (0, 301, 600):
+        rows = np.insert(X, place, [row], axis=0)
+        after = private_score(model, rows, np.insert(Y, place, label), **exact).counts
+        assert np.abs(after - before).sum() == 1
+
+
+def test_a_record_that_cannot_be_scored_is_counted_apart():
+    labels = Y.astype(float)
+    labels[:5] = np.nan
+    counts = private_score(PLAIN, X, labels, epsilon=math.inf).counts
+    assert counts[0] == 5
+    assert counts.sum() == len(X)
+
+
+def test_scores_of_the_confusion_matrix_need_four_cells():
+    scores = private_score(PLAIN, X, Y, ["accuracy", "f1"], rehearsal=1)
+    assert scores.counts.size == 5
+    assert list(scores) == ["accuracy", "f1"]
+    assert private_score(PLAIN, X, Y, rehearsal=1).bins.total == 16
+    assert private_score(PLAIN, X, Y, n_hint=50_000, rehearsal=1).bins.total == 32
+    assert private_score(PLAIN, X, Y, unit="replace", rehearsal=1).bins.total == 8  # 600 rows
+
+
+def test_accuracy_without_noise_is_that_of_predictions():
+    exact = private_score(PLAIN, X, Y, ["accuracy"], epsilon=math.inf)
+    assert exact["accuracy"].value == pytest.approx((PLAIN.predict(X) == Y).mean())
+    other = private_score(PLAIN, X, Y, ["accuracy"], epsilon=math.inf, threshold=0.7)
+    said = PLAIN.predict_proba(X)[:, 1] > 0.7
+    assert other["accuracy"].value == pytest.approx((said == Y).mean())
+
+
+def test_gaussian_noise_is_used_where_it_is_smaller():
+    assert private_score(PLAIN, X, Y, delta=1e-6, rehearsal=1).noise.law == "laplace"
+    assert private_score(PLAIN, X, Y, delta=0.2, rehearsal=1).noise.law == "gaussian"
+
+
+def test_text_classes_are_scored():
+    names = np.array(["no", "yes"])[Y]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = LogisticRegression(epsilon=3.0, delta=0.0, data_norm=4.0, classes=["no", "yes"])
+        model.fit(X, names)
+    exact = private_score(model, X, names, ["accuracy"], epsilon=math.inf)
+    assert exact["accuracy"].value == pytest.approx((model.predict(X) == names).mean())
+    with pytest.raises(InputTypeError):
+        private_score(model, X, Y)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"metrics": ["accuracy", "loss"]}, "metrics must be among"),
+        ({"metrics": []}, "at least one"),
+        ({"epsilon": -1.0}, "epsilon"),
+        ({"threshold": 1.5}, "threshold"),
+        ({"n_hint": 0}, "n_hint"),
+        ({"target": "ill"}, "target names a column"),
+        ({"y": None}, "y to be passed"),
+        ({"y": Y[:5]}, "as many rows"),
+    ],
+)
+def test_what_is_asked_wrongly_is_refused_before_the_charge(options, words):
+    ledger = MemoryLedger(Budget(10.0))
+    with pytest.raises(InputError, match=words):
+        private_score(PLAIN, X, **{"y": Y, "ledger": ledger, **options})
+    assert ledger.history() == ()
+
+
+def test_log_loss_of_margins_is_refused():
+    with pytest.raises(InputError, match="probabilities"):
+        private_score(MARGINS, X, Y, ["log_loss"])
+    assert list(private_score(MARGINS, X, Y, rehearsal=1)) == ["accuracy", "roc_auc"]
+
+
+def test_a_rehearsal_promises_nothing():
+    with pytest.warns(RehearsalWarning):
+        scores = private_score(PLAIN, X, Y, rehearsal=4)
+    assert not scores.release_.is_private
+
+
+def test_cells_of_rows_at_an_edge_are_those_below_it():
+    cells = BinaryCells(np.array([-1.0, 0.0, 1.0]))
+    outputs = np.array([[-1.0], [0.0], [np.nextafter(0.0, 1.0)], [5.0]])
+    assert cells(outputs, np.ones(4)).ravel().tolist() == [5.0, 6.0, 7.0, 8.0]
