@@ -36,6 +36,11 @@ class Cell:
         Whether fewer rows stood in for ``n``.
     refusal
         Why the mechanism refuses; empty if it does not.
+    log_loss, auc
+        Of the probabilities of classes, means over made-up worlds; with three or more classes AUC
+        is the mean of each class from the rest. None for regressions and refusals.
+    log_loss_without_privacy, auc_without_privacy
+        The means without noise.
 
     Examples
     --------
@@ -52,6 +57,10 @@ class Cell:
     without_privacy: float
     is_scaled: bool
     refusal: str = ""
+    log_loss: float | None = None
+    auc: float | None = None
+    log_loss_without_privacy: float | None = None
+    auc_without_privacy: float | None = None
 
     @property
     def excess(self) -> float | None:

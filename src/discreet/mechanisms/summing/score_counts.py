@@ -16,15 +16,8 @@ from discreet._types import Array, Integers, Vector
 from discreet.data import Block, OpenRows
 from discreet.errors import PrivacyError
 from discreet.geometry.norms import pairwise_sums
-from discreet.noise import (
-    Grid,
-    Noise,
-    distance_of_gaussian,
-    gaussian_grid,
-    laplace_grid,
-    release_gaussian,
-    release_laplace,
-)
+from discreet.mechanisms.summing.totals import INTEGER_ROOM
+from discreet.noise import Grid, Noise, distance_of_gaussian, gaussian_grid, laplace_grid
 from discreet.privacy import Budget, Gaussian, Laplace, Profile, Unit, gaussian_multiplier, within
 
 BINS = 24
@@ -74,7 +67,7 @@ class ScoreCounts:
         unit
             Who is protected.
         max_rows
-            A public bound on a count.
+            A public bound on a count, for integers that add up without overflow.
         """
         if not budget.is_private:
             return cls(None, None, False)
@@ -84,7 +77,8 @@ class ScoreCounts:
                 epsilon=COUNTED_SHARE * budget.epsilon,
                 sensitivity=moved,
                 dimension=CELLS,
-                bound=max_rows,
+                bound=1.0,
+                room=INTEGER_ROOM / max_rows,
             )
             reached = (moved + grid.spread_l1(CELLS)) / grid.scale * (1 + 1e-15)
             return cls(grid, Laplace(reached), True)
@@ -93,7 +87,8 @@ class ScoreCounts:
             multiplier=gaussian_multiplier(budget) / math.sqrt(COUNTED_SHARE),
             sensitivity=apart,
             dimension=CELLS,
-            bound=max_rows,
+            bound=1.0,
+            room=INTEGER_ROOM / max_rows,
         )
         reached = (apart + grid.spread_l2(CELLS)) / grid.scale * (1 + 1e-15)
         return cls(grid, within(Gaussian(reached), distance_of_gaussian(CELLS)), False)
@@ -117,11 +112,13 @@ class ScoreCounts:
         noise
             The source of randomness.
         """
-        counts = count_scores(rows, coefficients).astype(np.float64)
+        counts = count_scores(rows, coefficients)
         if self.grid is None:
-            return counts
-        release = release_laplace if self.is_pure else release_gaussian
-        return release(counts, self.grid, noise)
+            return counts.astype(np.float64)
+        units = counts * self.grid.snap([1.0])
+        draw = noise.laplace if self.is_pure else noise.gaussian
+        units += draw(units.size, self.grid.bits)
+        return self.grid.values(units)
 
 
 def count_scores(rows: OpenRows, coefficients: Vector) -> Integers:
