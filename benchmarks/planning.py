@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from probability_scores import Scores, score_model
 
 import tables
 from discreet import LinearClassifier, LinearRegressor
@@ -25,9 +26,13 @@ NUMBERS = ("california_housing",)
 
 
 def measured(make, table: tables.Declared, fits: int) -> np.ndarray:
+    """Return a line for each fit: accuracy, AUC and so on, or R2 alone."""
     train, test = table.part(table.train), table.part(table.test)
     y, truth = table.y[table.train], table.y[table.test]
-    return np.array([make().fit(train, y).score(test, truth) for _ in range(fits)])
+    models = [make().fit(train, y) for _ in range(fits)]
+    if isinstance(models[0], LinearClassifier):
+        return np.array([score_model(model, test, truth) for model in models])
+    return np.array([[model.score(test, truth)] for model in models])
 
 
 def compare(folder: Path, fits: int, draws: int) -> None:
@@ -45,7 +50,7 @@ def compare(folder: Path, fits: int, draws: int) -> None:
     def make(epsilon: float):
         return kind(epsilon, DELTA, columns=table.columns, **options)
 
-    without = float(measured(lambda: make(math.inf), table, 1)[0])
+    without = float(measured(lambda: make(math.inf), table, 1)[0, 0])
     facts = PublicFacts(
         table.columns,
         delta=DELTA,
@@ -60,12 +65,18 @@ def compare(folder: Path, fits: int, draws: int) -> None:
     spent = time.perf_counter() - start
     for cell in prediction:
         found = measured(lambda e=cell.epsilon: make(e), table, fits)
-        error = found.std(ddof=1) / math.sqrt(fits)
+        mean, error = found.mean(axis=0), found[:, 0].std(ddof=1) / math.sqrt(fits)
         print(
             f"{folder.name:<20} n {len(table.train):>7,}  features {facts.width:>4}  epsilon "
             f"{cell.epsilon:>4g}  predicted {cell.mean:.4f} +- {cell.spread:.4f}  measured "
-            f"{found.mean():.4f} +- {error:.4f}  without {without:.4f}"
+            f"{mean[0]:.4f} +- {error:.4f}  without {without:.4f}"
         )
+        if cell.auc is not None:
+            told = Scores(*mean)
+            print(
+                f"{'':<20} predicted, measured: AUC {cell.auc:.4f}, {told.auc:.4f}; log loss "
+                f"{cell.log_loss:.4f}, {told.log_loss:.4f}"
+            )
     print(f"{'':<20} prediction took {spent:.1f} s")
 
 

@@ -1,4 +1,6 @@
-"""Accuracy with several classes: all at once by softmax, against each from the rest.
+"""Several classes: all at once by softmax, against each from the rest.
+
+Accuracy, AUC (the mean of each class from the rest), log loss and Brier score.
 
 Run with ``python benchmarks/several_classes.py --data FOLDER``. Both are ``LinearClassifier`` with
 its defaults at delta = 1e-9 on declared columns, and differ in ``mechanism`` alone: "auto" learns
@@ -17,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from sklearn.metrics import log_loss
+from probability_scores import Scores, score_model
 from utility import EPSILONS
 
 import tables
@@ -66,7 +68,7 @@ def load(name: str, folder: Path) -> tables.Declared:
 
 
 def compare(name: str, folder: Path, epsilons: list[float], fits: int, rows: int | None) -> None:
-    """Print accuracy, log loss and seconds of both, cell by cell."""
+    """Print the scores and seconds of both, cell by cell."""
     table = load(name, folder)
     train, labels = table.train[:rows], np.unique(table.y)
     X, y = table.part(train), table.y[train]
@@ -77,17 +79,18 @@ def compare(name: str, folder: Path, epsilons: list[float], fits: int, rows: int
         for label, mechanism in MODELS.items():
             if not math.isfinite(epsilon) and label == "softmax":
                 continue
-            scores, losses, start = [], [], time.process_time()
+            scores, start = [], time.process_time()
             for _ in range(fits if math.isfinite(epsilon) else 1):
                 model = LinearClassifier(
                     epsilon, columns=table.columns, classes=labels, mechanism=mechanism
                 ).fit(X, y)
-                scores.append(model.score(test, truth))
-                losses.append(log_loss(truth, model.predict_proba(test), labels=labels))
-            took = (time.process_time() - start) / len(scores)
-            error = np.std(scores, ddof=min(1, len(scores) - 1)) / math.sqrt(len(scores))
-            print(f"  {epsilon:<4g} {label:<20} {np.mean(scores):.4f} ±{error:.4f}  log loss "
-                  f"{np.mean(losses):.4f}  {took:.1f} s", flush=True)  # fmt: skip
+                scores.append(score_model(model, test, truth))
+            took, mean = (time.process_time() - start) / len(scores), Scores(*np.mean(scores, 0))
+            spread = Scores(*np.std(scores, 0, ddof=min(1, len(scores) - 1))).accuracy
+            error = spread / math.sqrt(len(scores))
+            print(f"  {epsilon:<4g} {label:<20} {mean.accuracy:.4f} ±{error:.4f}"
+                  f"  AUC {mean.auc:.4f}  log loss {mean.log_loss:.4f}  Brier {mean.brier:.4f}"
+                  f"  {took:.1f} s", flush=True)  # fmt: skip
 
 
 def main() -> None:

@@ -1,9 +1,10 @@
-"""Accuracy with default settings on real data sets, at fixed epsilon.
+"""Accuracy, AUC, log loss and Brier score with default settings on real data sets.
 
 Run with ``make utility`` beside a folder of data sets (``--data``; by default ``../shared/data``);
 see ``tables.py`` for what is in it. Nothing is tuned: every model has its defaults, and learns from
 declared columns or from rows of declared norm. ``goal`` is what a prototype reached before the
-library existed, less 0.3 points of accuracy or 0.01 of R2.
+library existed, less 0.3 points of accuracy or 0.01 of R2. What is said of probabilities stands in
+the line below that of accuracy: AUC, log loss and Brier score, means over the same fits.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from probability_scores import Scores, score_model
 from scipy import sparse
 
 import tables
@@ -98,6 +100,13 @@ def scores(make: Callable[[], Any], table: tables.Declared, fits: int) -> np.nda
     return np.array([make().fit(train, y).score(test, truth) for _ in range(fits)])
 
 
+def all_scores(make: Callable[[], Any], table: tables.Declared, fits: int) -> np.ndarray:
+    """Fit a classifier several times; return all scores of each on the rows kept for testing."""
+    train, test = table.part(table.train), table.part(table.test)
+    y, truth = table.y[table.train], table.y[table.test]
+    return np.array([score_model(make().fit(train, y), test, truth) for _ in range(fits)])
+
+
 def compare(name: str, folder: Path, fits: int) -> list[bool]:
     """Say, cell by cell, whether auto is within one standard error of the best mechanism."""
     verdicts = []
@@ -150,6 +159,15 @@ def report(name: str, method: str, cells: list[np.ndarray]) -> None:
     print(flush=True)
 
 
+def report_probabilities(cells: list[np.ndarray]) -> None:
+    """Print AUC, log loss and Brier score below accuracies."""
+    print(f"  {'  AUC, log loss, Brier':<40}", end="")
+    for cell in cells:
+        mean = Scores(*cell.mean(axis=0))
+        print(f"  {mean.auc:.4f} {mean.log_loss:.4f} {mean.brier:.4f}", end="")
+    print(flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=Path(__file__).parents[2] / "shared" / "data")
@@ -180,10 +198,11 @@ def main() -> None:
             if method.make is _logistic:
                 table = _matrix(table)
             cells = [
-                scores(lambda e=e, t=table, m=method: m.make(e, t), table, options.fits)
+                all_scores(lambda e=e, t=table, m=method: m.make(e, t), table, options.fits)
                 for e in EPSILONS
             ]
-            report(name, method.name, cells)
+            report(name, method.name, [Scores(*cell.T).accuracy for cell in cells])
+            report_probabilities(cells)
     for name in filter(wanted, NUMBERS):
         if not chosen("LinearRegressor"):
             continue

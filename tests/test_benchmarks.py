@@ -8,6 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import pytest
+from sklearn import metrics
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -24,3 +28,25 @@ def test_a_small_benchmark_of_fits_runs_and_reports_ratios():
     ratios = [float(number) for number in re.findall(r"([0-9.]+)x   goal", finished.stdout)]
     assert len(ratios) == 3
     assert all(ratio > 0 for ratio in ratios)
+
+
+def test_scores_of_probabilities_are_those_of_scikit_learn(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    from probability_scores import calibration_error, score_chances
+
+    generator = np.random.default_rng(0)
+    chance = generator.random(5000)
+    y = generator.random(5000) < chance**1.5
+    found = score_chances(np.array([False, True]), np.column_stack([1 - chance, chance]), y)
+    assert found.accuracy == pytest.approx(np.mean((chance > 0.5) == y))
+    assert found.auc == pytest.approx(metrics.roc_auc_score(y, chance))
+    assert found.log_loss == pytest.approx(metrics.log_loss(y, chance))
+    assert found.brier == pytest.approx(metrics.brier_score_loss(y, chance))
+    # Where x is said, x**1.5 is true: apart by the integral of x - x**1.5.
+    assert found.ece == pytest.approx(1 / 2 - 1 / 2.5, abs=0.02)
+    assert calibration_error(np.full(10, 0.25), np.arange(10) < 5) == pytest.approx(0.25)
+    three = generator.dirichlet([1, 2, 3], size=5000)
+    labels = (generator.random(5000)[:, None] > three.cumsum(axis=1)).sum(axis=1)
+    several = score_chances(np.arange(3), three, labels)
+    assert several.auc == pytest.approx(metrics.roc_auc_score(labels, three, multi_class="ovr"))
+    assert several.log_loss == pytest.approx(metrics.log_loss(labels, three))

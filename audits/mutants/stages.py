@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from audits.mutants.base import Mutant
-from audits.mutants.runs import Sampled, hide, of_classes, of_plan, rescale
+from audits.mutants.base import BoundMutant, Mutant
+from audits.mutants.runs import Sampled, hide, of_classes, of_plan, open_data, rescale
 from audits.mutants.sources import CLASSES, ONE_MORE
-from discreet._types import Array
+from discreet._types import Array, Vector
 from discreet.audit import Pair
 from discreet.data import Bounds, Interval, LabelSet, OpenRows
 from discreet.geometry import L2Ball
@@ -24,10 +25,11 @@ from discreet.mechanisms import (
     SufficientStatistics,
 )
 from discreet.mechanisms.adaptive_ridge import missing_ridge
+from discreet.mechanisms.summing.score_counts import EDGES, ScoreCounts, count_scores
 from discreet.mechanisms.summing.standard_frame import StandardFrame
 from discreet.noise import Noise, release_gaussian
 from discreet.penalties import Indicator
-from discreet.privacy import AddRemoveOne, Approximate, Budget, Guarantee, Pure
+from discreet.privacy import AddRemoveOne, Approximate, Budget, Gaussian, Guarantee, Pure
 from discreet.questions.problem import Problem
 
 ADD = AddRemoveOne()
@@ -77,6 +79,80 @@ def exact_standardisation() -> Mutant:
         pair=Pair((zeros, ones), (np.concatenate([zeros, [[1.0]]]), np.append(ones, 1.0)), ADD),
         run=Sampled(FRAMED, ADD, exactly_framed),
         original=of_plan(plan, FRAMED),
+        trials=400,
+    )
+
+
+COUNTED = PrivateStandardisation(counts_scores=True)
+
+
+def counts_not_accounted_for() -> BoundMutant:
+    # Losses that are straight where it matters: each stage is a Gaussian that moves.
+    problem = Problem(MarginLogistic(margin=40.0), FRAMED, ridge=4000.0)
+
+    def reached(mechanism: PrivateStandardisation) -> float:
+        plan: Any = mechanism.plan(problem, SMALL_DELTA, ADD)
+        counts: Any = ScoreCounts.within_budget(SMALL_DELTA, ADD, FRAMED.max_rows)
+        apart = math.hypot(
+            plan.moments.sensitivity(2, ADD) / plan.sums.grid.scale,
+            plan.second.minimiser.problem.bounds.row_norm() / plan.second.scale,
+            1 / counts.grid.scale,
+        )
+        return Gaussian(apart).delta(SMALL_DELTA.epsilon)
+
+    return BoundMutant(
+        name="counts of scores left out of the account",
+        breaks="Sums and coefficients have the whole budget, and the counts come on top of it.",
+        mechanism="private_standardisation",
+        measure="delta",
+        claimed=SMALL_DELTA.delta,
+        reached=lambda: reached(PrivateStandardisation()),
+        reached_by_original=lambda: reached(COUNTED),
+    )
+
+
+def row_in_two_cells() -> BoundMutant:
+    counts: Any = ScoreCounts.within_budget(SMALL_DELTA, ADD, FRAMED.max_rows)
+    more = open_data((np.ones((1, 1)), np.ones(1)), FRAMED, ADD)
+
+    def reached(cells: int) -> float:
+        found = count_scores(more, np.ones(2)).astype(np.float64)
+        if cells == 2:
+            found += np.roll(found, 1)  # in the next bin as well, to smooth the histogram
+        return float(np.linalg.norm(found)) / counts.grid.scale
+
+    return BoundMutant(
+        name="a row counted in two bins of scores",
+        breaks="The noise is for one count that changes by one; two do.",
+        mechanism="private_standardisation",
+        measure="mu",
+        claimed=counts.profile.ideal.mu,
+        reached=lambda: reached(2),
+        reached_by_original=lambda: reached(1),
+    )
+
+
+def edges_from_scores() -> Mutant:
+    counts = ScoreCounts.within_budget(SMALL_DELTA, ADD, FRAMED.max_rows)
+    coefficients = np.array([1.0, 0.0])  # as if they had been released before
+
+    def with_edges(edges_of: Callable[[Vector], Vector]) -> Sampled:
+        def released(rows: OpenRows, noise: Noise, count: int) -> Array:
+            edges = edges_of(rows.gather()[0] @ coefficients)
+            lines = [counts.release(rows, coefficients, noise) for _ in range(count)]
+            return np.column_stack([np.tile(edges, (count, 1)), lines])
+
+        return Sampled(FRAMED, ADD, released)
+
+    few = np.linspace(-1, 0, 8)[:, None]
+    return Mutant(
+        name="bins between quantiles of the rows' own scores",
+        breaks="The edges are published with the counts, and one record moves them.",
+        mechanism="private_standardisation",
+        guarantee=promised(SMALL_DELTA),
+        pair=Pair((few, np.ones(8)), (np.concatenate([few, [[1.0]]]), np.ones(9)), ADD),
+        run=with_edges(lambda scores: np.quantile(scores, [0.25, 0.5, 0.75])),
+        original=with_edges(lambda _: EDGES[[9, 11, 13]]),
         trials=400,
     )
 
@@ -166,6 +242,9 @@ def product_forgotten() -> Mutant:
 MUTANTS = (
     whole_budget_for_each_class(),
     exact_standardisation(),
+    counts_not_accounted_for(),
+    row_in_two_cells(),
+    edges_from_scores(),
     exact_eigenvalue(),
     product_forgotten(),
 )

@@ -53,6 +53,7 @@ PLAIN = {
     "logistic, three classes": lambda: LogisticRegression(delta=0, data_norm=1.0).fit(X, THREE),
     "logistic, truth values": lambda: LogisticRegression(delta=0, data_norm=1.0).fit(X, SIGNAL > 0),
     "classifier": lambda: LinearClassifier(delta=0, data_norm=1.0).fit(X, TWO),
+    "classifier, curve": lambda: LinearClassifier(data_norm=1.0).fit(X, TWO),
     "classifier, three classes": lambda: LinearClassifier(delta=0, data_norm=1.0).fit(X, THREE),
     "classifier, three classes at once": lambda: LinearClassifier(data_norm=1.0).fit(X, THREE),
     "logistic, three classes at once": lambda: LogisticRegression(

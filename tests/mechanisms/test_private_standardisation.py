@@ -676,5 +676,5 @@ def test_the_first_stage_takes_the_share_that_it_says():
     plan = PrivateStandardisation().plan(problem_of(), Budget(1.0, 1e-6), ADD)
     whole = 1 / gaussian_multiplier(Budget(1.0, 1e-6))
     assert plan.sums.profile.ideal.mu**2 == pytest.approx(GAUSSIAN_SHARE * whole**2, rel=1e-5)
-    assert PrivateStandardisation.budget_for_second(Budget(1.0)) == Budget(1 - PURE_SHARE)
-    assert PrivateStandardisation.budget_for_second(Budget(1.0, 1e-6)) == Budget(1.0, 1e-6)
+    assert PrivateStandardisation().budget_for_second(Budget(1.0)) == Budget(1 - PURE_SHARE)
+    assert PrivateStandardisation().budget_for_second(Budget(1.0, 1e-6)) == Budget(1.0, 1e-6)

@@ -13,7 +13,7 @@ from discreet.ledger import MemoryLedger
 from discreet.planning import Answer, Cell, Planner, Prediction, PublicFacts
 from discreet.planning.least_needed import find_least
 from discreet.planning.planner import MOST_EPSILON
-from discreet.planning.rehearsals import LARGEST_EPSILON, Rehearsals
+from discreet.planning.rehearsals import LARGEST_EPSILON, Rehearsals, score_chances
 from discreet.preprocessing import Category, Numeric
 
 COLUMNS = [Numeric(0, 10), Numeric(-1, 1), Category(["a", "b", "c"])]
@@ -70,6 +70,44 @@ def test_cost_is_what_is_lost_against_no_privacy(prediction):
         assert cell.excess == pytest.approx(cell.without_privacy - cell.mean)
 
 
+def test_log_loss_and_auc_stand_beside_accuracy(prediction):
+    entropy = math.log(2)
+    for cell in prediction:
+        if cell.mean is None:
+            continue
+        assert 0.5 < cell.auc <= cell.auc_without_privacy + 0.005 < 1
+        assert 0 < cell.log_loss_without_privacy - 0.005 <= cell.log_loss
+        assert cell.log_loss_without_privacy < entropy
+    few, many = (one for one in prediction if one.mechanism == "auto" and one.epsilon == 1.0)
+    assert many.log_loss < few.log_loss
+    assert many.auc > few.auc
+
+
+def test_a_regression_has_neither():
+    (cell,) = Planner(NUMBER, draws=1).predict([1.0], n=[500])
+    assert (cell.log_loss, cell.auc, cell.log_loss_without_privacy) == (None, None, None)
+
+
+def test_expected_scores_are_those_of_drawn_labels():
+    sklearn = pytest.importorskip("sklearn.metrics")
+    generator = np.random.default_rng(0)
+    odds = generator.standard_normal((200_000, 3))
+    chances = np.exp(odds) / np.exp(odds).sum(axis=1, keepdims=True)
+    told = np.exp(odds + generator.standard_normal(odds.shape)).round(1) + 0.05  # with ties
+    told /= told.sum(axis=1, keepdims=True)
+    labels = (generator.random(len(odds))[:, None] > chances.cumsum(axis=1)).sum(axis=1)
+    gain, auc = score_chances(told, chances)
+    # The labels are fixed; a standard error of either is below 0.0015.
+    assert -gain == pytest.approx(sklearn.log_loss(labels, told), abs=0.006)
+    drawn = sklearn.roc_auc_score(labels, told, multi_class="ovr")
+    assert auc == pytest.approx(drawn, abs=0.006)
+    pair = told[:, :2] / told[:, :2].sum(axis=1, keepdims=True)
+    true = chances[:, :2] / chances[:, :2].sum(axis=1, keepdims=True)
+    second = generator.random(len(odds)) < true[:, 1]
+    drawn = sklearn.roc_auc_score(second, pair[:, 1])
+    assert score_chances(pair, true)[1] == pytest.approx(drawn, abs=0.006)
+
+
 def test_numbers_are_predicted_too():
     planner = Planner(NUMBER, draws=3)
     low, high = planner.predict([0.1, 3.0], n=[4000])
@@ -111,6 +149,8 @@ def test_a_smaller_table_stands_in_for_a_large_one(monkeypatch):
     assert small.is_scaled
     assert not large.is_scaled
     assert small.mean == pytest.approx(large.mean, abs=0.02)
+    assert small.log_loss == pytest.approx(large.log_loss, abs=0.03)
+    assert small.auc == pytest.approx(large.auc, abs=0.02)
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-6])

@@ -28,6 +28,7 @@ from discreet.artifact.models import (
     model_kinds,
 )
 from discreet.errors import DiscreetError, InputError
+from discreet.estimators.probability_curve import ProbabilityCurve
 from discreet.estimators.storing import STORED_WITHOUT
 from discreet.ledger.memory import LostLedger
 from discreet.record import Release
@@ -37,6 +38,10 @@ VERSION = 1
 DOCUMENT, ARRAYS = "model.json", "arrays.npz"
 FIELDS = {"format", "version", "model", "arguments", "learnt", "arrays", "release", "digest"}
 MOST_BYTES = 2**33
+
+LATER_ARGUMENTS = frozenset(["calibration", "n_hint"])
+LATER_LEARNT = frozenset(["probability_curve_"])
+"""What older files lack: arguments with defaults, and what a fit left, None for such a model."""
 
 
 def save(model: BaseEstimator, folder: str | Path) -> Path:
@@ -195,6 +200,8 @@ def _rebuild_model(document: Json, where: Path) -> Any:
 
 def _decode_arguments(arguments: Any, kind: ModelKind) -> Json:
     known = {name for name in kind.model._get_param_names() if name not in NOT_STORED}
+    if isinstance(arguments, dict):
+        known -= LATER_ARGUMENTS - set(arguments)
     _strict_json.check_fields(arguments, known, "the arguments of a model")
     return {name: decode(value) for name, value in arguments.items()}
 
@@ -207,7 +214,8 @@ def _read_learnt(document: Json, kind: ModelKind, data: bytes) -> dict[str, Any]
     names = [*shapes, *parts]
     if len(set(names)) != len(names):
         raise InputError("something that a fit left comes twice.")
-    if not kind.learnt <= set(names) <= kind.learnt | kind.optional:
+    later = kind.learnt & LATER_LEARNT - set(names)
+    if not kind.learnt - later <= set(names) <= kind.learnt | kind.optional:
         wanted = sorted(kind.learnt | kind.optional)
         raise InputError(f"a fit leaves {wanted}; the file has {sorted(names)}.")
     for shape in shapes.values():
@@ -216,7 +224,7 @@ def _read_learnt(document: Json, kind: ModelKind, data: bytes) -> dict[str, Any]
     if hashlib.sha256(data).hexdigest() != about["digest"]:
         raise InputError("the digest of the arrays does not fit; their file was damaged.")
     plain = {name: _decode_part(value) for name, value in parts.items()}
-    return plain | npz_file.from_bytes(data, shapes)
+    return dict.fromkeys(later) | plain | npz_file.from_bytes(data, shapes)
 
 
 def _is_length(length: object) -> bool:
@@ -249,6 +257,14 @@ def _check_shapes(model: Any, kind: ModelKind) -> None:
         _check_coefficients(model, columns)
     if "threshold_" in found:
         _check_threshold(model, columns)
+    if found.get("probability_curve_") is not None:
+        _check_curve(model)
+
+
+def _check_curve(model: Any) -> None:
+    if len(model.classes_) != 2 or not isinstance(model.probability_curve_, np.ndarray):
+        raise InputError("a curve of probabilities is an array, and one of two classes.")
+    ProbabilityCurve(model.probability_curve_)
 
 
 def _check_coefficients(model: Any, columns: int) -> None:

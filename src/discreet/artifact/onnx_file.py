@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, is_classifier
 from discreet.artifact.models import check_linear, coefficients
 from discreet.artifact.skops_file import write_whole
 from discreet.errors import InputError
+from discreet.estimators.probability_curve import ProbabilityCurve
 from discreet.geometry import L1L2Ball
 from discreet.linear_model import LinearClassifier, LogisticRegression, PoissonRegressor
 from discreet.losses import MarginLogistic
@@ -251,13 +252,32 @@ def _add_softmax(graph: _Graph, loss: MarginSoftmax | None, margins: str, axis: 
     graph.node("Div", weights, graph.node("ReduceSum", weights, axis), result="probabilities")
 
 
+def _add_curve(graph: _Graph, curve: ProbabilityCurve, margins: str) -> str:
+    """Return log-odds: on either side of zero a sum of ramps, one for each change of slope."""
+    nodes, odds = curve.points
+    slopes = np.diff(odds) / np.diff(nodes)
+    zero = int(np.flatnonzero(nodes == 0)[0])
+    sides = []
+    for way, away, rises in (
+        (margins, nodes[zero:-1], slopes[zero:]),
+        (graph.node("Neg", margins), -nodes[zero:0:-1], slopes[:zero][::-1]),
+    ):
+        ramps = graph.node("Relu", graph.node("Sub", way, graph.constant(away[None, :])))
+        changes = graph.constant(np.diff(rises, prepend=0.0)[:, None])
+        sides.append(graph.node("MatMul", ramps, changes))
+    return graph.node("Sub", *sides)
+
+
 def _add_probabilities(graph: _Graph, model: Any, margins: str, classes: int, axis: str) -> None:
     """Add the probabilities of classes."""
     loss = model.margin_loss()
     if model.multiclass_ == "softmax":
         _add_softmax(graph, softmax_of(loss), margins, axis)
         return
-    if isinstance(loss, MarginLogistic):
+    curve = model.probability_curve()
+    if curve is not None:
+        chances = _add_sigmoid(graph, _add_curve(graph, curve, margins))
+    elif isinstance(loss, MarginLogistic):
         width = graph.constant(loss.margin)
         ahead = _add_sigmoid(graph, graph.node("Add", width, margins))
         behind = _add_sigmoid(graph, graph.node("Sub", width, margins))

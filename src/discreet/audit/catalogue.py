@@ -268,10 +268,15 @@ def _private_standardisation(unit: Unit, budget: Budget, pure: Budget) -> Iterat
             Box([-1.0], [1.0]), 1, labels=LabelSet([-1, 1]), intercept=1.0, max_rows=2**16
         )
         problem = Problem(MarginLogistic(margin=40.0), bounds, ridge=4000.0)
-        law = "gaussian" if spent.delta > 0 else "pure"
+        law, pair = "gaussian" if spent.delta > 0 else "pure", _class_pair(unit, [1.0])
         yield Case(f"private standardisation, {law}", PrivateStandardisation(), problem, spent,
-                   _class_pair(unit, [1.0]), is_tight=False, effort=300.0,
+                   pair, is_tight=False, effort=300.0,
                    remark="only coefficients are released, and the frame is seen through them"
+                   )  # fmt: skip
+        yield Case(f"private standardisation with counts of scores, {law}",
+                   PrivateStandardisation(counts_scores=True), problem, spent, pair,
+                   is_tight=False, effort=300.0,
+                   remark="as above; and counts have the smallest part of the budget"
                    )  # fmt: skip
 
 

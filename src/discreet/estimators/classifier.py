@@ -14,6 +14,7 @@ from discreet.errors import InputError
 from discreet.estimators.classes import find_classes, list_classes
 from discreet.estimators.linear import LinearEstimator
 from discreet.estimators.predicting import row_by_row
+from discreet.estimators.probability_curve import ProbabilityCurve
 from discreet.estimators.targets import ClassTarget, LearningTarget
 from discreet.estimators.task import Asked
 from discreet.losses import ProbabilisticLoss
@@ -96,6 +97,10 @@ class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[mi
 class ProbabilisticClassifier(LinearClassifierBase):
     """A linear model whose margins stand for probabilities."""
 
+    def probability_curve(self) -> ProbabilityCurve | None:
+        """Return what makes probabilities of the margins of two classes; None for the loss."""
+        return None
+
     @row_by_row
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class for each row.
@@ -112,7 +117,9 @@ class ProbabilisticClassifier(LinearClassifierBase):
         together = softmax_of(loss) if self.multiclass_ == "softmax" else None
         if together is not None:
             return together.probability(margins.T).T
-        chances = np.asarray(loss.probability(margins))
+        curve = self.probability_curve()
+        probability = loss.probability if curve is None else curve.probability
+        chances = np.asarray(probability(margins))
         if self.classes_.size == 2:
             return np.column_stack([1 - chances[:, 0], chances[:, 0]])
         total = chances.sum(axis=1, keepdims=True)

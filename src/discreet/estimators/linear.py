@@ -123,8 +123,9 @@ class LinearEstimator(WeightedEstimator):
 
         Targets were counted from ``origin``.
         """
-        released = np.array(np.atleast_2d(self.release_.value))  # the release keeps its own
-        constant = asked.question.bounds.intercept
+        constant, width = asked.question.bounds.intercept, asked.question.bounds.width
+        # The release keeps its own. Counts of scores may come after the coefficients.
+        released = np.array(np.atleast_2d(self.release_.value)[:, :width])
         if constant is None:
             coef, intercept = released, np.zeros(len(released))
         else:

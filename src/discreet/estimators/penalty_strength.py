@@ -14,6 +14,9 @@ from discreet.questions import Bounds
 BEND_SHARE = 0.1
 """What one row may bend the objective by, in epsilons, if its loss is not jointly smooth."""
 
+COUNTED_ROOM = 7 / 6
+"""The free ridge is larger by this if scores are counted: twice as much is released beside."""
+
 RIDGE_IS_FREE = ("noisy_gradient", "exponential_sampling")
 """Mechanisms whose noise does not depend on the ridge."""
 
@@ -42,15 +45,18 @@ def choose_ridge(task: LinearTask, bounds: Bounds, times: int) -> float:
         return _at_least(task, task.ridge, bounds, times)
     if task.uses_statistics:  # they need none, beside what the noise on them asks for
         return bounds.row_norm() ** 2 * min(max(1 / task.budget.epsilon, VANISHING), 1.0)
-    norm, budget = bounds.row_norm(), task.budget
+    norm, budget, room = bounds.row_norm(), task.budget, 1.0
     if isinstance(task.mechanism, PrivateStandardisation):
         norm, budget = (
             1.0 + 2.0**-19,
             task.mechanism.budget_for_second(budget),
         )  # rows have norm one then
+        if task.mechanism.counts_scores and budget.is_private and budget.delta > 0:
+            room = COUNTED_ROOM
     elif budget.is_private and budget.delta > 0 and times == 1 and _pure_is_less(task, bounds):
         budget = Budget(budget.epsilon)  # that law will be chosen, and needs less ridge
-    return free_ridge(task.loss, norm, budget, task.unit, weight=bounds.largest_weight, times=times)
+    weight = bounds.largest_weight
+    return room * free_ridge(task.loss, norm, budget, task.unit, weight=weight, times=times)
 
 
 def _beside_absolute(

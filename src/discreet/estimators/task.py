@@ -69,12 +69,18 @@ class Standardising:
         As of :class:`~discreet.mechanisms.PrivateStandardisation`.
     learns_at_once
         Whether ``mechanism="auto"`` then learns three or more classes by softmax.
+    counts_scores
+        Whether the scores of two classes are counted as well, if the budget is worth it.
+    n_hint
+        How many rows are expected, declared; None for as many as there may be.
     """
 
     is_usual: bool = False
     entry_bound: float | None = None
     indicators: tuple[bool, ...] | None = None
     learns_at_once: bool = False
+    counts_scores: bool = False
+    n_hint: int | None = None
 
 
 @dataclass(frozen=True)

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+
+from discreet import _checks
+from discreet._types import Array
 from discreet.estimators.classifier import ProbabilisticClassifier
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap
-from discreet.estimators.task import Standardising
+from discreet.estimators.probability_curve import ProbabilityCurve
+from discreet.estimators.targets import LearningTarget
+from discreet.estimators.task import Asked, Standardising
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger
 from discreet.losses import Loss, MarginLogistic
+from discreet.mechanisms.summing.score_counts import ScoreCounts
 from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import Unit
+from discreet.privacy import Budget, Unit, unit_named
+
+CALIBRATIONS = ("curve", "none")
+"""How probabilities of two classes are made of scores."""
 
 
 class LinearClassifier(ProbabilisticClassifier):
@@ -31,6 +41,12 @@ class LinearClassifier(ProbabilisticClassifier):
     standardised and there are at most 512 coefficients; otherwise each class is told from the rest
     by a problem of its own. ``mechanism="private_standardisation"`` asks for
     that, ``mechanism="noisy_gradient"`` for softmax without a standardisation.
+
+    Probabilities of two classes are calibrated. A loss that asks for a margin puts classes right,
+    not probabilities; so a small part of the budget pays for noisy counts of the training rows, by
+    class and score, and a rising curve through the boundary of the classes is made of them.
+    ``predict``, ``decision_function`` and the ranking of rows are as they would be without it.
+    Three or more classes keep the probabilities of the loss.
 
     Parameters
     ----------
@@ -53,6 +69,14 @@ class LinearClassifier(ProbabilisticClassifier):
     C
         Inverse strength of the penalty in the standardised frame, where rows have norm at most
         one. By default the weakest penalty that costs no privacy.
+    calibration
+        ``"curve"`` spends 3 % of the budget (of mu squared, or of a pure epsilon) on counts of
+        scores, where columns are standardised and enough rows are expected: ``n_hint`` times mu at
+        least 500, if the budget is that of a mu-Gaussian mechanism. Otherwise, and with
+        ``"none"``, log-odds are the score over 1 + margin / 2, which costs nothing.
+    n_hint
+        Roughly how many rows there will be, declared and not counted. None for their number where
+        that is public, and ``max_rows`` otherwise.
     fit_intercept
         Whether there is an intercept; without one columns cannot be standardised.
     domain
@@ -82,8 +106,12 @@ class LinearClassifier(ProbabilisticClassifier):
         As in scikit-learn.
     multiclass_
         How three or more classes were learnt: ``"softmax"`` or ``"one_vs_rest"``. None for two.
+    probability_curve_
+        Two rows, scores and log-odds of the second of two classes; lines between them, and the
+        outer ones go on. None where probabilities are those of the loss.
     release_, privacy_
-        The release and its guarantee.
+        The release and its guarantee. If scores were counted, its value is the coefficients
+        followed by the counts.
 
     Examples
     --------
@@ -113,6 +141,10 @@ class LinearClassifier(ProbabilisticClassifier):
 
     must_declare: ClassVar[Declarations] = (("columns", "data_norm"),)
 
+    learns = ProbabilisticClassifier.learns | {"probability_curve_"}
+
+    probability_curve_: Array | None
+
     def __init__(
         self,
         epsilon: float = 1.0,
@@ -124,6 +156,8 @@ class LinearClassifier(ProbabilisticClassifier):
         columns: Declared | None = None,
         margin: float = 2.0,
         C: float | None = None,
+        calibration: str = "curve",
+        n_hint: int | None = None,
         fit_intercept: bool = True,
         domain: ConvexSet | None = None,
         classes: Any = None,
@@ -141,6 +175,8 @@ class LinearClassifier(ProbabilisticClassifier):
         self.columns = columns
         self.margin = margin
         self.C = C
+        self.calibration = calibration
+        self.n_hint = n_hint
         self.fit_intercept = fit_intercept
         self.domain = domain
         self.classes = classes
@@ -149,6 +185,11 @@ class LinearClassifier(ProbabilisticClassifier):
         self.mechanism = mechanism
         self.rehearsal = rehearsal
         self.verbose = verbose
+
+    def _check(self) -> None:
+        _checks.one_of(CALIBRATIONS, calibration=self.calibration)
+        if self.n_hint is not None:
+            _checks.whole(n_hint=self.n_hint, at_least=1)
 
     def margin_loss(self) -> Loss:
         return MarginLogistic(self.margin)
@@ -160,6 +201,31 @@ class LinearClassifier(ProbabilisticClassifier):
 
     def _standardising(self) -> Standardising:
         features = self.feature_map()
-        if isinstance(features, DeclaredFeatures):
-            return Standardising(True, 1.0, features.indicators, learns_at_once=True)
-        return Standardising(bool(self.delta > 0), learns_at_once=True)
+        is_declared = isinstance(features, DeclaredFeatures)
+        return Standardising(
+            is_usual=is_declared or bool(self.delta > 0),
+            entry_bound=1.0 if is_declared else None,
+            indicators=features.indicators if isinstance(features, DeclaredFeatures) else None,
+            learns_at_once=True,
+            counts_scores=self.calibration == "curve",
+            n_hint=self.n_hint,
+        )
+
+    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
+        super()._keep(asked, target)
+        curve = self._make_curve(asked) if self.classes_.size == 2 else None
+        self.probability_curve_ = None if curve is None else curve.points
+
+    def _make_curve(self, asked: Asked) -> ProbabilityCurve:
+        """Return the curve of the counts that were released, or the usual line without any."""
+        bounds = asked.question.bounds
+        counted = np.asarray(self.release_.value)[bounds.width :]
+        if counted.size == 0:
+            return ProbabilityCurve.usual(self.margin)
+        budget, unit = Budget(self.epsilon, self.delta), unit_named(self.unit)
+        planned = ScoreCounts.within_budget(budget, unit, bounds.max_rows)
+        return ProbabilityCurve.of_counts(counted, planned.variance, self.margin)
+
+    def probability_curve(self) -> ProbabilityCurve | None:
+        points = self.probability_curve_
+        return None if points is None else ProbabilityCurve(points)

@@ -1,6 +1,7 @@
 """Standardise columns privately, then learn in that frame; ``private_standardisation.md``.
 
-Two stages that compose: noisy means and variances for preprocessing, then another mechanism.
+Two stages that compose: noisy means and variances for preprocessing, then another mechanism. If
+asked to, a third: counts of the rows' scores, for the calibration of probabilities.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
 from discreet.mechanisms.base import Learner, Plan, Verdict, grid_tolerances
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
 from discreet.mechanisms.summing.column_sums import ColumnSums, ColumnTotals, NoisySums
+from discreet.mechanisms.summing.score_counts import COUNTED_SHARE, ScoreCounts
 from discreet.mechanisms.summing.standard_frame import StandardFrame
 from discreet.noise import Noise
-from discreet.privacy import Budget, Guarantee, Profile, Unit, gaussian_multiplier
-from discreet.questions import Question
+from discreet.privacy import Budget, Guarantee, Profile, Unit, compose, gaussian_multiplier
+from discreet.questions import LabelSet, Question
 from discreet.questions.bounds import Bounds
 from discreet.questions.problem import Problem
 from discreet.questions.several_classes import OneVsRest
@@ -38,7 +40,11 @@ CENTRED_WIDTH = 512
 
 @dataclass(frozen=True, eq=False)
 class PrivateStandardisationPlan(Plan):
-    """Noisy sums first, then the second mechanism on rows in the frame that they give."""
+    """Noisy sums first, then the second mechanism on rows in the frame that they give.
+
+    What is released is the coefficients; followed by counts of the rows' scores, if those are asked
+    for.
+    """
 
     moments: ColumnSums
     sums: NoisySums | None  # None with an infinite budget
@@ -47,12 +53,15 @@ class PrivateStandardisationPlan(Plan):
     replan: _Replan
     guarantee: Guarantee
     reason: str
+    counts: ScoreCounts | None = None  # None if they are not asked for
 
     @property
     def tolerances(self) -> tuple[Tolerance, ...]:
         if self.sums is None:
             return self.second.tolerances
         first = grid_tolerances(self.sums.grid, "the noise on sums of columns")
+        if self.counts is not None:
+            first += grid_tolerances(self.counts.grid, "the noise on counts of scores")
         if self.sums.is_pure:
             return first  # the second stage is planned anew when its region is known
         return (*first, *self.second.tolerances)
@@ -60,8 +69,10 @@ class PrivateStandardisationPlan(Plan):
     def run(self, rows: OpenRows, noise: Noise) -> Array:
         frame = self._frame(rows, noise)  # public: made of noisy sums alone
         plan, bounds = self.replan.plan_within(frame.region, self.second)
-        coefficients = plan.run(rows.transform(frame.apply, bounds), noise)
-        return frame.fold(np.asarray(coefficients))
+        coefficients = frame.fold(np.asarray(plan.run(rows.transform(frame.apply, bounds), noise)))
+        if self.counts is None:
+            return coefficients
+        return np.concatenate([coefficients, self.counts.release(rows, coefficients, noise)])
 
     def _frame(self, rows: OpenRows, noise: Noise) -> StandardFrame:
         sums = self._sums(rows, noise)
@@ -123,6 +134,10 @@ class PrivateStandardisation(Learner):
     indicators
         Which columns are zero or one, at most a few ones a row; used for a pure budget, where
         their squares need no sum of their own. None for none.
+    counts_scores
+        Whether rows are counted too, by class and by the score that the released coefficients give
+        them; for two classes. The noisy counts are released after the coefficients
+        (``summing/score_counts.py``), and make probabilities of scores.
 
     Examples
     --------
@@ -139,6 +154,7 @@ class PrivateStandardisation(Learner):
     second: Learner = field(default_factory=ObjectivePerturbation)
     entry_bound: float | None = None
     indicators: tuple[bool, ...] | None = None
+    counts_scores: bool = False
 
     @property
     def name(self) -> str:
@@ -157,6 +173,10 @@ class PrivateStandardisation(Learner):
                 False,
                 "a penalty or constraint would be one of standardised coefficients; leave it out, "
                 "or leave the standardisation out.",
+            )
+        if self.counts_scores and not (isinstance(question, Problem) and _is_of_two(question)):
+            return Verdict(
+                False, "scores are counted of two classes; use counts_scores=False for others."
             )
         return self.second.accepts(question, unit)
 
@@ -178,9 +198,10 @@ class PrivateStandardisation(Learner):
             )
         is_pure = budget.delta == 0
         moments = self._moments(question.bounds, is_pure=is_pure)
-        sums = _plan_sums(moments, budget, unit)
-        first = None if sums is None else sums.profile
-        replan = _Replan(self.second, question, budget, unit, first)
+        sums, counts = _plan_sums(moments, budget, unit), None
+        if self.counts_scores:
+            counts = ScoreCounts.within_budget(budget, unit, question.bounds.max_rows)
+        replan = _Replan(self.second, question, budget, unit, _compose_known(sums, counts))
         region: ConvexSet = L2Ball(1.0)
         if is_pure:
             region = L1L2Ball(math.sqrt(question.bounds.width), 1.0)
@@ -189,20 +210,22 @@ class PrivateStandardisation(Learner):
         if not isinstance(region, L2Ball):
             chosen = "noise for whichever norm of the standardised rows needs less"
         reason = f"columns standardised privately first; then {chosen}"
+        if counts is not None:
+            reason += f"; scores counted for {COUNTED_SHARE:.0%} of the budget"
         return PrivateStandardisationPlan(
-            moments, sums, is_pure, second, replan, second.guarantee, reason
+            moments, sums, is_pure, second, replan, second.guarantee, reason, counts
         )
 
     def with_second(self, second: Learner) -> PrivateStandardisation:
         """Return the same first stage before another mechanism."""
         return replace(self, second=second)
 
-    @staticmethod
-    def budget_for_second(budget: Budget) -> Budget:
-        """Return roughly what the first stage leaves of a budget, for rules of thumb."""
+    def budget_for_second(self, budget: Budget) -> Budget:
+        """Return roughly what the other stages leave of a budget, for rules of thumb."""
         if budget.delta > 0 or not budget.is_private:
             return budget
-        return Budget((1 - PURE_SHARE) * budget.epsilon)
+        share = 1 - PURE_SHARE - (COUNTED_SHARE if self.counts_scores else 0.0)
+        return Budget(share * budget.epsilon)
 
     def _moments(self, bounds: Bounds, *, is_pure: bool) -> ColumnSums:
         unit = 1.0 if is_pure else bounds.row_norm()
@@ -223,3 +246,18 @@ def _plan_sums(moments: ColumnSums, budget: Budget, unit: Unit) -> NoisySums | N
         return NoisySums.laplace(moments, unit, PURE_SHARE * budget.epsilon)
     mu = math.sqrt(GAUSSIAN_SHARE) / gaussian_multiplier(budget)
     return NoisySums.gaussian(moments, unit, mu)
+
+
+def _compose_known(sums: NoisySums | None, counts: ScoreCounts | None) -> Profile | None:
+    """Return the profile of all that is released beside the second stage, None without noise."""
+    if sums is None:
+        return None
+    if counts is None or counts.profile is None:
+        return sums.profile
+    return compose([sums.profile, counts.profile])
+
+
+def _is_of_two(problem: Problem) -> bool:
+    """Say whether labels are the two classes of a margin."""
+    labels = problem.bounds.labels
+    return isinstance(labels, LabelSet) and tuple(labels.values) == (-1, 1)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from discreet import _checks
 from discreet.mechanisms import LEARNERS
 from discreet.planning.least_needed import Answer, find_least
 from discreet.planning.prediction import Ceiling, Cell, Prediction
 from discreet.planning.public_facts import PublicFacts
-from discreet.planning.rehearsals import REFUSALS, Rehearsals
+from discreet.planning.rehearsals import REFUSALS, Rehearsals, RehearsedScores
 from discreet.planning.theorem_ceilings import ceilings
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
@@ -193,7 +194,12 @@ class Planner:
         )
 
     def _mean(self, epsilon: float, count: int, mechanism: str) -> float:
-        return float(self._rehearsals.scores(float(epsilon), int(count), mechanism).mean())
+        return self._means(epsilon, count, mechanism).score
+
+    def _means(self, epsilon: float, count: int, mechanism: str) -> RehearsedScores:
+        return RehearsedScores(
+            *self._rehearsals.scores(float(epsilon), int(count), mechanism).mean(axis=0)
+        )
 
     def _mean_or_worst(self, epsilon: float, count: int, mechanism: str) -> float:
         """Return a score below all others where the mechanism refuses."""
@@ -201,11 +207,21 @@ class Planner:
         return -math.inf if mean is None else mean
 
     def _cell(self, epsilon: float, count: int, mechanism: str) -> Cell:
-        without = self._mean(math.inf, count, "auto")
+        without = self._means(math.inf, count, "auto")
         is_scaled = count > self._rehearsals.most
+        best = without.score
         try:
             scores = self._rehearsals.scores(epsilon, count, mechanism)
         except REFUSALS as refusal:
-            return Cell(epsilon, count, mechanism, None, None, without, is_scaled, str(refusal))
-        mean, spread = float(scores.mean()), float(scores.std())
-        return Cell(epsilon, count, mechanism, mean, spread, without, is_scaled)
+            return Cell(epsilon, count, mechanism, None, None, best, is_scaled, str(refusal))
+        mean, spread = self._means(epsilon, count, mechanism), float(scores[:, 0].std())
+        cell = Cell(epsilon, count, mechanism, mean.score, spread, best, is_scaled)
+        if not self.facts.is_classification:
+            return cell
+        return replace(
+            cell,
+            log_loss=-mean.gain,
+            auc=mean.auc,
+            log_loss_without_privacy=-without.gain,
+            auc_without_privacy=without.auc,
+        )

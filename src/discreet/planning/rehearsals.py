@@ -8,12 +8,14 @@ from __future__ import annotations
 import math
 import warnings
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
 from discreet._threads import SINGLE_PRODUCTS
-from discreet._types import Vector
+from discreet._types import Array, Vector
 from discreet.errors import CalibrationError, InputError, NotAccepted, RehearsalWarning
+from discreet.linear_model import LinearClassifier
 from discreet.planning.public_facts import PublicFacts
 from discreet.planning.synthetic_world import SyntheticTable, World
 from discreet.privacy import Budget, gaussian_multiplier
@@ -27,15 +29,23 @@ LARGEST_EPSILON = 25.0
 """A table that would need more stands in under this one: a little more noise than there will be."""
 
 
+class RehearsedScores(NamedTuple):
+    """What one model is worth, more for a better one; of a regression only its R2 is known."""
+
+    score: float
+    gain: float = math.nan  # minus the log loss
+    auc: float = math.nan
+
+
 class Rehearsals:
-    """Scores of models on several made-up worlds; tables are drawn once.
+    """RehearsedScores of models on several made-up worlds; tables are drawn once.
 
     Examples
     --------
     >>> from discreet.preprocessing import Numeric
     >>> rehearsals = Rehearsals(PublicFacts([Numeric(0, 1)] * 2, classes=[0, 1]), draws=2, seed=0)
     >>> rehearsals.scores(1.0, 5000, "auto").shape
-    (2,)
+    (2, 3)
     """
 
     def __init__(self, facts: PublicFacts, draws: int, seed: int) -> None:
@@ -45,13 +55,14 @@ class Rehearsals:
         self.radius = cache(self._radius)
         self._table = cache(self._draw_tables)
         self._world = cache(lambda draw: World(facts, self._key(draw)))
+        self._best = cache(self._find_best)
 
     def _radius(self) -> float:
         """Return the norm of planted coefficients, the mean over worlds."""
         return float(np.mean([self._world(draw).radius for draw in range(self._draws)]))
 
-    def _scores(self, epsilon: float, count: int, mechanism: str) -> Vector:
-        """Return a score for each world; an infinite epsilon is without privacy."""
+    def _scores(self, epsilon: float, count: int, mechanism: str) -> Array:
+        """Return the scores of each world, a line each; an infinite epsilon is without privacy."""
         if count > self.most:
             stand_in = self.scores(self._stand_in_epsilon(epsilon, count), self.most, mechanism)
             return np.asarray(stand_in + self._gain(stand_in, count))
@@ -61,23 +72,32 @@ class Rehearsals:
             [self._score(epsilon, count, mechanism, draw) for draw in range(self._draws)]
         )
 
-    def _gain(self, stand_in: Vector, count: int) -> Vector:
+    def _gain(self, stand_in: Array, count: int) -> Array:
         """Return what more rows gain: what is lost without privacy falls like one over rows."""
         without = self.scores(math.inf, self.most, "auto")
-        lost = self._facts.strength - np.maximum(without, stand_in)
+        best = np.array([self._best(draw) for draw in range(self._draws)])
+        lost = best - np.maximum(without, stand_in)
         return np.asarray(np.maximum(lost, 0.0) * (1 - self.most / count))
 
-    def _score(self, epsilon: float, count: int, mechanism: str, draw: int) -> float:
+    def _find_best(self, draw: int) -> RehearsedScores:
+        """Return the scores of the planted model."""
+        _, test = self._table(draw)
+        if test.chances is None:
+            return RehearsedScores(self._facts.strength)
+        return RehearsedScores(self._facts.strength, *score_chances(test.chances, test.chances))
+
+    def _score(self, epsilon: float, count: int, mechanism: str, draw: int) -> RehearsedScores:
         train, test = self._table(draw)
         model = self._facts.model(epsilon, mechanism, self._key(draw))
         with warnings.catch_warnings(), SINGLE_PRODUCTS:  # small products gain from no more
             warnings.simplefilter("ignore", RehearsalWarning)
             model.fit(train.X[:count], train.y[:count])
         predicted = model.predict(test.X)
-        if test.chances is None:
-            return float(model.score(test.X, test.y))
+        if test.chances is None or not isinstance(model, LinearClassifier):
+            return RehearsedScores(float(model.score(test.X, test.y)))
         lost = test.chances.max(axis=1) - test.chances[np.arange(TESTED), predicted]
-        return self._facts.strength - float(lost.mean())  # not by the luck of these test rows
+        right = self._facts.strength - float(lost.mean())  # not by the luck of these test rows
+        return RehearsedScores(right, *score_chances(model.predict_proba(test.X), test.chances))
 
     def _draw_tables(self, draw: int) -> tuple[SyntheticTable, SyntheticTable]:
         world = self._world(draw)
@@ -97,6 +117,27 @@ class Rehearsals:
             return min(epsilon * factor, most)
         multiplier = gaussian_multiplier(Budget(epsilon, self._facts.delta))
         return _epsilon_with_multiplier(multiplier / factor, self._facts.delta, epsilon, most)
+
+
+def score_chances(told: Array, chances: Array) -> tuple[float, float]:
+    """Return minus the log loss and the AUC of probabilities, by the true chances of classes.
+
+    Labels are not drawn: both are what is expected of them. AUC is the mean of each class from the
+    rest.
+    """
+    surely = np.clip(told, np.finfo(np.float64).tiny, 1.0)
+    gain = float((chances * np.log(surely)).sum(axis=1).mean())
+    classes = range(1, 2) if told.shape[1] == 2 else range(told.shape[1])
+    return gain, float(np.mean([_expected_auc(told[:, k], chances[:, k]) for k in classes]))
+
+
+def _expected_auc(told: Vector, chance: Vector) -> float:
+    """Return how often a row of the class is told likelier than one of the rest; a tie is half."""
+    levels, place = np.unique(told, return_inverse=True)
+    inside = np.bincount(place, weights=chance, minlength=levels.size)
+    outside = np.bincount(place, weights=1 - chance, minlength=levels.size)
+    below = np.cumsum(outside) - outside / 2
+    return float(inside @ below / (inside.sum() * outside.sum()))
 
 
 def _epsilon_with_multiplier(wanted: float, delta: float, low: float, high: float) -> float:

@@ -1,4 +1,7 @@
-"""Private standardisation: noisy sums of columns, then a minimiser in the frame that they give."""
+"""Private standardisation: noisy sums of columns, then a minimiser in the frame that they give.
+
+And, if they are asked for, counts of the scores that released coefficients give to rows.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from discreet.data import Bounds, LabelSet
 from discreet.geometry import Box, L1Ball, L1L2Ball, L2Ball
 from discreet.losses import MarginLogistic
 from discreet.mechanisms import ObjectivePerturbation, PrivateStandardisation
+from discreet.mechanisms.summing.score_counts import ScoreCounts
 from discreet.mechanisms.summing.standard_frame import StandardFrame
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
@@ -21,22 +25,24 @@ from support.silent import SilentNoise
 
 @dataclass(frozen=True)
 class StandardisationCase(StagedCase):
-    """Both stages, the second as it is once the frame is public; any public one will do."""
+    """All stages, later ones as they are once frame and coefficients are public; any will do."""
 
     frame: StandardFrame = field(repr=False)
 
     def parts(self, plan):
         second, bounds = plan.replan.plan_within(self.frame.region, plan.second)
-        return (
+        both = (
             first_stage(plan),
             minimiser_part(
                 second, lambda rows: rows.transform(self.frame.apply, bounds), self.unit
             ),
         )
+        return both if plan.counts is None else (*both, last_stage(plan))
 
     def silent_answer(self, plan, data):
         # Noise widens the floor of the spreads; without it, exact sums.
-        return replace(plan, sums=None).run(data.open(self), SilentNoise())
+        counts = None if plan.counts is None else ScoreCounts(None, None, False)
+        return replace(plan, sums=None, counts=counts).run(data.open(self), SilentNoise())
 
     def solver_error(self, plan, data):
         """Minimisers agree to twice their certified radius and a step, before they are folded."""
@@ -59,6 +65,17 @@ def first_stage(plan):
     return Part(run, reached.pure_epsilon if sums.is_pure else reached.mu)
 
 
+def last_stage(plan):
+    """The noisy counts of scores, of coefficients that tell rows apart by their sum."""
+    counts, reached = plan.counts, plan.counts.profile.ideal
+    coefficients = np.ones(plan.moments.bounds.width)
+
+    def run(rows, noise):
+        return counts.release(rows, coefficients, noise) / counts.grid.scale
+
+    return Part(run, reached.pure_epsilon if counts.is_pure else reached.mu)
+
+
 def long_frame(bounds, region, size):
     """A frame that makes features long and the intercept short."""
     p = bounds.n_features
@@ -69,6 +86,8 @@ def _cases():
     add, swap = AddRemoveOne(), ReplaceOne()
     approximate, pure = Budget(1.0, 1e-6), Budget(1.0)
     laplace = PrivateStandardisation(ObjectivePerturbation("laplace"))
+    counted, counted_pure = (replace(one, counts_scores=True)
+                             for one in (PrivateStandardisation(), laplace))  # fmt: skip
     p, labels = 5, LabelSet([-1, 1])
     cube = Bounds(Box([-1] * p, [1] * p), p, labels=labels, intercept=0.1, max_rows=2**20)
     diamond = replace(cube, features=L1Ball(2.0))
@@ -92,6 +111,14 @@ def _cases():
     yield case("pure, cube, add_remove", laplace, cube, add, pure,
                [nothing], [nothing, corner], L1L2Ball(2.0, 1.0))  # fmt: skip
     yield case("pure, diamond, replace", laplace, diamond, swap, pure,
+               [nothing, axis], [nothing, other], L1L2Ball(1.0, 1.0))  # fmt: skip
+    yield case("counted, add_remove", counted, cube, add, approximate,
+               [nothing], [nothing, corner], L2Ball(1.0))  # fmt: skip
+    yield case("counted, replace", counted, cube, swap, approximate,
+               [nothing, corner], [nothing, [-x for x in corner]], L2Ball(1.0))  # fmt: skip
+    yield case("counted, pure, add_remove", counted_pure, cube, add, pure,
+               [nothing], [nothing, corner], L1L2Ball(2.0, 1.0))  # fmt: skip
+    yield case("counted, pure, replace", counted_pure, diamond, swap, pure,
                [nothing, axis], [nothing, other], L1L2Ball(1.0, 1.0))  # fmt: skip
 
 

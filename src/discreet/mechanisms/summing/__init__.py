@@ -4,6 +4,7 @@
 ``totals``           sums and means of rows on a grid
 ``column_sums``      sums of entries and of their squares, for a standardisation
 ``standard_frame``   the columns centred and scaled by what those sums say
+``score_counts``     rows counted by class and score, for the calibration of probabilities
 ``moments``          X'X and X'y, the sufficient statistics of least squares
 ``exact_gradient``   sums of gradients of losses of one margin
 ``exact_directions`` sums of unit vectors, the gradients of distances

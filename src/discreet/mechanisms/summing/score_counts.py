@@ -1,0 +1,143 @@
+"""A noisy histogram of scores: how many rows of either class a linear model gives which score.
+
+What probabilities are calibrated from. The edges of the bins are public, and a row is counted in
+one cell, that of its class and of its own score: elementwise products and pairwise additions, so
+that the score is, to the last bit, a function of that row and of the released coefficients.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet._types import Array, Integers, Vector
+from discreet.data import Block, OpenRows
+from discreet.errors import PrivacyError
+from discreet.geometry.norms import pairwise_sums
+from discreet.mechanisms.summing.totals import INTEGER_ROOM
+from discreet.noise import Grid, Noise, distance_of_gaussian, gaussian_grid, laplace_grid
+from discreet.privacy import Budget, Gaussian, Laplace, Profile, Unit, gaussian_multiplier, within
+
+BINS = 24
+CELLS = 2 * BINS
+"""The bins of the second class come after those of the first."""
+
+COUNTED_SHARE = 0.03
+"""The share of mu squared, or of a pure epsilon, that goes into the counts."""
+
+ENTRIES_AT_ONCE = 2**15
+
+
+def _spread_out(places: Array) -> Vector:
+    scores: Vector = 3 * np.sinh(3.6 * places / BINS)
+    return scores
+
+
+EDGES = _spread_out(np.arange(1 - BINS // 2, BINS // 2, dtype=np.float64))
+"""Where one bin ends and the next begins; zero, the boundary of the classes, is among them."""
+
+NODES = _spread_out(0.5 + np.arange(-BINS // 2, BINS // 2, dtype=np.float64))
+"""A score that stands for each bin."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreCounts:
+    """What is planned about the counts: their grid and law of noise, and their profile.
+
+    Without a private budget there is neither grid nor profile, and the counts are exact.
+    """
+
+    grid: Grid | None
+    profile: Profile | None
+    is_pure: bool
+
+    @classmethod
+    def within_budget(cls, budget: Budget, unit: Unit, max_rows: int) -> ScoreCounts:
+        """Plan counts for their share of a budget.
+
+        One record more is one more in one cell; another record is one less in one cell and one more
+        in another. So counts change by 1 or 2 in l1, by 1 or the root of 2 in l2.
+
+        Parameters
+        ----------
+        budget
+            What counts and all that is released with them may spend.
+        unit
+            Who is protected.
+        max_rows
+            A public bound on a count, for integers that add up without overflow.
+        """
+        if not budget.is_private:
+            return cls(None, None, False)
+        moved = 2 if unit.count_is_public else 1
+        if budget.delta == 0:
+            grid = laplace_grid(
+                epsilon=COUNTED_SHARE * budget.epsilon,
+                sensitivity=moved,
+                dimension=CELLS,
+                bound=1.0,
+                room=INTEGER_ROOM / max_rows,
+            )
+            reached = (moved + grid.spread_l1(CELLS)) / grid.scale * (1 + 1e-15)
+            return cls(grid, Laplace(reached), True)
+        apart = math.sqrt(moved) * (1 + 1e-15)
+        grid = gaussian_grid(
+            multiplier=gaussian_multiplier(budget) / math.sqrt(COUNTED_SHARE),
+            sensitivity=apart,
+            dimension=CELLS,
+            bound=1.0,
+            room=INTEGER_ROOM / max_rows,
+        )
+        reached = (apart + grid.spread_l2(CELLS)) / grid.scale * (1 + 1e-15)
+        return cls(grid, within(Gaussian(reached), distance_of_gaussian(CELLS)), False)
+
+    @property
+    def variance(self) -> float:
+        """Of the noise in a cell."""
+        if self.grid is None:
+            return 0.0
+        return self.grid.scale**2 * (2 if self.is_pure else 1)
+
+    def release(self, rows: OpenRows, coefficients: Vector, noise: Noise) -> Vector:
+        """Return the counts with noise: public.
+
+        Parameters
+        ----------
+        rows
+            Opened rows with labels -1 and 1.
+        coefficients
+            Of the model, as released; the intercept's last.
+        noise
+            The source of randomness.
+        """
+        counts = count_scores(rows, coefficients)
+        if self.grid is None:
+            return counts.astype(np.float64)
+        units = counts * self.grid.snap([1.0])
+        draw = noise.laplace if self.is_pure else noise.gaussian
+        units += draw(units.size, self.grid.bits)
+        return self.grid.values(units)
+
+
+def count_scores(rows: OpenRows, coefficients: Vector) -> Integers:
+    """Return how many rows of either class have a score in each bin."""
+
+    def kernel(block: Block) -> Integers:
+        return np.bincount(_cells(block, coefficients), minlength=CELLS)
+
+    counts: Integers = rows.sum(kernel, block_rows=max(1, ENTRIES_AT_ONCE // coefficients.size))
+    return counts
+
+
+@np.errstate(all="ignore")
+def _cells(block: Block, coefficients: Vector) -> Integers:
+    """Return the cell of each row, of which every row has one."""
+    if block.labels is None:
+        raise PrivacyError("scores were counted of rows without labels.")
+    terms = block.rows()
+    terms *= coefficients
+    bins = np.searchsorted(EDGES, pairwise_sums(terms))
+    cells: Integers = bins + BINS * (block.labels > 0)
+    return cells
