@@ -10,8 +10,6 @@ import math
 from collections.abc import Iterable
 from numbers import Integral, Real
 
-import numpy as np
-
 from discreet.errors import InputError, InputTypeError
 
 
@@ -110,6 +108,8 @@ def one_of(choices: Iterable[str], **values: object) -> None:
 
 def truth(**values: object) -> None:
     """Refuse anything but a truth value, Python's or NumPy's."""
+    import numpy as np  # slow to import
+
     for name, value in values.items():
         if not isinstance(value, bool | np.bool_):
             raise InputTypeError(f"{name} must be True or False; got {_kind(value)}.")

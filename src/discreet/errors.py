@@ -15,6 +15,7 @@ __all__ = [
     "EntropyError",
     "InputError",
     "InputTypeError",
+    "LargeDeltaWarning",
     "LedgerError",
     "NotAccepted",
     "PrivacyError",
@@ -222,6 +223,31 @@ class AuditError(DiscreetError):
     Traceback (most recent call last):
         ...
     discreet.errors.AuditError: ...
+    """
+
+
+class LargeDeltaWarning(UserWarning):
+    """A delta is so large that the promise may be empty; nothing is charged yet.
+
+    Above 1e-4 every delta is questioned, and above one over the number of records, where that is
+    public or declared.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from discreet.data import Bounds, Rows
+    >>> from discreet.gate import release
+    >>> from discreet.geometry import Box
+    >>> from discreet.mechanisms import GaussianSum
+    >>> from discreet.privacy import Budget
+    >>> from discreet.questions import VectorSum
+    >>> bounds = Bounds(Box([0], [1]), n_features=1)
+    >>> rows = Rows([[0.5]], bounds=bounds)
+    >>> with warnings.catch_warnings(action="error", category=LargeDeltaWarning):
+    ...     release(GaussianSum(), VectorSum(bounds), rows, budget=Budget(1.0, 0.01))
+    Traceback (most recent call last):
+        ...
+    discreet.errors.LargeDeltaWarning: delta = 0.01 allows to give away one record in 100 ...
     """
 
 

@@ -20,6 +20,7 @@ from discreet.errors import (
     DiscreetError,
     EntropyError,
     InputError,
+    LargeDeltaWarning,
     LedgerError,
     RehearsalWarning,
     ReleaseFailed,
@@ -29,10 +30,14 @@ from discreet.ledger import AbstractLedger, NoLedger, Receipt, State
 from discreet.mechanisms import Mechanism, Plan
 from discreet.noise import Noise, RehearsalNoise, SystemNoise
 from discreet.privacy import Budget, Guarantee, NoPrivacy
+from discreet.privacy.large_delta import question_delta
 from discreet.questions import Question
 from discreet.record import Certificate, Fact, Release, all_versions, facts_about, library_version
 
 __all__ = ["rehearse", "release"]
+
+UNCOUNTED = "that no ledger was charged, so nothing limits what else is asked of these records"
+"""What a promise without a ledger says once, where it says what it rests on."""
 
 FAILED = (
     "the private part stopped before a release; the charge stands. Rehearse with RehearsalNoise on "
@@ -94,6 +99,8 @@ def release(
 
     Warns
     -----
+    LargeDeltaWarning
+        The delta is above 1e-4, so that the promise may be empty; nothing was charged.
     RehearsalWarning
         The noise can be repeated, so that nothing is promised.
 
@@ -123,6 +130,9 @@ def release(
         rows.check_held()
     noise.check()  # fails closed before anything is paid
     guarantee = _guarantee_under(plan.guarantee, noise)
+    if guarantee.is_private and isinstance(ledger, NoLedger):
+        facts_taken = (*guarantee.public_facts, UNCOUNTED)
+        guarantee = replace(guarantee, public_facts=facts_taken)
     purpose = purpose or mechanism.name
     # All that is said beside the value, but for the receipt, is settled here.
     said = Release(
@@ -222,6 +232,9 @@ def rehearse(
 def _guarantee_under(guarantee: Guarantee, noise: Noise) -> Guarantee:
     """Return the guarantee that holds with this noise: none at all if it is a rehearsal."""
     if noise.is_private:
+        doubt = question_delta(guarantee.quoted_delta) if guarantee.is_private else ""
+        if doubt:
+            warnings.warn(doubt, LargeDeltaWarning, stacklevel=3)
         return guarantee
     warnings.warn(
         "this is a rehearsal: the noise can be repeated, so the result is not private.",

@@ -105,6 +105,21 @@ def test_a_rehearsal_repeats_itself_and_says_that_it_is_not_private(place):
     assert not models[0].release_.is_private
 
 
+def test_a_large_delta_is_questioned_and_a_missing_ledger_is_said(place):
+    asked = run(place, "fit schema.toml data.csv --no-ledger --delta 0.01 --out large")
+    assert asked.code == 0
+    assert (
+        asked.error.count("Is this meant? delta = 0.01 allows to give away one record in 100") == 1
+    )
+    assert asked.output.count("no ledger was charged") == 1
+    usual = run(place, "fit schema.toml data.csv --no-ledger --out usual")
+    assert "meant" not in usual.error
+    bound = run(
+        place, "fit schema.toml data.csv --no-ledger --delta 1e-5 --max-rows 9000000 --out b"
+    )
+    assert "there may be 900,000 of them" in bound.error
+
+
 def test_a_regression_takes_missing_and_infinite_targets_as_they_come(place):
     costs = WITH_COSTS.replace(",1\n", ",\n", 1).replace(",1\n", ",1e999\n", 1)
     (place / "data.csv").write_text(costs)

@@ -215,6 +215,7 @@ def test_what_is_learnt_shares_no_memory_with_the_release(kind):
 def test_a_list_of_targets_with_one_row_in_it_is_a_list_of_targets():
     targets = [0.1] * len(X)
     targets[7] = [0.1, 0.2]
-    model = LowRankRegressor(ledger=(ledger := MemoryLedger(Budget(5.0, 1e-5))))
+    ledger = MemoryLedger(Budget(5.0, 1e-5))
+    model = make(LowRankRegressor, ledger=ledger)
     assert model.fit(X, targets).coef_.shape == (3,)
     assert len(ledger.history()) == 1

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
@@ -49,6 +50,20 @@ def print_result(text: str, document: dict[str, Any], *, as_json: bool) -> None:
 def print_note(text: str) -> None:
     """Say something beside the result."""
     typer.echo(one_line(text), err=True)
+
+
+@contextmanager
+def note_warnings(kind: type[Warning]) -> Iterator[None]:
+    """Say warnings of one kind beside the result, when they come; nothing else warns here."""
+
+    def note(message: Warning | str, *_: object) -> None:
+        print_note(f"Is this meant? {message}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", kind)
+        warnings.showwarning = note  # type: ignore[assignment]
+        yield
 
 
 @contextmanager

@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from discreet.cli.cluster import Cluster, connect
-from discreet.cli.console import AsJson, print_note, show_status
+from discreet.cli.console import AsJson, note_warnings, print_note, show_status
 from discreet.cli.late_help import LEARNERS
 from discreet.cli.new_files import NewFolder
 from discreet.cli.signals import Unhurried
-from discreet.errors import InputError
+from discreet.errors import InputError, LargeDeltaWarning
 
 
 def fit(
@@ -83,7 +83,7 @@ def fit(
         raise InputError("--cluster is for a folder or pattern of Parquet files; got one file.")
     with connect(cluster), NewFolder(out) as folder:
         given = steps.open_data(schema, data, on_cluster=cluster is not None)
-        with Unhurried(model), show_status("Fitting"):
+        with Unhurried(model), note_warnings(LargeDeltaWarning), show_status("Fitting"):
             model.fit(**given, purpose=purpose)
             del given
             steps.keep(model, schema, books, folder, out)

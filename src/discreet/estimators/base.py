@@ -8,6 +8,7 @@ comes out is kept.
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
@@ -30,7 +31,7 @@ from discreet.data.labels import accept_column
 from discreet.data.matrix import columns_of
 from discreet.data.source import Source
 from discreet.data.stored import Encoding, is_table, open_table
-from discreet.errors import InputError, InputTypeError
+from discreet.errors import InputError, InputTypeError, LargeDeltaWarning
 from discreet.estimators.declaring import Declarations, refuse_undeclared
 from discreet.estimators.features import FeatureMap
 from discreet.estimators.storing import Storable
@@ -41,6 +42,7 @@ from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger, NoLedger
 from discreet.noise import Noise, RehearsalNoise, SystemNoise
 from discreet.privacy import Budget, Guarantee, Unit, unit_named
+from discreet.privacy.large_delta import LARGE_DELTA, question_delta
 from discreet.record import Fact, Origin, Release, limits_fact
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -161,6 +163,7 @@ class PrivateEstimator(Storable):
             self._most_rows(table.rows, budget, unit),
             None if table.target is None else table.target.labels,
         )
+        self._question_delta(shape, budget, unit)
         asked = self._ask(shape, table.target, budget, unit)
         self.release_ = release(
             asked.mechanism,
@@ -175,6 +178,31 @@ class PrivateEstimator(Storable):
         )
         self.privacy_ = self.release_.guarantee
         self._keep(asked, table.target)
+
+    def _question_delta(self, shape: Shape, budget: Budget, unit: Unit) -> None:
+        """Warn of a delta above one over the number of records, if that is public or declared.
+
+        A rehearsal and an infinite budget promise nothing, and the gate questions larger ones.
+        """
+        records = self._records_told(shape, unit)
+        if not budget.is_private or self.rehearsal is not None or budget.delta > LARGE_DELTA:
+            return
+        doubt = question_delta(budget.delta, records)
+        if doubt:
+            warnings.warn(doubt, LargeDeltaWarning, stacklevel=6)
+
+    def _records_told(self, shape: Shape, unit: Unit) -> float | None:
+        """Return how many records there are, if it is no secret or somebody declared it.
+
+        A declared bound is often ten times the number; the bound that nobody declared says nothing.
+        """
+        guess: int | None = getattr(self, "expected_rows", None)
+        if guess is not None:
+            return guess
+        usual = inspect.signature(type(self)).parameters["max_rows"].default
+        if unit.count_is_public and shape.max_rows != self.max_rows:
+            return shape.max_rows
+        return None if self.max_rows == usual else self.max_rows / 10
 
     def _accept(self, X: Any, y: Any, weights: Any) -> Table:
         """Accept a table in memory by its types and shape; no cell is read.
