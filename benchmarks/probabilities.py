@@ -3,7 +3,8 @@
 Run with ``python benchmarks/probabilities.py --data FOLDER``; see ``tables.py`` for what is in it.
 All three use delta = 1e-9 and records that come and go. The link of the loss and the line are read
 off the same fits, which spend nothing on counts of scores; the curve has fits of its own, with the
-same rehearsal noise. Writes lines of a Markdown table.
+same rehearsal noise. Writes lines of a Markdown table. ``--made-up`` asks instead, of rows whose
+log-odds are linear and known, how frequent the class is where its probability is said to be .01.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from typing import Any
 
 import numpy as np
 from probability_scores import Scores, score_model
+from scipy.special import expit
 
 import tables
 from discreet import LinearClassifier
 from discreet.errors import RehearsalWarning
+from discreet.preprocessing import Numeric
 
 TABLES = ("adult", "bank", "credit_default", "codrna", "covtype")
 EPSILONS = (0.1, 0.3, 1.0)
@@ -38,6 +41,45 @@ def fit(table: tables.Declared, epsilon: float, calibration: str, seed: int, opt
         rehearsal=seed,
     )
     return model.fit(table.part(table.train), table.y[table.train])
+
+
+WAYS = {LINK: "none", LINE: "none", CURVE: "curve"}
+EFFECTS = np.resize([1.0, -0.8, 0.5, 0.3, 0.0], 9)
+SAID, NEAR = 0.01, 0.002
+
+
+def made_up(rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows of nine columns, and the chance of the second class of each."""
+    X = np.clip(np.random.default_rng(seed).standard_normal((rows, EFFECTS.size)), -4, 4)
+    return X, expit(X @ EFFECTS - 1.5)
+
+
+def compare_with_truth(options: Any) -> None:
+    """Print what is true where one in a hundred is said, and the log loss above the least."""
+    X, chance = made_up(40_000, 0)
+    y = np.random.default_rng(1).random(len(X)) < chance
+    fresh, truth = made_up(200_000, 2)
+    least = score_loss(truth, truth)
+    columns = [Numeric(-4, 4)] * EFFECTS.size
+    everything = np.arange(len(X))
+    table = tables.Declared(X, y, columns, everything, everything)
+    for epsilon in options.epsilons:
+        for way, calibration in WAYS.items():
+            told, excess = [], []
+            for seed in range(options.fits):
+                model = fit(table, epsilon, calibration, seed, options)
+                if way == LINK:
+                    model.probability_curve_ = None
+                said = model.predict_proba(fresh)[:, 1]
+                told.append(truth[np.abs(said - SAID) < NEAR].mean())
+                excess.append(score_loss(truth, said) - least)
+            print(f"{epsilon:<4g} {way:<28} where {SAID:.3f} is said {np.mean(told):.4f}, excess "
+                  f"log loss {np.mean(excess):.4f}", flush=True)  # fmt: skip
+
+
+def score_loss(chance: np.ndarray, said: np.ndarray) -> float:
+    """Return the log loss that is expected of labels with these chances."""
+    return float(-np.mean(chance * np.log(said) + (1 - chance) * np.log1p(-said)))
 
 
 def measure(table: tables.Declared, epsilon: float, options: Any) -> dict[str, np.ndarray]:
@@ -61,8 +103,12 @@ def main() -> None:
     parser.add_argument("--fits", type=int, default=8)
     parser.add_argument("--delta", type=float, default=1e-9)
     parser.add_argument("--unit", default="add_remove")
+    parser.add_argument("--made-up", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore", RehearsalWarning)
+    if options.made_up:
+        compare_with_truth(options)
+        return
     print("| data | epsilon | probabilities | log loss | Brier | ECE | accuracy | AUC |")
     print("|---|---|---|---|---|---|---|---|")
     for name in options.names:

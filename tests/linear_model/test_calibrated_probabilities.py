@@ -171,6 +171,25 @@ def test_a_fit_again_forgets_the_curve():
     assert model.probability_curve_.shape == (2, 3)
 
 
+@pytest.mark.slow
+def test_rows_of_files_and_of_clusters_are_counted_alike(tmp_path):
+    pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(label=Y)
+    frame.to_parquet(tmp_path / "rows.parquet")
+    columns = dict(zip("abcd", COLUMNS, strict=True))
+    here = fit(frame[list("abcd")], Y, columns=columns)
+    settings = {"columns": columns, "classes": [0, 1], "rehearsal": 1}
+    for there in (tmp_path / "rows.parquet", dd.from_pandas(frame, npartitions=3)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RehearsalWarning)
+            model = LinearClassifier(**settings).fit(there, target="label")
+        np.testing.assert_allclose(model.coef_, here.coef_, rtol=1e-6)
+        # The same noise; a row at an edge may be in the next bin, as minimisers are not the same.
+        apart = np.abs(model.release_.value - here.release_.value)[5:]
+        assert apart.sum() < 4.1
+        np.testing.assert_allclose(model.probability_curve_, here.probability_curve_, atol=0.02)
+
+
 # Stored models.
 
 
