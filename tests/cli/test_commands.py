@@ -351,3 +351,23 @@ def test_a_csv_file_with_semicolons_is_told_how_to_go_on(place):
         assert refused.code == 2
         assert "cells must be separated by commas" in refused.error
         assert "sep=';'" in refused.error
+
+
+@pytest.mark.parametrize(
+    ("table", "command", "code", "said"),
+    [
+        (b"age,back\n", "init new.csv --out new.toml", 0, ""),
+        (b"age,ward\n40,caf\xe9\n", "init new.csv --out new.toml", 2, "'ward' is not UTF-8 text"),
+        (b"age,came_back\n40,1\n", "init new.csv --target back --out new.toml", 2,
+         "there is no column 'back' to be the target. Did you mean 'came_back'?"),
+        (b"Age,stay ,ward,back\n40,1,surgery,no\n", "check schema.toml new.csv", 2,
+         "They seem to differ in capitals or spaces only."),
+        (b"", "card nowhere", 2, "there is none of that name"),
+    ],
+    ids=["a header alone", "another encoding", "a target", "capitals", "no model"],
+)  # fmt: skip
+def test_a_newcomers_mistake_is_told_with_what_to_do(place, table, command, code, said):
+    (place / "new.csv").write_bytes(table)
+    result = run(place, command)
+    assert result.code == code
+    assert said in result.error

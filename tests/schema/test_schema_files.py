@@ -208,7 +208,7 @@ def test_all_that_is_left_open_is_told_at_once():
         schema.declared_columns()
     said = str(refused.value)
     assert "[target] classes of 'back' is not yet declared" in said
-    assert "range of 'age', 'stay' is not yet declared" in said
+    assert "range of 'age', 'stay' are not yet declared" in said
     assert "categories of 'ward' is not yet declared" in said
 
 

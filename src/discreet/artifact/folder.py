@@ -163,7 +163,8 @@ def _read(where: Path, name: str) -> bytes:
     path = where / name
     try:
         if not path.is_file() or path.is_symlink():
-            raise InputError(f"{where} must be a folder that save() wrote; it has no file {name}.")
+            problem = f"it has no file {name}" if where.exists() else "there is none of that name"
+            raise InputError(f"{where} must be a folder that save() wrote; {problem}.")
         if path.stat().st_size > MOST_BYTES:
             raise InputError(f"{path} is too large for a model.")
         return path.read_bytes()

@@ -17,7 +17,7 @@ from discreet.cli.demo import demo
 from discreet.cli.failures import Commands
 from discreet.cli.fit import fit
 from discreet.cli.init import init
-from discreet.cli.late_help import LateHelp
+from discreet.cli.late_help import LateHelp, PlainGroup
 from discreet.cli.ledger import app as ledger
 from discreet.cli.plan import plan
 from discreet.cli.predict import predict
@@ -29,7 +29,7 @@ The whole chain, on made-up patients:
     discreet demo --write hospital
     discreet check hospital/schema.toml hospital/hospital.parquet
     discreet plan hospital/schema.toml --epsilon 1
-    discreet ledger create patients.db --epsilon 1.5 --delta 1e-6
+    discreet ledger create patients.db --epsilon 1.5 --delta 1e-6 --protects "one patient"
     discreet fit hospital/schema.toml hospital/hospital.parquet \\
         --ledger patients.db --epsilon 1 --out model
     discreet card model
@@ -37,8 +37,8 @@ The whole chain, on made-up patients:
 
 For a table of your own, `discreet init table.csv` proposes the schema.
 
-Exit codes: 0 done; 1 refused (over budget, refuted, unsound); 2 wrong input; 3 a file or a
-ledger cannot be read or written; 70 a bug.
+Exit codes: 0 done; 1 refused (over budget, refuted, unsound, a serious finding); 2 wrong input;
+3 a file or a ledger cannot be read or written; 70 a bug.
 """
 
 app = typer.Typer(
@@ -69,4 +69,6 @@ def _discreet(
 
 for command in (init, check, plan, fit, card, predict, audit, demo):
     app.command(cls=LateHelp)(command)
-app.add_typer(ledger)
+for info in ledger.registered_commands:
+    info.cls = LateHelp
+app.add_typer(ledger, cls=PlainGroup)

@@ -14,7 +14,11 @@ from discreet.errors import InputError
 def demo(
     folder: Annotated[
         Path | None,
-        typer.Option("--write", help="Write the table and a schema to this new folder instead."),
+        typer.Option(
+            "--write",
+            help="Write the table and a schema to this new folder instead.",
+            metavar="FOLDER",
+        ),
     ] = None,
     patients: Annotated[int, typer.Option(help="How many, a quarter held out.", min=100)] = 20_000,
     as_json: AsJson = False,

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import typer
-from typer.core import TyperGroup
 
 import discreet.errors
 from discreet.cli import HOW, NEEDED, console
 from discreet.cli.console import one_line
+from discreet.cli.late_help import PlainGroup
 from discreet.errors import DiscreetError, PrivacyError
 
 # Typer has brought its own copy of these classes since it no longer needs Click.
@@ -35,7 +35,7 @@ class Unwritten(DiscreetError):
     """A release is safe, but not where it was asked for; the message says where."""
 
 
-class Commands(TyperGroup):
+class Commands(PlainGroup):
     """Commands that end with one clear line where they cannot do what they are asked."""
 
     def main(

@@ -24,7 +24,9 @@ def fit(
             metavar="DATA",
         ),
     ],
-    out: Annotated[Path, typer.Option(help="The new folder for the model and its card.")],
+    out: Annotated[
+        Path, typer.Option(help="The new folder for the model and its card.", metavar="FOLDER")
+    ],
     ledger: Annotated[
         str | None, typer.Option(help="Who pays: a ledger file, or postgresql://...")
     ] = None,
@@ -68,7 +70,8 @@ def fit(
 
     Example:
 
-        discreet fit schema.toml data.parquet --ledger patients.db --epsilon 1 --out model
+        discreet fit hospital/schema.toml hospital/hospital.parquet \\
+            --ledger patients.db --epsilon 1 --out model
     """
     from discreet import tables  # slow to import
     from discreet.cli import fit_steps as steps

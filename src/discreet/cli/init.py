@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -80,7 +81,10 @@ def init(
     with show_status("Looking at the columns"):
         kinds = tables.describe(data)
         if target and target not in kinds:
-            raise InputError(f"{data}: there is no column {target!r} to be the target.")
+            near = [name for name in kinds if target.lower() in name.lower()]
+            near = near or difflib.get_close_matches(target, list(kinds), n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise InputError(f"{data}: there is no column {target!r} to be the target.{hint}")
         usable = {name: kind for name, kind in kinds.items() if kind in KINDS}
         found = tables.measure(data, usable, MOST_CATEGORIES) if measure else {}
         classes = tables.classes_of_truth(data, target) if target in usable else ()

@@ -36,7 +36,7 @@ def predict(
 
     Example:
 
-        discreet predict model holdout.csv --out predictions.csv
+        discreet predict model hospital/holdout.csv --out predictions.csv
     """
     import numpy as np  # slow to import, as all of these
 

@@ -238,8 +238,9 @@ class Schema:
                 if isinstance(column, Undeclared) and column.kind == kind
             ]
             if names:
+                are = "is" if len(names) == 1 else "are"
                 said.append(
-                    f"[columns] {what} of {', '.join(names)} is not yet declared, for example "
+                    f"[columns] {what} of {', '.join(names)} {are} not yet declared, for example "
                     f"{what} = {example}."
                 )
         if said:

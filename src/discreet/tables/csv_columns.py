@@ -6,6 +6,7 @@ file, or the column, and nothing that was read.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -74,8 +75,9 @@ def _read_first_block(path: Path) -> Any:
         path,
         read_options=csv.ReadOptions(block_size=PARSED_AT_ONCE),
         parse_options=_parse_options(read_header(path)),
-    ) as reader:
+    ) as reader, contextlib.suppress(StopIteration):  # a header alone
         return pa.table(reader.read_next_batch().slice(0, 0))
+    return pa.table({name: pa.array([], pa.null()) for name in read_header(path)})
 
 
 def _is_header_alone(path: Path) -> bool:

@@ -74,7 +74,10 @@ def check_columns(
     if missing:
         if is_text:
             check_separator(path, names)
+        near = {name.strip().lower() for name in names}
         hint = " The first line of a CSV file must be column names, spelled as in the schema."
+        if any(name.strip().lower() in near for name in missing):
+            hint += " They seem to differ in capitals or spaces only."
         raise InputError(f"{path}: {_missing_words(missing)}{hint if is_text else ''}")
     for name in wanted:
         check_found(str(path), name, names.count(name))

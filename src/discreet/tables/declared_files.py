@@ -310,6 +310,15 @@ def classes_of_truth(path: Path | str, name: str) -> tuple[Any, ...]:
     return (0, 1) if known.size and np.isin(known, (0, 1)).all() else ()
 
 
+def check_text(path: Path, types: Mapping[str, Any]) -> None:
+    """Refuse a CSV file with a column that Arrow found to be bytes: text in another encoding."""
+    for name, dtype in types.items():
+        if kind_of(dtype).is_bytes:
+            raise InputError(
+                f"{path}: the column {name!r} is not UTF-8 text. Save the file again as UTF-8."
+            )
+
+
 def _types_in(path: Path) -> dict[str, Any]:
     """Return Arrow's type of each column."""
     if not is_csv(path):
@@ -325,6 +334,7 @@ def _types_in(path: Path) -> dict[str, Any]:
             )
         types = guess_types(path, names)
         found = {field.name: field.type for field in types}
+        check_text(path, found)
         comes_twice = len(found) < len(types.names)
     if comes_twice:
         raise InputError(f"{path}: column names must differ; one comes twice.")
