@@ -12,6 +12,7 @@ from discreet import _checks
 from discreet._types import Array
 from discreet.estimators.base import WeightedEstimator
 from discreet.estimators.choosing import choose
+from discreet.estimators.coefficients import CoefficientModel
 from discreet.estimators.features import FeatureMap, PlainFeatures
 from discreet.estimators.targets import LearningTarget, require_target
 from discreet.estimators.task import AbsoluteValues, Asked, LinearTask, Shape, Standardising
@@ -28,7 +29,7 @@ COUNTED = Fact("records", "their number in this table", Origin.FOUND)
 """Without privacy the number of records is used."""
 
 
-class LinearEstimator(WeightedEstimator):
+class LinearEstimator(CoefficientModel, WeightedEstimator):
     """A linear model: a loss of margins, a penalty, and whatever else its parameters say."""
 
     learns = frozenset(["coef_", "intercept_"])
@@ -37,9 +38,6 @@ class LinearEstimator(WeightedEstimator):
     fit_intercept: bool
     domain: ConvexSet | None
     mechanism: str
-
-    coef_: Array
-    intercept_: Any
 
     @abstractmethod
     def margin_loss(self) -> Loss:
