@@ -54,6 +54,9 @@ class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[mi
     def _target(self, y: GivenColumn | None) -> ClassTarget:
         return class_target(self.classes, y)
 
+    def _blocks(self, count: int) -> list[Any]:
+        return list(self.classes_.tolist())
+
     def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
         if isinstance(target, ClassTarget):
             self.classes_ = target.classes

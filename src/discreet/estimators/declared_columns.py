@@ -131,6 +131,10 @@ class DeclaredFeatures(FeatureMap):
             for name, column in zip(names, self.columns, strict=True)
         )
 
+    def names(self, columns: list[str]) -> list[str]:
+        named = zip(self.columns, columns, strict=True)
+        return [feature for column, name in named for feature in column.names(name)]
+
     def fold(self, coef: Array, intercept: Array) -> tuple[Array, Array]:
         return self.scaler.fold(coef, intercept)
 

@@ -101,6 +101,10 @@ class FeatureMap(ABC):
         """Return the columns that a fitted model reads of a stored table."""
 
     @abstractmethod
+    def names(self, columns: list[str]) -> list[str]:
+        """Return a name for each feature of columns of these names."""
+
+    @abstractmethod
     def fold(self, coef: Array, intercept: Array) -> tuple[Array, Array]:
         """Return coefficients of features, and intercepts, in the user's own units."""
 
@@ -175,6 +179,9 @@ class PlainFeatures(FeatureMap):
 
     def find_again(self, model: Any) -> tuple[Wanted, ...]:
         return tuple(Wanted(name) for name in model.feature_names_in_)
+
+    def names(self, columns: list[str]) -> list[str]:
+        return columns
 
     def fold(self, coef: Array, intercept: Array) -> tuple[Array, Array]:
         return coef, intercept

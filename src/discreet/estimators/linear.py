@@ -12,6 +12,7 @@ from discreet import _checks
 from discreet._types import Array
 from discreet.estimators.base import WeightedEstimator
 from discreet.estimators.choosing import choose
+from discreet.estimators.coefficients import CoefficientModel
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap, PlainFeatures
 from discreet.estimators.targets import LearningTarget, require_target
@@ -42,7 +43,7 @@ class Margins:
     values: Array
 
 
-class LinearEstimator(WeightedEstimator):
+class LinearEstimator(CoefficientModel, WeightedEstimator):
     """A linear model: a loss of margins, a penalty, and whatever else its parameters say."""
 
     learns = frozenset(["coef_", "intercept_"])
@@ -52,9 +53,6 @@ class LinearEstimator(WeightedEstimator):
     fit_intercept: bool
     domain: ConvexSet | None
     mechanism: str
-
-    coef_: Array
-    intercept_: Any
 
     @abstractmethod
     def margin_loss(self) -> Loss:

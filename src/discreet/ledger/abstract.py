@@ -11,10 +11,12 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, Self
 
+from discreet._html import LONGEST_TABLE, bar_html, notebook_html, sentence_html, table_html
 from discreet.errors import InputError, ReceiptError
 from discreet.ledger.allowance import Allowance
 from discreet.ledger.receipt import Receipt
 from discreet.privacy import Guarantee
+from discreet.privacy.guarantee import in_three_digits
 
 
 class State(Enum):
@@ -90,6 +92,17 @@ class Entry:
     def is_refundable(self) -> bool:
         """Whether its rows were not opened."""
         return self.state is State.RESERVED
+
+    def cells(self) -> tuple[str, ...]:
+        """Return number, time, state, epsilon, delta and purpose as texts, for a table."""
+        return (
+            str(self.number),
+            f"{self.time:%Y-%m-%d %H:%M:%S}",
+            self.state.value,
+            in_three_digits(self.guarantee.epsilon()),
+            in_three_digits(self.guarantee.quoted_delta),
+            self.purpose,
+        )
 
 
 FOREIGN = "this receipt was not written by this ledger."
@@ -171,6 +184,20 @@ class AbstractLedger(ABC):
     def allowance(self) -> Allowance | None:
         """Return what may still be released, with a sentence; None if no budget is kept."""
         return None
+
+    def _repr_html_(self) -> str:
+        left, entries = self.allowance(), self.history()
+        parts = []
+        if left is not None:
+            parts += [bar_html(left.share, left.sentence()), sentence_html(left.sentence())]
+        if entries:
+            caption = f"The last of {len(entries)} charges" if len(entries) > LONGEST_TABLE else ""
+            header = ("charge", "when (UTC)", "what became of it", "epsilon", "delta", "purpose")
+            rows = [entry.cells() for entry in entries[-LONGEST_TABLE:]]
+            parts.append(table_html(caption, header, rows))
+        else:
+            parts.append(sentence_html("No charge is in these books."))
+        return notebook_html(self.identity or "No books are kept", *parts)
 
     @abstractmethod
     def spent(self, delta: float) -> float:

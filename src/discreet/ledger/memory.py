@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 from weakref import WeakValueDictionary
 
 from discreet import _checks
+from discreet._html import notebook_html, sentence_html
 from discreet.errors import LedgerError, PrivacyError, ReceiptError
 from discreet.ledger.abstract import (
     ANOTHER,
@@ -274,6 +275,9 @@ class LostLedger(AbstractLedger):
     @property
     def identity(self) -> str:
         return "a ledger that is not here"
+
+    def _repr_html_(self) -> str:
+        return notebook_html("A ledger that is not here", sentence_html(self.reason))
 
     def __repr__(self) -> str:
         return "LostLedger()"

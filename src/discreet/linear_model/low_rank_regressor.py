@@ -19,6 +19,7 @@ from discreet.data.matrix import accept_matrix
 from discreet.data.stored import Encoding, open_table
 from discreet.errors import InputError, InputTypeError
 from discreet.estimators.base import PlainEstimator, Table, accept_target, check_lengths
+from discreet.estimators.coefficients import CoefficientModel
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap, PlainFeatures, read_rows
 from discreet.estimators.linear import INTERCEPT_SHARE
@@ -38,7 +39,7 @@ USUAL_BEND, MOST_BEND = 0.2, 0.5
 """What the curvature of one row may cost, over epsilon: if nobody says, and at most."""
 
 
-class LowRankRegressor(RegressorMixin, PlainEstimator):  # type: ignore[misc]
+class LowRankRegressor(RegressorMixin, CoefficientModel, PlainEstimator):  # type: ignore[misc]
     r"""Least squares with several targets within a nuclear ball, of pure epsilon.
 
     It minimises half the squared residuals summed over rows and targets plus

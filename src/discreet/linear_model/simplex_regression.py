@@ -11,6 +11,7 @@ from discreet import _checks
 from discreet._types import Vector
 from discreet.data.given_column import GivenColumn
 from discreet.estimators.base import WeightedEstimator
+from discreet.estimators.coefficients import CoefficientModel
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import COLUMNS_FOUND, PlainFeatures
 from discreet.estimators.predicting import row_by_row
@@ -25,7 +26,7 @@ from discreet.questions import Bounds, Interval, Mixture
 from discreet.record import Fact, Origin, labels_in_words
 
 
-class SimplexRegression(RegressorMixin, WeightedEstimator):  # type: ignore[misc]
+class SimplexRegression(RegressorMixin, CoefficientModel, WeightedEstimator):  # type: ignore[misc]
     r"""Regression with weights on a simplex, differentially private.
 
     It minimises half the squared residuals, summed over rows, over weights that are not negative

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
+from discreet._html import notebook_html, sentence_html
 from discreet._types import Json
 from discreet.planning.prediction import ABOUT
 
@@ -91,6 +92,9 @@ class Answer:
             f"{wish} is not reachable up to {_amount(self.quantity, self.tried)}, where "
             f"{self.reached:.3f} is predicted ({self.without_privacy:.3f} without privacy)."
         )
+
+    def _repr_html_(self) -> str:
+        return notebook_html(self.claim(), sentence_html(ABOUT))
 
     def document(self) -> Json:
         """Return everything, for JSON."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from discreet._html import notebook_html, sentence_html, table_html
 from discreet._types import Json
 from discreet.planning.prediction_plot import save_plot
 from discreet.planning.public_facts import PublicFacts
@@ -204,6 +205,15 @@ class Prediction:
                 lines.append(f"{start} {cell.mean:>z8.3f}  {cell.excess:z.3f}")
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        header = ("epsilon", "rows", "mechanism", self.facts.score, "cost")
+        rows = [
+            (f"{cell.epsilon:g}", f"{cell.n:,}", cell.mechanism, *_score_and_cost(cell))
+            for cell in self.cells
+        ]
+        shown = table_html("", header, rows)
+        return notebook_html("Prediction", sentence_html(self.sentence()), shown)
+
     def document(self) -> Json:
         """Return everything, for JSON."""
         return {
@@ -224,3 +234,9 @@ class Prediction:
     def plot(self, path: Path | str) -> None:
         """Draw scores against epsilon; needs matplotlib (extra ``plot``)."""
         save_plot(self, Path(path))
+
+
+def _score_and_cost(cell: Cell) -> tuple[str, str]:
+    if cell.mean is None:
+        return "refused", cell.refusal
+    return f"{cell.mean:z.3f}", f"{cell.excess:z.3f}"

@@ -11,6 +11,7 @@ from functools import lru_cache
 from numpy.typing import ArrayLike
 
 from discreet import _checks
+from discreet._html import notebook_html, sentence_html, table_html
 from discreet._types import Json, Vector
 from discreet.errors import InputError, InputTypeError, UnitMismatch
 from discreet.privacy import accountant
@@ -140,6 +141,14 @@ class Guarantee:
     def __str__(self) -> str:
         return self.sentence()
 
+    def _repr_html_(self) -> str:
+        rows = [("what must not show", self.unit.change)]
+        if self.is_private:
+            rows.append(("epsilon", in_three_digits(self.epsilon())))
+            rows.append(("delta", in_three_digits(self.quoted_delta)))
+        shown = table_html("", ("what", "value"), rows)
+        return notebook_html("Guarantee", sentence_html(self.sentence()), shown)
+
     def to_json(self) -> str:
         """Return a JSON text from which :meth:`from_json` makes an equal guarantee."""
         document: Json = {
@@ -198,6 +207,8 @@ def down_to_three_digits(value: float) -> str:
 def _three_digits(exact: Decimal, way: str) -> str:
     if exact == 0:
         return "0"
+    if not exact.is_finite():
+        return "infinite"
     unit = Decimal(1).scaleb(exact.adjusted() - 2)
     context = Context(prec=50, Emin=MIN_EMIN)
     return f"{float(exact.quantize(unit, way, context)):g}"

@@ -13,11 +13,15 @@ import numpy as np
 import scipy
 
 from discreet import _checks, _strict_json
+from discreet._html import notebook_html, sentence_html, table_html
 from discreet._types import Json
 from discreet.errors import InputError
 from discreet.noise import REHEARSAL
 from discreet.privacy import Guarantee
 from discreet.record.facts import Certificate, Fact, Origin, Tolerance
+
+MOST_SHOWN = 50
+"""Numbers of a value that a notebook shows; of more, the first and the last."""
 
 FORMAT = 2
 FIRST_FIELDS = {"format", "value", "value_is_array", "guarantee", "mechanism", "receipt_number"}
@@ -89,6 +93,17 @@ class Release:
     def is_rehearsal(self) -> bool:
         """Whether it was made with noise that can be repeated."""
         return self.noise.startswith(REHEARSAL)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("value", np.array2string(np.asarray(self.value), threshold=MOST_SHOWN)),
+            ("purpose", self.purpose or "not said"),
+            ("mechanism", self.mechanism),
+            ("why so", self.reason or "there was nothing to choose"),
+            ("ledger", f"{self.ledger}, entry {self.receipt_number}" if self.ledger else "none"),
+        ]
+        shown = table_html("", ("what", "value"), rows)
+        return notebook_html("Release", sentence_html(self.guarantee.sentence()), shown)
 
     def to_json(self) -> str:
         """Return a JSON text with every field; numbers survive exactly."""

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from discreet import _checks, _strict_json
+from discreet._html import escape_html
+from discreet._palette import GREY
 from discreet._types import Json
 from discreet.errors import InputError, InputTypeError
 from discreet.ledger import AbstractLedger, Allowance
@@ -94,6 +96,11 @@ class Card:
     def html(self) -> str:
         """Return the card for people, as one HTML page that fetches nothing."""
         return as_html(page_of(self.document))
+
+    def _repr_html_(self) -> str:
+        # A page of its own: neither its style nor the notebook's touches the other.
+        style = f"width:100%;height:44rem;border:1px solid {GREY}"
+        return f'<iframe sandbox style="{style}" srcdoc="{escape_html(self.html())}"></iframe>'
 
     def write(self, folder: str | Path) -> tuple[Path, Path, Path]:
         """Write card.json, card.md and card.html; each file is there as a whole or not at all."""

@@ -71,11 +71,14 @@ def _read_first_block(path: Path) -> Any:
     check_records(path)
     if _is_header_alone(path):
         return pa.table({name: pa.array([], pa.null()) for name in read_header(path)})
-    with csv.open_csv(
-        path,
-        read_options=csv.ReadOptions(block_size=PARSED_AT_ONCE),
-        parse_options=_parse_options(read_header(path)),
-    ) as reader, contextlib.suppress(StopIteration):  # a header alone
+    with (
+        csv.open_csv(
+            path,
+            read_options=csv.ReadOptions(block_size=PARSED_AT_ONCE),
+            parse_options=_parse_options(read_header(path)),
+        ) as reader,
+        contextlib.suppress(StopIteration),
+    ):  # a header alone
         return pa.table(reader.read_next_batch().slice(0, 0))
     return pa.table({name: pa.array([], pa.null()) for name in read_header(path)})
 

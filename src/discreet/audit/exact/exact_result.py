@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet._html import notebook_html, sentence_html, table_html
 from discreet._types import Vector
 
 NEGLIGIBLE = 1e-12
@@ -116,6 +117,12 @@ class ExactResult:
         for row in zip(self.epsilons, self.true, self.error, self.declared, strict=True):
             lines.append("{:10.4g} {:11.4e} {:9.1e} {:11.4e}".format(*row))
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        columns = zip(self.epsilons, self.true, self.error, self.declared, strict=True)
+        rows = [(f"{a:.4g}", f"{b:.4e}", f"{c:.1e}", f"{d:.4e}") for a, b, c, d in columns]
+        shown = table_html("", ("epsilon", "true delta", "error", "declared delta"), rows)
+        return notebook_html("Exact audit", sentence_html(self.sentence()), shown)
 
     def to_json(self) -> str:
         """Return everything as JSON text."""

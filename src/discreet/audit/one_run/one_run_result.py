@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass, fields
 
 from discreet import _checks
+from discreet._html import notebook_html, sentence_html, table_html
 from discreet._types import Json
 from discreet.audit.one_run.p_value import check_confidence
 from discreet.errors import InputError, InputTypeError
@@ -108,14 +109,22 @@ class OneRunResult:
     def __str__(self) -> str:
         return self.sentence()
 
-    def table(self) -> str:
-        """Return the numbers as a table in Markdown."""
-        lines = ["| quantity | value |", "|---|---|", f"| violated | {self.violated} |"]
+    def _rows(self) -> list[tuple[str, str]]:
+        rows = [("violated", str(self.violated))]
         for field in fields(self):
             value = getattr(self, field.name)
             text = _round_down(value) if field.name in ROUNDED_DOWN else str(value)
-            lines.append(f"| {field.name.replace('_', ' ')} | {text} |")
-        return "\n".join(lines)
+            rows.append((field.name.replace("_", " "), text))
+        return rows
+
+    def table(self) -> str:
+        """Return the numbers as a table in Markdown."""
+        lines = [f"| {name} | {text} |" for name, text in self._rows()]
+        return "\n".join(["| quantity | value |", "|---|---|", *lines])
+
+    def _repr_html_(self) -> str:
+        shown = table_html("", ("quantity", "value"), self._rows())
+        return notebook_html("Audit in one run", sentence_html(self.sentence()), shown)
 
     def to_json(self) -> str:
         """Return a JSON text from which :meth:`from_json` makes an equal result."""

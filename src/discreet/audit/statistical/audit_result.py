@@ -7,6 +7,7 @@ import math
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
+from discreet._html import notebook_html, sentence_html, table_html
 from discreet._types import Json
 from discreet.audit.statistical.certify import Evidence
 from discreet.audit.statistical.claims_plot import draw
@@ -128,6 +129,21 @@ class AuditResult:
             for seen in self.evidence
         ]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        header = ("event", "hits", "misses", "epsilon", "mu")
+        rows = [
+            (
+                seen.event,
+                f"{seen.hits:,}",
+                f"{seen.misses:,}",
+                f"{seen.epsilon(self.delta):.3f}",
+                f"{seen.mu:.3f}",
+            )
+            for seen in self.evidence
+        ]
+        shown = table_html("Events tested", header, rows)
+        return notebook_html("Audit", sentence_html(self.sentence()), shown)
 
     def plot(self, path: str | Path) -> None:
         """Draw the claimed epsilon and the certified one."""

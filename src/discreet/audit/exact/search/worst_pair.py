@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet import _checks
+from discreet._html import notebook_html
 from discreet._types import Array, Vector
 from discreet.audit.exact import ExactResult, compare, declared_deltas
 from discreet.audit.exact.laws import OutputLaw
@@ -70,6 +71,9 @@ class SearchResult:
     def sentence(self) -> str:
         """Say what was found."""
         return f"{self.result.sentence()} It is the worst of {self.tries} pairs."
+
+    def _repr_html_(self) -> str:
+        return notebook_html(self.sentence(), self.result._repr_html_())
 
 
 def search(
