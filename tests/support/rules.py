@@ -8,6 +8,9 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils.estimator_checks import estimator_checks_generator
 from sklearn.utils.validation import has_fit_parameter
 
+from discreet.location import Threshold
+from discreet.location.base import LocationEstimator
+
 TWO_FITS = {
     "check_classifier_data_not_an_array",
     "check_regressor_data_not_an_array",
@@ -29,6 +32,7 @@ ONE_FIT_REPEATED = {"check_methods_sample_order_invariance", "check_methods_subs
 
 CELLS = "one record would decide whether a fit is refused: a cell that is no number is no error"
 TARGETS = "one record would decide whether a fit is refused: a target that is no number is no error"
+ONE_COLUMN = "one number a record is a column by itself, and taken as one"
 UNDECLARED = "weights need a declared largest one, which the noise is made for; pass max_weight"
 NEEDS_MAX_WEIGHT = (
     "check_sample_weights_pandas_series",
@@ -45,6 +49,8 @@ NEEDS_MAX_WEIGHT = (
 def expected_to_fail(estimator):
     """Return the rules that contradict privacy, and why."""
     expected = {"check_dtype_object": CELLS}
+    if isinstance(estimator, (LocationEstimator, Threshold)):
+        expected["check_fit1d"] = ONE_COLUMN
     if is_regressor(estimator):
         expected["check_supervised_y_no_nan"] = TARGETS
     if not has_fit_parameter(estimator, "sample_weight"):

@@ -34,6 +34,7 @@ from discreet.data.stored import Encoding, is_table, open_table
 from discreet.errors import InputError, InputTypeError, LargeDeltaWarning
 from discreet.estimators.declaring import Declarations, refuse_undeclared
 from discreet.estimators.features import FeatureMap
+from discreet.estimators.one_column import series_as_table
 from discreet.estimators.storing import Storable
 from discreet.estimators.targets import LabelTarget, LearningTarget
 from discreet.estimators.task import Asked, Shape
@@ -96,6 +97,10 @@ class PrivateEstimator(Storable):
     def _check(self) -> None:
         """Refuse parameters that are wrong whatever the table."""
 
+    def _as_table(self, X: Any) -> Any:
+        """Return what was given as a table; a named column by itself is one of one column."""
+        return series_as_table(X)
+
     @abstractmethod
     def feature_map(self) -> FeatureMap:
         """Return what makes features of the columns of a table."""
@@ -152,6 +157,7 @@ class PrivateEstimator(Storable):
             _checks.whole(verbose=self.verbose, at_least=0)
         refuse_undeclared(self)
         self._check()
+        X = self._as_table(X)
         if is_table(X):
             table = self._open(X, y, weights, target)
         else:
@@ -299,9 +305,10 @@ class WeightedEstimator(PrivateEstimator):
         Parameters
         ----------
         X
-            Rows: an array, a SciPy sparse matrix, a pandas or Polars data frame, an Arrow table;
-            the path of Parquet files, which are read a few rows at a time: a file, a folder, or a
-            pattern; or a Dask data frame or array, whose rows stay with its workers.
+            Rows: an array, a SciPy sparse matrix, a pandas or Polars data frame or series (one
+            column), an Arrow table; the path of Parquet files, which are read a few rows at a time:
+            a file, a folder, or a pattern; or a Dask data frame or array, whose rows stay with its
+            workers.
         y
             One label for each row; left out if labels are a column of files or of a Dask frame.
         sample_weight
@@ -344,9 +351,9 @@ class PlainEstimator(PrivateEstimator):
         Parameters
         ----------
         X
-            Rows: an array, a SciPy sparse matrix, a pandas or Polars data frame, an Arrow table;
-            the path of Parquet files: a file, a folder, or a pattern; or a Dask data frame or
-            array.
+            Rows: an array, a SciPy sparse matrix, a pandas or Polars data frame or series (one
+            column), an Arrow table; the path of Parquet files: a file, a folder, or a pattern; or a
+            Dask data frame or array.
         y
             One label for each row, where there are labels; left out if they are a column of files
             or of a Dask frame.

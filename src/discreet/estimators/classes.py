@@ -77,7 +77,7 @@ def check_kind_of_labels(labels: GivenColumn, classes: Any) -> None:
         raise InputTypeError(
             f"the labels are {labels.kind}, the declared classes "
             f"{TEXT if is_declared_text else NUMBER}; convert the labels, or declare the classes "
-            "as they are."
+            f"as they are.{_numbered(classes) if is_declared_text else ''}"
         )
     dtype = labels.dtype
     with np.errstate(all="ignore"):
@@ -86,6 +86,14 @@ def check_kind_of_labels(labels: GivenColumn, classes: Any) -> None:
                 f"labels of the type {dtype.name} cannot tell the declared classes apart; "
                 "pass them as integers or as text."
             )
+
+
+def _numbered(classes: Any) -> str:
+    """Say what happens inside of estimators that number classes before they pass them on."""
+    return (
+        " Stacking and voting number the classes in order before they fit: inside of them, declare "
+        f"classes={list(range(classes.size))}."
+    )
 
 
 def encode_labels(y: Any, classes: Any) -> Vector:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.data.stored import is_table, map_rows
+from discreet.estimators.one_column import series_as_table
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -23,6 +24,7 @@ def row_by_row(method: Method) -> Method:
     @wraps(method)
     def speak(self: Any, X: Any) -> Any:
         check_is_fitted(self, "release_")
+        X = series_as_table(X)
         if not is_table(X):
             return method(self, X)
         is_named = hasattr(self, "feature_names_in_")

@@ -34,7 +34,10 @@ from discreet.ledger.allowance import Allowance
 from discreet.ledger.receipt import Receipt
 from discreet.privacy import Budget, Guarantee, Unit
 
-ELSEWHERE = "this in-memory ledger lives in another process, or is gone; share a durable ledger."
+ELSEWHERE = (
+    "this in-memory ledger lives in another process, or is gone; processes share a ledger on disk, "
+    'Ledger.create("patients.db", budget). Use that, or n_jobs=1.'
+)
 
 INTERRUPTED = (
     "this thread was interrupted in the midst of a charge to this ledger; nothing was charged. Do "

@@ -11,6 +11,7 @@ from discreet._types import Vector
 from discreet.errors import InputError
 from discreet.estimators.base import PlainEstimator
 from discreet.estimators.features import COLUMNS_FOUND, FeatureMap, PlainFeatures
+from discreet.estimators.one_column import vector_as_table
 from discreet.estimators.targets import LearningTarget
 from discreet.estimators.task import Asked, Shape
 from discreet.geometry import Box, ConvexSet, WholeSpace
@@ -32,6 +33,9 @@ class LocationEstimator(PlainEstimator):
         self, width: int, max_rows: int, budget: Budget, unit: Unit
     ) -> tuple[Mechanism, Question]:
         """Return what is asked of rows of this width, and who answers."""
+
+    def _as_table(self, X: Any) -> Any:
+        return vector_as_table(X)
 
     def feature_map(self) -> FeatureMap:
         return PlainFeatures(WholeSpace())

@@ -13,6 +13,7 @@ from discreet.errors import InputError
 from discreet.estimators.base import PlainEstimator
 from discreet.estimators.classifier import class_target
 from discreet.estimators.features import COLUMNS_FOUND, FeatureMap, PlainFeatures, read_rows
+from discreet.estimators.one_column import vector_as_table
 from discreet.estimators.predicting import row_by_row
 from discreet.estimators.targets import ClassTarget, LearningTarget, require_target
 from discreet.estimators.task import Asked, Shape
@@ -106,6 +107,9 @@ class Threshold(ClassifierMixin, PlainEstimator):  # type: ignore[misc]
 
     def _check(self) -> None:
         limits_of(self.bounds)
+
+    def _as_table(self, X: Any) -> Any:
+        return vector_as_table(X)
 
     def feature_map(self) -> FeatureMap:
         return PlainFeatures(WholeSpace())

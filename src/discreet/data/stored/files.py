@@ -164,6 +164,15 @@ def check_distinct(files: Sequence[StoredFile]) -> None:
             )
 
 
+def refuse_csv(path: str | os.PathLike[str]) -> None:
+    """Refuse what is called a CSV file, whose cells have no types; say who reads it."""
+    if Path(path).name.lower().removesuffix(".gz").endswith((".csv", ".tsv")):
+        raise InputError(
+            f"{path}: fit and predict read Parquet files; got the name of a CSV file. Pass the "
+            "data frame that pandas.read_csv makes of it, or use `discreet fit`, which reads CSV."
+        )
+
+
 def refuse_broken(path: Path) -> NoReturn:
     """Refuse a file that is no Parquet, or not all of it."""
     raise InputError(

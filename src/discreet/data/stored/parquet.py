@@ -33,6 +33,7 @@ from discreet.data.stored.files import (
     find_files,
     open_file,
     refuse_broken,
+    refuse_csv,
     stop_at,
 )
 from discreet.data.stored.stream import CACHED_BYTES, Feed, StreamSource
@@ -97,6 +98,7 @@ class ParquetTable(StoredTable):
         """
         if isinstance(X, cls):
             return X
+        refuse_csv(X)
         import_arrow()
         paths, root = find_files(X)
         files = tuple(open_file(path, root) for path in paths)

@@ -1,0 +1,48 @@
+"""One column given by itself, as a table of one column; no cell is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from discreet.data.cells import is_row
+from discreet.data.given_column import family
+
+FRAMES = ("pandas", "polars")
+"""Libraries whose columns have a name, and become a frame by themselves."""
+
+
+def series_as_table(X: Any) -> Any:
+    """Return a series as a frame of one column, and anything else as it is.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> series_as_table(pd.Series([30, 40], name="age")).columns.tolist()
+    ['age']
+    """
+    if len(getattr(X, "shape", ())) == 1 and family(X) in FRAMES:
+        return X.to_frame()
+    return X
+
+
+def vector_as_table(X: Any) -> Any:
+    """Return a series, a vector or a list of numbers as a table of one column.
+
+    Where there is one number a record, as for a median, nothing else could be meant.
+
+    Examples
+    --------
+    >>> vector_as_table([30, 40]), vector_as_table([[30], [40]])
+    ([[30], [40]], [[30], [40]])
+    """
+    if isinstance(X, np.ndarray) and X.ndim == 1:
+        return X[:, None]
+    if isinstance(X, list | tuple) and X and not any(_is_record(cell) for cell in X):
+        return [[cell] for cell in X]
+    return series_as_table(X)
+
+
+def _is_record(cell: Any) -> bool:
+    return is_row(cell) or isinstance(cell, list | tuple | np.ndarray)
