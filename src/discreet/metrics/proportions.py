@@ -12,8 +12,12 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import bdtrc
 
+from discreet._types import Vector
 from discreet.metrics.count_noise import LOST, CountNoise, NoiseTable
-from discreet.metrics.inversion import TOO_FEW, Limits
+from discreet.metrics.inversion import TOO_FEW, Limits, Ratio
+
+FEW = 20.0
+"""With fewer right or wrong rows than this, a share gets its guaranteed interval."""
 
 SHARE = 0.1
 """The part of the error that the bound on the number of rows may take."""
@@ -51,6 +55,32 @@ def limits_of_proportion(
     if low > high:
         return Limits(0.0, 1.0, TOO_FEW)
     return Limits(low, high)
+
+
+def limits_of_share(
+    shares: Ratio, counts: Vector, noise: CountNoise, level: float, *, is_sample: bool
+) -> Limits:
+    """Return guaranteed limits where few rows decide, and those of the linear test elsewhere.
+
+    Parameters
+    ----------
+    shares
+        A share of rows among some: both weights of a cell are one or zero.
+    counts
+        As released.
+    noise
+        The law of their noise.
+    level
+        The chance with which the interval covers.
+    is_sample
+        Whether it is about these rows, and not about where they came from.
+    """
+    wrong = shares.lower - shares.upper
+    seen = float(shares.upper @ counts), float(wrong @ counts)
+    if is_sample or min(seen) >= FEW:
+        return shares.limits(counts, noise, level, is_sample=is_sample)
+    cells = int(shares.upper.sum()), int(wrong.sum())
+    return limits_of_proportion(*seen, cells, noise, level)
 
 
 def _lower_limit(seen: int, rows: int, noise: NoiseTable, error: float) -> float:

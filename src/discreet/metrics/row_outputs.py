@@ -72,6 +72,14 @@ class ModelOutputs(ABC):
     def chances(self, outputs: Vector) -> Vector:
         """Return the probability of each of several classes for one row of outputs."""
 
+    def predictions(self, outputs: Array) -> Vector:
+        """Return the place of the predicted class of each row, NaN where there is none."""
+        if self.width == 1:
+            places = (outputs[:, 0] > self.thresholds(np.zeros(1))[0]).astype(np.float64)
+        else:
+            places = outputs.argmax(axis=1).astype(np.float64)
+        return np.where(np.isnan(outputs).any(axis=1), np.nan, places)
+
     @abstractmethod
     def accept(self, X: Any) -> ReadableRows:
         """Accept a table in memory by its types and shape; no cell is read."""

@@ -36,6 +36,11 @@ class ScoredTable(ABC):
     def count(self) -> int | None:
         """The number of rows if it is known without reading; private unless the unit says not."""
 
+    @property
+    @abstractmethod
+    def is_read_once(self) -> bool:
+        """Whether a row is surely joined once, and not computed again."""
+
     @abstractmethod
     def source(self, join: Join, width: int) -> Source:
         """Return the rows as cells: ``width`` numbers for each."""
@@ -52,6 +57,10 @@ class TableInMemory(ScoredTable):
     @property
     def count(self) -> int:
         return self.rows[0].count
+
+    @property
+    def is_read_once(self) -> bool:
+        return True
 
     def source(self, join: Join, width: int) -> Source:
         def encode() -> tuple[Any, Any, Any]:
@@ -73,6 +82,10 @@ class StoredElsewhere(ScoredTable):
     @property
     def count(self) -> None:
         return None
+
+    @property
+    def is_read_once(self) -> bool:
+        return False
 
     def source(self, join: Join, width: int) -> Source:
         columns = [model.columns(self.table) for model in self.models]

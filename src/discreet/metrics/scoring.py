@@ -15,15 +15,23 @@ from discreet._types import Array, Vector
 from discreet.data import Rows
 from discreet.errors import InputError
 from discreet.estimators.base import is_count_told, noise_from
-from discreet.estimators.targets import ClassTarget, LabelTarget
+from discreet.estimators.targets import ClassTarget, LabelTarget, NumberTarget, interval_of
 from discreet.gate import release
 from discreet.ledger import AbstractLedger
 from discreet.mechanisms import NoisyHistogram
 from discreet.metrics.count_noise import CountNoise
+from discreet.metrics.errors_of_numbers import (
+    NODES,
+    NUMBER_METRICS,
+    ErrorCells,
+    NumberScores,
+    fresh_key,
+)
 from discreet.metrics.private_scores import Scores
 from discreet.metrics.row_outputs import ModelOutputs, outputs_of
 from discreet.metrics.score_bins import ScoreBins, bins_for
 from discreet.metrics.scored_table import Join, ScoredTable, accept_table
+from discreet.metrics.several_classes_scores import SEVERAL_METRICS, SeveralCells, SeveralScores
 from discreet.metrics.two_classes import (
     BINARY_METRICS,
     CONFUSION_METRICS,
@@ -103,6 +111,23 @@ class Charging:
         )
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """What is declared beside the model and the names of scores, checked."""
+
+    threshold: float
+    n_hint: int | None
+    target_range: tuple[float, float] | None
+    on_training_rows: bool
+    rehearsal: int | None
+
+    def __post_init__(self) -> None:
+        _checks.fraction(threshold=self.threshold)
+        _checks.instance(bool, on_training_rows=self.on_training_rows)
+        if self.n_hint is not None:
+            _checks.whole(n_hint=self.n_hint, at_least=1)
+
+
 class ScoreTask(ABC):
     """What is counted to score a model."""
 
@@ -151,20 +176,14 @@ class BinaryTask(ScoreTask):
         The classes.
     metrics
         The scores that are asked for.
-    threshold
-        The probability above which the second class is predicted.
-    n_hint
-        How many rows to expect.
-    on_training_rows
-        Whether the model was fitted on the rows.
+    asked
+        What else is asked.
     """
 
     outputs: ModelOutputs
     label: LabelTarget
     metrics: tuple[str, ...]
-    threshold: float
-    n_hint: int | None
-    on_training_rows: bool
+    asked: _Asked
 
     def __post_init__(self) -> None:
         _check_metrics(self.metrics, BINARY_METRICS)
@@ -173,14 +192,14 @@ class BinaryTask(ScoreTask):
             raise InputError(
                 f"{asked[0]} needs probabilities, and the model gives none; leave it out."
             )
-        if self.threshold != 0.5 and not self.outputs.has_probabilities:
+        if self.asked.threshold != 0.5 and not self.outputs.has_probabilities:
             raise InputError("threshold is a probability, and the model gives none; leave it out.")
 
     def score(self, table: ScoredTable, charging: Charging) -> BinaryScores:
         noise = charging.law(1)
-        bins = ScoreBins(self._bins(table, charging, noise), self.threshold)
+        bins = ScoreBins(self._bins(table, charging, noise), self.asked.threshold)
         join = BinaryCells(self.outputs.thresholds(bins.edges))
-        facts = (*_facts(self.label), _bin_fact(bins))
+        facts = (*facts_about_labels(self.label), _bin_fact(bins))
         released = charging.release(table, (1 + 2 * bins.total,), join, facts)
         return BinaryScores(
             released,
@@ -188,14 +207,114 @@ class BinaryTask(ScoreTask):
             bins,
             self.metrics,
             has_probabilities=self.outputs.has_probabilities,
-            on_training_rows=self.on_training_rows,
+            on_training_rows=self.asked.on_training_rows,
         )
 
     def _bins(self, table: ScoredTable, charging: Charging, noise: CountNoise) -> int:
         if set(self.metrics) <= set(CONFUSION_METRICS):
             return 2
-        rows = charging.expected_rows(table, self.n_hint)
-        return bins_for(rows, math.sqrt(2 / noise.variance) if noise.variance else math.inf)
+        return usual_bins(table, charging, noise, self.asked)
+
+
+@dataclass(frozen=True, eq=False)
+class SeveralTask(ScoreTask):
+    """Three or more classes: the confusion matrix, and a second histogram for the log loss.
+
+    Parameters
+    ----------
+    outputs
+        The model.
+    label
+        The classes.
+    metrics
+        The scores that are asked for.
+    asked
+        What else is asked.
+    """
+
+    outputs: ModelOutputs
+    label: LabelTarget
+    metrics: tuple[str, ...]
+    asked: _Asked
+
+    def __post_init__(self) -> None:
+        _check_metrics(self.metrics, SEVERAL_METRICS)
+        if "log_loss" in self.metrics and not self.outputs.has_probabilities:
+            raise InputError("log_loss needs probabilities, and the model gives none.")
+        if self.asked.threshold != 0.5:
+            raise InputError("threshold is for two classes; leave it out.")
+
+    def score(self, table: ScoredTable, charging: Charging) -> SeveralScores:
+        has_log_loss = "log_loss" in self.metrics
+        noise = charging.law(1 + has_log_loss)
+        bins = ScoreBins(usual_bins(table, charging, noise, self.asked)) if has_log_loss else None
+        facts = facts_about_labels(self.label) + (() if bins is None else (_bin_fact(bins),))
+        cells = (1 + self.outputs.classes.size**2, *(() if bins is None else (1 + bins.total,)))
+        released = charging.release(table, cells, SeveralCells(self.outputs, bins), facts)
+        return SeveralScores(
+            released,
+            noise,
+            self.outputs.classes,
+            bins,
+            self.metrics,
+            on_training_rows=self.asked.on_training_rows,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class NumberTask(ScoreTask):
+    """Numbers: a histogram of absolute errors.
+
+    Parameters
+    ----------
+    label
+        The declared range.
+    metrics
+        The scores that are asked for.
+    asked
+        What else is asked.
+    """
+
+    label: NumberTarget
+    metrics: tuple[str, ...]
+    asked: _Asked
+
+    def __post_init__(self) -> None:
+        _check_metrics(self.metrics, NUMBER_METRICS)
+        if self.asked.threshold != 0.5:
+            raise InputError("threshold is for two classes; leave it out.")
+
+    def score(self, table: ScoredTable, charging: Charging) -> NumberScores:
+        interval = self.label.interval
+        key = None if table.is_read_once else fresh_key(self.asked.rehearsal)
+        join = ErrorCells(interval, self.asked.rehearsal, key)
+        facts = facts_about_labels(self.label)
+        released = charging.release(table, (1 + NODES.size,), join, facts)
+        return NumberScores(
+            released,
+            charging.law(1),
+            interval,
+            self.metrics,
+            on_training_rows=self.asked.on_training_rows,
+        )
+
+
+def usual_bins(table: ScoredTable, charging: Charging, noise: CountNoise, asked: _Asked) -> int:
+    """Return how many bins the expected rows can fill.
+
+    Parameters
+    ----------
+    table
+        The rows.
+    charging
+        What may be spent.
+    noise
+        The law of the noise on a count.
+    asked
+        What was declared.
+    """
+    rows = charging.expected_rows(table, asked.n_hint)
+    return bins_for(rows, math.sqrt(2 / noise.variance) if noise.variance else math.inf)
 
 
 def _check_metrics(asked: tuple[str, ...], known: tuple[str, ...]) -> None:
@@ -206,7 +325,8 @@ def _check_metrics(asked: tuple[str, ...], known: tuple[str, ...]) -> None:
         raise InputError(f"metrics must name at least one of {', '.join(known)}.")
 
 
-def _facts(label: LabelTarget) -> tuple[Fact, ...]:
+def facts_about_labels(label: LabelTarget) -> tuple[Fact, ...]:
+    """Return what is declared about the model and the labels."""
     model = Fact("model", "released or public before these rows were read", Origin.DECLARED)
     return (model, label.fact)
 
@@ -230,6 +350,7 @@ def private_score(
     purpose: str = "",
     threshold: float = 0.5,
     n_hint: int | None = None,
+    target_range: tuple[float, float] | None = None,
     on_training_rows: bool = False,
     max_rows: int = 2**23,
     rehearsal: int | None = None,
@@ -242,17 +363,19 @@ def private_score(
     Parameters
     ----------
     model
-        A fitted classifier. It must be public: released privately before, or fitted on public
-        rows. Linear models of this library are fast; others are asked about one row at a time.
+        A fitted classifier or regressor. It must be public: released privately before, or fitted
+        on public rows. Linear models of this library are fast; others are asked about one row at a
+        time.
     X
         Rows, as for ``fit``: an array, a frame, an Arrow table, the path of Parquet files, Dask.
     y
         One label for each row; left out if labels are a column of a stored table. A record whose
         label is no class of the model's, or that cannot be scored, is counted apart.
     metrics
-        Names of scores; by default accuracy, area under the ROC curve and log loss, as far as the
-        model gives probabilities. If all of them are of the confusion matrix, fewer cells are
-        counted.
+        Names of scores. Of two classes by default accuracy, area under the ROC curve and log loss,
+        as far as the model gives probabilities; if all of them are of the confusion matrix, fewer
+        cells are counted. Of more classes accuracy and the mean F1; the log loss needs a second
+        histogram, so twice the noise. Of numbers mean squared and mean absolute error.
     epsilon, delta
         What the release may spend. Noise is integer Laplace (pure epsilon), unless Gaussian noise
         is smaller, which it is for large deltas only.
@@ -269,6 +392,9 @@ def private_score(
     n_hint
         Roughly how many rows there are, from public knowledge; it chooses the number of bins. By
         default their number where that is public, and 16 bins otherwise.
+    target_range
+        For regressors: two numbers between which targets lie, declared and not looked for.
+        Targets and predictions are clipped to them. By default what the model was fitted with.
     on_training_rows
         Whether these rows were used to fit or to choose the model. Intervals then are about these
         rows alone. Fit and scores both count, one after the other.
@@ -298,10 +424,8 @@ def private_score(
     outputs = outputs_of(model)
     charging = charging_of(epsilon, delta, unit, ledger, rehearsal, max_rows,
                            purpose or "private_score")  # fmt: skip
-    _checks.instance(bool, on_training_rows=on_training_rows)
-    if n_hint is not None:
-        _checks.whole(n_hint=n_hint, at_least=1)
-    task = _task(outputs, metrics, threshold, n_hint, on_training_rows)
+    asked = _Asked(threshold, n_hint, target_range, on_training_rows, rehearsal)
+    task = _task(outputs, metrics, asked)
     table = accept_table((outputs,), task.label, X, y, target)
     return task.score(table, charging)
 
@@ -337,15 +461,29 @@ def charging_of(
     return Charging(budget, unit_named(unit), ledger, noise_from(rehearsal), max_rows, purpose)
 
 
-def _task(
-    outputs: ModelOutputs,
-    metrics: Iterable[str] | None,
-    threshold: float,
-    n_hint: int | None,
-    on_training_rows: bool,
-) -> ScoreTask:
+def _task(outputs: ModelOutputs, metrics: Iterable[str] | None, asked: _Asked) -> ScoreTask:
+    names = (metrics,) if isinstance(metrics, str) else None if metrics is None else tuple(metrics)
+    if not hasattr(outputs.model, "classes_"):
+        interval = interval_of(target_range=_range_of(outputs.model, asked.target_range))
+        return NumberTask(NumberTarget(interval), names or ("mse", "mae"), asked)
+    if asked.target_range is not None:
+        raise InputError("target_range is for regressors; leave it out.")
     label = ClassTarget(outputs.classes, is_found=False)
-    if metrics is None:
-        metrics = ("accuracy", "roc_auc", *(["log_loss"] if outputs.has_probabilities else []))
-    names = (metrics,) if isinstance(metrics, str) else tuple(metrics)
-    return BinaryTask(outputs, label, names, threshold, n_hint, on_training_rows)
+    if outputs.classes.size > 2:
+        return SeveralTask(outputs, label, names or ("accuracy", "f1_macro"), asked)
+    usual = ("accuracy", "roc_auc", *(["log_loss"] if outputs.has_probabilities else []))
+    return BinaryTask(outputs, label, usual if names is None else names, asked)
+
+
+def _range_of(model: Any, declared: tuple[float, float] | None) -> tuple[float, float]:
+    """Return the declared range of targets, or that of the model's fit."""
+    if declared is not None:
+        return declared
+    most = getattr(model, "max_count", None)
+    found = getattr(model, "target_range", None if most is None else (0.0, most))
+    if found is None:
+        raise InputError(
+            "declare target_range, two numbers between which targets lie: errors are counted on "
+            "that scale."
+        )
+    return (float(found[0]), float(found[1]))

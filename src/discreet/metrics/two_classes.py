@@ -13,12 +13,9 @@ from discreet.metrics.count_noise import CountNoise
 from discreet.metrics.inversion import Limits, PairMean, Ratio
 from discreet.metrics.private_scores import USUAL_LEVEL, PrivateScore, Scores, is_about_sample
 from discreet.metrics.projection import project_counts
-from discreet.metrics.proportions import limits_of_proportion
+from discreet.metrics.proportions import limits_of_share
 from discreet.metrics.score_bins import ScoreBins
 from discreet.record import Release
-
-FEW = 20.0
-"""With fewer right or wrong rows than this, a proportion gets its guaranteed interval."""
 
 CONFUSION_METRICS = (
     *("accuracy", "balanced_accuracy", "precision", "recall", "specificity", "f1"),
@@ -172,7 +169,7 @@ class BinaryScores(Scores):
             positive = self._stack(np.zeros_like(inside), inside)
             shares = self._proportion(positive, self._stack(inside, inside))
             values.append(shares.of(self._projected))
-            limits.append(self._limits_of_proportion(shares, each, is_sample)[:2])
+            limits.append(self._limits_of_share(shares, each, is_sample)[:2])
         return Curve(self.bins.probabilities, *_within(values, limits), level=level)
 
     def _curve(self, x: str, y: str, level: float, of: str | None) -> Curve:
@@ -185,7 +182,7 @@ class BinaryScores(Scores):
             for edge in edges:
                 shares = self._confusion(name, self.bins.nodes > edge)
                 values.append(shares.of(self._projected))
-                limits.append(self._limits_of_proportion(shares, each, is_sample)[:2])
+                limits.append(self._limits_of_share(shares, each, is_sample)[:2])
             made.append(_within(values, limits))
         (x_values, _, x_limits), (y_values, _, y_limits) = made
         return Curve(x_values, y_values, x_limits, y_limits, level)
@@ -216,15 +213,8 @@ class BinaryScores(Scores):
         }
         return self._proportion(*parts[name])
 
-    def _limits_of_proportion(self, shares: Ratio, level: float, is_sample: bool) -> Limits:
-        """Return guaranteed limits where few rows decide, and those of the test elsewhere."""
-        right, among = shares.upper, shares.lower
-        wrong = among - right
-        seen = float(right @ self._cells), float(wrong @ self._cells)
-        if is_sample or min(seen) >= FEW:
-            return shares.limits(self._cells, self.noise, level, is_sample=is_sample)
-        cells = int(right.sum()), int(wrong.sum())
-        return limits_of_proportion(*seen, cells, self.noise, level)
+    def _limits_of_share(self, shares: Ratio, level: float, is_sample: bool) -> Limits:
+        return limits_of_share(shares, self._cells, self.noise, level, is_sample=is_sample)
 
     def _score(self, name: str) -> PrivateScore:
         if name in self._pair_means:
@@ -237,7 +227,7 @@ class BinaryScores(Scores):
         shares = self._confusion(name, self.bins.is_above)
 
         def limits(level: float, is_sample: bool) -> Limits:
-            return self._limits_of_proportion(shares, level, is_sample)
+            return self._limits_of_share(shares, level, is_sample)
 
         return self._make_score(name, shares.of(self._projected), limits)
 
@@ -251,7 +241,7 @@ class BinaryScores(Scores):
         shares = self._confusion("jaccard", self.bins.is_above)
 
         def limits(level: float, is_sample: bool) -> Limits:
-            low, high, reason = self._limits_of_proportion(shares, level, is_sample)
+            low, high, reason = self._limits_of_share(shares, level, is_sample)
             return Limits(2 * low / (1 + low), 2 * high / (1 + high), reason)
 
         share = shares.of(self._projected)

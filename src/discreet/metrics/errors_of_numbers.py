@@ -1,0 +1,161 @@
+r"""Scores of regressors: a noisy histogram of absolute errors, rounded at random.
+
+With t the absolute error over the width of the declared range, a row goes to one of the two
+neighbouring nodes 0, 2^{-15/2}, ..., 2^{-1/2}, 1 at random, so that its mean square is that of t:
+the mean squared error is unbiased. The coins are secret: coins that somebody knew would be handed
+on when a record is removed. They are fresh for each row; where rows may be computed more than once,
+as with Dask, a coin is a hash of its row under a fresh key, which rows that are alike share.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from hashlib import blake2b
+
+import numpy as np
+
+from discreet._types import Array, Vector
+from discreet.estimators.base import noise_from
+from discreet.metrics.count_noise import CountNoise
+from discreet.metrics.inversion import Limits, Ratio
+from discreet.metrics.private_scores import PrivateScore, Scores
+from discreet.metrics.projection import project_counts
+from discreet.questions import Interval
+from discreet.record import Release
+
+NODES = np.concatenate([[0.0], 2.0 ** (-np.arange(15, -1, -1) / 2)])
+NUMBER_METRICS = ("mse", "rmse", "mae")
+
+COIN_BITS = 53
+SHORT, SHORT_AT_ZERO = 1.015, 0.0014
+"""Absolute errors come out too small: by this factor, and by this share of the range, at most."""
+
+
+@dataclass(frozen=True)
+class ErrorCells:
+    """The cell of a row: zero if it cannot be scored, then a node near its absolute error.
+
+    Parameters
+    ----------
+    interval
+        The declared range; targets and predictions are clipped to it.
+    rehearsal
+        A seed for repeatable coins; None for secret ones.
+    key
+        What coins are hashed with, if rows may be computed more than once; None for fresh coins.
+    """
+
+    interval: Interval
+    rehearsal: int | None = None
+    key: bytes | None = field(default=None, repr=False)
+
+    def __call__(self, outputs: Array, labels: Vector) -> Array:
+        low, high = self.interval.low, self.interval.high
+        said = outputs[:, 0]
+        unknown = np.isnan(said) | np.isnan(labels)
+        errors = np.abs(np.clip(labels, low, high) - np.clip(said, low, high)) / (high - low)
+        errors = np.where(unknown, 0.0, np.minimum(errors, 1.0))
+        above = np.clip(np.searchsorted(NODES, errors, side="right"), 1, NODES.size - 1)
+        floor, ceiling = NODES[above - 1] ** 2, NODES[above] ** 2
+        chance = (errors**2 - floor) / (ceiling - floor)
+        cells = above + (self._coins(np.column_stack([said, labels])) < chance)
+        return np.where(unknown, 0.0, cells)[:, None]
+
+    def _coins(self, rows: Array) -> Vector:
+        """Return a number between zero and one for each row, of which nobody knows anything."""
+        if self.key is None:
+            words = noise_from(self.rehearsal).below(1 << COIN_BITS, len(rows))
+        else:
+            hashed = [blake2b(row.tobytes(), key=self.key, digest_size=8).digest() for row in rows]
+            words = np.frombuffer(b"".join(hashed), dtype="<u8") >> np.uint64(64 - COIN_BITS)
+        return np.asarray(words * 2.0**-COIN_BITS)
+
+
+def fresh_key(rehearsal: int | None) -> bytes:
+    """Return a key for coins that are hashes of rows.
+
+    Examples
+    --------
+    >>> len(fresh_key(None)), fresh_key(3) == fresh_key(3)
+    (32, True)
+    """
+    return noise_from(rehearsal).below(1 << 64, 4).tobytes()
+
+
+class NumberScores(Scores):
+    """Scores of a regressor, in the units of the target.
+
+    Parameters
+    ----------
+    released
+        Noisy counts: rows that could not be scored, then rows by their absolute error.
+    noise
+        The law of the noise.
+    interval
+        The declared range of the target.
+    names
+        The scores that were asked for.
+    on_training_rows
+        Whether the model was fitted on the rows.
+
+    Attributes
+    ----------
+    release_, privacy_
+        The release and its guarantee.
+    counts
+        The noisy counts by absolute error.
+    errors
+        The absolute error that each stands for.
+
+    Examples
+    --------
+    >>> from discreet.privacy import AddRemoveOne, Guarantee, Pure
+    >>> counts = np.zeros(18)
+    >>> counts[[1, 17]] = 75.0, 25.0
+    >>> made = Release(counts, Guarantee(Pure(1.0), AddRemoveOne()), "noisy_histogram", 0, "0.1")
+    >>> scores = NumberScores(made, CountNoise("none", 0.0), Interval(0, 2), ("mse",))
+    >>> scores["mse"].value, scores["rmse"].value
+    (1.0, 1.0)
+    """
+
+    def __init__(
+        self,
+        released: Release,
+        noise: CountNoise,
+        interval: Interval,
+        names: tuple[str, ...],
+        *,
+        on_training_rows: bool = False,
+    ) -> None:
+        counts = np.asarray(released.value)[1:]
+        super().__init__(released, counts, noise, names, on_training_rows=on_training_rows)
+        self.interval = interval
+        self.errors = NODES * (interval.high - interval.low)
+
+    @property
+    def available(self) -> tuple[str, ...]:
+        return NUMBER_METRICS
+
+    def _score(self, name: str) -> PrivateScore:
+        width = self.interval.high - self.interval.low
+        worth = NODES if name == "mae" else NODES**2
+        mean = Ratio(worth, np.ones(NODES.size), 0.0, 1.0)
+        value = mean.of(project_counts(self.counts))
+
+        def limits(level: float, is_sample: bool) -> Limits:
+            # Of these rows the coins are one more doubt, of which the population's variance holds.
+            low, high, reason = mean.limits(self.counts, self.noise, level)
+            return self._in_units(name, low, high, width, reason)
+
+        estimate = self._in_units(name, value, value, width, "").low
+        return self._make_score(name, estimate, limits)
+
+    @staticmethod
+    def _in_units(name: str, low: float, high: float, width: float, reason: str) -> Limits:
+        if name == "mae":
+            most = min(1.0, high * SHORT + SHORT_AT_ZERO)
+            return Limits(low * width, most * width, reason)
+        if name == "mse":
+            return Limits(low * width**2, high * width**2, reason)
+        return Limits(math.sqrt(low) * width, math.sqrt(high) * width, reason)
