@@ -14,7 +14,7 @@ from discreet.artifact import load
 from discreet.ledger import Ledger
 from discreet.schema import Undeclared, read
 from support.malformed import FIT
-from support.place import CANARIES, HEADER, TABLE, columns, run, write_parquet
+from support.place import CANARIES, HEADER, TABLE, columns, files_in, run, write_parquet
 
 WITH_COSTS = TABLE.replace("back", "back,cost").replace("\n", ",1\n").replace("cost,1", "cost")
 
@@ -305,6 +305,16 @@ def test_a_target_of_zeros_and_ones_is_one_of_classes(place):
     assert read(place / "new.toml").target.task == "regression"
 
 
+def test_a_delta_over_the_budget_is_questioned_and_refused(place):
+    before = files_in(place)
+    refused = run(place, f"{FIT} --epsilon 0.9 --delta 0.1")
+    question, refusal = refused.error.splitlines()
+    assert refused.code == 1
+    assert question.startswith("Is this meant? delta = 0.1 allows to give away one record in 10")
+    assert "Ask for delta" in refusal
+    assert files_in(place) == before
+
+
 def test_init_writes_a_spreadsheet_that_can_be_filled_in_and_fitted(place):
     result = run(place, "init data.csv --csv --target back")
     assert result.code == 0
@@ -317,7 +327,10 @@ def test_init_writes_a_spreadsheet_that_can_be_filled_in_and_fitted(place):
         ("ward,use,category,,,,", "ward,use,category,,,,surgery; medicine"),
         ("back,predict,category,,,,", "back,predict,category,,,,no; yes"),
         ("id,use,category,,,,", "id,ignore,,,,,"),
-        ("protects,setting,,,,,one record", "protects,setting,,,,,one patient"),
+        (
+            "protects,setting,,,,,one record",
+            "protects,setting,,,,,one patient\nrows_per_person,setting,,,,,1",
+        ),
     ):
         assert empty in sheet
         sheet = sheet.replace(empty, filled)

@@ -136,7 +136,7 @@ def test_a_ledger_pays_and_refuses():
         ({"bounds": (0.0, 1e200)}, InputError, "1e\\+100"),
         ({"q": 0.0}, InputError, "q must lie strictly"),
         ({"q": 1.0}, InputError, "q must lie strictly"),
-        ({"q": math.nan}, InputError, "q must be a finite"),
+        ({"q": math.nan}, InputError, "q must lie between 0 and 1"),
         ({"q": "half"}, InputTypeError, "q must be a number"),
         ({"steps": 0}, InputError, "steps must be at least 1"),
         ({"steps": 2.5}, InputTypeError, "steps must be a whole number"),

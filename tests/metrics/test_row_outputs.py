@@ -144,7 +144,11 @@ def test_what_is_no_fitted_model_is_refused(model, kind, words):
 
 
 def test_other_columns_are_refused():
-    for model in (LINEAR, PlainLogistic().fit(X, Y), _fitted(LinearSVC(classes=[0, 1]), X, Y)):
+    for model in (
+        LINEAR,
+        PlainLogistic().fit(X, Y),
+        _fitted(LinearSVC(data_norm=6.0, classes=[0, 1]), X, Y),
+    ):
         with pytest.raises(InputError, match="16 columns"):
             outputs_of(model).accept(X[:, :3])
     frame = pd.DataFrame(X, columns=[f"c{place}" for place in range(16)])

@@ -231,6 +231,7 @@ protects,setting,,,,,one patient
 epsilon,setting,,,,,0.5
 name,setting,,,,,patients
 mechanism,setting,,,,,output_perturbation
+rows_per_person,setting,,,,,1
 """
 
 

@@ -99,7 +99,6 @@ def ledgers() -> Iterator[Case]:
     yield Case("no such part", f"{FIT} --part west")
     yield Case("over the budget", f"{FIT} --epsilon 5")
     yield Case("half over the budget", f"{FIT} --epsilon 1.5")
-    yield Case("delta over the budget", f"{FIT} --epsilon 0.9 --delta 0.1")
     for name in ("nowhere.db", "no/such/folder/a.db", "fitted", ".", "data.csv", "schema.toml"):
         yield Case(f"the ledger is {name}", FIT.replace("patients.db", name))
     yield Case("the ledger is a file's child", FIT.replace("patients.db", "data.csv/a.db"))
@@ -295,7 +294,7 @@ def schemas() -> Iterator[Case]:
         for other in (line[:-1] + "x]", f"{line}\n{line}", line[:-1], f"{line}\nextra = 1"):
             changed = SCHEMA.replace(line, other, 1)
             yield Case(f"{line} becomes {other!r}", spoil=replaced("schema.toml", changed))
-    for line in ('name = "back"', 'task = "classification"', 'type = "number"'):
+    for line in ('name = "back"', 'task = "classification"'):
         spoiled = SCHEMA.replace(line, "", 1)
         yield Case(f"without {line}", spoil=replaced("schema.toml", spoiled))
     for key, typo in (("range", "rnage"), ("categories", "levels"), ("classes", "class")):

@@ -169,8 +169,8 @@ class PrivateEstimator(Storable):
             self._most_rows(table.rows, budget, unit),
             None if table.target is None else table.target.labels,
         )
-        self._question_delta(shape, budget, unit)
         asked = self._ask(shape, table.target, budget, unit)
+        self._question_delta(shape, budget, unit)
         self.release_ = release(
             asked.mechanism,
             asked.question,

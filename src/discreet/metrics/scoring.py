@@ -415,7 +415,7 @@ def private_score(
     >>> from discreet.linear_model import LogisticRegression
     >>> X = np.linspace(-1, 1, 4000)[:, None]
     >>> y = (X[:, 0] + 0.5 * np.sin(40 * X[:, 0]) > 0).astype(int)
-    >>> model = LogisticRegression(epsilon=1.0, delta=0.0, classes=[0, 1]).fit(X[::2], y[::2])
+    >>> model = LogisticRegression(1.0, 0.0, data_norm=1.0, classes=[0, 1]).fit(X[::2], y[::2])
     >>> scores = private_score(model, X[1::2], y[1::2], ["accuracy", "roc_auc"], epsilon=1.0)
     >>> low, high = scores["accuracy"].interval(0.95)
     >>> bool(0 <= low < scores["accuracy"].value < high <= 1)
