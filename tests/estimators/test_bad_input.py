@@ -462,7 +462,7 @@ COLUMNS = {"a": Numeric(-1, 1), "b": Numeric(-1, 1), "c": Category([0, 1])}
         ("abc", list(COLUMNS.values())[:2], InputError, "2 columns"),
         ("abc", {}, InputError, "at least one column"),
         ("abc", "abc", InputTypeError, "columns must be"),
-        ("abc", {"a": 1, "b": 2, "c": 3}, InputTypeError, "Column"),
+        ("abc", {"a": 1, "b": 2, "c": 3}, InputTypeError, "must be Numeric, Category, a range"),
     ],
 )
 def test_columns_that_do_not_fit_the_declaration_are_refused(model, names, columns, error, says):
