@@ -294,7 +294,7 @@ def schemas() -> Iterator[Case]:
         for other in (line[:-1] + "x]", f"{line}\n{line}", line[:-1], f"{line}\nextra = 1"):
             changed = SCHEMA.replace(line, other, 1)
             yield Case(f"{line} becomes {other!r}", spoil=replaced("schema.toml", changed))
-    for line in ('name = "back"', 'task = "classification"'):
+    for line in ('name = "back"', 'task = "classification"', 'type = "number"\nrange = [18, 100]'):
         spoiled = SCHEMA.replace(line, "", 1)
         yield Case(f"without {line}", spoil=replaced("schema.toml", spoiled))
     for key, typo in (("range", "rnage"), ("categories", "levels"), ("classes", "class")):
