@@ -151,6 +151,11 @@ def test_the_picture_names_dates_purposes_and_what_is_left(tmp_path, books):
         assert f"<!-- {words} -->" in drawn  # text is drawn as shapes, and named beside
     assert books.allowances() == {"north": [0.75, 0.25], "south": [0.75, 0.75]}
     assert run(_empty(tmp_path), "ledger plot empty.db --out empty.svg").code == 0
+    odd = Ledger.create(
+        tmp_path / "odd.db", Budget(1.0), dataset="$a", protects="$b^$", parts=["$"]
+    )
+    odd.charge(Guarantee(Pure(0.25), AddRemoveOne()), purpose=r"$\frac{$")
+    assert run(tmp_path, "ledger plot odd.db --out odd.svg").code == 0
 
 
 @pytest.mark.parametrize(

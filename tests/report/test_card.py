@@ -287,6 +287,23 @@ def test_the_html_fetches_nothing(plain, hostile):
     assert not re.search(r"https?:", plain.html())
 
 
+def test_the_page_begins_with_what_a_board_signs_and_folds_the_details(tmp_path):
+    ledger = Ledger.create(tmp_path / "a.db", Budget(2.0, 1e-5), dataset="patients")
+    shown = card(mean(ledger=ledger), ledger=ledger)
+    page = shown.html()
+    top, below = page[: page.index("<section>")], page[page.index("<section>") :]
+    text = " ".join(Tags(top).words)
+    for words in (shown.document["written"][:10], "patients", ledger.allowance().sentence()):
+        assert words in text
+    assert "Signature" in text
+    assert f"width:{100 * ledger.allowance().share:.1f}%" in top
+    sections = below.split("<section>")[1:]
+    folded = ["<details>\n<summary><h2>" in section for section in sections]
+    assert folded == [False, False, False, True, True, True, True, True]
+    for section, title in zip(sections, ("is protected", "not protected", "left"), strict=False):
+        assert title in section[: section.index("</h2>")]
+
+
 def test_the_html_is_accessible(plain):
     tags = Tags(plain.html())
     assert ("html", "lang", "en") in tags.attributes

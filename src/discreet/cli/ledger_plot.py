@@ -40,8 +40,8 @@ def draw(ledger: Ledger, path: Path) -> None:
         axes.spines["bottom"].set_color(GREY)
     declared = ledger.declared
     figure.text(0.03, 0.945, ledger.allowance().sentence(), color=INK, fontsize=13, weight="bold")
-    about = one_line(f"{declared.name}: protects {declared.protects}; delta {declared.delta:g}")
-    figure.text(0.03, 0.895, textwrap.shorten(about, 110), color=GREY, fontsize=9.5)
+    about = f"{declared.name}: protects {declared.protects}; delta {declared.delta:g}"
+    figure.text(0.03, 0.895, _plain(textwrap.shorten(about, 110)), color=GREY, fontsize=9.5)
     with new_file(path, force=True) as temporary:
         try:
             figure.savefig(temporary, dpi=150)
@@ -58,7 +58,7 @@ def _draw_left(axes: Any, ledger: Ledger, charges: int) -> None:
     for number, (name, left) in enumerate(lines.items()):
         colour = LINES[number % len(LINES)]
         heights = [budget, *left, left[-1] if left else budget]
-        axes.step(places, heights, where="post", label=name, color=colour, linewidth=2.2)
+        axes.step(places, heights, where="post", label=_plain(name), color=colour, linewidth=2.2)
         if len(lines) == 1:
             axes.fill_between(places, heights, step="post", color=colour, alpha=0.12, linewidth=0)
     if ledger.declared.parts:
@@ -97,6 +97,11 @@ def _label(entry: Entry, *, with_purpose: bool) -> str:
     date = f"{entry.number}\n{entry.time:%Y-%m-%d}"
     if not with_purpose:
         return date
-    purpose = one_line(entry.purpose).replace("$", r"\$")  # no mathematics in it
+    purpose = one_line(entry.purpose)
     lines = textwrap.wrap(purpose, LONGEST_PURPOSE, max_lines=2, placeholder="…")
-    return "\n".join([date, *lines])
+    return "\n".join([date, *map(_plain, lines)])
+
+
+def _plain(text: str) -> str:
+    """Return text of somebody else on one line, in which matplotlib finds no mathematics."""
+    return one_line(text).replace("$", r"\$")

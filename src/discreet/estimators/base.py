@@ -267,8 +267,9 @@ class PrivateEstimator(Storable):
 
     def _facts_by_default(self, asked: Asked, budget: Budget, unit: Unit) -> tuple[Fact, ...]:
         """Return what nobody declared, since a parameter was left at its default."""
-        default = signature(type(self)).parameters["max_rows"].default
-        if unit.count_is_public or not budget.is_private or self.max_rows != default:
+        most = signature(type(self)).parameters.get("max_rows")
+        is_default = most is not None and self.max_rows == most.default
+        if unit.count_is_public or not budget.is_private or not is_default:
             return ()
         return (limits_fact(asked.question.bounds, Origin.DEFAULT),)
 

@@ -85,7 +85,7 @@ svg .blind { stroke: var(--soft); stroke-width: 1.5; stroke-dasharray: 6 5; }
   h2 { margin: 1rem 0 0.3rem; padding-top: 0.5rem; break-after: avoid; }
   section > details { margin-top: 0.5rem; padding-top: 0.4rem; }
   .headline div { border: 1px solid var(--rule); }
-  .signature { margin: 26mm 0 8mm; break-after: page; }
+  .signature { margin: 24mm 0 6mm; break-inside: avoid; }
   figure, table, li { break-inside: avoid; }
   details:not([open]) summary::after { content: " (folded: see the page itself)";
     color: var(--soft); font-size: 0.85rem; }

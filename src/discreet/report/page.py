@@ -400,13 +400,16 @@ def _budget_section(document: Json) -> Section:
     blocks: list[Block] = []
     account = ledger["account"]
     if account is not None:
-        delta = up(account["delta"])
+        delta, total = up(account["delta"]), account["budget"]
+        whole = ""
+        if total is not None:
+            whole = f" The budget holds at delta {_format_number(total['delta'])}."
         spent = "no bound" if account["spent"] is None else f"epsilon {up(account['spent'])}"
         blocks.append(
             Paragraph(
                 f"The ledger, when this card was written: {_allowance_in_words(account)} All "
                 f"releases so far together come to {spent} at delta {delta}"
-                f"{_total_in_words(account)}."
+                f"{_total_in_words(account)}.{whole}"
             )
         )
     else:
@@ -449,7 +452,7 @@ def _allowance_in_words(account: Json) -> str:
     } | account  # an older card says less
     at, kind = told["remaining_delta"], told["remaining_kind"]
     allowance = Allowance(left, at, kind, Budget(total["epsilon"], total["delta"]))
-    return f"{allowance.sentence()} That is at delta {_format_number(total['delta'])}."
+    return allowance.sentence()
 
 
 def _total_in_words(account: Json) -> str:
