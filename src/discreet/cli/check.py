@@ -24,8 +24,11 @@ def check(
         typer.Option(help="The column that says whose row each is.", metavar="COLUMN"),
     ] = None,
     rows_per_person: Annotated[
-        int, typer.Option(help="How many rows of one person the promise is meant for.")
-    ] = 1,
+        int | None,
+        typer.Option(
+            help="How many rows of one person the promise is meant for; by default the schema's."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Find mistakes in a schema before any budget is spent, by looking at the table.
@@ -45,6 +48,7 @@ def check(
     from discreet.schema import read
 
     schema = read(schema_file)
+    most = rows_per_person or schema.rows_per_person or 1
     model = steps.make_model(schema, schema.epsilon or 1.0, None, None, None, None)
     with show_status("Looking at the table"):
         if tables.is_csv(data):
@@ -54,7 +58,7 @@ def check(
                 table.rows.X,
                 table.rows.y,
                 person=table.whose,
-                rows_per_person=rows_per_person,
+                rows_per_person=most,
             )
             if table.refusal:
                 advice = "A fit is refused as long as this is so; the cells are named below."
@@ -65,7 +69,7 @@ def check(
                 tables.open_parquet(data, schema, keeps_undeclared=True),
                 target=schema.target.name,
                 person=person,
-                rows_per_person=rows_per_person,
+                rows_per_person=most,
             )
     print_result(str(found), found.document(), as_json=as_json)
     if found.is_serious:
