@@ -9,7 +9,7 @@ CODE := src tests benchmarks reproductions audits
 VECTORS := from numpy._core import _multiarray_umath as c; \
   print(*(name for name in c.__cpu_dispatch__ if c.__cpu_features__[name]))
 
-.PHONY: audit demo test quick machines faults format scale bench utility oracle goodness reproduce peers opacus opendp newcomer clean
+.PHONY: audit demo test quick machines faults format scale bench utility score-coverage oracle goodness reproduce peers opacus opendp newcomer clean
 
 demo: $(READY)
 	@$(BIN)/python -m discreet.demo
@@ -38,6 +38,9 @@ bench: $(READY)
 utility: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'
 	$(BIN)/python benchmarks/utility.py
+
+score-coverage: $(READY)
+	$(BIN)/python benchmarks/score_coverage.py
 
 reproduce: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,plot]'

@@ -50,3 +50,22 @@ def test_scores_of_probabilities_are_those_of_scikit_learn(monkeypatch):
     several = score_chances(np.arange(3), three, labels)
     assert several.auc == pytest.approx(metrics.roc_auc_score(labels, three, multi_class="ovr"))
     assert several.log_loss == pytest.approx(metrics.log_loss(labels, three))
+
+
+@pytest.mark.slow
+def test_a_small_table_of_coverage_is_printed_and_covers():
+    # 20 fixed draws: at a true coverage of 95 %, 15 or fewer have a chance of 0.3 %.
+    finished = subprocess.run(
+        [sys.executable, "score_coverage.py", "--draws", "20", "--rows", "400"],
+        cwd=ROOT / "benchmarks",
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        timeout=1800,
+        check=True,
+    )
+    cells = [line.split("|")[6:8] for line in finished.stdout.splitlines()[2:]]
+    assert len(cells) == 32
+    returned = [float(covered) for covered, refused in cells if float(refused.split()[0]) < 80]
+    assert len(returned) >= 24
+    assert min(returned) >= 0.75

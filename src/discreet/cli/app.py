@@ -21,6 +21,7 @@ from discreet.cli.late_help import LateHelp, PlainGroup
 from discreet.cli.ledger import app as ledger
 from discreet.cli.plan import plan
 from discreet.cli.predict import predict
+from discreet.cli.score import score
 
 HELP = """Differentially private learning whose guarantees are true of the code as it runs.
 
@@ -67,7 +68,7 @@ def _discreet(
     """Say what applies to every command."""
 
 
-for command in (init, check, plan, fit, card, predict, audit, demo):
+for command in (init, check, plan, fit, card, predict, score, audit, demo):
     app.command(cls=LateHelp)(command)
 for info in ledger.registered_commands:
     info.cls = LateHelp

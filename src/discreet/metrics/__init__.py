@@ -6,6 +6,7 @@ One noisy histogram, class by bin of the score, serves them all; ``docs/metrics.
 from discreet.metrics.comparing import Comparison, compare_models
 from discreet.metrics.count_noise import CountNoise
 from discreet.metrics.errors_of_numbers import NumberScores
+from discreet.metrics.private_scorer import PrivateScorer
 from discreet.metrics.private_scores import PrivateScore, Scores
 from discreet.metrics.score_bins import ScoreBins
 from discreet.metrics.scoring import private_score
@@ -19,6 +20,7 @@ __all__ = [
     "Curve",
     "NumberScores",
     "PrivateScore",
+    "PrivateScorer",
     "ScoreBins",
     "Scores",
     "SeveralScores",

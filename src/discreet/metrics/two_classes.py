@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -171,6 +172,20 @@ class BinaryScores(Scores):
             values.append(shares.of(self._projected))
             limits.append(self._limits_of_share(shares, each, is_sample)[:2])
         return Curve(self.bins.probabilities, *_within(values, limits), level=level)
+
+    def plot_roc(self, level: float = USUAL_LEVEL, axes: Any = None) -> Any:
+        """Draw the ROC curve with its bands; needs matplotlib (extra ``plot``)."""
+        from discreet.metrics.curve_plot import plot_curve
+
+        curve = self.roc_curve(level)
+        return plot_curve(curve, "false positive rate", "true positive rate", axes)
+
+    def plot_calibration(self, level: float = USUAL_LEVEL, axes: Any = None) -> Any:
+        """Draw how often the second class came, by its predicted probability, with bands."""
+        from discreet.metrics.curve_plot import plot_curve
+
+        curve = self.calibration_curve(level)
+        return plot_curve(curve, "predicted probability", "how often it came", axes)
 
     def _curve(self, x: str, y: str, level: float, of: str | None) -> Curve:
         is_sample = is_about_sample(of, on_training_rows=self.on_training_rows)

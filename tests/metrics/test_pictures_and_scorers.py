@@ -1,0 +1,37 @@
+"""Pictures of curves, and scorers that pay each time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from discreet import Budget, MemoryLedger
+from discreet.errors import BudgetExceeded
+from discreet.metrics import PrivateScorer, private_score
+
+X = np.linspace(-1, 1, 120)[:, None]
+Y = (X[:, 0] + 0.3 * np.sin(50 * X[:, 0]) > 0).astype(int)
+MODEL = LogisticRegression().fit(X, Y)
+
+
+def test_curves_are_drawn_with_their_bands():
+    pytest.importorskip("matplotlib")
+    scores = private_score(MODEL, X, Y, epsilon=1.0, n_hint=500)
+    for axes, name in (
+        (scores.plot_roc(), "true positive rate"),
+        (scores.plot_calibration(), "how often it came"),
+    ):
+        assert axes.get_ylabel() == name
+        assert "95 %" in axes.get_title()
+        (bars,) = axes.containers
+        assert bars.has_yerr
+
+
+def test_a_scorer_pays_for_every_call_and_stops_when_the_budget_does():
+    ledger = MemoryLedger(Budget(1.0))
+    scorer = PrivateScorer("brier", epsilon=0.5, ledger=ledger)
+    assert all(-1 <= scorer(MODEL, X, Y) <= 0 for _ in range(2))
+    with pytest.raises(BudgetExceeded):
+        scorer(MODEL, X, Y)
+    assert [entry.purpose for entry in ledger.history()] == ["score: brier"] * 2
