@@ -144,7 +144,7 @@ def test_an_audit_certifies_no_more_than_is_claimed_but_most_of_it(case):
 def test_an_infinite_budget_gives_the_exact_answer(case):
     data = case.worst_pair[1]
     rows = case.seal(data)
-    exact = release(case.mechanism, case.question, rows, budget=Budget(math.inf))
+    exact = release(case.mechanism, case.question, rows, budget=Budget(math.inf, case.budget.delta))
     silent = case.silent_answer(case.plan(Budget(1e-3, case.budget.delta)), data)
     assert not exact.is_private
     assert exact.guarantee.epsilon(0.5) == math.inf
