@@ -108,9 +108,7 @@ def test_a_rehearsal_repeats_itself_and_says_that_it_is_not_private(place):
 def test_a_large_delta_is_questioned_and_a_missing_ledger_is_said(place):
     asked = run(place, "fit schema.toml data.csv --no-ledger --delta 0.01 --out large")
     assert asked.code == 0
-    assert (
-        asked.error.count("Is this meant? delta = 0.01 allows to give away one record in 100") == 1
-    )
+    assert asked.error.count("Is this meant? delta = 0.01 allows one record in 100") == 1
     assert asked.output.count("no ledger was charged") == 1
     usual = run(place, "fit schema.toml data.csv --no-ledger --out usual")
     assert "meant" not in usual.error

@@ -190,10 +190,9 @@ class PrivateEstimator(Storable):
 
         A rehearsal and an infinite budget promise nothing, and the gate questions larger ones.
         """
-        records = self._records_told(shape, unit)
         if not budget.is_private or self.rehearsal is not None or budget.delta > LARGE_DELTA:
             return
-        doubt = question_delta(budget.delta, records)
+        doubt = question_delta(budget.delta, self._records_told(shape, unit))
         if doubt:
             warnings.warn(doubt, LargeDeltaWarning, stacklevel=6)
 
@@ -202,9 +201,11 @@ class PrivateEstimator(Storable):
 
         A declared bound is often ten times the number; the bound that nobody declared says nothing.
         """
-        guess: int | None = getattr(self, "expected_rows", None)
+        guess = getattr(self, "expected_rows", None)
         if guess is not None:
-            return guess
+            _checks.whole(expected_rows=guess, at_least=1)
+            return float(guess)
+        _checks.whole(max_rows=self.max_rows, at_least=1)
         usual = inspect.signature(type(self)).parameters["max_rows"].default
         if unit.count_is_public and shape.max_rows != self.max_rows:
             return shape.max_rows

@@ -77,7 +77,7 @@ def check_kind_of_labels(labels: GivenColumn, classes: Any) -> None:
         raise InputTypeError(
             f"the labels are {labels.kind}, the declared classes "
             f"{TEXT if is_declared_text else NUMBER}; convert the labels, or declare the classes "
-            f"as they are.{_numbered(classes) if is_declared_text else ''}"
+            f"as they are.{_tell_of_numbers(classes) if is_declared_text else ''}"
         )
     dtype = labels.dtype
     with np.errstate(all="ignore"):
@@ -88,7 +88,7 @@ def check_kind_of_labels(labels: GivenColumn, classes: Any) -> None:
             )
 
 
-def _numbered(classes: Any) -> str:
+def _tell_of_numbers(classes: Any) -> str:
     """Say what happens inside of estimators that number classes before they pass them on."""
     return (
         " Stacking and voting number the classes in order before they fit: inside of them, declare "

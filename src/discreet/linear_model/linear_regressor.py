@@ -38,7 +38,7 @@ class LinearRegressor(LinearRegressorBase):
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger
-        Where the fit is paid for; None keeps no books.
+        Where the fit is paid for; None keeps no books, which ``privacy_`` says.
     columns
         What is declared about each column, as for
         :class:`~discreet.preprocessing.BoundedScaler`: a dict from name to ``Numeric`` or

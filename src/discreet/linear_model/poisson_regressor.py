@@ -37,7 +37,7 @@ class PoissonRegressor(LinearRegressorBase):
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger
-        Where the fit is paid for; None keeps no books.
+        Where the fit is paid for; None keeps no books, which ``privacy_`` says.
     max_count
         The declared largest count; larger ones are clipped to it.
     max_margin

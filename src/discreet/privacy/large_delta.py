@@ -24,12 +24,12 @@ def question_delta(delta: float, records: float | None = None) -> str:
     >>> question_delta(1e-6, records=10_000)
     ''
     >>> question_delta(1e-3)
-    'delta = 0.001 allows to give away one record in 1,000 entirely; use 1e-06 or less.'
+    'delta = 0.001 allows one record in 1,000 to be given away entirely; use 1e-06 or less.'
     """
     one_in = LARGE_DELTA if records is None else min(LARGE_DELTA, 1 / records)
     if delta <= one_in:
         return ""
-    told = f"delta = {delta:g} allows to give away one record in {1 / delta:,.0f} entirely"
+    told = f"delta = {delta:g} allows one record in {1 / delta:,.0f} to be given away entirely"
     if delta <= LARGE_DELTA and records is not None:
         told += f", and there may be {records:,.0f} of them"
     return f"{told}; use {min(1e-6, one_in / 100):.0e} or less."

@@ -34,7 +34,7 @@ class LinearSVC(LinearClassifierBase):
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger
-        Where the fit is paid for; None keeps no books.
+        Where the fit is paid for; None keeps no books, which ``privacy_`` says.
     loss
         ``"huber_hinge"``, ``"smoothed_hinge"`` or the plain ``"hinge"``, which follows noisy
         gradients and needs ``delta > 0``.
