@@ -52,6 +52,10 @@ class LinearEstimator(WeightedEstimator):
     _raises_ridge: ClassVar[bool] = False
     """Whether a penalty that is too weak for the budget is raised, not refused."""
 
+    def _wants_intervals(self) -> bool:
+        """Say whether a part of the budget pays for the standard errors of coefficients."""
+        return False
+
     def _absolute(self) -> AbsoluteValues | None:
         """Return the absolute values in the objective, None for none."""
         return None
@@ -93,6 +97,7 @@ class LinearEstimator(WeightedEstimator):
             assumed=target.assumed,
             absolute=self._absolute(),
             standardising=self._standardising(),
+            has_intervals=self._wants_intervals(),
         )
 
     def _ask(
@@ -103,12 +108,17 @@ class LinearEstimator(WeightedEstimator):
         facts = self._facts(target)
         return replace(asked, facts=facts if budget.is_private else (*facts, COUNTED))
 
+    def _target_origin(self) -> float:
+        """Return what targets were counted from in the fit."""
+        return 0.0
+
     def _coefficients(self, asked: Asked, origin: float = 0.0) -> tuple[Array, Array]:
         """Return coefficients and intercepts in the user's units, one of each for every problem.
 
         Targets were counted from ``origin``.
         """
-        released = np.array(np.atleast_2d(self.release_.value))  # the release keeps its own
+        value = asked.mechanism.coefficients(self.release_.value)
+        released = np.array(np.atleast_2d(value))  # the release keeps its own
         constant = asked.question.bounds.intercept
         if constant is None:
             coef, intercept = released, np.zeros(len(released))

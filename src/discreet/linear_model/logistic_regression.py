@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from discreet.estimators.classifier import ProbabilisticClassifier
+from discreet.estimators.inference import InferentialEstimator
 from discreet.estimators.task import Standardising
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger
@@ -13,7 +14,7 @@ from discreet.losses import Logistic, Loss
 from discreet.privacy import Unit
 
 
-class LogisticRegression(ProbabilisticClassifier):
+class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
     r"""Logistic regression, differentially private.
 
     It minimises the logistic loss summed over rows plus :math:`\|w\|^2/(2C)`, the intercept's
@@ -52,6 +53,10 @@ class LogisticRegression(ProbabilisticClassifier):
     mechanism
         ``"auto"``, ``"objective_perturbation"``, ``"output_perturbation"`` or
         ``"private_standardisation"``.
+    intervals
+        Whether a fifth of the budget pays for the standard errors of coefficients, so that
+        ``confidence_interval`` and ``summary`` can answer. It needs ``delta > 0``, two classes
+        and no domain.
     rehearsal
         None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
         **not private**. Nothing in scikit-learn sets it.
@@ -76,6 +81,16 @@ class LogisticRegression(ProbabilisticClassifier):
     >>> model = LogisticRegression(epsilon=1.0, delta=1e-6, classes=[False, True]).fit(X, y)
     >>> bool(model.score(X, y) > 0.9), model.privacy_.epsilon(1e-6) <= 1.0
     (True, True)
+
+    With intervals, which a part of the budget pays for:
+
+    >>> y = X[:, 0] - X[:, 1] + generator.logistic(size=5000) / 3 > 0
+    >>> model = LogisticRegression(
+    ...     epsilon=3.0, delta=1e-6, data_norm=2.0, classes=[False, True], intervals=True
+    ... )
+    >>> low, high = model.fit(X, y).confidence_interval(level=0.95)[0]
+    >>> bool(low < 3.0 < high or high - low < 2)
+    True
     """
 
     def __init__(
@@ -93,6 +108,7 @@ class LogisticRegression(ProbabilisticClassifier):
         max_weight: float | None = None,
         max_rows: int = 2**23,
         mechanism: str = "auto",
+        intervals: bool = False,
         rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -108,6 +124,7 @@ class LogisticRegression(ProbabilisticClassifier):
         self.max_weight = max_weight
         self.max_rows = max_rows
         self.mechanism = mechanism
+        self.intervals = intervals
         self.rehearsal = rehearsal
         self.verbose = verbose
 

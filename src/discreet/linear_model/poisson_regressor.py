@@ -10,6 +10,7 @@ from discreet import _checks
 from discreet._types import Vector
 from discreet.data import Interval
 from discreet.data.given_column import GivenColumn
+from discreet.estimators.inference import InferentialEstimator
 from discreet.estimators.predicting import row_by_row
 from discreet.estimators.regressor import LinearRegressorBase
 from discreet.estimators.targets import NumberTarget
@@ -19,7 +20,7 @@ from discreet.losses import Loss, Poisson
 from discreet.privacy import Unit
 
 
-class PoissonRegressor(LinearRegressorBase):
+class PoissonRegressor(LinearRegressorBase, InferentialEstimator):
     r"""Poisson regression of counts with a logarithmic link, differentially private.
 
     It minimises :math:`e^z - yz` summed over rows, z the margin, plus :math:`\alpha \|w\|^2/2`. The
@@ -55,6 +56,9 @@ class PoissonRegressor(LinearRegressorBase):
         A public bound on the number of rows, if that number is private.
     mechanism
         ``"auto"``, ``"objective_perturbation"`` or ``"output_perturbation"``.
+    intervals
+        Whether a part of the budget pays for the standard errors of coefficients, so that
+        ``confidence_interval`` and ``summary`` can answer. It needs ``delta > 0`` and no domain.
     rehearsal
         None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
         **not private**. Nothing in scikit-learn sets it.
@@ -95,6 +99,7 @@ class PoissonRegressor(LinearRegressorBase):
         max_weight: float | None = None,
         max_rows: int = 2**23,
         mechanism: str = "auto",
+        intervals: bool = False,
         rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -111,6 +116,7 @@ class PoissonRegressor(LinearRegressorBase):
         self.max_weight = max_weight
         self.max_rows = max_rows
         self.mechanism = mechanism
+        self.intervals = intervals
         self.rehearsal = rehearsal
         self.verbose = verbose
 

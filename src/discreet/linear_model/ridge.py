@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from discreet.estimators.inference import InferentialEstimator
 from discreet.estimators.regressor import LinearRegressorBase
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger
@@ -9,7 +10,7 @@ from discreet.losses import Loss, Squared
 from discreet.privacy import Unit
 
 
-class Ridge(LinearRegressorBase):
+class Ridge(LinearRegressorBase, InferentialEstimator):
     r"""Least squares with a ridge, differentially private.
 
     It minimises half the squared residuals summed over rows plus :math:`\alpha \|w\|^2/2`. Without
@@ -46,6 +47,9 @@ class Ridge(LinearRegressorBase):
     mechanism
         ``"auto"``, ``"sufficient_statistics"``, ``"objective_perturbation"`` or
         ``"output_perturbation"``; the last two need a domain.
+    intervals
+        Whether a part of the budget pays for the standard errors of coefficients, so that
+        ``confidence_interval`` and ``summary`` can answer. It needs ``delta > 0`` and no domain.
     rehearsal
         None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
         **not private**. Nothing in scikit-learn sets it.
@@ -85,6 +89,7 @@ class Ridge(LinearRegressorBase):
         max_weight: float | None = None,
         max_rows: int = 2**23,
         mechanism: str = "auto",
+        intervals: bool = False,
         rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -100,6 +105,7 @@ class Ridge(LinearRegressorBase):
         self.max_weight = max_weight
         self.max_rows = max_rows
         self.mechanism = mechanism
+        self.intervals = intervals
         self.rehearsal = rehearsal
         self.verbose = verbose
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
 from discreet.mechanisms.base import Learner, Plan, Verdict, grid_tolerances
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
 from discreet.mechanisms.summing.column_sums import ColumnSums, ColumnTotals, NoisySums
-from discreet.mechanisms.summing.standard_frame import StandardFrame
+from discreet.mechanisms.summing.standard_frame import Framing, StandardFrame
 from discreet.noise import Noise
 from discreet.privacy import Budget, Guarantee, Profile, Unit, gaussian_multiplier
 from discreet.questions import Question
@@ -59,8 +60,9 @@ class PrivateStandardisationPlan(Plan):
     def run(self, rows: OpenRows, noise: Noise) -> Array:
         frame = self._frame(rows, noise)  # public: made of noisy sums alone
         plan, bounds = self.replan.plan_within(frame.region, self.second)
-        coefficients = plan.run(rows.transform(frame.apply, bounds), noise)
-        return frame.fold(np.asarray(coefficients))
+        return np.asarray(
+            plan.run_in_frame(rows, noise, Framing(frame, bounds, self.moments.bounds))
+        )
 
     def _frame(self, rows: OpenRows, noise: Noise) -> StandardFrame:
         sums = self._sums(rows, noise)
@@ -192,6 +194,9 @@ class PrivateStandardisation(Learner):
     def with_second(self, second: Learner) -> PrivateStandardisation:
         """Return the same first stage before another mechanism."""
         return replace(self, second=second)
+
+    def coefficients(self, value: Any) -> Array:
+        return self.second.coefficients(value)
 
     @staticmethod
     def budget_for_second(budget: Budget) -> Budget:
