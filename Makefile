@@ -9,7 +9,7 @@ CODE := src tests benchmarks reproductions audits
 VECTORS := from numpy._core import _multiarray_umath as c; \
   print(*(name for name in c.__cpu_dispatch__ if c.__cpu_features__[name]))
 
-.PHONY: audit demo test quick machines faults format scale bench utility oracle goodness reproduce peers opacus opendp newcomer clean
+.PHONY: audit demo test quick machines faults format scale bench utility oracle goodness coverage reproduce peers opacus opendp newcomer clean
 
 demo: $(READY)
 	@$(BIN)/python -m discreet.demo
@@ -68,6 +68,12 @@ scale: $(READY)
 
 goodness: $(READY)
 	$(BIN)/python benchmarks/goodness_of_fit.py --draws 1000000000 --law both
+
+# How often confidence intervals cover, at a few minutes a table.
+coverage: $(READY)
+	$(BIN)/python benchmarks/interval_coverage.py --draws 400 --many 4000000
+	$(BIN)/python benchmarks/interval_coverage.py --draws 200 --world logistic --rows 2000 --epsilon 1 3 8
+	$(BIN)/python benchmarks/interval_coverage.py --draws 60 --world counts --rows 200000 --many 12000000
 
 oracle: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,oracle]'

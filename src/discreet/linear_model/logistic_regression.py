@@ -50,13 +50,13 @@ class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
         The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
     max_rows
         A public bound on the number of rows, if that number is private.
-    mechanism
-        ``"auto"``, ``"objective_perturbation"``, ``"output_perturbation"`` or
-        ``"private_standardisation"``.
     intervals
         Whether a fifth of the budget pays for the standard errors of coefficients, so that
         ``confidence_interval`` and ``summary`` can answer. It needs ``delta > 0``, two classes
         and no domain.
+    mechanism
+        ``"auto"``, ``"objective_perturbation"``, ``"output_perturbation"`` or
+        ``"private_standardisation"``.
     rehearsal
         None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
         **not private**. Nothing in scikit-learn sets it.
@@ -84,13 +84,14 @@ class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
 
     With intervals, which a part of the budget pays for:
 
-    >>> y = X[:, 0] - X[:, 1] + generator.logistic(size=5000) / 3 > 0
+    >>> X = generator.normal(size=(30_000, 3)) / 3
+    >>> y = 3 * X[:, 0] + generator.logistic(size=30_000) > 0
     >>> model = LogisticRegression(
-    ...     epsilon=3.0, delta=1e-6, data_norm=2.0, classes=[False, True], intervals=True
+    ...     epsilon=3.0, delta=1e-6, data_norm=2.5, classes=[False, True], intervals=True
     ... )
-    >>> low, high = model.fit(X, y).confidence_interval(level=0.95)[0]
-    >>> bool(low < 3.0 < high or high - low < 2)
-    True
+    >>> low, high = model.fit(X, y).confidence_interval(level=0.999999)[0]
+    >>> bool(low < 3.0 < high), bool(high - low < 2.0)
+    (True, True)
     """
 
     def __init__(
@@ -107,8 +108,8 @@ class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
         classes: Any = None,
         max_weight: float | None = None,
         max_rows: int = 2**23,
-        mechanism: str = "auto",
         intervals: bool = False,
+        mechanism: str = "auto",
         rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -123,8 +124,8 @@ class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
         self.classes = classes
         self.max_weight = max_weight
         self.max_rows = max_rows
-        self.mechanism = mechanism
         self.intervals = intervals
+        self.mechanism = mechanism
         self.rehearsal = rehearsal
         self.verbose = verbose
 

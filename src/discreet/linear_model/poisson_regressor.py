@@ -54,11 +54,11 @@ class PoissonRegressor(LinearRegressorBase, InferentialEstimator):
         The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
     max_rows
         A public bound on the number of rows, if that number is private.
-    mechanism
-        ``"auto"``, ``"objective_perturbation"`` or ``"output_perturbation"``.
     intervals
         Whether a part of the budget pays for the standard errors of coefficients, so that
         ``confidence_interval`` and ``summary`` can answer. It needs ``delta > 0`` and no domain.
+    mechanism
+        ``"auto"``, ``"objective_perturbation"`` or ``"output_perturbation"``.
     rehearsal
         None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
         **not private**. Nothing in scikit-learn sets it.
@@ -98,8 +98,8 @@ class PoissonRegressor(LinearRegressorBase, InferentialEstimator):
         domain: ConvexSet | None = None,
         max_weight: float | None = None,
         max_rows: int = 2**23,
-        mechanism: str = "auto",
         intervals: bool = False,
+        mechanism: str = "auto",
         rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -115,8 +115,8 @@ class PoissonRegressor(LinearRegressorBase, InferentialEstimator):
         self.domain = domain
         self.max_weight = max_weight
         self.max_rows = max_rows
-        self.mechanism = mechanism
         self.intervals = intervals
+        self.mechanism = mechanism
         self.rehearsal = rehearsal
         self.verbose = verbose
 

@@ -44,12 +44,12 @@ class Ridge(LinearRegressorBase, InferentialEstimator):
         The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
     max_rows
         A public bound on the number of rows, if that number is private.
-    mechanism
-        ``"auto"``, ``"sufficient_statistics"``, ``"objective_perturbation"`` or
-        ``"output_perturbation"``; the last two need a domain.
     intervals
         Whether a part of the budget pays for the standard errors of coefficients, so that
         ``confidence_interval`` and ``summary`` can answer. It needs ``delta > 0`` and no domain.
+    mechanism
+        ``"auto"``, ``"sufficient_statistics"``, ``"objective_perturbation"`` or
+        ``"output_perturbation"``; the last two need a domain.
     rehearsal
         None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
         **not private**. Nothing in scikit-learn sets it.
@@ -88,8 +88,8 @@ class Ridge(LinearRegressorBase, InferentialEstimator):
         domain: ConvexSet | None = None,
         max_weight: float | None = None,
         max_rows: int = 2**23,
-        mechanism: str = "auto",
         intervals: bool = False,
+        mechanism: str = "auto",
         rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -104,8 +104,8 @@ class Ridge(LinearRegressorBase, InferentialEstimator):
         self.domain = domain
         self.max_weight = max_weight
         self.max_rows = max_rows
-        self.mechanism = mechanism
         self.intervals = intervals
+        self.mechanism = mechanism
         self.rehearsal = rehearsal
         self.verbose = verbose
 
