@@ -69,11 +69,12 @@ scale: $(READY)
 goodness: $(READY)
 	$(BIN)/python benchmarks/goodness_of_fit.py --draws 1000000000 --law both
 
-# How often confidence intervals cover, at a few minutes a table.
+# How often confidence intervals cover; some minutes.
 coverage: $(READY)
-	$(BIN)/python benchmarks/interval_coverage.py --draws 400 --many 4000000
-	$(BIN)/python benchmarks/interval_coverage.py --draws 200 --world logistic --rows 2000 --epsilon 1 3 8
-	$(BIN)/python benchmarks/interval_coverage.py --draws 60 --world counts --rows 200000 --many 12000000
+	$(BIN)/python benchmarks/interval_coverage.py --world logistic --draws 400 --many 4000000
+	$(BIN)/python benchmarks/interval_coverage.py --world "least squares" --draws 600 --many 4000000 --epsilon 1 3
+	$(BIN)/python benchmarks/interval_coverage.py --world counts --draws 200 --epsilon 1 3
+	$(BIN)/python benchmarks/interval_coverage.py --world logistic --rows 2000 --draws 150 --epsilon 1 3 8
 
 oracle: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,oracle]'

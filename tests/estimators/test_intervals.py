@@ -292,6 +292,19 @@ def test_stored_models_answer_as_before(kind, tmp_path):
         assert str(again.summary()) == str(model.summary())
 
 
+@every_model
+def test_stored_tables_have_the_same_intervals(kind, tmp_path):
+    pandas, frames = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    X, y = a_table(kind, 11)
+    table = pandas.DataFrame(X, columns=list("abcd")).assign(y=y)
+    table.to_parquet(tmp_path / "table.parquet")
+    model = a_model(kind, rehearsal=11)
+    limits = model.fit(table[list("abcd")], table["y"]).confidence_interval()
+    for stored in (tmp_path / "table.parquet", frames.from_pandas(table, npartitions=3)):
+        again = model.fit(stored, target="y").confidence_interval()
+        np.testing.assert_allclose(again, limits, atol=1e-6)
+
+
 # Rows that were shortened.
 
 

@@ -141,7 +141,8 @@ class SecondMoments(ExactSums):
             margins = block.margins(coefficients)
             totals = np.empty((len(self.weights), self.width, self.width), dtype=np.int64)
             for place, weight in enumerate(self.weights):
-                share = np.clip(weight.of(block, margins) / weight.most, 0.0, 1.0)
+                share = np.nan_to_num(weight.of(block, margins) / weight.most)
+                np.clip(share, 0.0, 1.0, out=share)
                 left = np.rint(rows * (share * scale)[:, None])
                 totals[place] = (left.T @ rows) * 2.0**ENTRY_BITS
             return totals
