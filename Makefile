@@ -9,7 +9,7 @@ CODE := src tests benchmarks reproductions audits
 VECTORS := from numpy._core import _multiarray_umath as c; \
   print(*(name for name in c.__cpu_dispatch__ if c.__cpu_features__[name]))
 
-.PHONY: audit demo test quick machines faults format scale bench utility score-coverage oracle goodness reproduce peers opacus opendp newcomer clean
+.PHONY: audit demo test quick machines faults format scale bench utility score-coverage oracle goodness coverage reproduce peers opacus opendp newcomer clean
 
 demo: $(READY)
 	@$(BIN)/python -m discreet.demo
@@ -71,6 +71,13 @@ scale: $(READY)
 
 goodness: $(READY)
 	$(BIN)/python benchmarks/goodness_of_fit.py --draws 1000000000 --law both
+
+# How often confidence intervals cover; some minutes.
+coverage: $(READY)
+	$(BIN)/python benchmarks/interval_coverage.py --world logistic --draws 400 --many 4000000
+	$(BIN)/python benchmarks/interval_coverage.py --world "least squares" --draws 600 --many 4000000 --epsilon 1 3
+	$(BIN)/python benchmarks/interval_coverage.py --world counts --draws 200 --epsilon 1 3
+	$(BIN)/python benchmarks/interval_coverage.py --world logistic --rows 2000 --draws 150 --epsilon 1 3 8
 
 oracle: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,oracle]'

@@ -69,3 +69,20 @@ def test_a_small_table_of_coverage_is_printed_and_covers():
     returned = [float(covered) for covered, refused in cells if float(refused.split()[0]) < 80]
     assert len(returned) >= 24
     assert min(returned) >= 0.75
+
+
+def test_a_small_study_of_coverage_runs_and_reports_shares():
+    finished = subprocess.run(
+        [sys.executable, "interval_coverage.py", "--world", "least squares", "--draws", "2",
+         "--rows", "3000", "--many", "20000", "--epsilon", "0.1", "8"],
+        cwd=ROOT / "benchmarks",
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        timeout=1800,
+        check=True,
+    )  # fmt: skip
+    shares = [float(number) for number in re.findall(r"[0-9.]+: (\d\.\d+) \(", finished.stdout)]
+    assert len(shares) == 2
+    assert all(0 <= share <= 1 for share in shares)
+    assert "epsilon 0.1: refused in all of 2" in finished.stdout

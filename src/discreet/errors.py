@@ -15,6 +15,7 @@ __all__ = [
     "EntropyError",
     "InputError",
     "InputTypeError",
+    "IntervalRefused",
     "LargeDeltaWarning",
     "LedgerError",
     "NotAccepted",
@@ -66,6 +67,24 @@ class InputTypeError(DiscreetError, TypeError):
     Traceback (most recent call last):
         ...
     discreet.errors.InputTypeError: radius must be a number; got a value of type str.
+    """
+
+
+class IntervalRefused(DiscreetError):
+    """What was released cannot carry a confidence interval; the model itself stands.
+
+    Whether it can is decided from released numbers alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet.linear_model import LogisticRegression
+    >>> X, y = np.eye(20, 2), np.arange(20) % 2
+    >>> model = LogisticRegression(delta=1e-6, classes=[0, 1], intervals=True).fit(X, y)
+    >>> model.confidence_interval()
+    Traceback (most recent call last):
+        ...
+    discreet.errors.IntervalRefused: too few rows for an interval at this budget: ...
     """
 
 

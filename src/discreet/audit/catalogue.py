@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -18,7 +18,7 @@ from discreet.audit.statistical.statistical_audit import audit
 from discreet.data import Rows
 from discreet.geometry import Box, L1Ball, L2Ball, LinfBall, NuclearBall, Product
 from discreet.ledger import NoLedger
-from discreet.losses import Hinge, Logistic, MarginLogistic, Squared
+from discreet.losses import Hinge, Huber, Logistic, MarginLogistic, Squared
 from discreet.mechanisms import (
     REGISTRY,
     AdaptiveRidge,
@@ -35,6 +35,7 @@ from discreet.mechanisms import (
     Plan,
     PrivateCount,
     PrivateStandardisation,
+    SandwichMoments,
     SimplexSampling,
     SufficientStatistics,
     VectorPerturbation,
@@ -280,21 +281,34 @@ def _private_standardisation(unit: Unit, budget: Budget, pure: Budget) -> Iterat
                    )  # fmt: skip
 
 
+def _sandwich_moments(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    # At the edge of its straight part a loss is steep and bent at once.
+    bounds = Bounds(L2Ball(1.0), 2, labels=Interval(-1, 1), max_rows=2**16)
+    problem = Problem(Huber(0.5), bounds, ridge=4000.0 / budget.epsilon)
+    pair = _number_pair(unit, [1.0, 0.0], 0.5 * (1 - 1e-6))
+    yield Case("sandwich moments", SandwichMoments(), problem, budget, pair, is_tight=False,
+               effort=150.0, remark=NOT_AT_ONCE)  # fmt: skip
+    yield Case("sandwich moments, least squares", SandwichMoments(SufficientStatistics()),
+               _squares(), budget, _number_pair(unit), is_tight=False, effort=150.0,
+               remark=NOT_AT_ONCE)  # fmt: skip
+
+
+NOT_AT_ONCE = "many numbers are released, each shows a little, and not all are worst at once"
+
+
 def _squares(domain: float | None = None, ridge: float = 20.0) -> Problem:
     bounds = Bounds(L2Ball(1.0), 1, labels=Interval(-1, 1), max_rows=2**16)
     penalty = None if domain is None else Indicator(L2Ball(domain))
     return Problem(Squared(1.0), bounds, ridge=ridge, penalty=penalty)
 
 
-def _number_pair(unit: Unit) -> Pair:
+def _number_pair(unit: Unit, row: Sequence[float] = (1.0,), label: float = 1.0) -> Pair:
     """A row with the largest label: there or not, or with the opposite one."""
+    edge, nothing = np.array([row]), np.zeros((1, len(row)))
     if isinstance(unit, AddRemoveOne):
-        return Pair(
-            (np.array(_NOTHING), np.zeros(1)),
-            (np.array(_NOTHING + _EDGE), np.array([0.0, 1.0])),
-            unit,
-        )
-    return Pair((np.array(_EDGE), np.ones(1)), (np.array(_EDGE), -np.ones(1)), unit)
+        both = np.vstack([nothing, edge])
+        return Pair((nothing, np.zeros(1)), (both, np.array([0.0, label])), unit)
+    return Pair((edge, np.full(1, label)), (edge, np.full(1, -label)), unit)
 
 
 def _adaptive_ridge(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
@@ -467,6 +481,7 @@ _MAKERS: dict[str, Maker] = {
     "objective_perturbation": _objective_perturbation,
     "one_vs_rest": _one_vs_rest,
     "private_standardisation": _private_standardisation,
+    "sandwich_moments": _sandwich_moments,
     "adaptive_ridge": _adaptive_ridge,
     "sufficient_statistics": _sufficient_statistics,
     "exponential_sampling": _exponential_sampling,

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from discreet.estimators.interval_choice import add_intervals, check_intervals
 from discreet.estimators.least_squares import choose_least_error, match_noise
 from discreet.estimators.stating import choose_mechanism, state_question
 from discreet.estimators.task import Asked, LinearTask
@@ -24,6 +25,8 @@ from discreet.questions import OneVsRest
 
 def choose(task: LinearTask) -> Asked:
     """Settle what the task leaves open, state its question, and choose who answers it."""
+    if task.has_intervals:
+        check_intervals(task)
     task = replace(task, mechanism=choose_first_stage(task))
     settled, reasons = _settle(task)
     question = state_question(settled)
@@ -35,6 +38,8 @@ def choose(task: LinearTask) -> Asked:
         reasons += (f"a ridge of {problem.ridge:.3g} is needed for this budget",)
     mechanism = choose_mechanism(settled, question)
     reasons += _explain_probabilities(task)
+    if task.has_intervals:
+        mechanism = add_intervals(mechanism)
     return Asked(question, mechanism, reasons=reasons, is_softmax=settled.is_softmax)
 
 

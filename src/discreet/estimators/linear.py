@@ -65,6 +65,10 @@ class LinearEstimator(CoefficientModel, WeightedEstimator):
     _raises_ridge: ClassVar[bool] = False
     """Whether a penalty that is too weak for the budget is raised, not refused."""
 
+    def _wants_intervals(self) -> bool:
+        """Say whether a part of the budget pays for the standard errors of coefficients."""
+        return False
+
     def _absolute(self) -> AbsoluteValues | None:
         """Return the absolute values in the objective, None for none."""
         return None
@@ -106,6 +110,7 @@ class LinearEstimator(CoefficientModel, WeightedEstimator):
             assumed=target.assumed,
             absolute=self._absolute(),
             standardising=self._standardising(),
+            has_intervals=self._wants_intervals(),
         )
 
     def _ask(
@@ -116,14 +121,19 @@ class LinearEstimator(CoefficientModel, WeightedEstimator):
         facts = self._facts(target)
         return replace(asked, facts=facts if budget.is_private else (*facts, COUNTED))
 
+    def _target_origin(self) -> float:
+        """Return what targets were counted from in the fit."""
+        return 0.0
+
     def _coefficients(self, asked: Asked, origin: float = 0.0) -> tuple[Array, Array]:
         """Return coefficients and intercepts in the user's units, one of each for every problem.
 
         Targets were counted from ``origin``.
         """
         constant, width = asked.question.bounds.intercept, asked.question.bounds.width
+        value = np.atleast_2d(asked.mechanism.coefficients(self.release_.value))
         # The release keeps its own. Counts of scores may come after the coefficients.
-        released = np.array(np.atleast_2d(self.release_.value)[:, :width])
+        released = np.array(value[:, :width])
         if constant is None:
             coef, intercept = released, np.zeros(len(released))
         else:

@@ -47,8 +47,11 @@ class LinearRegressorBase(RegressorMixin, LinearEstimator):  # type: ignore[misc
         middle = (interval.low + interval.high) / 2 if self.fit_intercept else 0.0
         return NumberTarget(interval, middle)
 
+    def _target_origin(self) -> float:
+        return self._target(None).origin
+
     def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
-        coef, intercept = self._coefficients(asked, self._target(None).origin)
+        coef, intercept = self._coefficients(asked, self._target_origin())
         self.coef_, self.intercept_ = coef[0], float(intercept[0])
 
     @row_by_row

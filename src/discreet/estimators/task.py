@@ -109,6 +109,8 @@ class LinearTask:
         Absolute values in the objective.
     standardising
         How columns are standardised, and whether that is usual.
+    has_intervals
+        Whether a part of the budget pays for standard errors.
     """
 
     loss: Loss
@@ -122,6 +124,7 @@ class LinearTask:
     assumed: tuple[str, ...] = ()
     absolute: AbsoluteValues | None = None
     standardising: Standardising = field(default_factory=Standardising)
+    has_intervals: bool = False
 
     def __post_init__(self) -> None:
         if isinstance(self.mechanism, str):

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from discreet.estimators.classifier import ProbabilisticClassifier
+from discreet.estimators.inference import InferentialEstimator
 from discreet.estimators.task import Standardising
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger
@@ -13,7 +14,7 @@ from discreet.losses import Logistic, Loss
 from discreet.privacy import Unit
 
 
-class LogisticRegression(ProbabilisticClassifier):
+class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
     r"""Logistic regression, differentially private.
 
     It minimises the logistic loss summed over rows plus :math:`\|w\|^2/(2C)`, the intercept's
@@ -49,6 +50,10 @@ class LogisticRegression(ProbabilisticClassifier):
         The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
     max_rows
         A public bound on the number of rows, if that number is private.
+    intervals
+        Whether a fifth of the budget pays for the standard errors of coefficients, so that
+        ``confidence_interval`` and ``summary`` can answer. It needs ``delta > 0``, two classes
+        and no domain.
     mechanism
         ``"auto"``, ``"objective_perturbation"``, ``"output_perturbation"`` or
         ``"private_standardisation"``.
@@ -78,6 +83,17 @@ class LogisticRegression(ProbabilisticClassifier):
     ... ).fit(X, y)
     >>> bool(model.score(X, y) > 0.9), model.privacy_.epsilon(1e-6) <= 1.0
     (True, True)
+
+    With intervals, which a part of the budget pays for:
+
+    >>> X = generator.normal(size=(30_000, 3)) / 3
+    >>> y = 3 * X[:, 0] + generator.logistic(size=30_000) > 0
+    >>> model = LogisticRegression(
+    ...     epsilon=3.0, delta=1e-6, data_norm=2.5, classes=[False, True], intervals=True
+    ... )
+    >>> low, high = model.fit(X, y).confidence_interval(level=0.999999)[0]
+    >>> bool(low < 3.0 < high), bool(high - low < 2.0)
+    (True, True)
     """
 
     def __init__(
@@ -94,6 +110,7 @@ class LogisticRegression(ProbabilisticClassifier):
         classes: Any = None,
         max_weight: float | None = None,
         max_rows: int = 2**23,
+        intervals: bool = False,
         mechanism: str = "auto",
         rehearsal: int | None = None,
         verbose: int = 0,
@@ -109,6 +126,7 @@ class LogisticRegression(ProbabilisticClassifier):
         self.classes = classes
         self.max_weight = max_weight
         self.max_rows = max_rows
+        self.intervals = intervals
         self.mechanism = mechanism
         self.rehearsal = rehearsal
         self.verbose = verbose

@@ -11,6 +11,7 @@ from discreet._types import Vector
 from discreet.data import Interval
 from discreet.data.given_column import GivenColumn
 from discreet.estimators.declaring import Declarations
+from discreet.estimators.inference import InferentialEstimator
 from discreet.estimators.predicting import row_by_row
 from discreet.estimators.regressor import LinearRegressorBase
 from discreet.estimators.targets import NumberTarget
@@ -20,7 +21,7 @@ from discreet.losses import Loss, Poisson
 from discreet.privacy import Unit
 
 
-class PoissonRegressor(LinearRegressorBase):
+class PoissonRegressor(LinearRegressorBase, InferentialEstimator):
     r"""Poisson regression of counts with a logarithmic link, differentially private.
 
     It minimises :math:`e^z - yz` summed over rows, z the margin, plus :math:`\alpha \|w\|^2/2`. The
@@ -54,6 +55,9 @@ class PoissonRegressor(LinearRegressorBase):
         The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
     max_rows
         A public bound on the number of rows, if that number is private.
+    intervals
+        Whether a part of the budget pays for the standard errors of coefficients, so that
+        ``confidence_interval`` and ``summary`` can answer. It needs ``delta > 0`` and no domain.
     mechanism
         ``"auto"``, ``"objective_perturbation"`` or ``"output_perturbation"``.
     rehearsal
@@ -97,6 +101,7 @@ class PoissonRegressor(LinearRegressorBase):
         domain: ConvexSet | None = None,
         max_weight: float | None = None,
         max_rows: int = 2**23,
+        intervals: bool = False,
         mechanism: str = "auto",
         rehearsal: int | None = None,
         verbose: int = 0,
@@ -113,6 +118,7 @@ class PoissonRegressor(LinearRegressorBase):
         self.domain = domain
         self.max_weight = max_weight
         self.max_rows = max_rows
+        self.intervals = intervals
         self.mechanism = mechanism
         self.rehearsal = rehearsal
         self.verbose = verbose

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from discreet.estimators.inference import InferentialEstimator
 from discreet.estimators.regressor import LinearRegressorBase
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger
@@ -9,7 +10,7 @@ from discreet.losses import Loss, Squared
 from discreet.privacy import Unit
 
 
-class Ridge(LinearRegressorBase):
+class Ridge(LinearRegressorBase, InferentialEstimator):
     r"""Least squares with a ridge, differentially private.
 
     It minimises half the squared residuals summed over rows plus :math:`\alpha \|w\|^2/2`. Without
@@ -44,6 +45,9 @@ class Ridge(LinearRegressorBase):
         The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
     max_rows
         A public bound on the number of rows, if that number is private.
+    intervals
+        Whether a part of the budget pays for the standard errors of coefficients, so that
+        ``confidence_interval`` and ``summary`` can answer. It needs ``delta > 0`` and no domain.
     mechanism
         ``"auto"``, ``"sufficient_statistics"``, ``"objective_perturbation"`` or
         ``"output_perturbation"``; the last two need a domain.
@@ -87,6 +91,7 @@ class Ridge(LinearRegressorBase):
         domain: ConvexSet | None = None,
         max_weight: float | None = None,
         max_rows: int = 2**23,
+        intervals: bool = False,
         mechanism: str = "auto",
         rehearsal: int | None = None,
         verbose: int = 0,
@@ -102,6 +107,7 @@ class Ridge(LinearRegressorBase):
         self.domain = domain
         self.max_weight = max_weight
         self.max_rows = max_rows
+        self.intervals = intervals
         self.mechanism = mechanism
         self.rehearsal = rehearsal
         self.verbose = verbose

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from discreet.mechanisms.registry import LEARNERS as LEARNERS
     from discreet.mechanisms.registry import REGISTRY as REGISTRY
     from discreet.mechanisms.registry import mechanism_named as mechanism_named
+    from discreet.mechanisms.sandwich_moments import SandwichMoments as SandwichMoments
     from discreet.mechanisms.simplex_sampling import SimplexSampling as SimplexSampling
     from discreet.mechanisms.sufficient_statistics import (
         SufficientStatistics as SufficientStatistics,
@@ -59,6 +60,7 @@ _HOMES = {
     "Plan": "base",
     "PrivateCount": "private_count",
     "PrivateStandardisation": "private_standardisation",
+    "SandwichMoments": "sandwich_moments",
     "SimplexSampling": "simplex_sampling",
     "SufficientStatistics": "sufficient_statistics",
     "VectorPerturbation": "vector_perturbation",

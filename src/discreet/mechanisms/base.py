@@ -8,12 +8,12 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from discreet import _checks
-from discreet._types import Vector
+from discreet._types import Array, Vector
 from discreet.data import Block, OpenRows
 from discreet.errors import NotAccepted, PrivacyError
 from discreet.noise import Grid, Noise
@@ -21,6 +21,9 @@ from discreet.privacy import Budget, Guarantee, Profile, Unit
 from discreet.questions import Problem, Question
 from discreet.questions.bounds import Bounds
 from discreet.record import Tolerance
+
+if TYPE_CHECKING:
+    from discreet.mechanisms.summing.standard_frame import Framing
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,20 @@ class Plan(ABC):
     @abstractmethod
     def run(self, rows: OpenRows, noise: Noise) -> Any:
         """Compute the release, which is public: this is the private part."""
+
+    def run_in_frame(self, rows: OpenRows, noise: Noise, framing: Framing) -> Any:
+        """Run on rows in a standardised frame; coefficients come back for the declared columns.
+
+        Parameters
+        ----------
+        rows
+            Opened rows, as they were declared.
+        noise
+            The source of randomness.
+        framing
+            The frame, which is public, and the bounds within it that this plan was made for.
+        """
+        return framing.frame.fold(np.asarray(self.run(framing.apply(rows), noise)))
 
     def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Any:
         """Run several times over, for studies of a mechanism; work may be shared.
@@ -159,6 +176,10 @@ class Mechanism(ABC):
         """
         self.check(question, budget, unit)
         return self._plan(question, budget, unit)
+
+    def coefficients(self, value: Any) -> Array:
+        """Return the coefficients that a released value of a learning problem holds."""
+        return np.asarray(value)
 
     def check(self, question: Question, budget: Budget, unit: Unit) -> None:
         """Raise unless the proof covers this question and unit.

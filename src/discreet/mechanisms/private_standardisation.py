@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from discreet.mechanisms.base import Learner, Plan, Verdict, grid_tolerances
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
 from discreet.mechanisms.summing.column_sums import ColumnSums, ColumnTotals, NoisySums
 from discreet.mechanisms.summing.score_counts import COUNTED_SHARE, ScoreCounts
-from discreet.mechanisms.summing.standard_frame import StandardFrame
+from discreet.mechanisms.summing.standard_frame import Framing, StandardFrame
 from discreet.noise import Noise
 from discreet.privacy import Budget, Guarantee, Profile, Unit, compose, gaussian_multiplier
 from discreet.questions import LabelSet, Question
@@ -69,10 +70,11 @@ class PrivateStandardisationPlan(Plan):
     def run(self, rows: OpenRows, noise: Noise) -> Array:
         frame = self._frame(rows, noise)  # public: made of noisy sums alone
         plan, bounds = self.replan.plan_within(frame.region, self.second)
-        coefficients = frame.fold(np.asarray(plan.run(rows.transform(frame.apply, bounds), noise)))
+        framing = Framing(frame, bounds, self.moments.bounds)
+        value = np.asarray(plan.run_in_frame(rows, noise, framing))
         if self.counts is None:
-            return coefficients
-        return np.concatenate([coefficients, self.counts.release(rows, coefficients, noise)])
+            return value
+        return np.concatenate([value, self.counts.release(rows, value, noise)])
 
     def _frame(self, rows: OpenRows, noise: Noise) -> StandardFrame:
         sums = self._sums(rows, noise)
@@ -178,6 +180,10 @@ class PrivateStandardisation(Learner):
             return Verdict(
                 False, "scores are counted of two classes; use counts_scores=False for others."
             )
+        if self.counts_scores and self.second.name == "sandwich_moments":
+            return Verdict(
+                False, "scores are counted of coefficients alone; use counts_scores=False."
+            )
         return self.second.accepts(question, unit)
 
     def _plan_beside(
@@ -219,6 +225,9 @@ class PrivateStandardisation(Learner):
     def with_second(self, second: Learner) -> PrivateStandardisation:
         """Return the same first stage before another mechanism."""
         return replace(self, second=second)
+
+    def coefficients(self, value: Any) -> Array:
+        return self.second.coefficients(value)
 
     def budget_for_second(self, budget: Budget) -> Budget:
         """Return roughly what the other stages leave of a budget, for rules of thumb."""

@@ -19,6 +19,7 @@ from discreet.mechanisms.one_vs_rest import EachAgainstTheRest
 from discreet.mechanisms.output_perturbation import OutputPerturbation
 from discreet.mechanisms.private_count import PrivateCount
 from discreet.mechanisms.private_standardisation import PrivateStandardisation
+from discreet.mechanisms.sandwich_moments import SandwichMoments
 from discreet.mechanisms.simplex_sampling import SimplexSampling
 from discreet.mechanisms.sufficient_statistics import SufficientStatistics
 from discreet.mechanisms.vector_perturbation import VectorPerturbation
@@ -32,6 +33,7 @@ REGISTRY: tuple[Mechanism, ...] = (
     ObjectivePerturbation(),
     EachAgainstTheRest(),
     PrivateStandardisation(),
+    SandwichMoments(),
     AdaptiveRidge(),
     SufficientStatistics(),
     ExponentialSampling(),
@@ -47,6 +49,7 @@ LEARNERS: tuple[str, ...] = (
     "output_perturbation",
     "sufficient_statistics",
     "private_standardisation",
+    "sandwich_moments",
     "adaptive_ridge",
     "noisy_gradient",
     "exponential_sampling",

@@ -229,17 +229,36 @@ class SufficientStatistics(Mechanism):
             return SufficientStatisticsPlan(moments, grid, _extra_ridge(moments, grid), guarantee)
         moments = Moments(problem, unit, order=2)
         distance = distance_of_gaussian(moments.dimension)
-        grid = gaussian_grid(
-            multiplier=gaussian_multiplier(budget, distance=distance),
-            sensitivity=moments.sensitivity,
-            dimension=moments.dimension,
-            bound=moments.bound,
-        )
-        reached = _on_the_grid(moments, grid) / grid.scale * (1 + 1e-15)
-        guarantee = Guarantee(
-            within(Gaussian(reached), distance), unit, facts, quoted_delta=budget.delta
-        )
-        return SufficientStatisticsPlan(moments, grid, _extra_ridge(moments, grid), guarantee)
+        multiplier = gaussian_multiplier(budget, distance=distance)
+        return plan_gaussian(moments, multiplier, facts, budget.delta)
+
+
+def plan_gaussian(
+    moments: Moments, multiplier: float, facts: tuple[str, ...], quoted_delta: float
+) -> SufficientStatisticsPlan:
+    """Plan statistics with Gaussian noise of so many sensitivities.
+
+    Parameters
+    ----------
+    moments
+        The statistics, measured in l2.
+    multiplier
+        The noise over the sensitivity.
+    facts
+        What the guarantee takes as public.
+    quoted_delta
+        The delta that the guarantee is quoted at.
+    """
+    grid = gaussian_grid(
+        multiplier=multiplier,
+        sensitivity=moments.sensitivity,
+        dimension=moments.dimension,
+        bound=moments.bound,
+    )
+    reached = _on_the_grid(moments, grid) / grid.scale * (1 + 1e-15)
+    profile = within(Gaussian(reached), distance_of_gaussian(moments.dimension))
+    guarantee = Guarantee(profile, moments.unit, facts, quoted_delta=quoted_delta)
+    return SufficientStatisticsPlan(moments, grid, _extra_ridge(moments, grid), guarantee)
 
 
 def _on_the_grid(moments: Moments, grid: Grid) -> float:

@@ -6,15 +6,17 @@ Standardisation (z-scores) by public means and variances, and coefficients folde
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from discreet._types import Array, Vector
+from discreet.data import OpenRows
 from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
 from discreet.mechanisms.summing.column_sums import ColumnSums, ColumnTotals
+from discreet.questions.bounds import Bounds
 
 FEWEST = 50.0
 """The count of rows is taken to be at least this much, lest a noisy one be zero or negative."""
@@ -27,7 +29,8 @@ ROW_SHARE = 0.8
 class StandardFrame:
     """Public once the sums are: z = (x - mean) * scale in each column, then divided by ``length``.
 
-    The intercept's column, the last, becomes ``constant`` before the division.
+    The intercept's column, the last, becomes ``constant`` before the division. ``count`` is the
+    noisy number of rows.
     """
 
     mean: Vector
@@ -36,6 +39,7 @@ class StandardFrame:
     length: float
     region: ConvexSet
     intercept: float
+    count: float = FEWEST
 
     @classmethod
     def of_gaussian(
@@ -49,7 +53,7 @@ class StandardFrame:
         floor = 3 * sums.noise / count + float(spread.mean()) + 1e-12
         length = math.sqrt(1 + float((spread / (spread + floor)).sum()))
         scale = 1 / (np.sqrt(spread + floor) * unit)
-        return cls(mean * unit, scale, 1.0, length, L2Ball(1.0), constant)
+        return cls(mean * unit, scale, 1.0, length, L2Ball(1.0), constant, count)
 
     @classmethod
     def of_laplace(cls, sums: ColumnTotals, moments: ColumnSums) -> StandardFrame:
@@ -69,7 +73,7 @@ class StandardFrame:
         total = anchor + float((scale * typical).sum())
         length = math.sqrt(anchor**2 + float((spread * scale**2).sum()))
         region = L1L2Ball(max(total / length, 1.0), 1.0)
-        return cls(mean * unit, scale / unit, anchor, length, region, constant)
+        return cls(mean * unit, scale / unit, anchor, length, region, constant, count)
 
     def apply(self, rows: Any) -> Any:
         """Bring rows, the intercept's column last, into the frame; dense ones are overwritten."""
@@ -89,3 +93,20 @@ class StandardFrame:
         anchor = coefficients[..., -1:] * (self.constant / self.length)
         anchor = anchor - (slopes * self.mean).sum(axis=-1, keepdims=True)
         return np.concatenate([slopes, anchor / self.intercept], axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class Framing:
+    """A frame, what is declared about rows in it, and what is declared about rows as they were."""
+
+    frame: StandardFrame
+    inside: Bounds
+    declared: Bounds
+
+    def apply(self, rows: OpenRows) -> OpenRows:
+        """Return the rows in the frame, each clipped to its region: private."""
+        return rows.transform(self.frame.apply, self.inside)
+
+    def lengthen(self, factor: float) -> Framing:
+        """Return a frame in which rows are this much shorter, so that fewer are clipped."""
+        return replace(self, frame=replace(self.frame, length=self.frame.length * factor))
