@@ -21,7 +21,9 @@ def test_the_first_line_installs_and_every_other_one_is_a_command():
     assert all(step.line.startswith("discreet ") for step in others)
     assert [step.code for step in others][-1] == 1
     words = {shlex.split(step.line)[1] for step in others}
-    assert words == {"demo", "plan", "ledger", "fit", "card", "predict"}
+    assert words == {
+        *("demo", "init", "check", "plan", "ledger", "fit", "score", "card", "predict")
+    }
     assert words <= {
         *(command.callback.__name__ for command in app.registered_commands),
         *(group.typer_instance.info.name for group in app.registered_groups),
@@ -36,8 +38,8 @@ def test_a_newcomer_gets_through_the_five_minutes(tmp_path):
         assert result.code == step.code, (step.line, result.error)
         assert bool(result.output) == (step.code == 0), step.line
     assert "cannot pay" in results[-1].error
-    (entry,) = Ledger(tmp_path / "patients.db").history()
-    assert entry.state.value == "released"
+    paid = Ledger(tmp_path / "patients.db").history()
+    assert [entry.state.value for entry in paid] == ["released", "released"]  # fit and score
     with (tmp_path / "predictions.csv").open() as file:
         predicted = [row["prediction"] for row in csv.DictReader(file)]
     with (tmp_path / "hospital" / "holdout.csv").open() as file:

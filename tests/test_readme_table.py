@@ -7,6 +7,7 @@ import math
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from dask import dataframe as dask_frames
@@ -16,6 +17,7 @@ from discreet.cli.app import app
 from discreet.data import Bounds
 from discreet.estimators import PrivateEstimator, all_estimators
 from discreet.geometry import Box
+from discreet.linear_model import LogisticRegression
 from discreet.losses import Huber
 from support.estimators import TWO, X, labels_for
 
@@ -27,7 +29,7 @@ CODE = [
     for piece in re.findall(r"(?<!extra )`([^`]+)`", line.split("|")[2])
 ]
 ROOMS = (
-    "artifact", "linear_model", "location", "planning", "preprocessing", "report", "svm",
+    "artifact", "linear_model", "location", "metrics", "planning", "preprocessing", "report", "svm",
 )  # fmt: skip
 LEFT_OUT = {"radius=...": "radius=1.0", ", ...)": ", budget=budget)"}
 """What stands for the dots."""
@@ -46,16 +48,19 @@ def world(tmp_path_factory):
     frame = pd.DataFrame(X, columns=list("abc")).assign(readmitted=TWO)
     (folder / "patients").mkdir()
     frame.to_parquet(folder / "patients" / "1.parquet")
-    model = discreet.LinearClassifier(
-        epsilon=1.0, rehearsal=1, data_norm=1.0, classes=["no", "yes"]
+    model = LogisticRegression(
+        epsilon=8.0, rehearsal=1, data_norm=2.0, classes=["no", "yes"], intervals=True
     )
+    many, chance = np.tile(X, (50, 1)), np.random.default_rng(0).random(50 * len(X))
+    often = np.where(chance < 0.7, np.tile(TWO, 50), "no")  # so that probabilities are not 0 and 1
     bounds = Bounds(Box([-1.0] * 3, [1.0] * 3), 3)
     return folder, {
         **{name: getattr(discreet, name) for name in discreet.__all__},
         **{name: importlib.import_module(f"discreet.{name}") for name in ROOMS},
         "discreet": discreet, "math": math, "Huber": Huber,
         "low": -1.0, "high": 1.0, "q": 0.25, "bounds": bounds, "budget": discreet.Budget(1.0),
-        "losses": discreet.Rows(X, bounds=bounds), "model": model.fit(X, TWO),
+        "losses": discreet.Rows(X, bounds=bounds), "model": model.fit(many, often),
+        "X": X, "y": TWO,
         "ledger": discreet.MemoryLedger(discreet.Budget(1.0)),
         "dask_frame": dask_frames.from_pandas(frame, npartitions=2),
         "fit": discreet.LinearClassifier(
@@ -103,5 +108,6 @@ def test_every_piece_of_code_in_the_table_runs(world, monkeypatch):
         found = run(piece, dict(names))
         if isinstance(found, PrivateEstimator) and not hasattr(found, "release_"):
             kind = type(found)
-            found.set_params(rehearsal=1).fit(rows_for(kind), labels_for(kind))
+            missing = {"data_norm": 1.0} if getattr(found, "data_norm", 1.0) is None else {}
+            found.set_params(rehearsal=1, **missing).fit(rows_for(kind), labels_for(kind))
             assert not found.privacy_.is_private, piece

@@ -18,7 +18,7 @@ from discreet.audit.scores import Score
 from discreet.audit.statistical.certify import Claim
 from discreet.privacy import Approximate, Guarantee
 
-CONFIDENCE = 1 - 1e-8
+CONFIDENCE = 1 - 5e-9
 """Of one audit: a hundred of them raise a false alarm with a chance below one in a million."""
 
 LARGEST_MARGIN = 5.0

@@ -80,7 +80,7 @@ class IntervalRefused(DiscreetError):
     >>> import numpy as np
     >>> from discreet.linear_model import LogisticRegression
     >>> X, y = np.eye(20, 2), np.arange(20) % 2
-    >>> model = LogisticRegression(delta=1e-6, classes=[0, 1], intervals=True).fit(X, y)
+    >>> model = LogisticRegression(1.0, 1e-6, 1.5, classes=[0, 1], intervals=True).fit(X, y)
     >>> model.confidence_interval()
     Traceback (most recent call last):
         ...

@@ -308,7 +308,9 @@ def test_a_delta_over_the_budget_is_questioned_and_refused(place):
     refused = run(place, f"{FIT} --epsilon 0.9 --delta 0.1")
     question, refusal = refused.error.splitlines()
     assert refused.code == 1
-    assert question.startswith("Is this meant? delta = 0.1 allows to give away one record in 10")
+    assert question.startswith(
+        "Is this meant? delta = 0.1 allows one record in 10 to be given away"
+    )
     assert "Ask for delta" in refusal
     assert files_in(place) == before
 

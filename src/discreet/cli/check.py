@@ -48,7 +48,7 @@ def check(
     from discreet.schema import read
 
     schema = read(schema_file)
-    most = rows_per_person or schema.rows_per_person or 1
+    most = (schema.rows_per_person or 1) if rows_per_person is None else rows_per_person
     model = steps.make_model(schema, schema.epsilon or 1.0, None, None, None, None)
     with show_status("Looking at the table"):
         if tables.is_csv(data):

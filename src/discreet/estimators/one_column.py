@@ -22,7 +22,7 @@ def series_as_table(X: Any) -> Any:
     >>> series_as_table(pd.Series([30, 40], name="age")).columns.tolist()
     ['age']
     """
-    if len(getattr(X, "shape", ())) == 1 and family(X) in FRAMES:
+    if family(X) in FRAMES and len(getattr(X, "shape", ())) == 1:
         return X.to_frame()
     return X
 
@@ -39,7 +39,7 @@ def vector_as_table(X: Any) -> Any:
     """
     if isinstance(X, np.ndarray) and X.ndim == 1:
         return X[:, None]
-    if isinstance(X, list | tuple) and X and not any(_is_record(cell) for cell in X):
+    if isinstance(X, list | tuple) and 2 * sum(map(_is_record, X)) < len(X):  # not one decides
         return [[cell] for cell in X]
     return series_as_table(X)
 
