@@ -125,6 +125,38 @@ def test_what_is_scored_is_what_is_released():
     np.testing.assert_array_equal(without, coefficients)
 
 
+def test_the_coefficients_that_score_are_those_released_to_the_last_bit(monkeypatch):
+    seen, count = [], score_counts.count_scores
+    monkeypatch.setattr(
+        score_counts,
+        "count_scores",
+        lambda rows, used: seen.append(used.copy()) or count(rows, used),
+    )
+    problem = Problem(MarginLogistic(), bounds_of(), ridge=3.0)
+    plan = PrivateStandardisation(counts_scores=True).plan(problem, Budget(1.0, 1e-6), ADD)
+    X, y = data(300)
+    value = plan.run(open_rows(X, y, bounds=problem.bounds), RehearsalNoise(1))
+    (used,) = seen
+    np.testing.assert_array_equal(used, value[:4])
+
+
+@both_units
+@pytest.mark.parametrize("budget", [Budget(1.0), Budget(1.0, 1e-6)], ids=["pure", "gaussian"])
+def test_every_count_has_noise_of_its_own_as_large_as_accounted_for(unit, budget):
+    """Empty cells too. The noise is fixed; limits are five standard errors of 2,000 draws."""
+    counts = ScoreCounts.within_budget(budget, unit, 2**20)
+    X, y = data(5)
+    opened, coefficients = open_rows(X, y, bounds=bounds_of()), np.array([1.0, -2.0, 0.5, 3.0])
+    exact = count_scores(opened, coefficients)
+    noise = RehearsalNoise(7)
+    drawn = np.array([counts.release(opened, coefficients, noise) for _ in range(2000)]) - exact
+    assert (exact == 0).sum() > CELLS // 2
+    kurtosis = 6 if counts.is_pure else 3
+    spread = math.sqrt((kurtosis - 1) / len(drawn))
+    assert np.abs(drawn.var(axis=0) / counts.variance - 1).max() < 5 * spread
+    assert np.abs(np.corrcoef(drawn.T) - np.eye(CELLS)).max() < 5 / math.sqrt(len(drawn))
+
+
 def test_scores_beyond_all_numbers_still_have_a_cell():
     X, y = data(50)
     opened = open_rows(X, y, bounds=bounds_of())

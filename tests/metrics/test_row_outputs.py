@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 
 import numpy as np
@@ -9,13 +10,16 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.cluster import KMeans
+from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LogisticRegression as PlainLogistic
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC as PlainSVC
 
 from discreet.errors import InputError, InputTypeError
 from discreet.estimators.features import product_by_row
 from discreet.linear_model import LinearClassifier, LogisticRegression, PoissonRegressor
+from discreet.metrics import private_score
 from discreet.metrics.row_outputs import outputs_of
 from discreet.metrics.score_bins import ScoreBins
 from discreet.preprocessing import Category, Numeric
@@ -155,3 +159,33 @@ def test_other_columns_are_refused():
     named = _fitted(LogisticRegression(delta=0.0, data_norm=6.0, classes=[0, 1]), frame, Y)
     with pytest.raises(InputError, match="names"):
         outputs_of(named).accept(frame[frame.columns[::-1]])
+
+
+@pytest.mark.parametrize("width", [3, 16, 33])
+def test_a_row_of_a_frame_is_scored_as_if_it_were_alone(width):
+    """Strides of a view would tell how many rows there are, and BLAS goes by strides."""
+    rows, labels = _table(rows=60, width=width)
+    model = PlainLogistic().fit(pd.DataFrame(rows), labels)
+    frame = pd.DataFrame(rows)
+    outputs = outputs_of(model)
+    together = outputs.accept(frame).read()
+    for place in range(60):
+        alone = outputs.accept(frame.iloc[[place]].copy()).read()
+        assert np.array_equal(alone, together[place : place + 1])
+
+
+def test_a_model_that_needs_names_is_refused_without_them_before_a_charge():
+    frame = pd.DataFrame(X[:, :2], columns=["a", "b"])
+    picked = ColumnTransformer([("picked", "passthrough", ["a", "b"])])
+    outputs = outputs_of(make_pipeline(picked, PlainLogistic()).fit(frame, Y))
+    assert np.isfinite(outputs.accept(frame).read()).all()
+    with pytest.raises(InputError, match="pass a pandas data frame"):
+        outputs.accept(X[:, :2])
+
+
+def test_classes_that_were_given_as_objects_are_text_all_the_same():
+    words = np.array(["no", "yes"], dtype=object)[Y]
+    model = PlainLogistic().fit(X, words)
+    for labels in (words.astype(str), pd.Series(words, dtype="string"), words):
+        scores = private_score(model, X, labels, ["accuracy"], epsilon=math.inf)
+        assert scores["accuracy"].value > 0.5

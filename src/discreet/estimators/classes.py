@@ -72,7 +72,7 @@ def check_several(classes: Any) -> Any:
 
 def check_kind_of_labels(labels: GivenColumn, classes: Any) -> None:
     """Refuse labels of a type in which no class, or more than one, could be recognised."""
-    is_declared_text = classes.dtype.kind in "US"
+    is_declared_text = all(isinstance(label, str) for label in classes.tolist())
     if labels.kind != ANYTHING and (labels.kind == TEXT) != is_declared_text:
         raise InputTypeError(
             f"the labels are {labels.kind}, the declared classes "

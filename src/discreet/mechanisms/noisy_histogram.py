@@ -200,7 +200,7 @@ def _rate(budget: Budget, changes: int) -> int:
     exact = math.floor(Fraction(budget.epsilon) * UNIT_RATE / changes)
     rate = min(exact, LARGEST_RATE)
     if changes > 1:
-        rate -= 1  # a sum of epsilons is rounded up
+        rate -= 1 + (rate >> 50)  # a sum of epsilons is rounded up
     if rate < 1:
         raise CalibrationError("epsilon is too small for a histogram; use a larger one.")
     return rate

@@ -9,7 +9,7 @@ about one row at a time.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -191,15 +191,26 @@ class ForeignOutputs(ModelOutputs):
         if width != expected:
             raise InputError(f"the model takes {expected} columns; got {width}.")
         if is_frame:
-            return ReadableRows(
-                count, lambda: self._read(lambda place: X.iloc[place : place + 1], count)
-            )
+            return ReadableRows(count, lambda: self._read(lambda place: _row_of(X, place), count))
+        self._try_out(width)
         return ReadableRows(count, lambda: self.read(given.numbers()))
 
+    def _try_out(self, width: int) -> None:
+        """Refuse a model that does not take rows of numbers, by a row that is made up."""
+        try:
+            getattr(self.model, self._method)(np.zeros((1, width)))
+        except Exception:
+            raise InputError(
+                f"this {type(self.model).__name__} cannot be asked about rows of numbers without "
+                "names; pass a pandas data frame with the columns of its fit."
+            ) from None
+
     def columns(self, table: OpenedTable) -> tuple[Wanted, ...] | None:
-        return _columns_of(
+        named = _columns_of(
             self.model, table, lambda: tuple(Wanted(name) for name in self.model.feature_names_in_)
         )
+        self._try_out(table.width if named is None else len(named))
+        return named
 
     def read(self, rows: Any) -> Array:
         matrix: Any = matrix_of(rows) if isinstance(rows, Frame) else rows
@@ -216,6 +227,11 @@ class ForeignOutputs(ModelOutputs):
             return said[1:] if self.has_probabilities and self._width == 1 else said
 
         return _one_by_one(one, range(count), self._width)
+
+
+def _row_of(X: Any, place: int) -> Any:
+    """Return one row of a frame in memory of its own: strides would tell how many others are."""
+    return X.iloc[place : place + 1].copy()
 
 
 def _one_by_one(answer: Callable[[Any], Any], rows: Any, width: int) -> Array:
@@ -284,6 +300,8 @@ def _columns_of(
     model: Any, table: OpenedTable, named: Callable[[], tuple[Wanted, ...]]
 ) -> tuple[Wanted, ...] | None:
     if table.names is None:
+        if isinstance(getattr(model, "columns", None), Mapping):
+            raise InputError("columns are declared by name, and arrays have none; pass a frame.")
         if table.width != model.n_features_in_:
             raise InputError(f"the model takes {model.n_features_in_} columns; got {table.width}.")
         return None
