@@ -65,7 +65,7 @@ def test_a_small_table_of_coverage_is_printed_and_covers():
         check=True,
     )
     cells = [line.split("|")[6:8] for line in finished.stdout.splitlines()[2:]]
-    assert len(cells) == 32
+    assert len(cells) == 38
     returned = [float(covered) for covered, refused in cells if float(refused.split()[0]) < 80]
     assert len(returned) >= 24
     assert min(returned) >= 0.75

@@ -114,6 +114,22 @@ def moves_one_count() -> Mutant:
     )
 
 
+def two_histograms_paid_as_one() -> Mutant:
+    question = CellCounts((4, 4))
+    plan: Any = NoisyHistogram("laplace").plan(question, PURE, ADD)
+    row = np.zeros((1, 2))
+    return Mutant(
+        name="two histograms paid for as one",
+        breaks="The noise is for one count that changes; a row is in a cell of either histogram.",
+        mechanism="noisy_histogram",
+        guarantee=plan.guarantee,
+        pair=Pair(row, np.concatenate([row, row + 3]), ADD),
+        run=of_plan(replace(plan, rate=2 * plan.rate), question.bounds),
+        original=of_plan(plan, question.bounds),
+        trials=8000,
+    )
+
+
 def silent_empty_cells() -> Mutant:
     plan = _plan(ADD)
 
@@ -171,6 +187,7 @@ MUTANTS: tuple[Broken, ...] = (
     edges_from_the_data(),
     private_threshold(),
     moves_one_count(),
+    two_histograms_paid_as_one(),
     silent_empty_cells(),
     continuous_profile(),
 )

@@ -82,7 +82,7 @@ def test_errors_are_rounded_without_a_bias_of_their_squares(key):
     # Fixed coins: nothing here can flake; 5 standard errors are allowed.
     draw = np.random.default_rng(1)
     errors = draw.uniform(0, 1, 40_000) ** 3
-    cells = ErrorCells(Interval(0.0, 1.0), 3, key)(errors[:, None], np.zeros(errors.size))
+    cells = ErrorCells(Interval(0.0, 1.0), False, 3, key)(errors[:, None], np.zeros(errors.size))
     nodes = NODES[cells[:, 0].astype(int) - 1]
     spread = 5 * np.std(nodes**2 - errors**2) / math.sqrt(errors.size)
     assert abs((nodes**2 - errors**2).mean()) < spread
@@ -138,3 +138,14 @@ def test_ranges_come_from_the_model_or_are_declared():
         private_score(THREE, X, NAMES, target_range=(0, 1))
     with pytest.raises(InputError, match="metrics must be among mse"):
         private_score(model, X, counts, ["accuracy"])
+
+
+def test_without_r2_errors_alone_are_released():
+    alone = private_score(NUMBERS, X, COSTS, epsilon=1.0)
+    both = private_score(NUMBERS, X, COSTS, ["mse", "r2"], epsilon=1.0)
+    assert alone.release_.value.size == 18
+    assert both.release_.value.size == 18 + 34
+    assert both.noise.scale == pytest.approx(2 * alone.noise.scale)
+    assert both.privacy_.epsilon(0.0) <= 1.0
+    with pytest.raises(KeyError, match="mse, rmse, mae"):
+        alone["r2"]

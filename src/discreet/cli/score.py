@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
-from typing import Annotated, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli.console import AsJson, print_note, print_result, show_status
-from discreet.errors import InputError
+from discreet.cli.console import AsJson, note_warnings, print_note, print_result, show_status
+from discreet.cli.failures import Unwritten
+from discreet.cli.new_files import check_new, write_text
+from discreet.cli.signals import Unhurried
+from discreet.errors import DiscreetError, InputError, LargeDeltaWarning
+
+if TYPE_CHECKING:
+    from discreet.metrics import Scores
+    from discreet.report import Card
+
+KINDS_OF_CARD = (".html", ".md", ".json")
 
 
 def score(
@@ -27,6 +38,9 @@ def score(
         bool, typer.Option("--no-ledger", help="Keep no books; nothing limits repetition then.")
     ] = False,
     epsilon: Annotated[float, typer.Option(help="What these scores may spend.")] = 1.0,
+    delta: Annotated[
+        float, typer.Option(help="The chance of more than epsilon: Gaussian noise if smaller.")
+    ] = 0.0,
     metrics: Annotated[
         str, typer.Option(help="Names of scores, with commas between; all cost as much as one.")
     ] = "",
@@ -43,6 +57,13 @@ def score(
     ] = None,
     part: Annotated[
         str | None, typer.Option(help="Charge this declared part: DATA must hold no other rows.")
+    ] = None,
+    card: Annotated[
+        Path | None,
+        typer.Option(
+            help="A new .html, .md or .json file for the model's card with these scores.",
+            metavar="FILE",
+        ),
     ] = None,
     purpose: Annotated[str, typer.Option(help="What the ledger writes beside the charge.")] = "",
     rehearse: Annotated[
@@ -64,40 +85,88 @@ def score(
     """
     from discreet import tables  # slow to import, as all of these
     from discreet.cli import fit_steps as steps
-    from discreet.cli.model_folder import open_model
+    from discreet.cli.model_folder import about, open_model
     from discreet.metrics import private_score
+    from discreet.report import card as card_of
 
     if not 0 < level < 1:
         raise InputError(f"--level must be between 0 and 1; got {level}.")
+    if card is not None:
+        _check_card(card)
     model, schema = open_model(folder)
     books = steps.open_books(ledger, no_ledger, rehearse, dataset, part, schema)
     tables.check(data, schema)
     given = steps.open_data(schema, data, on_cluster=False)
     names = [name.strip() for name in metrics.split(",") if name.strip()]
-    with show_status("Scoring"):
-        scores = private_score(
-            model,
-            given["X"],
-            given.get("y"),
-            names or None,
-            epsilon=epsilon,
-            unit=schema.unit,
-            ledger=books,
-            target=given.get("target"),
-            purpose=purpose or "discreet score",
-            n_hint=rows,
-            on_training_rows=training,
-            rehearsal=rehearse,
-        )
-    if not scores.release_.is_private:
+    paid = SimpleNamespace()
+    with Unhurried(paid):
+        with note_warnings(LargeDeltaWarning), show_status("Scoring"):
+            scores = private_score(
+                model,
+                given["X"],
+                given.get("y"),
+                names or None,
+                epsilon=epsilon,
+                delta=delta,
+                unit=schema.unit,
+                ledger=books,
+                target=given.get("target"),
+                purpose=purpose or "discreet score",
+                n_hint=rows,
+                on_training_rows=training,
+                rehearsal=rehearse,
+            )
+            paid.release_ = scores.release_
+        try:
+            _tell(scores, level, as_json)
+            if card is not None:
+                shown = card_of(model.release_, about=about(schema), scores=scores)
+                write_text(card, _text_of(shown, card))
+        except BaseException as error:  # an impatient key too
+            why = f" ({error})" if isinstance(error, DiscreetError) else ""
+            problem = f"the scores could not be told or written{why}; what was released is paid for"
+        else:
+            return
+        raise Unwritten(f"{problem} and kept {_rescue(scores)}")
+
+
+def _check_card(path: Path) -> None:
+    if path.suffix not in KINDS_OF_CARD:
+        raise InputError(f"--card must end in {', '.join(KINDS_OF_CARD)}; got {path}.")
+    check_new(path)
+
+
+def _text_of(shown: Card, path: Path) -> str:
+    """Return a card as the name of its file asks for."""
+    made = {".html": shown.html, ".md": shown.markdown, ".json": shown.to_json}
+    return made[path.suffix]()
+
+
+def _rescue(scores: Scores) -> str:
+    """Save the release somewhere else, and say where."""
+    try:
+        place = Path(tempfile.mkdtemp(prefix="discreet-rescued-")) / "scores.json"
+        place.write_text(scores.release_.to_json(), encoding="utf-8")
+    except Exception:
+        typer.echo(scores.release_.to_json())
+        return "on the standard output only, as JSON: copy it from there."
+    return f"in {place}, as JSON."
+
+
+def _tell(scores: Scores, level: float, as_json: bool) -> None:
+    released, training = scores.release_, scores.on_training_rows
+    if not released.is_private:
         print_note("This was a rehearsal: the noise can be repeated, so this is NOT PRIVATE.")
     lines = scores.table(level)
+    guarantee = released.guarantee
     document: dict[str, Any] = {
         "scores": lines,
         "level": level,
         "of": "these rows" if training else "rows like these",
-        "epsilon": epsilon if scores.release_.is_private else None,
-        "counts": scores.release_.value.tolist(),
+        "epsilon": guarantee.epsilon() if released.is_private else None,
+        "delta": guarantee.quoted_delta if released.is_private else None,
+        "noise": scores.noise.law,
+        "counts": released.value.tolist(),
     }
     print_result(
         "\n".join([*map(_line, lines), _about(level, training)]), document, as_json=as_json

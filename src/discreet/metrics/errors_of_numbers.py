@@ -4,7 +4,8 @@ With t the absolute error over the width of the declared range, a row goes to on
 neighbouring nodes 0, 2^{-15/2}, ..., 2^{-1/2}, 1 at random, so that its mean square is that of t:
 the mean squared error is unbiased. The coins are secret: coins that somebody knew would be handed
 on when a record is removed. They are fresh for each row; where rows may be computed more than once,
-as with Dask, a coin is a hash of its row under a fresh key, which rows that are alike share.
+as with Dask, a coin is a hash of its row under a fresh key, which rows that are alike share. If R²
+is asked for, targets are counted in a second histogram (``determination.py``).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from discreet._types import Array, Vector
 from discreet.estimators.base import noise_from
 from discreet.metrics.count_noise import CountNoise
+from discreet.metrics.determination import TARGET_NODES, Determination, place_targets
 from discreet.metrics.inversion import Limits, Ratio
 from discreet.metrics.private_scores import PrivateScore, Scores
 from discreet.metrics.projection import project_counts
@@ -25,7 +27,8 @@ from discreet.questions import Interval
 from discreet.record import Release
 
 NODES = np.concatenate([[0.0], 2.0 ** (-np.arange(15, -1, -1) / 2)])
-NUMBER_METRICS = ("mse", "rmse", "mae")
+ERROR_METRICS = ("mse", "rmse", "mae")
+NUMBER_METRICS = (*ERROR_METRICS, "r2")
 
 COIN_BITS = 53
 SHORT, SHORT_AT_ZERO = 1.015, 0.0014
@@ -40,6 +43,8 @@ class ErrorCells:
     ----------
     interval
         The declared range; targets and predictions are clipped to it.
+    with_targets
+        Whether a second cell says where the target is.
     rehearsal
         A seed for repeatable coins; None for secret ones.
     key
@@ -47,6 +52,7 @@ class ErrorCells:
     """
 
     interval: Interval
+    with_targets: bool = False
     rehearsal: int | None = None
     key: bytes | None = field(default=None, repr=False)
 
@@ -54,13 +60,23 @@ class ErrorCells:
         low, high = self.interval.low, self.interval.high
         said = outputs[:, 0]
         unknown = np.isnan(said) | np.isnan(labels)
-        errors = np.abs(np.clip(labels, low, high) - np.clip(said, low, high)) / (high - low)
+        clipped = np.clip(labels, low, high)
+        errors = np.abs(clipped - np.clip(said, low, high)) / (high - low)
         errors = np.where(unknown, 0.0, np.minimum(errors, 1.0))
         above = np.clip(np.searchsorted(NODES, errors, side="right"), 1, NODES.size - 1)
         floor, ceiling = NODES[above - 1] ** 2, NODES[above] ** 2
         chance = (errors**2 - floor) / (ceiling - floor)
-        cells = above + (self._coins(np.column_stack([said, labels])) < chance)
-        return np.where(unknown, 0.0, cells)[:, None]
+        coins = self._coins(np.column_stack([said, labels]))
+        cells = [above + (coins < chance)]
+        if self.with_targets:  # the same coins: each sum is right in the mean, which is enough
+            shares = np.where(unknown, 0.0, np.clip((clipped - low) / (high - low), 0.0, 1.0))
+            cells.append(1 + place_targets(shares, coins))
+        return np.column_stack([np.where(unknown, 0.0, listed) for listed in cells])
+
+    @property
+    def cells(self) -> tuple[int, ...]:
+        """How many cells there are, with the one for rows that cannot be scored."""
+        return (1 + NODES.size, *([1 + TARGET_NODES.size] if self.with_targets else []))
 
     def _coins(self, rows: Array) -> Vector:
         """Return a number between zero and one for each row, of which nobody knows anything."""
@@ -89,7 +105,8 @@ class NumberScores(Scores):
     Parameters
     ----------
     released
-        Noisy counts: rows that could not be scored, then rows by their absolute error.
+        Noisy counts: rows that could not be scored, then rows by their absolute error. For R² the
+        same again by target.
     noise
         The law of the noise.
     interval
@@ -107,6 +124,8 @@ class NumberScores(Scores):
         The noisy counts by absolute error.
     errors
         The absolute error that each stands for.
+    target_counts, targets
+        The noisy counts by target, and the target that each stands for; None without R².
 
     Examples
     --------
@@ -128,16 +147,25 @@ class NumberScores(Scores):
         *,
         on_training_rows: bool = False,
     ) -> None:
-        counts = np.asarray(released.value)[1:]
+        value = np.asarray(released.value)
+        counts, others = value[1 : 1 + NODES.size], value[2 + NODES.size :]
         super().__init__(released, counts, noise, names, on_training_rows=on_training_rows)
         self.interval = interval
         self.errors = NODES * (interval.high - interval.low)
+        self.target_counts = others if others.size else None
+        places = interval.low + TARGET_NODES * (interval.high - interval.low)
+        self.targets = places if others.size else None
 
     @property
     def available(self) -> tuple[str, ...]:
-        return NUMBER_METRICS
+        return ERROR_METRICS if self.target_counts is None else NUMBER_METRICS
 
     def _score(self, name: str) -> PrivateScore:
+        if name == "r2" and self.target_counts is not None:
+            found = Determination(NODES**2, self.counts, self.target_counts, self.noise)
+            return self._make_score(
+                name, found.value, lambda level, _: found.limits(level), found.allowance
+            )
         width = self.interval.high - self.interval.low
         worth = NODES if name == "mae" else NODES**2
         mean = Ratio(worth, np.ones(NODES.size), 0.0, 1.0)

@@ -213,9 +213,36 @@ def _statistic(
         seen = sum(weights**2 @ counts for weights, counts in parts)
         variance = variance + np.maximum(seen + np.sqrt(noise.variance * fourths), 0.0)
         for weights, _ in parts:
-            up, down = np.maximum(weights, 0.0), np.minimum(weights, 0.0)
-            variance = variance + rows * (up**2).max(axis=1) + rows * (down**2).max(axis=1)
+            variance = variance + _variance_of_pseudo_rows(weights, rows)
     return Statistic(value, np.asarray(variance), np.asarray(noise.cumulant * fourths))
+
+
+def variance_of_rows(weights: Array, counts: Vector, noise: CountNoise, rows: float) -> Vector:
+    """Return the variance of a sum over rows that are drawn, estimated from above.
+
+    Parameters
+    ----------
+    weights
+        What a row of each cell adds, about its mean: a line for each value tested.
+    counts
+        As released.
+    noise
+        The law of their noise.
+    rows
+        Pseudo-rows in the most extreme cell on either side.
+
+    Examples
+    --------
+    >>> variance_of_rows(np.array([[-1.0, 1.0]]), np.array([50.0, 50.0]), CountNoise("none", 0), 2)
+    array([104.])
+    """
+    seen = weights**2 @ counts + np.sqrt(noise.variance * (weights**4).sum(axis=1))
+    return np.asarray(np.maximum(seen, 0.0) + _variance_of_pseudo_rows(weights, rows))
+
+
+def _variance_of_pseudo_rows(weights: Array, rows: float) -> Vector:
+    up, down = np.maximum(weights, 0.0), np.minimum(weights, 0.0)
+    return np.asarray(rows * (up**2).max(axis=1) + rows * (down**2).max(axis=1))
 
 
 def hull(statistic: Callable[[Vector], Statistic], level: float, low: float, high: float) -> Limits:

@@ -21,7 +21,6 @@ from discreet.ledger import AbstractLedger
 from discreet.mechanisms import NoisyHistogram
 from discreet.metrics.count_noise import CountNoise
 from discreet.metrics.errors_of_numbers import (
-    NODES,
     NUMBER_METRICS,
     ErrorCells,
     NumberScores,
@@ -263,7 +262,7 @@ class SeveralTask(ScoreTask):
 
 @dataclass(frozen=True, eq=False)
 class NumberTask(ScoreTask):
-    """Numbers: a histogram of absolute errors.
+    """Numbers: a histogram of absolute errors, and of targets if R² is asked for.
 
     Parameters
     ----------
@@ -287,12 +286,12 @@ class NumberTask(ScoreTask):
     def score(self, table: ScoredTable, charging: Charging) -> NumberScores:
         interval = self.label.interval
         key = None if table.is_read_once else fresh_key(self.asked.rehearsal)
-        join = ErrorCells(interval, self.asked.rehearsal, key)
+        join = ErrorCells(interval, "r2" in self.metrics, self.asked.rehearsal, key)
         facts = facts_about_labels(self.label)
-        released = charging.release(table, (1 + NODES.size,), join, facts)
+        released = charging.release(table, join.cells, join, facts)
         return NumberScores(
             released,
-            charging.law(1),
+            charging.law(len(join.cells)),
             interval,
             self.metrics,
             on_training_rows=self.asked.on_training_rows,
@@ -375,7 +374,8 @@ def private_score(
         Names of scores. Of two classes by default accuracy, area under the ROC curve and log loss,
         as far as the model gives probabilities; if all of them are of the confusion matrix, fewer
         cells are counted. Of more classes accuracy and the mean F1; the log loss needs a second
-        histogram, so twice the noise. Of numbers mean squared and mean absolute error.
+        histogram, so twice the noise. Of numbers mean squared and mean absolute error; ``"r2"``
+        needs a second histogram too.
     epsilon, delta
         What the release may spend. Noise is integer Laplace (pure epsilon), unless Gaussian noise
         is smaller, which it is for large deltas only.

@@ -144,6 +144,7 @@ def page_of(document: Json) -> Page:
         _protection_section(document),
         _unprotected_section(document),
         _budget_section(document),
+        *([_scores_section(document)] if "scores" in document else []),
     ]
     details = [_attacker_section(document)] if document["status"]["is_private"] else []
     details += [_facts_section(document), _making_section(document)]
@@ -421,6 +422,53 @@ def _budget_section(document: Json) -> Section:
         rows += [("charged", account["charged"]), ("state", account["state"])]
     blocks.append(TableBlock("Ledger entry", ("what", "value"), tuple(rows)))
     return Section(title, tuple(blocks))
+
+
+def _scores_section(document: Json) -> Section:
+    scores = document["scores"]
+    blocks: list[Block] = []
+    if not scores["is_private"]:
+        blocks.append(Alarm("THESE SCORES ARE NOT PRIVATE. Do not publish those of private rows."))
+    whom = (
+        "rows like those that were scored, drawn independently of the model"
+        if scores["of"] == "population"
+        else "the rows that were scored, on which the model was fitted, and about no others"
+    )
+    blocks.append(
+        Paragraph(
+            f"An interval covers with a chance of {100 * scores['level']:.3g} %, the noise "
+            f"included. It is about {whom}."
+        )
+    )
+    rows = tuple(
+        (
+            line["score"],
+            f"{line['value']:.4g}",
+            f"{line['low']:.4g} to {line['high']:.4g}",
+            line["reason"],
+        )
+        for line in scores["lines"]
+    )
+    blocks.append(TableBlock("Scores", ("score", "estimate", "interval", "note"), rows))
+    if scores["entry"] is not None:
+        paid = f"They were charged by themselves: entry {scores['entry']} of {scores['ledger']}."
+    elif scores["is_private"]:
+        paid = "No ledger was charged for them."
+    else:
+        paid = "Nothing was charged for them."
+    both = (
+        " The same records were used for the model: the model and its scores count, one after the "
+        "other, and together they are protected less than this card says of the model."
+        if scores["of"] == "sample"
+        else " Whoever is among the records of the model too is protected less: both count."
+    )
+    blocks.append(
+        Paragraph(
+            f"What is promised about the rows that were scored: {scores['sentence']} {paid}"
+            + (both if scores["is_private"] else "")
+        )
+    )
+    return Section("How good it is", tuple(blocks))
 
 
 def _facts_section(document: Json) -> Section:

@@ -21,6 +21,7 @@ from discreet.ledger import AbstractLedger, Allowance
 from discreet.ledger.allowance import ANY
 from discreet.privacy import Guarantee
 from discreet.record import Release
+from discreet.report.card_scores import ScoresOfRelease, check_scores, document_of_scores
 from discreet.report.html import as_html
 from discreet.report.json_schema import card_schema, validate
 from discreet.report.markdown import as_markdown
@@ -148,6 +149,7 @@ def card(
     *,
     ledger: AbstractLedger | None = None,
     about: str | Mapping[str, Any] | None = None,
+    scores: ScoresOfRelease | None = None,
 ) -> Card:
     """Make the card of a release.
 
@@ -163,6 +165,9 @@ def card(
         (the name of the data set) and ``rows_per_person``: how many records one of those that
         ``protects`` names has at most, as the owner of the data says. Without it no more than one
         record is promised; with more than one the numbers of so many records come first.
+    scores
+        What :func:`discreet.metrics.private_score` returned for the model: a section shows them
+        with 95 % intervals, and what was charged for them.
 
     Examples
     --------
@@ -221,6 +226,8 @@ def card(
         "ledger": _ledger(release, ledger),
         "versions": dict(release.versions) | {"discreet": release.version},
     }
+    if scores is not None:
+        document["scores"] = document_of_scores(scores)
     return Card(_strict_json.dump(document, indent=2) + "\n")
 
 
@@ -310,3 +317,5 @@ def _check_agreement(document: Json, guarantee: Guarantee) -> None:
     )
     if not agrees:
         raise InputError("the words of this card do not agree with its guarantee; make it again.")
+    if "scores" in document:
+        check_scores(document["scores"], is_other=is_other)
