@@ -354,7 +354,7 @@ def private_score(
     max_rows: int = 2**23,
     rehearsal: int | None = None,
 ) -> Scores:
-    """PrivateScore a released model on private rows, with intervals; the ledger is charged first.
+    """Score a released model on private rows, with intervals; the ledger is charged first.
 
     Rows are counted, class by bin of the score, with integer noise on every count. All scores are
     made of these counts, so that several cost no more than one.
