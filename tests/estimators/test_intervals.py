@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -11,12 +12,18 @@ from scipy import sparse
 from scipy.special import expit
 
 from discreet import artifact
-from discreet.errors import InputError, InputTypeError, IntervalRefused
+from discreet.errors import (
+    DiscreetError,
+    InputError,
+    InputTypeError,
+    IntervalRefused,
+)
 from discreet.estimators.task import Shape
 from discreet.geometry import L2Ball
 from discreet.ledger import MemoryLedger
 from discreet.linear_model import LogisticRegression, PoissonRegressor, Ridge
-from discreet.mechanisms.released_sandwich import ReleasedSandwich
+from discreet.mechanisms import ObjectivePerturbation
+from discreet.mechanisms.released_sandwich import NoiseLevels, ReleasedSandwich
 from discreet.privacy import AddRemoveOne, Budget
 
 pytestmark = pytest.mark.filterwarnings(
@@ -126,6 +133,48 @@ def test_without_noise_they_are_the_textbook_sandwich(kind):
     np.testing.assert_allclose(errors, the_sandwich(X, y, kind, estimates), rtol=2e-3)
     limits = model.confidence_interval(intercept=True)
     np.testing.assert_allclose(limits[:, 1] - estimates, 1.959964 * errors, rtol=1e-4)
+
+
+def test_a_wide_range_of_targets_rounds_no_error_away():
+    """Squared residuals are then tiny beside the largest; sums are of whole units."""
+    X, y = a_table(Ridge, 1)
+    narrow, wide = (
+        a_model(Ridge, epsilon=math.inf, target_range=(-most, most)).fit(X, y).summary()
+        for most in (10.0, 10_000.0)
+    )
+    for one, other in zip(narrow, wide, strict=True):
+        assert math.isclose(one.standard_error, other.standard_error, rel_tol=1e-2)
+
+
+def test_what_many_rows_may_lose_by_rounding_is_in_the_errors():
+    """With a bound of 2**33 rows a second moment keeps nine digits of a row."""
+    X, y = a_table(Ridge, 1)
+    few, many = (
+        a_model(Ridge, epsilon=50.0, max_rows=rows, rehearsal=1).fit(X, y)
+        for rows in (2**18, 2**33)
+    )
+    moments = ReleasedSandwich.of(many.release_.value)
+    assert moments.rows * moments.levels.outer_rounding > 20 * moments.levels.outer
+    for one, other in zip(few.summary(), many.summary(), strict=True):
+        assert other.standard_error > one.standard_error
+
+
+def test_a_law_that_no_interval_is_derived_for_is_refused():
+    X, y = a_table(LogisticRegression, 1)
+    model = a_model(LogisticRegression, mechanism=ObjectivePerturbation("radial"))
+    with pytest.raises(DiscreetError, match="Gaussian linear term alone"):
+        model.fit(X, y)
+
+
+def test_a_value_of_another_width_is_not_taken_for_a_sandwich():
+    """Seventeen coefficients are as many numbers as a sandwich of one column has."""
+    draw = np.random.default_rng(0)
+    rows = draw.normal(size=(300, 16)) / 8
+    size = ReleasedSandwich.of(np.zeros(1 * 6 + 2 + len(fields(NoiseLevels)))).vector().size
+    model = a_model(LogisticRegression, intervals=False, rehearsal=1)
+    model.fit(rows[:, : size - 1], draw.integers(2, size=300))
+    with pytest.raises(InputError, match="fitted without intervals"):
+        model.set_params(intervals=True).confidence_interval()
 
 
 @every_model
@@ -268,7 +317,7 @@ def test_one_charge_pays_for_everything(kind):
     assert model.release_.is_private
 
 
-def test_intervals_cost_the_coefficients_a_seventh_more_noise():
+def test_intervals_cost_the_coefficients_an_eighth_more_noise():
     model = a_model(LogisticRegression, intervals=False)
     target, budget, unit = model._target(None), Budget(3.0, 1e-6), AddRemoveOne()
     asked = model._ask(Shape(4, model.max_rows, target.labels), target, budget, unit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,7 +20,12 @@ from discreet.mechanisms import (
     SufficientStatistics,
 )
 from discreet.mechanisms.released_sandwich import NoiseLevels, ReleasedSandwich
-from discreet.mechanisms.sandwich_moments import count_shortened, least_squares
+from discreet.mechanisms.sandwich_moments import (
+    ENOUGH,
+    SandwichPlan,
+    count_shortened,
+    least_squares,
+)
 from discreet.mechanisms.summing.second_moments import (
     CurvatureWeight,
     ResidualWeight,
@@ -108,6 +114,57 @@ def test_matrices_of_neighbours_stay_within_the_sensitivity(unit):
             farthest = max(farthest, apart)
     assert 0.8 <= farthest <= moments.sensitivity(unit)
     assert moments.sensitivity(unit) == pytest.approx(1 if unit is ADD else math.sqrt(2), rel=1e-4)
+
+
+def test_rounding_takes_a_record_beyond_one_and_is_allowed_for():
+    """With a bound of 2**33 rows weighted rows keep nine digits: of some widths all round up."""
+    beyond = []
+    for width in range(2, 40):
+        bounds = Bounds(L2Ball(1.0), width, labels=LabelSet([-1, 1]), max_rows=2**33)
+        moments = moments_of(Problem(Logistic(), bounds, ridge=30.0))
+        row = np.full((1, width), 1 / math.sqrt(width))
+        rows = open_rows(row, np.ones(1), bounds=bounds, unit=ADD)
+        vector, _ = moments.vectors(rows, np.zeros(width))
+        beyond.append((np.linalg.norm(vector) - 1) / moments.slack)
+    assert 0.05 < max(beyond) <= 1
+
+
+def framed(count):
+    """Return a plan within a private standardisation, and rows for it."""
+    plan = PrivateStandardisation(SandwichMoments()).plan(LOGISTIC, BUDGET, ADD)
+    X, y = a_table(count)
+    return plan, open_rows(3 * X, y, bounds=BOUNDS, unit=ADD)
+
+
+def test_counts_of_a_frame_have_their_noise():
+    """The noise is fixed; limits are four standard errors of 60 draws."""
+    plan, rows = framed(400)
+    found = [ReleasedSandwich.of(plan.run(rows, RehearsalNoise(seed))) for seed in range(60)]
+    totals = np.array([one.shortened + one.whole for one in found])
+    deviation = math.sqrt(2) * found[0].levels.counts
+    assert abs(totals.mean() - 400) < 4 * deviation / math.sqrt(60)
+    assert 1 - 4 / math.sqrt(120) < totals.std() / deviation < 1 + 4 / math.sqrt(120)
+
+
+def test_how_long_rows_may_be_follows_the_noisy_number_of_rows(monkeypatch):
+    """One record does not decide: what is compared comes from released sums."""
+    seen, allowance = [], SandwichPlan._allowance
+
+    def watched(self, frame):
+        seen.append(frame.count)
+        return allowance(self, frame)
+
+    monkeypatch.setattr(SandwichPlan, "_allowance", watched)
+    plan, rows = framed(400)
+    for seed in range(12):
+        plan.run(rows, RehearsalNoise(seed))
+    assert np.std(seen) > 1
+    assert 400 not in seen
+    enough = ENOUGH * 5**1.5 / plan.second.events.mu
+    wide, narrow = (
+        allowance(plan.second, SimpleNamespace(count=enough * factor)) for factor in (1.01, 0.99)
+    )
+    assert wide > narrow
 
 
 def test_weights_have_the_bounds_of_the_theory():

@@ -102,7 +102,10 @@ class InferentialEstimator(LinearEstimator):
                 "this model was fitted without intervals, and they cannot be added afterwards: "
                 "they are a part of the fit's budget. Fit with intervals=True."
             )
-        return ReleasedSandwich.of(self.release_.value)
+        released = ReleasedSandwich.of(self.release_.value)
+        if released.width != self.n_features_in_ + bool(self.fit_intercept):
+            raise InputError("this model was fitted without intervals. Fit with intervals=True.")
+        return released
 
     def _estimates(self, released: ReleasedSandwich) -> Estimates:
         """Return estimates in the user's units, the intercept last."""

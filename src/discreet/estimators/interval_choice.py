@@ -46,7 +46,8 @@ def add_intervals(mechanism: Mechanism) -> Mechanism:
     if isinstance(mechanism, SandwichMoments):
         return mechanism
     if isinstance(mechanism, ObjectivePerturbation):
-        return SandwichMoments(ObjectivePerturbation("gaussian"))
+        is_open = mechanism.law is None
+        return SandwichMoments(ObjectivePerturbation("gaussian") if is_open else mechanism)
     if isinstance(mechanism, SufficientStatistics):
         return SandwichMoments(mechanism, outer_share=RESIDUAL_SHARE)
     raise InputError(

@@ -7,12 +7,13 @@ diagonal), :math:`\sigma` the noise of the slope and :math:`\Lambda` the ridge o
 .. math::
 
     d = \Lambda \tilde H^{-1} \tilde\theta, \quad
-    C = (\tilde H - \sqrt2 s_H I)^{-1}, \quad
-    M = \tilde J + (\sigma^2 + s_J/\sqrt2) I + s_H^2 (\|d\|^2 I + d d')
+    C = (\tilde H - (\sqrt2 s_H + r_H) I)^{-1}, \quad
+    M = \tilde J + (\sigma^2 + s_J/\sqrt2 + r_J) I + s_H^2 (\|d\|^2 I + d d')
 
 the coefficients without ridge are near :math:`\tilde\theta + d`, with covariance
 :math:`C M C`; a Student quantile with Satterthwaite's degrees of freedom pays for the noise in
-H and J. Least squares from noisy X'X and X'y are the same, with :math:`d = \tilde\theta`.
+H and J, and :math:`r_H, r_J` are what rounding can have taken from the sums, at most. Least squares
+from noisy X'X and X'y are the same, with :math:`d = \tilde\theta`.
 
 References
 ----------
@@ -93,10 +94,12 @@ def estimate(released: ReleasedSandwich, combinations: Array) -> Estimates:
         _check_distance(far)
         variances = variances + np.square(far / 2 * (combinations @ lever))
     noise = levels.slope**2 + GUARD * math.sqrt(2) * levels.outer
+    noise += released.rows * levels.outer_rounding
     about = float(lever @ lever) * identity + np.outer(lever, lever)
     middle = released.outer + noise * identity + levels.curvature**2 * about
     middle = _raise_eigenvalues(middle, levels.slope**2)
-    bread = np.linalg.inv(released.curvature - math.sqrt(2) * levels.curvature * identity)
+    less = math.sqrt(2) * levels.curvature + released.rows * levels.curvature_rounding
+    bread = np.linalg.inv(released.curvature - less * identity)
     slices = combinations @ bread
     spread = slices @ middle @ bread
     variances = variances + (spread * combinations).sum(axis=1)
@@ -127,6 +130,7 @@ def _check_curvature(released: ReleasedSandwich) -> None:
     values = np.linalg.eigvalsh(released.curvature)
     noise = released.levels.curvature
     needed = max(noise * max(LEAD * math.sqrt(released.width), LEAST), 1e-12 * float(values[-1]))
+    needed += 2 * released.rows * released.levels.curvature_rounding
     if not values[0] >= needed or not values[0] > 0:
         raise IntervalRefused(
             "too few rows for an interval at this budget: the least curvature of the data was "
@@ -146,6 +150,6 @@ def _check_distance(far: float) -> None:
 
 def most_shortened(released: ReleasedSandwich) -> float:
     """Return an upper limit, sure to 95 %, of the share of rows that were shortened."""
-    total = max(released.shortened + released.whole, 1.0)
+    total = released.rows
     most = max(released.shortened, 0.0) + SURE * released.levels.counts
     return min(most / total, 1.0)

@@ -18,6 +18,7 @@ from discreet.errors import CalibrationError, InputError
 from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
 from discreet.mechanisms.base import Learner, Plan, Verdict, grid_tolerances
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
+from discreet.mechanisms.sufficient_statistics import SufficientStatistics
 from discreet.mechanisms.summing.column_sums import ColumnSums, ColumnTotals, NoisySums
 from discreet.mechanisms.summing.score_counts import COUNTED_SHARE, ScoreCounts
 from discreet.mechanisms.summing.standard_frame import Framing, StandardFrame
@@ -180,7 +181,12 @@ class PrivateStandardisation(Learner):
             return Verdict(
                 False, "scores are counted of two classes; use counts_scores=False for others."
             )
-        if self.counts_scores and self.second.name == "sandwich_moments":
+        learner = getattr(self.second, "learner", None)
+        if isinstance(learner, SufficientStatistics):
+            return Verdict(
+                False, "statistics of least squares are released in the declared frame alone."
+            )
+        if self.counts_scores and learner is not None:
             return Verdict(
                 False, "scores are counted of coefficients alone; use counts_scores=False."
             )

@@ -35,6 +35,8 @@ class NoiseLevels:
         The largest norm of a row, in the frame of the fit.
     is_quadratic
         One if coefficients come from X'X and X'y, zero if they minimise a perturbed objective.
+    curvature_rounding, outer_rounding
+        How far, in norm, the rounding of one row can move the two second moments.
     """
 
     slope: float = 0.0
@@ -44,6 +46,8 @@ class NoiseLevels:
     counts: float = 0.0
     row_norm: float = 1.0
     is_quadratic: float = 0.0
+    curvature_rounding: float = 0.0
+    outer_rounding: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +85,11 @@ class ReleasedSandwich:
     @property
     def width(self) -> int:
         return self.coefficients.size
+
+    @property
+    def rows(self) -> float:
+        """The noisy number of rows, one at least."""
+        return max(self.shortened + self.whole, 1.0)
 
     @property
     def fold(self) -> Array:

@@ -151,8 +151,10 @@ class SandwichPlan(Plan):
 
     def _run(self, rows: OpenRows, noise: Noise, fold: Array, counts: Vector) -> Vector:
         point = self.learner.run(rows, noise)  # public from here on
-        curvature, outer = self.moments.vectors(rows, point)
-        if self.events is not None:
+        if self.events is None:
+            curvature, outer = self.moments.plain_vectors(rows, point)
+        else:
+            curvature, outer = self.moments.vectors(rows, point)
             curvature = self.events.curvature.release(curvature, noise)
             outer = self.events.outer.release(outer, noise)
             counts = self.events.counts.release(counts, noise)
@@ -177,12 +179,14 @@ class SandwichPlan(Plan):
             return NoiseLevels(row_norm=longest)
         first, second = self.moments.weights
         return NoiseLevels(
+            row_norm=longest,
+            curvature_rounding=self.moments.slack * self.moments.size(first),
+            outer_rounding=self.moments.slack * self.moments.size(second),
             slope=self.learner.scale,
             curvature=self.events.curvature.grid.scale * self.moments.size(first) / math.sqrt(2),
             outer=self.events.outer.grid.scale * self.moments.size(second) / math.sqrt(2),
             mask=self.learner.mask.grid.scale,
             counts=self.events.counts.grid.scale,
-            row_norm=longest,
         )
 
 
@@ -220,8 +224,11 @@ class StatisticsSandwichPlan(Plan):
             product * statistics.moments.product_size,
         )
         counts = count_shortened(rows, self.moments.problem.bounds, None)
-        (outer,) = self.moments.vectors(rows, least_squares(gram, product))
-        if self.events is not None:
+        point = least_squares(gram, product)
+        if self.events is None:
+            (outer,) = self.moments.plain_vectors(rows, point)
+        else:
+            (outer,) = self.moments.vectors(rows, point)
             outer = self.events.outer.release(outer, noise)
             counts = self.events.counts.release(counts, noise)
         return ReleasedSandwich(
@@ -245,12 +252,13 @@ class StatisticsSandwichPlan(Plan):
         scale, sizes = statistics.grid.scale, statistics.moments
         size = self.moments.size(self.moments.weights[0])
         return NoiseLevels(
+            row_norm=longest,
+            is_quadratic=1.0,
+            outer_rounding=self.moments.slack * size,
             slope=scale * sizes.product_size,
             curvature=scale * sizes.gram_size / math.sqrt(2),
             outer=self.events.outer.grid.scale * size / math.sqrt(2),
             counts=self.events.counts.grid.scale,
-            row_norm=longest,
-            is_quadratic=1.0,
         )
 
 

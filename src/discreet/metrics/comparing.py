@@ -161,7 +161,7 @@ class Comparison:
 
     def __repr__(self) -> str:
         low, high = self.interval()
-        tested = "" if self.on_training_rows else f"; p = {self.p_value:.2g} that it is no better"
+        tested = "" if self.on_training_rows else f"; p-value {self.p_value:.2g} against no gain"
         return (
             f"Comparison: the second model is right {100 * self.gain:+.2g} points more often "
             f"({100 * low:+.2g} to {100 * high:+.2g}{tested}). {self.privacy_.sentence()}"

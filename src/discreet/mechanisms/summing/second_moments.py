@@ -157,6 +157,17 @@ class SecondMoments(ExactSums):
         whole *= shrink / self.problem.row_norm**2
         return tuple(matrix[self._upper] * self._factors for matrix in whole)
 
+    def plain_vectors(self, rows: OpenRows, point: Vector) -> tuple[Vector, ...]:
+        """Return the same without rounding, for an infinite budget: nothing is promised of it."""
+
+        def kernel(block: Block) -> Array:
+            entries, margins = block.rows(), block.margins(point)
+            shares = [weight.of(block, margins) / weight.most for weight in self.weights]
+            return np.array([(entries * share[:, None]).T @ entries for share in shares])
+
+        sums = rows.sum(kernel, block_rows=ROWS_AT_ONCE) / self.problem.row_norm**2
+        return tuple(matrix[self._upper] * self._factors for matrix in sums)
+
     def matrix(self, vector: Vector, weight: RowWeight) -> Array:
         """Return the matrix that a vector stands for."""
         upper = np.zeros((self.width, self.width))
