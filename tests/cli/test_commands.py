@@ -14,7 +14,7 @@ from discreet.artifact import load
 from discreet.ledger import Ledger
 from discreet.schema import Undeclared, read
 from support.malformed import FIT
-from support.place import CANARIES, HEADER, TABLE, columns, files_in, run, write_parquet
+from support.place import CANARIES, HEADER, SCHEMA, TABLE, columns, files_in, run, write_parquet
 
 WITH_COSTS = TABLE.replace("back", "back,cost").replace("\n", ",1\n").replace("cost,1", "cost")
 
@@ -301,6 +301,18 @@ def test_a_target_of_zeros_and_ones_is_one_of_classes(place):
     (place / "new.csv").write_text("age,ill\n40,0\n41,2\n")
     assert run(place, "init new.csv --target ill --out new.toml --force").code == 0
     assert read(place / "new.toml").target.task == "regression"
+
+
+def test_how_many_rows_are_expected_decides_whether_scores_are_counted(place):
+    reasons = []
+    for hint in (10, 10**6):
+        hinted = SCHEMA.replace("[model]\n", f"[model]\nn_hint = {hint}\n")
+        (place / "schema.toml").write_text(hinted)
+        fit = f"fit schema.toml data.csv --rehearse 1 --mechanism auto --out model_{hint}"
+        assert run(place, fit).code == 0
+        reasons.append(load(place / f"model_{hint}").release_.reason)
+    assert "scores counted" not in reasons[0]
+    assert "scores counted for 3% of the budget" in reasons[1]
 
 
 def test_a_delta_over_the_budget_is_questioned_and_refused(place):

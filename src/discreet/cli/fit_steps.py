@@ -72,9 +72,8 @@ def make_model(
         options["rehearsal"] = rehearse
     target = schema.target
     if target.task == CLASSIFICATION:
-        return LinearClassifier(
-            epsilon, columns=columns, classes=list(target.classes), unit=schema.unit, **options
-        )
+        options |= {"classes": list(target.classes), "n_hint": schema.n_hint}
+        return LinearClassifier(epsilon, columns=columns, unit=schema.unit, **options)
     return LinearRegressor(
         epsilon, columns=columns, target_range=target.range, unit=schema.unit, **options
     )

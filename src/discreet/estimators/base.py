@@ -201,10 +201,11 @@ class PrivateEstimator(Storable):
 
         A declared bound is often ten times the number; the bound that nobody declared says nothing.
         """
-        guess = getattr(self, "expected_rows", None)
-        if guess is not None:
-            _checks.whole(expected_rows=guess, at_least=1)
-            return float(guess)
+        for name in ("expected_rows", "n_hint"):
+            guess = getattr(self, name, None)
+            if guess is not None:
+                _checks.whole(**{name: guess}, at_least=1)
+                return float(guess)
         _checks.whole(max_rows=self.max_rows, at_least=1)
         usual = inspect.signature(type(self)).parameters["max_rows"].default
         if unit.count_is_public and shape.max_rows != self.max_rows:

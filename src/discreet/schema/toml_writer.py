@@ -69,7 +69,11 @@ def _lines(schema: Schema, preamble: str, notes: Mapping[str, str]) -> Iterator[
         ("privacy", {"epsilon": schema.epsilon, "delta": schema.delta}),
         (
             "model",
-            {"mechanism": _none_if_usual(schema.mechanism, "auto"), "max_rows": schema.max_rows},
+            {
+                "mechanism": _none_if_usual(schema.mechanism, "auto"),
+                "max_rows": schema.max_rows,
+                "n_hint": schema.n_hint,
+            },
         ),
     ):
         said = {key: value for key, value in options.items() if value is not None}
