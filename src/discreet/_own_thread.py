@@ -49,7 +49,7 @@ class Stoppable:
     def __init__(self) -> None:
         self._thread = 0
         self._once = threading.Lock()  # taken by who stops the work, or by the work at its end
-        self._is_sent, self._decided = False, threading.Event()
+        self._is_sent = self._is_decided = False
 
     def __enter__(self) -> None:
         self._thread = threading.get_ident()
@@ -73,9 +73,8 @@ class Stoppable:
         CPython 3.11 would go on looking for it at every step of every thread.
         """
         try:
-            self._decided.wait(ARRIVES_WITHIN)
             end = time.monotonic() + ARRIVES_WITHIN
-            while self._is_sent and time.monotonic() < end:
+            while (self._is_sent or not self._is_decided) and time.monotonic() < end:
                 time.sleep(0.0001)
         except Stopped:
             pass
@@ -88,7 +87,7 @@ class Stoppable:
                     self._is_sent = True
                     _raise_in(self._thread, Stopped)
             finally:
-                self._decided.set()
+                self._is_decided = True
 
 
 def _raise_in(thread: int, error: type[BaseException]) -> None:
@@ -102,7 +101,9 @@ class _Job(Generic[Answer]):
     def __init__(self, work: Callable[[Stoppable], Answer]) -> None:
         self._work, self._answers = work, list[Answer]()
         self._stoppable = Stoppable()
-        self._begun, self._over = threading.Lock(), threading.Event()
+        self._begun, self._is_over = threading.Lock(), False
+        self._wake = threading.Lock()  # and no Event: interrupted, that leaves a lock behind
+        self._wake.acquire()
         context = contextvars.copy_context()
         self._thread = threading.Thread(
             target=context.run, args=(self._run,), name="discreet-private"
@@ -116,7 +117,8 @@ class _Job(Generic[Answer]):
         except BaseException:
             pass  # nothing of it is for anybody else
         finally:
-            self._over.set()
+            self._is_over = True
+            self._wake.release()
 
     def _start(self) -> None:
         try:
@@ -128,8 +130,8 @@ class _Job(Generic[Answer]):
         raise NoThread("no thread could be started for the private part; nothing was read.")
 
     def _wait(self) -> None:
-        while not self._over.wait(PATIENCE):
-            pass
+        while not self._is_over:
+            self._wake.acquire(timeout=PATIENCE)
 
     def answer(self) -> Answer | None:
         try:
