@@ -40,7 +40,7 @@ FIELDS = {"format", "version", "model", "arguments", "learnt", "arrays", "releas
 MOST_BYTES = 2**33
 
 LATER_ARGUMENTS = frozenset(["calibration", "n_hint"])
-LATER_LEARNT = frozenset(["probability_curve_"])
+LATER_LEARNT = frozenset(["margin_", "probability_curve_"])
 """What older files lack: arguments with defaults, and what a fit left, None for such a model."""
 
 

@@ -270,7 +270,7 @@ def _add_curve(graph: _Graph, curve: ProbabilityCurve, margins: str) -> str:
 
 def _add_probabilities(graph: _Graph, model: Any, margins: str, classes: int, axis: str) -> None:
     """Add the probabilities of classes."""
-    loss = model.margin_loss()
+    loss = model.fitted_loss()
     if model.multiclass_ == "softmax":
         _add_softmax(graph, softmax_of(loss), margins, axis)
         return

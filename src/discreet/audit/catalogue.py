@@ -41,6 +41,7 @@ from discreet.mechanisms import (
     VectorPerturbation,
 )
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbationPlan
+from discreet.mechanisms.signal_rules import SignalRules
 from discreet.mechanisms.simplex_sampling import least_with, widest
 from discreet.noise import RehearsalNoise
 from discreet.penalties import Indicator
@@ -274,6 +275,15 @@ def _private_standardisation(unit: Unit, budget: Budget, pure: Budget) -> Iterat
                    pair, is_tight=False, effort=300.0,
                    remark="only coefficients are released, and the frame is seen through them"
                    )  # fmt: skip
+        if spent.delta > 0:
+            settled = PrivateStandardisation(
+                ObjectivePerturbation(settles_later=True),
+                share=0.06,
+                rules=SignalRules(settles_margin=False),
+            )
+            yield Case("private standardisation that settles ridge and length", settled, problem,
+                       spent, pair, is_tight=False, effort=300.0,
+                       remark="as above; and what is settled is seen itself")  # fmt: skip
         yield Case(f"private standardisation with counts of scores, {law}",
                    PrivateStandardisation(counts_scores=True), problem, spent, pair,
                    is_tight=False, effort=300.0,

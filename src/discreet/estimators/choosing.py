@@ -16,7 +16,12 @@ from discreet.estimators.least_squares import choose_least_error, match_noise
 from discreet.estimators.stating import choose_mechanism, state_question
 from discreet.estimators.task import Asked, LinearTask
 from discreet.losses import Squared
-from discreet.mechanisms import Mechanism, NoisyGradient, PrivateStandardisation
+from discreet.mechanisms import (
+    Mechanism,
+    NoisyGradient,
+    ObjectivePerturbation,
+    PrivateStandardisation,
+)
 from discreet.mechanisms.private_standardisation import CENTRED_WIDTH
 from discreet.mechanisms.summing.score_counts import COUNTED_SHARE, ScoreCounts
 from discreet.mechanisms.summing.step_policy import MOST_DIRECTIONS
@@ -63,7 +68,29 @@ def choose_first_stage(task: LinearTask) -> str | Mechanism:
     )
     if is_auto and how.learns_at_once and _can_learn_at_once(task):
         return first.with_second(NoisyGradient())
-    return first
+    if how.rules is None or task.budget.delta == 0 or task.has_intervals:
+        return first
+    second = ObjectivePerturbation(settles_later=True)
+    return replace(first, second=second, share=share_of_sums(task), rules=how.rules)
+
+
+RULED_SHARE, SMALL_SHARE = 0.06, 0.12
+"""The share of mu squared for noisy sums that settle an objective; and if rows are few."""
+
+FEW_ROWS = 3000.0
+"""Rows are few if there are at most this many, times epsilon: the largest tables of those that
+gained by the larger share."""
+
+
+def share_of_sums(task: LinearTask) -> float:
+    """Return what noisy sums are worth, from the number of rows that is expected."""
+    return SMALL_SHARE if expect_rows(task) * task.budget.epsilon <= FEW_ROWS else RULED_SHARE
+
+
+def expect_rows(task: LinearTask) -> int:
+    """Return how many rows are expected: as declared, or as many as there may be."""
+    most, hint = task.bounds.max_rows, task.standardising.n_hint
+    return most if hint is None else min(hint, most)
 
 
 ROWS_A_DEVIATION = 500 * math.sqrt(COUNTED_SHARE)
@@ -79,10 +106,8 @@ def is_worth_counting(task: LinearTask) -> bool:
     how = task.standardising
     if not how.counts_scores or task.classes != 2:
         return False
-    most = task.bounds.max_rows
-    expected = most if how.n_hint is None else min(how.n_hint, most)
-    counts = ScoreCounts.within_budget(task.budget, task.unit, most)
-    return expected >= ROWS_A_DEVIATION * math.sqrt(counts.variance)
+    counts = ScoreCounts.within_budget(task.budget, task.unit, task.bounds.max_rows)
+    return expect_rows(task) >= ROWS_A_DEVIATION * math.sqrt(counts.variance)
 
 
 def _explain_probabilities(task: LinearTask) -> tuple[str, ...]:

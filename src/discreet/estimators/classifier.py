@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from discreet import _checks
 from discreet._types import Array, Vector
@@ -17,9 +21,14 @@ from discreet.estimators.predicting import row_by_row
 from discreet.estimators.probability_curve import ProbabilityCurve
 from discreet.estimators.targets import ClassTarget, LearningTarget
 from discreet.estimators.task import Asked
-from discreet.losses import ProbabilisticLoss
+from discreet.losses import Loss, ProbabilisticLoss
 from discreet.losses.softmax import softmax_of
+from discreet.mechanisms.signal_rules import Settings, find_settings
 from discreet.questions import OneVsRest
+
+
+LARGEST_SCORE = 800.0
+"""Beyond this no probability can be told from zero or one, and no minimiser is certified."""
 
 
 def class_target(classes: Any, y: GivenColumn | None) -> ClassTarget:
@@ -64,6 +73,21 @@ class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[mi
         if isinstance(asked.question, OneVsRest):
             self.multiclass_ = "softmax" if asked.is_softmax else "one_vs_rest"
         self.coef_, self.intercept_ = self._coefficients(asked)
+        if math.isinf(self.epsilon):
+            self._question_scores(asked)
+
+    def _question_scores(self, asked: Asked) -> None:
+        """Warn of scores beyond all reason, if there is no noise and nothing holds them."""
+        width = asked.question.bounds.width
+        value = np.atleast_2d(asked.mechanism.coefficients(self.release_.value))[:, :width]
+        largest = float(np.linalg.norm(value, axis=1).max()) * asked.question.bounds.row_norm()
+        if largest > LARGEST_SCORE:
+            warnings.warn(
+                f"scores can be as large as {largest:.3g}: the classes are separated, or nearly, "
+                "and without noise hardly any penalty holds the coefficients. Declare C.",
+                ConvergenceWarning,
+                stacklevel=7,
+            )
 
     @row_by_row
     def decision_function(self, X: Any) -> Array:
@@ -100,6 +124,16 @@ class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[mi
 class ProbabilisticClassifier(LinearClassifierBase):
     """A linear model whose margins stand for probabilities."""
 
+    @property
+    def settings_(self) -> Settings | None:
+        """What noisy sums settled of the objective; None where nothing waited for them."""
+        check_is_fitted(self)
+        return find_settings(self.release_.value, self.coef_.shape[-1] + 1)
+
+    def fitted_loss(self) -> Loss:
+        """Return the loss that the model was fitted with, margin and all."""
+        return self.margin_loss()
+
     def probability_curve(self) -> ProbabilityCurve | None:
         """Return what makes probabilities of the margins of two classes; None for the loss."""
         return None
@@ -113,7 +147,7 @@ class ProbabilisticClassifier(LinearClassifierBase):
         X
             Rows, as for ``fit``.
         """
-        loss = self.margin_loss()
+        loss = self.fitted_loss()
         if not isinstance(loss, ProbabilisticLoss):
             raise InputError(f"{loss!r} gives no probabilities; use decision_function.")
         margins = self._margins(X)

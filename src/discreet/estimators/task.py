@@ -13,6 +13,7 @@ from discreet.geometry import ConvexSet
 from discreet.losses import Loss, Squared
 from discreet.losses.softmax import softmax_of
 from discreet.mechanisms import LEARNERS, Mechanism, NoisyGradient, PrivateStandardisation
+from discreet.mechanisms.signal_rules import SignalRules
 from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds, Labels, LabelSet, Question
 from discreet.record import Fact
@@ -73,6 +74,9 @@ class Standardising:
         Whether the scores of two classes are counted as well, if the budget is worth it.
     n_hint
         How many rows are expected, declared; None for as many as there may be.
+    rules
+        What of the objective is settled by noisy sums, if delta is not zero and classes are not
+        learnt at once; None for nothing.
     """
 
     is_usual: bool = False
@@ -81,6 +85,7 @@ class Standardising:
     learns_at_once: bool = False
     counts_scores: bool = False
     n_hint: int | None = None
+    rules: SignalRules | None = None
 
 
 @dataclass(frozen=True)

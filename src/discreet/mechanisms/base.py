@@ -15,7 +15,8 @@ import numpy as np
 from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.data import Block, OpenRows
-from discreet.errors import NotAccepted, PrivacyError
+from discreet.errors import CalibrationError, NotAccepted, PrivacyError
+from discreet.losses import Loss
 from discreet.noise import Grid, Noise
 from discreet.privacy import Budget, Guarantee, Profile, Unit
 from discreet.questions import Problem, Question
@@ -62,6 +63,12 @@ CONSTRAINT_AS_RADIUS = Verdict(
 )
 
 
+FIXED_OBJECTIVE = (
+    "this mechanism's objective is fixed when it is planned; use "
+    "ObjectivePerturbation(settles_later=True)."
+)
+
+
 class Plan(ABC):
     """Everything decided before a row is read, and what is promised about the outcome.
 
@@ -104,6 +111,25 @@ class Plan(ABC):
             The frame, which is public, and the bounds within it that this plan was made for.
         """
         return framing.frame.fold(np.asarray(self.run(framing.apply(rows), noise)))
+
+    @property
+    def objective_noise(self) -> float:
+        """The standard deviation of the noise in a coordinate of an objective's slope."""
+        raise CalibrationError(FIXED_OBJECTIVE)
+
+    def settle(self, loss: Loss, ridge: float) -> Plan:
+        """Return the same plan for an objective that was settled by what is released already.
+
+        Noise, mask and guarantee stay: they were planned for every objective that may come.
+
+        Parameters
+        ----------
+        loss
+            What is summed over rows, with the constants of the loss that was planned for.
+        ridge
+            At least the one that was planned for.
+        """
+        raise CalibrationError(FIXED_OBJECTIVE)
 
     def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Any:
         """Run several times over, for studies of a mechanism; work may be shared.

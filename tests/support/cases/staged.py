@@ -73,7 +73,8 @@ def minimiser_part(plan, prepare, unit):
             lambda rows, noise: plan.run(prepare(rows), noise) / plan.grid.scale,
             plan.sensitivity / plan.grid.scale,
         )
-    problem, in_noise = plan.minimiser.problem, plan.minimiser.problem.ridge / plan.scale
+    problem = plan.minimiser.problem
+    in_noise = (problem if plan.settled is None else plan.settled).ridge / plan.scale
     order = 1 if isinstance(plan.term, LaplaceTerm) else 2
     # Where losses are straight, minimisers are as far apart as the slopes of rows.
     slopes = unit.spread(problem.lipschitz * problem.bounds.row_norm(order)) / plan.scale

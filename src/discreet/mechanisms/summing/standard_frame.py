@@ -16,7 +16,7 @@ from discreet._types import Array, Vector
 from discreet.data import OpenRows
 from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
 from discreet.mechanisms.summing.column_sums import ColumnSums, ColumnTotals
-from discreet.questions.bounds import Bounds
+from discreet.questions.bounds import CLIPPING_SLACK, Bounds
 
 FEWEST = 50.0
 """The count of rows is taken to be at least this much, lest a noisy one be zero or negative."""
@@ -79,6 +79,19 @@ class StandardFrame:
         length = math.sqrt(anchor**2 + float((spread * scale**2).sum()))
         region = L1L2Ball(max(total / length, 1.0), 1.0)
         return cls(mean * unit, scale / unit, anchor, length, region, constant, count)
+
+    def longest(self, moments: ColumnSums) -> float:
+        """Bound the norm of what a declared row becomes before it is divided by the length.
+
+        Whichever is smaller, by its largest entry in every column or by its norm along the column
+        that is stretched most.
+        """
+        declared, centre = moments.bounds, np.abs(self.mean)
+        entry = moments.entry_bound * moments.unit
+        norm = declared.features.reach(declared.n_features, 2)
+        by_entries = float(np.linalg.norm((entry + centre) * self.scale))
+        by_norm = norm * float(self.scale.max()) + float(np.linalg.norm(centre * self.scale))
+        return math.hypot(min(by_entries, by_norm), self.constant) * CLIPPING_SLACK**2
 
     def apply(self, rows: Any) -> Any:
         """Bring rows, the intercept's column last, into the frame; dense ones are overwritten."""
