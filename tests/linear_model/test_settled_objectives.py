@@ -1,4 +1,4 @@
-"""``LinearClassifier`` and ``LogisticRegression``: what noisy sums settle, and what stays stated."""
+"""``LinearClassifier``, ``LogisticRegression``: what noisy sums settle, and what is as stated."""
 
 from __future__ import annotations
 

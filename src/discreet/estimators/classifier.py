@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from typing import Any
 
@@ -26,9 +25,8 @@ from discreet.losses.softmax import softmax_of
 from discreet.mechanisms.signal_rules import Settings, find_settings
 from discreet.questions import OneVsRest
 
-
-LARGEST_SCORE = 800.0
-"""Beyond this no probability can be told from zero or one, and no minimiser is certified."""
+LARGE_SCORE = 100.0
+"""Typical scores are far smaller, unless classes are separated."""
 
 
 def class_target(classes: Any, y: GivenColumn | None) -> ClassTarget:
@@ -73,21 +71,6 @@ class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[mi
         if isinstance(asked.question, OneVsRest):
             self.multiclass_ = "softmax" if asked.is_softmax else "one_vs_rest"
         self.coef_, self.intercept_ = self._coefficients(asked)
-        if math.isinf(self.epsilon):
-            self._question_scores(asked)
-
-    def _question_scores(self, asked: Asked) -> None:
-        """Warn of scores beyond all reason, if there is no noise and nothing holds them."""
-        width = asked.question.bounds.width
-        value = np.atleast_2d(asked.mechanism.coefficients(self.release_.value))[:, :width]
-        largest = float(np.linalg.norm(value, axis=1).max()) * asked.question.bounds.row_norm()
-        if largest > LARGEST_SCORE:
-            warnings.warn(
-                f"scores can be as large as {largest:.3g}: the classes are separated, or nearly, "
-                "and without noise hardly any penalty holds the coefficients. Declare C.",
-                ConvergenceWarning,
-                stacklevel=7,
-            )
 
     @row_by_row
     def decision_function(self, X: Any) -> Array:
@@ -129,6 +112,22 @@ class ProbabilisticClassifier(LinearClassifierBase):
         """What noisy sums settled of the objective; None where nothing waited for them."""
         check_is_fitted(self)
         return find_settings(self.release_.value, self.coef_.shape[-1] + 1)
+
+    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
+        super()._keep(asked, target)
+        settings = self.settings_
+        if settings is None or settings.noise_to_signal > 0:
+            return
+        bounds = asked.question.bounds
+        value = np.atleast_2d(self.release_.value)[:, : bounds.width]
+        largest = float(np.linalg.norm(value, axis=1).max()) * bounds.row_norm()
+        if largest * settings.typical_share > LARGE_SCORE:
+            warnings.warn(
+                f"scores can be as large as {largest:.3g}: the classes are separated, or nearly, "
+                "and without noise hardly any penalty holds the coefficients. Declare C.",
+                ConvergenceWarning,
+                stacklevel=7,
+            )
 
     def fitted_loss(self) -> Loss:
         """Return the loss that the model was fitted with, margin and all."""

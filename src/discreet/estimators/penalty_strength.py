@@ -114,11 +114,11 @@ def free_ridge(
     For a jointly smooth loss :math:`\kappa R^2/\epsilon`, twice that if records are replaced; with
     some room, at which the noise is that of a Gaussian mechanism to 0.2 % (margin losses, delta
     up to 1e-6, computed for epsilon 0.1 to 8), and more room the larger the share of mu squared
-    ``beside``, which other Gaussian releases of the fit have. For other losses the ridge at which one row bends
-    the objective by a tenth of epsilon. K problems that share a budget have a K-th of epsilon each,
-    or, if it is not pure, the larger share that Gaussian noise leaves them: :math:`\mu/\sqrt K`, if
-    the whole is :math:`\mu`-Gaussian private. As epsilon grows, a thousandth of what one row bends
-    is left, and so it is with an infinite budget.
+    ``beside``, which other Gaussian releases of the fit have. For other losses the ridge at which
+    one row bends the objective by a tenth of epsilon. K problems that share a budget have a K-th of
+    epsilon each, or, if it is not pure, the larger share that Gaussian noise leaves them:
+    :math:`\mu/\sqrt K`, if the whole is :math:`\mu`-Gaussian private. As epsilon grows, a
+    thousandth of what one row bends is left, and so it is with an infinite budget.
 
     Examples
     --------

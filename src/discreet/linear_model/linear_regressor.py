@@ -26,7 +26,9 @@ class LinearRegressor(LinearRegressorBase):
     l1 norm are shortened, in ``fit`` and in ``predict`` alike. The loss is a smooth Huber loss
     whose slope is bounded by a quarter of half the range of targets, the noise goes on its
     objective, and its law, for the l1 or the Euclidean norm of rows, is the one that disturbs
-    least.
+    least. Columns are not standardised, and nothing is settled by noisy sums as in
+    :class:`LinearClassifier`: rules of that kind were tried, and what they gained on some tables
+    they lost on others (docs/defaults.md).
 
     Parameters
     ----------

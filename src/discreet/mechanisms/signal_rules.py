@@ -66,6 +66,17 @@ class Settings:
             f"{self.margin:.3g}, ridge {self.ridge:.3g}, rows shortened to {self.length:.3g}"
         )
 
+    @property
+    def typical_share(self) -> float:
+        """How long typical rows are, over the longest, if there is no noise and the ridge waited.
+
+        Where somebody stated the ridge it is more, and coefficients are held.
+        """
+        if self.noise_to_signal > 0:
+            return 1.0
+        share = math.sqrt(self.ridge / (VANISHING_RIDGE * self.rows))
+        return share if share <= 1 else 0.0
+
     def append_to(self, value: Array) -> Array:
         """Return released coefficients, one vector or one a class, with these numbers behind."""
         numbers = np.broadcast_to(astuple(self), (*value.shape[:-1], len(NAMES)))

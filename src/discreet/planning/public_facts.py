@@ -118,6 +118,11 @@ class PublicFacts:
         return len(self.classes)
 
     @property
+    def constant_score(self) -> float:
+        """The score of a constant answer."""
+        return self._least
+
+    @property
     def _least(self) -> float:
         """What a constant answer reaches."""
         if not self.is_classification:
@@ -146,7 +151,7 @@ class PublicFacts:
         return float(low), float(high)
 
     def model(
-        self, epsilon: float, mechanism: str, seed: int
+        self, epsilon: float, mechanism: str, seed: int, n_hint: int | None = None
     ) -> LinearClassifier | LinearRegressor:
         """Return the estimator that would be fitted, for a rehearsal.
 
@@ -158,6 +163,8 @@ class PublicFacts:
             ``"auto"``, or a name among :data:`discreet.mechanisms.LEARNERS`.
         seed
             Of the rehearsal noise.
+        n_hint
+            How many rows are expected, for a classifier; None for nobody knows.
         """
         if self.is_classification:
             return LinearClassifier(
@@ -166,6 +173,7 @@ class PublicFacts:
                 unit=self.unit,
                 columns=self.stand_ins,
                 classes=list(range(self.count)),
+                n_hint=n_hint,
                 mechanism=mechanism,
                 rehearsal=seed,
             )
