@@ -63,14 +63,14 @@ MOST_RIDGES = 2.0
 
 
 @dataclass(frozen=True)
-class Objective:
+class SettledObjective:
     """A loss and a ridge."""
 
     loss: Loss
     ridge: float
 
     @classmethod
-    def of(cls, problem: Problem) -> Objective:
+    def of(cls, problem: Problem) -> SettledObjective:
         return cls(problem.loss, problem.ridge)
 
 
@@ -83,7 +83,7 @@ class ObjectivePerturbationPlan(Plan):
     mask: Mask
     guarantee: Guarantee
     reason: str
-    settled: Objective | None = None  # None for the objective that was planned for
+    settled: SettledObjective | None = None  # None for the objective that was planned for
 
     @property
     def objective_noise(self) -> float:
@@ -93,7 +93,7 @@ class ObjectivePerturbationPlan(Plan):
         if isinstance(self.minimiser, PenalisedMinimiser):
             raise CalibrationError(FIXED_OBJECTIVE)
         self.minimiser.check_settled(loss, ridge)
-        return replace(self, settled=Objective(loss, ridge))
+        return replace(self, settled=SettledObjective(loss, ridge))
 
     @property
     def scale(self) -> float:
@@ -118,9 +118,9 @@ class ObjectivePerturbationPlan(Plan):
 
     def run_with(self, rows: OpenRows, noise: Noise, ridge: float) -> Vector:
         """Run with less ridge than planned, because the rows are known to make up for it."""
-        return self._run(rows, noise, Objective(self.minimiser.problem.loss, ridge))
+        return self._run(rows, noise, SettledObjective(self.minimiser.problem.loss, ridge))
 
-    def _run(self, rows: OpenRows, noise: Noise, objective: Objective) -> Vector:
+    def _run(self, rows: OpenRows, noise: Noise, objective: SettledObjective) -> Vector:
         width = self.minimiser.problem.bounds.width
         linear = self.term.draw(width, noise)
         point = self.minimiser.solve(rows, linear, loss=objective.loss, ridge=objective.ridge)
@@ -148,17 +148,17 @@ class ExactMinimiser(Plan):
     minimiser: Minimiser | PenalisedMinimiser
     guarantee: Guarantee
     reason: str = "an infinite budget buys the minimiser itself"
-    settled: Objective | None = None
+    settled: SettledObjective | None = None
 
     @property
     def objective_noise(self) -> float:
         return 0.0
 
     def settle(self, loss: Loss, ridge: float) -> ExactMinimiser:
-        return replace(self, settled=Objective(loss, ridge))
+        return replace(self, settled=SettledObjective(loss, ridge))
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
-        objective = self.settled or Objective.of(self.minimiser.problem)
+        objective = self.settled or SettledObjective.of(self.minimiser.problem)
         return self.minimiser.solve_without_noise(rows, objective.loss, objective.ridge)
 
 

@@ -13,7 +13,7 @@ from discreet.data import Bounds, LabelSet
 from discreet.geometry import Box, L1Ball, L1L2Ball, L2Ball
 from discreet.losses import MarginLogistic
 from discreet.mechanisms import ObjectivePerturbation, PrivateStandardisation
-from discreet.mechanisms.objective_perturbation import MOST_RIDGES
+from discreet.mechanisms.objective_perturbation import MOST_RIDGES, ExactMinimiser
 from discreet.mechanisms.signal_rules import SignalRules
 from discreet.mechanisms.summing.score_counts import ScoreCounts
 from discreet.mechanisms.summing.standard_frame import StandardFrame
@@ -47,7 +47,11 @@ class StandardisationCase(StagedCase):
     def silent_answer(self, plan, data):
         # Noise widens the floor of the spreads; without it, exact sums.
         counts = None if plan.counts is None else ScoreCounts(None, None, False)
-        return replace(plan, sums=None, counts=counts).run(data.open(self), SilentNoise())
+        second = plan.second
+        if plan.rules is not None:  # without noise they settle another objective
+            second = ExactMinimiser(second.minimiser, second.guarantee)
+        exact = replace(plan, sums=None, counts=counts, second=second)
+        return exact.run(data.open(self), SilentNoise())
 
     def solver_error(self, plan, data):
         """Minimisers agree to twice their certified radius and a step, before they are folded."""
