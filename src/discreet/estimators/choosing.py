@@ -2,8 +2,8 @@
 
 Everything that an estimator leaves to ``"auto"`` is decided here, once for each fit: whether
 columns are standardised privately first, whether scores are counted for probabilities, whether
-least squares use sufficient statistics, how strong a lasso is. How strong a ridge is stands in
-``penalty_strength.py``.
+least squares use sufficient statistics, how strong a lasso is. Ranges that have to be found come
+before all of it. How strong a ridge is stands in ``penalty_strength.py``.
 """
 
 from __future__ import annotations
@@ -11,16 +11,24 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from discreet.errors import InputError
 from discreet.estimators.interval_choice import add_intervals, check_intervals
 from discreet.estimators.least_squares import choose_least_error, match_noise
 from discreet.estimators.stating import choose_mechanism, state_question
 from discreet.estimators.task import Asked, LinearTask
 from discreet.losses import Squared
-from discreet.mechanisms import Mechanism, NoisyGradient, PrivateStandardisation
+from discreet.mechanisms import (
+    Learner,
+    Mechanism,
+    NoisyGradient,
+    PrivateRanges,
+    PrivateStandardisation,
+)
 from discreet.mechanisms.private_standardisation import CENTRED_WIDTH
 from discreet.mechanisms.summing.score_counts import COUNTED_SHARE, ScoreCounts
 from discreet.mechanisms.summing.step_policy import MOST_DIRECTIONS
-from discreet.questions import OneVsRest
+from discreet.questions import OneVsRest, Problem
+from discreet.questions.sought_ranges import SoughtRanges
 
 
 def choose(task: LinearTask) -> Asked:
@@ -40,7 +48,38 @@ def choose(task: LinearTask) -> Asked:
     reasons += _explain_probabilities(task)
     if task.has_intervals:
         mechanism = add_intervals(mechanism)
+    if task.sought is not None:
+        question, mechanism = find_ranges_first(task.sought, question, mechanism)
     return Asked(question, mechanism, reasons=reasons, is_softmax=settled.is_softmax)
+
+
+def find_ranges_first(
+    sought: SoughtRanges, question: Problem | OneVsRest, mechanism: Mechanism
+) -> tuple[Problem | OneVsRest, PrivateRanges]:
+    """Return the question about rows as they are before ranges are found, and who finds them.
+
+    Parameters
+    ----------
+    sought
+        Which ranges.
+    question
+        What is asked of rows within their ranges.
+    mechanism
+        Who answers that.
+    """
+    if not isinstance(mechanism, Learner):
+        raise InputError(
+            f"{mechanism.name} cannot share its budget with the search for ranges; declare ranges "
+            "in place of public_bounds, or use mechanism='auto'."
+        )
+    bounds = question.bounds
+    first = PrivateRanges(
+        mechanism,
+        columns=sought.columns,
+        inside=bounds,
+        vectors=question.classes if isinstance(question, OneVsRest) else 1,
+    )
+    return question.restate(replace(bounds, features=sought.outside)), first
 
 
 def choose_first_stage(task: LinearTask) -> str | Mechanism:
@@ -60,6 +99,7 @@ def choose_first_stage(task: LinearTask) -> str | Mechanism:
         entry_bound=how.entry_bound,
         indicators=how.indicators,
         counts_scores=is_worth_counting(task),
+        share=how.share,
     )
     if is_auto and how.learns_at_once and _can_learn_at_once(task):
         return first.with_second(NoisyGradient())

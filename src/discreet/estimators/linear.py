@@ -111,6 +111,7 @@ class LinearEstimator(CoefficientModel, WeightedEstimator):
             absolute=self._absolute(),
             standardising=self._standardising(),
             has_intervals=self._wants_intervals(),
+            sought=features.sought,
         )
 
     def _ask(
@@ -138,9 +139,9 @@ class LinearEstimator(CoefficientModel, WeightedEstimator):
             coef, intercept = released, np.zeros(len(released))
         else:
             coef, intercept = released[:, :-1], released[:, -1] * constant
-        coef, intercept = self.feature_map().fold(coef, intercept + origin)
+        coef, intercept = self.fitted_map().fold(coef, intercept + origin)
         return np.ascontiguousarray(coef), intercept
 
     def _margins(self, X: Any) -> Array:
         """Return the inner product of each row with each vector of coefficients."""
-        return X.values if isinstance(X, Margins) else self.feature_map().margins(self, X)
+        return X.values if isinstance(X, Margins) else self.fitted_map().margins(self, X)

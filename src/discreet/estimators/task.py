@@ -13,8 +13,10 @@ from discreet.geometry import ConvexSet
 from discreet.losses import Loss, Squared
 from discreet.losses.softmax import softmax_of
 from discreet.mechanisms import LEARNERS, Mechanism, NoisyGradient, PrivateStandardisation
+from discreet.mechanisms.private_standardisation import GAUSSIAN_SHARE
 from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds, Labels, LabelSet, Question
+from discreet.questions.sought_ranges import SoughtRanges
 from discreet.record import Fact
 
 
@@ -73,6 +75,8 @@ class Standardising:
         Whether the scores of two classes are counted as well, if the budget is worth it.
     n_hint
         How many rows are expected, declared; None for as many as there may be.
+    share
+        As of :class:`~discreet.mechanisms.PrivateStandardisation`.
     """
 
     is_usual: bool = False
@@ -81,6 +85,7 @@ class Standardising:
     learns_at_once: bool = False
     counts_scores: bool = False
     n_hint: int | None = None
+    share: float = GAUSSIAN_SHARE
 
 
 @dataclass(frozen=True)
@@ -111,6 +116,8 @@ class LinearTask:
         How columns are standardised, and whether that is usual.
     has_intervals
         Whether a part of the budget pays for standard errors.
+    sought
+        Numbers whose ranges are found first; ``bounds`` are those of rows within their ranges.
     """
 
     loss: Loss
@@ -125,6 +132,7 @@ class LinearTask:
     absolute: AbsoluteValues | None = None
     standardising: Standardising = field(default_factory=Standardising)
     has_intervals: bool = False
+    sought: SoughtRanges | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.mechanism, str):

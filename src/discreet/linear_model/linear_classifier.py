@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-
 from discreet import _checks
 from discreet._types import Array
 from discreet.estimators.classifier import ProbabilisticClassifier
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap
+from discreet.estimators.found_ranges import RANGES, RangeFindingEstimator
 from discreet.estimators.probability_curve import ProbabilityCurve
 from discreet.estimators.targets import LearningTarget
 from discreet.estimators.task import Asked, Standardising
@@ -26,7 +25,7 @@ CALIBRATIONS = ("curve", "none")
 """How probabilities of two classes are made of scores."""
 
 
-class LinearClassifier(ProbabilisticClassifier):
+class LinearClassifier(RangeFindingEstimator, ProbabilisticClassifier):
     r"""A linear classifier with every choice made for accuracy under privacy.
 
     Columns are brought to [-1, 1] by their declared ranges and levels; a small part of the budget
@@ -109,6 +108,9 @@ class LinearClassifier(ProbabilisticClassifier):
     probability_curve_
         Two rows, scores and log-odds of the second of two classes; lines between them, and the
         outer ones go on. None where probabilities are those of the loss.
+    ranges_
+        The ranges that the fit found, low and high, for each column that was declared with
+        ``public_bounds``, in their order; None if there was none. Predictions clip to them.
     release_, privacy_
         The release and its guarantee. If scores were counted, its value is the coefficients
         followed by the counts.
@@ -141,7 +143,7 @@ class LinearClassifier(ProbabilisticClassifier):
 
     must_declare: ClassVar[Declarations] = (("columns", "data_norm"),)
 
-    learns = ProbabilisticClassifier.learns | {"probability_curve_"}
+    learns = ProbabilisticClassifier.learns | RANGES | {"probability_curve_"}
 
     probability_curve_: Array | None
 
@@ -219,7 +221,7 @@ class LinearClassifier(ProbabilisticClassifier):
     def _make_curve(self, asked: Asked) -> ProbabilityCurve:
         """Return the curve of the counts that were released, or the usual line without any."""
         bounds = asked.question.bounds
-        counted = np.asarray(self.release_.value)[bounds.width :]
+        counted = asked.mechanism.coefficients(self.release_.value)[bounds.width :]
         if counted.size == 0:
             return ProbabilityCurve.usual(self.margin)
         budget, unit = Budget(self.epsilon, self.delta), unit_named(self.unit)

@@ -19,9 +19,17 @@ class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
 
     It minimises the logistic loss summed over rows plus :math:`\|w\|^2/(2C)`, the intercept's
     coefficient included, with a random linear term (objective perturbation), and releases the
-    coefficients once. With ``epsilon=math.inf`` it is ordinary penalised logistic regression. If
-    ``C`` is left to the rule, a small part of the budget pays for the means and spreads of columns,
-    and the penalty is one on standardised coefficients.
+    coefficients once. With ``epsilon=math.inf`` it is ordinary penalised logistic regression.
+
+    It is the textbook's model, where :class:`LinearClassifier` is the one with every choice made
+    for accuracy. The loss asks for no margin, probabilities are those of the loss and are not
+    calibrated, and rows are numbers within ``data_norm``: there are no declared columns. Whether
+    columns are standardised depends on ``C``. If it is given, they are not: the penalty is
+    :math:`\|w\|^2/(2C)` on the coefficients of the rows as they are, and a ``C`` too large for the
+    budget is refused. If it is left out and ``delta`` is positive, a small part of the budget pays
+    for the means and spreads of columns, and the penalty is one on standardised coefficients, the
+    weakest that costs no privacy. If it is left out and ``delta`` is zero, the penalty is again the
+    weakest that costs none, without a standardisation.
 
     Parameters
     ----------

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet import _checks
 from discreet._types import Array
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError, InputError
@@ -141,6 +142,8 @@ class PrivateStandardisation(Learner):
         Whether rows are counted too, by class and by the score that the released coefficients give
         them; for two classes. The noisy counts are released after the coefficients
         (``summing/score_counts.py``), and make probabilities of scores.
+    share
+        The share of mu squared that goes into means and spreads, if delta is not zero.
 
     Examples
     --------
@@ -158,6 +161,11 @@ class PrivateStandardisation(Learner):
     entry_bound: float | None = None
     indicators: tuple[bool, ...] | None = None
     counts_scores: bool = False
+    share: float = GAUSSIAN_SHARE
+
+    def __post_init__(self) -> None:
+        _checks.positive(share=self.share)
+        _checks.fraction(share=self.share)
 
     @property
     def name(self) -> str:
@@ -201,8 +209,8 @@ class PrivateStandardisation(Learner):
         beside: Profile | None,
         times: int,
     ) -> Plan:
-        if beside is not None or times > 1:
-            raise CalibrationError("private_standardisation is the first stage, and runs once.")
+        if times > 1:
+            raise CalibrationError("private_standardisation is a first stage, and runs once.")
         if self.indicators is not None and len(self.indicators) != question.bounds.n_features:
             raise InputError(
                 f"indicators must say of {question.bounds.n_features} columns whether they are "
@@ -210,10 +218,11 @@ class PrivateStandardisation(Learner):
             )
         is_pure = budget.delta == 0
         moments = self._moments(question.bounds, is_pure=is_pure)
-        sums, counts = _plan_sums(moments, budget, unit), None
+        sums, counts = self._plan_sums(moments, budget, unit), None
         if self.counts_scores:
             counts = ScoreCounts.within_budget(budget, unit, question.bounds.max_rows)
-        replan = _Replan(self.second, question, budget, unit, _compose_known(sums, counts))
+        known = _compose_known(beside, sums, counts)
+        replan = _Replan(self.second, question, budget, unit, known)
         region: ConvexSet = L2Ball(1.0)
         if is_pure:
             region = L1L2Ball(math.sqrt(question.bounds.width), 1.0)
@@ -253,23 +262,23 @@ class PrivateStandardisation(Learner):
         # The intercept's square is a constant.
         return ColumnSums(bounds, largest / unit, (*squared, False), unit)
 
+    def _plan_sums(self, moments: ColumnSums, budget: Budget, unit: Unit) -> NoisySums | None:
+        if not budget.is_private:
+            return None
+        if budget.delta == 0:
+            return NoisySums.laplace(moments, unit, PURE_SHARE * budget.epsilon)
+        mu = math.sqrt(self.share) / gaussian_multiplier(budget)
+        return NoisySums.gaussian(moments, unit, mu)
 
-def _plan_sums(moments: ColumnSums, budget: Budget, unit: Unit) -> NoisySums | None:
-    if not budget.is_private:
-        return None
-    if budget.delta == 0:
-        return NoisySums.laplace(moments, unit, PURE_SHARE * budget.epsilon)
-    mu = math.sqrt(GAUSSIAN_SHARE) / gaussian_multiplier(budget)
-    return NoisySums.gaussian(moments, unit, mu)
 
-
-def _compose_known(sums: NoisySums | None, counts: ScoreCounts | None) -> Profile | None:
+def _compose_known(
+    beside: Profile | None, sums: NoisySums | None, counts: ScoreCounts | None
+) -> Profile | None:
     """Return the profile of all that is released beside the second stage, None without noise."""
     if sums is None:
         return None
-    if counts is None or counts.profile is None:
-        return sums.profile
-    return compose([sums.profile, counts.profile])
+    parts = [beside, sums.profile, None if counts is None else counts.profile]
+    return compose([part for part in parts if part is not None])
 
 
 def _is_of_two(problem: Problem) -> bool:
