@@ -41,7 +41,7 @@ def array():
 
 
 def labels(model):
-    return CLASSES if model is LinearClassifier else SCORE
+    return SCORE if model is LinearRegressor else CLASSES
 
 
 def settings(model, **more):
