@@ -3,9 +3,9 @@
 Run with ``python benchmarks/wide_ranges.py --data FOLDER``. Ranges of numeric columns are the 1 %
 and 99 % quantiles, a stand-in for what a user would declare, and made too wide by a factor about
 their middle. ``LinearClassifier`` is fitted with these ranges as they are, and with them as public
-bounds, within which a part of the budget finds the range; same rehearsal noise for both. Records are
-added or removed; delta is 1e-9, or zero with ``--pure``. Share, quantiles and stretch were chosen on adult and
-credit_default, at epsilon 0.1 and 1; bank was looked at once, with the result.
+bounds, within which a part of the budget finds the range; the rehearsal noise is the same for both.
+Records are added or removed; delta is 1e-9, or zero with ``--pure``. Share, quantiles and stretch
+were chosen on adult and credit_default at epsilon 0.1 and 1; bank was looked at once, afterwards.
 """
 
 from __future__ import annotations

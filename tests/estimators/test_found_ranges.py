@@ -85,7 +85,9 @@ def test_one_charge_pays_for_ranges_and_model_and_the_release_holds_both(model, 
     ledger = MemoryLedger(Budget(2.0, delta))
     fit = make(model, delta=delta, ledger=ledger).fit(rows(), labels(model))
     assert len(ledger.history()) == 1
-    assert 1.98 <= fit.privacy_.epsilon(delta) <= 2.0
+    # Pure noise, which a regression may choose with a delta too, adds its epsilon to the draws.
+    least = 1.9 if model is LinearRegressor else 1.998
+    assert least <= fit.privacy_.epsilon(delta) <= 2.0
     shares = np.asarray(fit.release_.value)[-4:].reshape(2, 2)
     ends = [1000 * (shares[0] + 1) / 2, 1e5 * (shares[1] + 1) / 2]
     np.testing.assert_allclose(fit.ranges_, ends, rtol=1e-12)
@@ -135,6 +137,23 @@ def test_several_classes_share_the_ranges(model):
     assert fit.ranges_.shape == (2, 2)
     assert fit.coef_.shape == (3, 4)
     assert fit.score(rows(), three) > 0.6
+
+
+@rehearsal
+def test_ranges_are_not_sought_where_too_few_rows_are_expected():
+    pd = pytest.importorskip("pandas")
+    few = make(LinearClassifier, n_hint=300, rehearsal=1).fit(rows(), SCORE > 0)
+    assert few.ranges_.tolist() == [[0, 1000], [0, 1e5]]
+    assert "ranges not sought: too few rows for this budget" in few.release_.reason
+    told = {**FOUND, "age": Numeric(0, 1000), "pay": Numeric(0, 1e5, fill=1500)}
+    known = make(LinearClassifier, columns=told, n_hint=300, rehearsal=1).fit(rows(), SCORE > 0)
+    np.testing.assert_allclose(few.coef_, known.coef_, rtol=1e-6, atol=1e-9)
+    # Where the number of rows is public, that is what is expected.
+    tenth = pd.concat([rows()] * 10)
+    for table, is_sought in ((rows(), False), (tenth, True)):
+        model = make(LinearSVC, epsilon=0.2, unit="replace", rehearsal=1)
+        fit = model.fit(table, np.resize(SCORE > 0, len(table)))
+        assert ("ranges found first" in fit.release_.reason) == is_sought
 
 
 @rehearsal
@@ -198,7 +217,7 @@ def test_a_scaler_learns_nothing_so_it_refuses_public_bounds():
 @pytest.mark.parametrize(
     ("given", "error", "words"),
     [
-        ({"low": None, "high": 3}, InputError, "two numbers, low and high"),
+        ({"low": None, "high": 3}, InputTypeError, "must be a number each"),
         ({"low": 0, "high": 3, "public_bounds": (0, 9)}, InputError, "got both"),
         ({"low": None, "high": None, "public_bounds": 9}, InputTypeError, "two numbers"),
         ({"low": None, "high": None, "public_bounds": (9, 0)}, InputError, "below high"),
@@ -228,9 +247,9 @@ def test_the_owners_check_does_not_call_public_bounds_too_wide():
 
 def test_the_planner_rehearses_the_search_as_well():
     told = {**FOUND, "age": Numeric(0, 1000), "pay": Numeric(0, 1e5)}
-    found, known = (
+    (found,), (known,) = (
         Planner(PublicFacts(columns, classes=["no", "yes"]), draws=2).predict([1.0], n=[3000])
         for columns in (FOUND, told)
     )
-    assert abs(found[0].mean - known[0].mean) < 0.05
-    assert found[0].mean != known[0].mean
+    assert abs(found.mean - known.mean) < 0.05
+    assert found.mean != known.mean

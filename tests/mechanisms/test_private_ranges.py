@@ -146,6 +146,15 @@ def test_without_noise_a_constant_column_has_the_narrowest_range_about_its_value
     assert high - low == pytest.approx(2 * range_draws.LEAST_HALF)
 
 
+@each_unit
+def test_without_a_share_ranges_are_the_public_bounds_and_cost_nothing(unit):
+    budget, learner = Budget(1.0, 1e-9), ObjectivePerturbation("gaussian")
+    plan = PrivateRanges(learner, columns=(0,), share=0.0).plan(PROBLEM, budget, unit)
+    assert plan.second.scale == learner.plan(PROBLEM, budget, unit).scale
+    opened = open_rows(np.zeros((3, 2)), np.ones(3), bounds=BOUNDS)
+    assert plan.run(opened, RehearsalNoise(1))[-2:].tolist() == [-1.0, 1.0]
+
+
 def test_ranges_are_stretched_and_stay_within_the_bounds():
     assert widen(np.array([[0.0, 0.5]])) == pytest.approx(np.array([[-0.05, 0.55]]))
     assert (widen(np.array([[-1.0, 1.0], [-1.0, -1.0], [0.9, 1.0]])) <= 1).all()
@@ -177,7 +186,7 @@ def test_what_makes_no_sense_is_refused_before_rows_are_read():
     with pytest.raises(InputError, match="same columns, number and weights"):
         PrivateRanges(columns=(1,), inside=other).plan(PROBLEM, budget, unit)
     with pytest.raises(InputError, match="share"):
-        PrivateRanges(columns=(1,), share=0.0)
+        PrivateRanges(columns=(1,), share=-0.1)
     with pytest.raises(CalibrationError, match="first stage"):
         PrivateRanges(columns=(1,)).plan_beside(PROBLEM, budget, unit, times=2)
     with pytest.raises(CalibrationError, match="no pure epsilon"):

@@ -8,7 +8,6 @@ from dataclasses import replace
 from discreet.estimators.task import AbsoluteValues, LinearTask
 from discreet.losses import Loss
 from discreet.mechanisms import PrivateStandardisation
-from discreet.mechanisms.private_ranges import RANGES_SHARE
 from discreet.privacy import Budget, Unit, gaussian_multiplier
 from discreet.questions import Bounds
 
@@ -53,9 +52,9 @@ def choose_ridge(task: LinearTask, bounds: Bounds, times: int) -> float:
     if task.uses_statistics:  # they need none, beside what the noise on them asks for
         return bounds.row_norm() ** 2 * min(max(1 / task.budget.epsilon, VANISHING), 1.0)
     norm, budget, room = bounds.row_norm(), task.budget, 1.0
-    if task.sought is not None and budget.is_private:
+    if task.sought is not None and task.sought.share > 0 and budget.is_private:
         if budget.delta == 0:
-            budget = Budget((1 - RANGES_SHARE) * budget.epsilon)
+            budget = Budget((1 - task.sought.share) * budget.epsilon)
         elif _is_joint(task):
             room = RANGES_ROOM
     if isinstance(task.mechanism, PrivateStandardisation):

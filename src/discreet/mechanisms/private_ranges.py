@@ -91,7 +91,8 @@ class PrivateRanges(Learner):
         How many vectors of coefficients the second mechanism releases: one, or one for each of
         several classes.
     share
-        The share of mu squared, or of a pure epsilon, that goes into ranges.
+        The share of mu squared, or of a pure epsilon, that goes into ranges. With zero nothing is
+        sought, and ranges are the public bounds.
 
     Examples
     --------
@@ -114,7 +115,6 @@ class PrivateRanges(Learner):
     share: float = RANGES_SHARE
 
     def __post_init__(self) -> None:
-        _checks.positive(share=self.share)
         _checks.fraction(share=self.share)
         _checks.whole(vectors=self.vectors, at_least=1)
 
@@ -153,10 +153,15 @@ class PrivateRanges(Learner):
         second = self.second.plan_beside(
             question.restate(inside), budget, unit, beside=draws.profile
         )
+        reason = self._explain(draws, budget) + second.reason
+        return PrivateRangesPlan(draws, second, inside, second.guarantee, reason)
+
+    def _explain(self, draws: RangeDraws, budget: Budget) -> str:
+        if draws.is_idle:
+            return ""
         found = f"{len(self.columns)} range" + ("" if len(self.columns) == 1 else "s")
         spent = f", for {self.share:.0%} of the budget" if budget.is_private else ""
-        reason = f"{found} found first{spent}; then {second.reason}"
-        return PrivateRangesPlan(draws, second, inside, second.guarantee, reason)
+        return f"{found} found first{spent}; then "
 
     def _check_shape(self, question: Problem | OneVsRest) -> None:
         stated, inside = question.bounds, self._inside(question)

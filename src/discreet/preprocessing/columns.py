@@ -217,9 +217,9 @@ def _ends_of(low: object, high: object, public_bounds: object) -> tuple[float, f
     """Return the ends of a declared range, or of the bounds that one is sought within."""
     if public_bounds is None:
         if low is None or high is None:
-            raise InputError(
-                "a range is two numbers, low and high; or None twice and public_bounds=(low, "
-                "high), within which a fit finds it."
+            raise InputTypeError(
+                "low and high must be a number each; or None twice beside public_bounds=(low, "
+                "high), within which a fit finds the range."
             )
         return _finite("low", low), _finite("high", high)
     if not isinstance(public_bounds, tuple | list) or len(public_bounds) != 2:

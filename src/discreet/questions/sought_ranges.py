@@ -30,6 +30,8 @@ class SoughtRanges:
         The places of these features in a row, counted from zero.
     outside
         What rows are clipped to while their numbers are places within public bounds.
+    share
+        The share of the budget that goes into the search; zero to use the public bounds.
 
     Examples
     --------
@@ -40,6 +42,7 @@ class SoughtRanges:
 
     columns: tuple[int, ...]
     outside: ConvexSet
+    share: float = 0.0
 
 
 def write_places(shares: Array, is_known: Booleans) -> Array:

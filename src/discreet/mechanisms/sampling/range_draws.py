@@ -41,11 +41,14 @@ class RangeDraws:
         What a rank costs; None if nothing is to be hidden.
     profile
         Of all draws together; None without a rate.
+    is_idle
+        Whether nothing is drawn, and ranges are the public bounds.
     """
 
     columns: tuple[int, ...]
     rate: Fraction | None
     profile: Profile | None
+    is_idle: bool = False
 
     @classmethod
     def within_budget(
@@ -60,12 +63,14 @@ class RangeDraws:
         columns
             The places of the columns in a row.
         share
-            Of the budget, for all draws together.
+            Of the budget, for all draws together; zero for the public bounds as they are.
         budget
             What everything together may spend.
         unit
             Who is protected.
         """
+        if share == 0:
+            return cls(columns, None, None, is_idle=True)
         if not budget.is_private:
             return cls(columns, None, None)
         draws = len(LEVELS) * len(columns)
@@ -76,8 +81,14 @@ class RangeDraws:
         rate = Fraction(span) / max(rank_range(level, unit) for level in LEVELS)
         return cls(columns, rate, compose([BoundedRange(span)] * draws))
 
+    def expect_nats(self, rows: int) -> float:
+        """Return how much less likely, in logarithms, points beyond so many numbers would be."""
+        return math.inf if self.rate is None else rows * float(self.rate * min(LEVELS))
+
     def release(self, rows: OpenRows, noise: Noise) -> Array:
         """Return a range for each column, from -1 to 1 within its public bounds: public."""
+        if self.is_idle:
+            return np.tile([-1.0, 1.0], (len(self.columns), 1))
         ends = [[self._draw(tally, level, noise) for level in LEVELS] for tally in self.count(rows)]
         return widen(np.sort(np.array(ends), axis=1))
 
