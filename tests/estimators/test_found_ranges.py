@@ -222,6 +222,8 @@ def test_a_scaler_learns_nothing_so_it_refuses_public_bounds():
         ({"low": None, "high": None, "public_bounds": 9}, InputTypeError, "two numbers"),
         ({"low": None, "high": None, "public_bounds": (9, 0)}, InputError, "below high"),
         ({"low": None, "high": None, "public_bounds": (0, math.nan)}, InputError, "finite"),
+        ({"low": None, "high": None, "public_bounds": (1e15, 1e15 + 1)}, InputError, "so wide"),
+        ({"low": None, "high": None, "public_bounds": (0, 1e-99)}, InputError, "so wide"),
         ({"low": None, "high": None, "fill": -1, "public_bounds": (0, 9)}, InputError, "fill"),
     ],
 )

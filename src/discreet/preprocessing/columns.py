@@ -139,6 +139,11 @@ class Numeric(Column):
                 f"a range must lie within {LARGEST:g} of zero and be at least {NARROWEST:g} wide; "
                 f"got {self.low} to {self.high}. Rescale the column."
             )
+        if public_bounds is not None and self.high - self.low < _least_width(ends):
+            raise InputError(
+                "public_bounds must be so wide that a small part of them is a range in floating "
+                f"point; got {self.low} to {self.high}. Rescale the column, or move its zero."
+            )
         if self.fill is not None and not self.low <= self.fill <= self.high:
             raise InputError(
                 f"fill must lie between low and high, {self.low} and {self.high}; got {self.fill}."
@@ -233,6 +238,11 @@ def _ends_of(low: object, high: object, public_bounds: object) -> tuple[float, f
             "declare a range, low and high, or public_bounds, within which it is found; got both."
         )
     return ends[0], ends[1]
+
+
+def _least_width(ends: tuple[float, float]) -> float:
+    """Return how wide bounds must be, that a thousandth of them is still a range."""
+    return max(1e10 * NARROWEST, 2.0**-30 * max(abs(ends[0]), abs(ends[1])))
 
 
 def _finite(name: str, number: Any) -> float:
