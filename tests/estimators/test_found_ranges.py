@@ -136,6 +136,8 @@ def test_several_classes_share_the_ranges(model):
     fit = make(model, classes=[0, 1, 2], rehearsal=1, epsilon=20.0).fit(rows(), three)
     assert fit.ranges_.shape == (2, 2)
     assert fit.coef_.shape == (3, 4)
+    assert fit.released_model().shape == (3, 5)
+    assert fit.release_.value.shape == (3 * 5 + 4,)
     assert fit.score(rows(), three) > 0.6
 
 

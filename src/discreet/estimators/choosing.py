@@ -70,12 +70,12 @@ def _settle_search(task: LinearTask) -> SoughtRanges | None:
     if task.sought is None:
         return None
     draws = RangeDraws.within_budget(task.sought.columns, RANGES_SHARE, task.budget, task.unit)
-    is_worth = draws.expect_nats(_expect_rows(task)) >= LEAST_NATS
+    is_worth = draws.expect_nats(expect_rows(task)) >= LEAST_NATS
     return replace(task.sought, share=RANGES_SHARE if is_worth else 0.0)
 
 
-def _expect_rows(task: LinearTask) -> int:
-    """Return how many rows are expected, as declared; as many as there may be if nobody did."""
+def expect_rows(task: LinearTask) -> int:
+    """Return how many rows are expected: as declared, or as many as there may be."""
     most, hint = task.bounds.max_rows, task.standardising.n_hint
     return most if hint is None else min(hint, most)
 
@@ -148,7 +148,7 @@ def is_worth_counting(task: LinearTask) -> bool:
     if not how.counts_scores or task.classes != 2:
         return False
     counts = ScoreCounts.within_budget(task.budget, task.unit, task.bounds.max_rows)
-    return _expect_rows(task) >= ROWS_A_DEVIATION * math.sqrt(counts.variance)
+    return expect_rows(task) >= ROWS_A_DEVIATION * math.sqrt(counts.variance)
 
 
 def _explain_probabilities(task: LinearTask) -> tuple[str, ...]:

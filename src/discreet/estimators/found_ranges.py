@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from discreet._types import Array
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.linear import LinearEstimator
@@ -18,6 +20,7 @@ class RangeFindingEstimator(LinearEstimator):
     """A linear model that keeps the ranges which its fit found, and predicts with them."""
 
     columns: Any
+    intercept_: Any
     ranges_: Array | None
 
     def _coefficients(self, asked: Asked, origin: float = 0.0) -> tuple[Array, Array]:
@@ -26,3 +29,10 @@ class RangeFindingEstimator(LinearEstimator):
         if isinstance(features, DeclaredFeatures) and isinstance(mechanism, PrivateRanges):
             self.ranges_ = features.ranges_of(mechanism.ranges(self.release_.value))
         return super()._coefficients(asked, origin)
+
+    def released_model(self) -> Array:
+        value = super().released_model()
+        if self.ranges_ is None:
+            return value
+        vectors, model = len(np.atleast_1d(self.intercept_)), value[: -self.ranges_.size]
+        return model if vectors == 1 else model.reshape(vectors, -1)

@@ -126,6 +126,10 @@ class LinearEstimator(CoefficientModel, WeightedEstimator):
         """Return what targets were counted from in the fit."""
         return 0.0
 
+    def released_model(self) -> Array:
+        """Return the released value without what was found before the model: ranges of columns."""
+        return np.asarray(self.release_.value)
+
     def _coefficients(self, asked: Asked, origin: float = 0.0) -> tuple[Array, Array]:
         """Return coefficients and intercepts in the user's units, one of each for every problem.
 

@@ -221,7 +221,7 @@ class LinearClassifier(RangeFindingEstimator, ProbabilisticClassifier):
     def _make_curve(self, asked: Asked) -> ProbabilityCurve:
         """Return the curve of the counts that were released, or the usual line without any."""
         bounds = asked.question.bounds
-        counted = asked.mechanism.coefficients(self.release_.value)[bounds.width :]
+        counted = self.released_model()[bounds.width :]
         if counted.size == 0:
             return ProbabilityCurve.usual(self.margin)
         budget, unit = Budget(self.epsilon, self.delta), unit_named(self.unit)

@@ -143,7 +143,8 @@ class PrivateStandardisation(Learner):
         them; for two classes. The noisy counts are released after the coefficients
         (``summing/score_counts.py``), and make probabilities of scores.
     share
-        The share of mu squared that goes into means and spreads, if delta is not zero.
+        The share of mu squared that goes into means and spreads, if delta is not zero; a tenth of
+        a pure epsilon does.
 
     Examples
     --------
