@@ -163,7 +163,9 @@ def test_a_fit_without_public_bounds_leaves_no_ranges_behind():
     model = make(LinearClassifier, rehearsal=1).fit(rows(), SCORE > 0)
     assert model.ranges_ is not None
     told = {**FOUND, "age": (18, 90), "pay": (0, 4000)}
-    model.set_params(columns=told).fit(rows(), SCORE > 0)
+    with pytest.raises(InputError, match="columns changed after the fit"):
+        model.set_params(columns=told).predict(rows())
+    model.fit(rows(), SCORE > 0)
     assert model.ranges_ is None
 
 

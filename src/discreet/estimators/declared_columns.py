@@ -91,6 +91,11 @@ class DeclaredFeatures(FeatureMap):
         ranges
             The two ends of each range that was sought, in the order of the columns.
         """
+        if not self.holds_ranges(ranges):
+            raise InputError(
+                "the ranges that a fit found are not those of these columns; were columns changed "
+                "after the fit? Fit again."
+            )
         ends = iter(ranges.tolist())
         columns = [
             column.within(*next(ends)) if is_sought(column) else column for column in self.columns

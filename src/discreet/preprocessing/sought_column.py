@@ -62,9 +62,9 @@ class SoughtColumn(Column):
         return Fraction(1)
 
     def encode(self, cells: Cells, *, centred: bool) -> Array:
-        shares = self.declared.encode(cells, centred=centred)
-        is_known = np.isfinite(read_numbers(cells)) | (self.declared.fill is not None)
-        return write_places(shares, is_known[:, None])
+        numbers = read_numbers(cells)
+        is_known = np.isfinite(numbers) | (self.declared.fill is not None)
+        return write_places(self.declared.encode(numbers, centred=centred), is_known[:, None])
 
     def encode_sparse(self, cells: Cells) -> Csr:
         return sparse.csr_array(self.encode(cells, centred=False))
