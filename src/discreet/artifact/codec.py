@@ -21,6 +21,9 @@ _KINDS: tuple[type[Any], ...] = (*SETS, *LOSSES, Category, Numeric, AddRemoveOne
 VALUES = {kind.__name__: kind for kind in _KINDS}
 """Sets, losses, columns and units that an argument may be."""
 
+UNSAID = (("public_bounds", None),)
+"""What is left out where there is none, as in older files."""
+
 PLAIN = re.compile(r"[<>=|]?(b1|[iu][1248]|f[248]|U[0-9]{1,5})\Z")
 """Types of arrays: truth values, whole numbers, numbers and text."""
 
@@ -55,7 +58,9 @@ def encode(value: Any) -> Any:
         return {"array": encode_array(value)}
     kind = type(value).__name__
     if VALUES.get(kind) is type(value):
-        return {kind: {field.name: encode(getattr(value, field.name)) for field in fields(value)}}
+        parts = {field.name: getattr(value, field.name) for field in fields(value)}
+        said = {name: part for name, part in parts.items() if (name, part) not in UNSAID}
+        return {kind: {name: encode(part) for name, part in said.items()}}
     raise InputError(
         f"a value of type {type(value).__name__} cannot be stored; only numbers, text, lists, "
         "dicts and this library's own sets, losses, columns and units can."
@@ -98,6 +103,8 @@ def decode(document: Any, depth: int = 0) -> Any:
 
 def _decode_value(kind: type[Any], parts: Any, depth: int) -> Any:
     known = {field.name for field in fields(kind)}
+    if isinstance(parts, dict):
+        known -= {name for name, _ in UNSAID} - set(parts)
     named = _strict_json.check_fields(parts, known, f"a {kind.__name__}")
     return kind(**{name: decode(part, depth) for name, part in named.items()})
 

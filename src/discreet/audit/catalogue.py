@@ -34,6 +34,7 @@ from discreet.mechanisms import (
     OutputPerturbation,
     Plan,
     PrivateCount,
+    PrivateRanges,
     PrivateStandardisation,
     SandwichMoments,
     SimplexSampling,
@@ -291,6 +292,25 @@ def _private_standardisation(unit: Unit, budget: Budget, pure: Budget) -> Iterat
                    )  # fmt: skip
 
 
+def _private_ranges(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    """A crowd near the upper bound; one record more at the lower, or one brought there.
+
+    The lowest quantile then moves by as many ranks as it can.
+    """
+    bounds = Bounds(Box([-1.0], [1.0]), 1, labels=LabelSet([-1, 1]), intercept=1.0, max_rows=2**16)
+    problem = Problem(MarginLogistic(margin=40.0), bounds, ridge=4000.0)
+    crowd = np.full((60, 1), 0.499)
+    first = crowd if isinstance(unit, AddRemoveOne) else np.vstack([crowd, [[0.5]]])
+    second = np.vstack([crowd, [[-0.5]]])
+    pair = Pair((first, np.ones(len(first))), (second, np.ones(len(second))), unit)
+    for spent in (budget, pure):
+        law = "gaussian" if spent.delta > 0 else "laplace"
+        learner = ObjectivePerturbation(law)
+        yield Case(f"private ranges, {law}", PrivateRanges(learner, columns=(0,)), problem, spent,
+                   pair, is_tight=False, effort=300.0,
+                   remark="ranges have the smallest part of the budget")  # fmt: skip
+
+
 def _sandwich_moments(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
     # At the edge of its straight part a loss is steep and bent at once.
     bounds = Bounds(L2Ball(1.0), 2, labels=Interval(-1, 1), max_rows=2**16)
@@ -491,6 +511,7 @@ _MAKERS: dict[str, Maker] = {
     "objective_perturbation": _objective_perturbation,
     "one_vs_rest": _one_vs_rest,
     "private_standardisation": _private_standardisation,
+    "private_ranges": _private_ranges,
     "sandwich_moments": _sandwich_moments,
     "adaptive_ridge": _adaptive_ridge,
     "sufficient_statistics": _sufficient_statistics,

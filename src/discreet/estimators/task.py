@@ -13,9 +13,11 @@ from discreet.geometry import ConvexSet
 from discreet.losses import Loss, Squared
 from discreet.losses.softmax import softmax_of
 from discreet.mechanisms import LEARNERS, Mechanism, NoisyGradient, PrivateStandardisation
+from discreet.mechanisms.private_standardisation import GAUSSIAN_SHARE
 from discreet.mechanisms.signal_rules import SignalRules
 from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds, Labels, LabelSet, Question
+from discreet.questions.sought_ranges import SoughtRanges
 from discreet.record import Fact
 
 
@@ -77,6 +79,8 @@ class Standardising:
     rules
         What of the objective is settled by noisy sums, if delta is not zero and classes are not
         learnt at once; None for nothing.
+    share
+        As of :class:`~discreet.mechanisms.PrivateStandardisation`.
     """
 
     is_usual: bool = False
@@ -86,6 +90,7 @@ class Standardising:
     counts_scores: bool = False
     n_hint: int | None = None
     rules: SignalRules | None = None
+    share: float = GAUSSIAN_SHARE
 
 
 @dataclass(frozen=True)
@@ -116,6 +121,8 @@ class LinearTask:
         How columns are standardised, and whether that is usual.
     has_intervals
         Whether a part of the budget pays for standard errors.
+    sought
+        Numbers whose ranges are found first; ``bounds`` are those of rows within their ranges.
     """
 
     loss: Loss
@@ -130,6 +137,7 @@ class LinearTask:
     absolute: AbsoluteValues | None = None
     standardising: Standardising = field(default_factory=Standardising)
     has_intervals: bool = False
+    sought: SoughtRanges | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.mechanism, str):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-
 from discreet import _checks
 from discreet._types import Array
 from discreet.estimators.classifier import ProbabilisticClassifier
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap
+from discreet.estimators.found_ranges import RANGES, RangeFindingEstimator
 from discreet.estimators.probability_curve import ProbabilityCurve
 from discreet.estimators.targets import LearningTarget
 from discreet.estimators.task import Asked, Standardising
@@ -30,7 +29,7 @@ CALIBRATIONS = ("curve", "none")
 """How probabilities of two classes are made of scores."""
 
 
-class LinearClassifier(ProbabilisticClassifier):
+class LinearClassifier(RangeFindingEstimator, ProbabilisticClassifier):
     r"""A linear classifier with every choice made for accuracy under privacy.
 
     Columns are brought to [-1, 1] by their declared ranges and levels; a small part of the budget
@@ -127,6 +126,9 @@ class LinearClassifier(ProbabilisticClassifier):
         the length of rows, the margin and the ridge
         (:class:`~discreet.mechanisms.signal_rules.Settings`). None where nothing waited for them:
         ``delta`` is zero, columns are not standardised, or classes are learnt by softmax.
+    ranges_
+        The ranges that the fit found, low and high, for each column that was declared with
+        ``public_bounds``, in their order; None if there was none. Predictions clip to them.
     release_, privacy_
         The release and its guarantee. The value is the coefficients, followed by the counts if
         scores were counted, and by the numbers of ``settings_`` if there are such.
@@ -161,7 +163,7 @@ class LinearClassifier(ProbabilisticClassifier):
 
     must_declare: ClassVar[Declarations] = (("columns", "data_norm"),)
 
-    learns = ProbabilisticClassifier.learns | {"margin_", "probability_curve_"}
+    learns = ProbabilisticClassifier.learns | RANGES | {"margin_", "probability_curve_"}
 
     margin_: float | None
     probability_curve_: Array | None
@@ -247,7 +249,7 @@ class LinearClassifier(ProbabilisticClassifier):
     def _make_curve(self, asked: Asked, margin: float) -> ProbabilityCurve:
         """Return the curve of the counts that were released, or the usual line without any."""
         bounds = asked.question.bounds
-        counted = np.asarray(self.release_.value)[bounds.width : bounds.width + CELLS]
+        counted = self.released_model()[bounds.width : bounds.width + CELLS]
         if counted.size < CELLS:
             return ProbabilityCurve.usual(margin)
         budget, unit = Budget(self.epsilon, self.delta), unit_named(self.unit)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from discreet.mechanisms.one_vs_rest import EachAgainstTheRest as EachAgainstTheRest
     from discreet.mechanisms.output_perturbation import OutputPerturbation as OutputPerturbation
     from discreet.mechanisms.private_count import PrivateCount as PrivateCount
+    from discreet.mechanisms.private_ranges import PrivateRanges as PrivateRanges
     from discreet.mechanisms.private_standardisation import (
         PrivateStandardisation as PrivateStandardisation,
     )
@@ -59,6 +60,7 @@ _HOMES = {
     "OutputPerturbation": "output_perturbation",
     "Plan": "base",
     "PrivateCount": "private_count",
+    "PrivateRanges": "private_ranges",
     "PrivateStandardisation": "private_standardisation",
     "SandwichMoments": "sandwich_moments",
     "SimplexSampling": "simplex_sampling",

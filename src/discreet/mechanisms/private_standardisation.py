@@ -242,8 +242,8 @@ class PrivateStandardisation(Learner):
         beside: Profile | None,
         times: int,
     ) -> Plan:
-        if beside is not None or times > 1:
-            raise CalibrationError("private_standardisation is the first stage, and runs once.")
+        if times > 1:
+            raise CalibrationError("private_standardisation is a first stage, and runs once.")
         if self.indicators is not None and len(self.indicators) != question.bounds.n_features:
             raise InputError(
                 f"indicators must say of {question.bounds.n_features} columns whether they are "
@@ -253,10 +253,11 @@ class PrivateStandardisation(Learner):
         if is_pure and self.rules is not None:
             raise CalibrationError("rules are for Gaussian sums, which need delta > 0.")
         moments = self._moments(question.bounds, is_pure=is_pure)
-        sums, counts = _plan_sums(moments, budget, unit, self.share), None
+        sums, counts = self._plan_sums(moments, budget, unit), None
         if self.counts_scores:
             counts = ScoreCounts.within_budget(budget, unit, question.bounds.max_rows)
-        replan = _Replan(self.second, question, budget, unit, _compose_known(sums, counts))
+        known = _compose_known(beside, sums, counts)
+        replan = _Replan(self.second, question, budget, unit, known)
         region: ConvexSet = L2Ball(1.0)
         if is_pure:
             region = L1L2Ball(math.sqrt(question.bounds.width), 1.0)
@@ -303,23 +304,23 @@ class PrivateStandardisation(Learner):
         # The intercept's square is a constant.
         return ColumnSums(bounds, largest / unit, (*squared, False), unit)
 
+    def _plan_sums(self, moments: ColumnSums, budget: Budget, unit: Unit) -> NoisySums | None:
+        if not budget.is_private:
+            return None
+        if budget.delta == 0:
+            return NoisySums.laplace(moments, unit, PURE_SHARE * budget.epsilon)
+        mu = math.sqrt(self.share) / gaussian_multiplier(budget)
+        return NoisySums.gaussian(moments, unit, mu)
 
-def _plan_sums(moments: ColumnSums, budget: Budget, unit: Unit, share: float) -> NoisySums | None:
-    if not budget.is_private:
-        return None
-    if budget.delta == 0:
-        return NoisySums.laplace(moments, unit, PURE_SHARE * budget.epsilon)
-    mu = math.sqrt(share) / gaussian_multiplier(budget)
-    return NoisySums.gaussian(moments, unit, mu)
 
-
-def _compose_known(sums: NoisySums | None, counts: ScoreCounts | None) -> Profile | None:
+def _compose_known(
+    beside: Profile | None, sums: NoisySums | None, counts: ScoreCounts | None
+) -> Profile | None:
     """Return the profile of all that is released beside the second stage, None without noise."""
     if sums is None:
         return None
-    if counts is None or counts.profile is None:
-        return sums.profile
-    return compose([sums.profile, counts.profile])
+    parts = [beside, sums.profile, None if counts is None else counts.profile]
+    return compose([part for part in parts if part is not None])
 
 
 def _settles_later(mechanism: Learner) -> bool:

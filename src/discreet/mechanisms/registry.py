@@ -18,6 +18,7 @@ from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
 from discreet.mechanisms.one_vs_rest import EachAgainstTheRest
 from discreet.mechanisms.output_perturbation import OutputPerturbation
 from discreet.mechanisms.private_count import PrivateCount
+from discreet.mechanisms.private_ranges import PrivateRanges
 from discreet.mechanisms.private_standardisation import PrivateStandardisation
 from discreet.mechanisms.sandwich_moments import SandwichMoments
 from discreet.mechanisms.simplex_sampling import SimplexSampling
@@ -33,6 +34,7 @@ REGISTRY: tuple[Mechanism, ...] = (
     ObjectivePerturbation(),
     EachAgainstTheRest(),
     PrivateStandardisation(),
+    PrivateRanges(),
     SandwichMoments(),
     AdaptiveRidge(),
     SufficientStatistics(),
