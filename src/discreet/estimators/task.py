@@ -12,10 +12,20 @@ from discreet import _checks
 from discreet.geometry import ConvexSet
 from discreet.losses import Loss, Squared
 from discreet.losses.softmax import softmax_of
-from discreet.mechanisms import LEARNERS, Mechanism, NoisyGradient, PrivateStandardisation
+from discreet.mechanisms import (
+    LEARNERS,
+    AcceleratedGradient,
+    Mechanism,
+    NoisyGradient,
+    PrivateStandardisation,
+)
 from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds, Labels, LabelSet, Question
 from discreet.record import Fact
+
+
+AT_ONCE = (NoisyGradient, AcceleratedGradient)
+"""Mechanisms that learn three or more classes by softmax."""
 
 
 class Shape(NamedTuple):
@@ -150,7 +160,7 @@ class LinearTask:
             mechanism = mechanism.second
         return (
             self.classes > 2
-            and (mechanism == "noisy_gradient" or isinstance(mechanism, NoisyGradient))
+            and (mechanism == "noisy_gradient" or isinstance(mechanism, AT_ONCE))
             and softmax_of(self.loss) is not None
             and self.domain is None
             and self.absolute is None
