@@ -10,7 +10,7 @@ import numpy as np
 from discreet.data import Bounds, LabelSet
 from discreet.geometry import L2Ball
 from discreet.losses import Hinge, Logistic
-from discreet.mechanisms import NoisyGradient
+from discreet.mechanisms import AcceleratedGradient, NoisyGradient
 from discreet.penalties import Indicator
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions import OneVsRest, Problem, SpatialMedian
@@ -51,7 +51,38 @@ class GradientCase(StagedCase):
         return (cut + 2 * plan.grid.step) / plan.problem.ridge
 
 
-def _cases(name, problem, other, row, *, up=UP, has_labels=True, **options):
+@dataclass(frozen=True)
+class AcceleratedCase(GradientCase):
+    """A noisy norm first, then noisy sums of softmax gradients."""
+
+    def parts(self, plan):
+        def run(rows, noise):
+            norm = plan.noisy_norm(plan.norm.sums.prepare(rows), noise)
+            return np.array([norm]) / plan.event.grid.scale
+
+        moved = (1 + 2 * plan.norm.error + plan.event.grid.spread_l2(1)) / plan.event.grid.scale
+        return (Part(run, moved), *super().parts(plan.second))
+
+    def silent_answer(self, plan, data):
+        second = replace(plan.second, steps=self.plan(Budget(math.inf)).second.steps)
+        return replace(plan, second=second).run(data.open(self), SilentNoise())
+
+    def solver_error(self, plan, data):
+        return super().solver_error(plan.second, data)
+
+
+def _cases(
+    name,
+    problem,
+    other,
+    row,
+    *,
+    up=UP,
+    has_labels=True,
+    kind=GradientCase,
+    mechanism=NoisyGradient(steps=4),
+    **options,
+):
     """A row more, and a row for another."""
     for unit, first, second in (
         (AddRemoveOne(), [NOTHING], [NOTHING, up]),
@@ -61,8 +92,8 @@ def _cases(name, problem, other, row, *, up=UP, has_labels=True, **options):
             Data(np.array(rows), np.ones(len(rows)) if has_labels else None)
             for rows in (first, second)
         )
-        yield GradientCase(f"{name}, {unit.name}", NoisyGradient(steps=4), problem, unit, BUDGET,
-                           pair, row, l2, **options)  # fmt: skip
+        yield kind(f"{name}, {unit.name}", mechanism, problem, unit, BUDGET, pair, row, l2,
+                   **options)  # fmt: skip
 
 
 HINGES = Problem(Hinge(), ROWS, ridge=4000.0)
@@ -80,4 +111,7 @@ CASES = (
     *_cases("noisy directions", DISTANCES, [-3.0, 0.0, 0.0], hostile_row(3), has_labels=False),
     *_cases("noisy softmax", CLASSES, [-5.0, 0.0, 0.2], hostile_row(3, [0, 1, 2]),
             up=[5.0, 0.0, 0.2], point=FIRST_CLASS),
+    *_cases("accelerated softmax", CLASSES, [-5.0, 0.0, 0.2], hostile_row(3, [0, 1, 2]),
+            up=[5.0, 0.0, 0.2], point=FIRST_CLASS, kind=AcceleratedCase,
+            mechanism=AcceleratedGradient(steps=4)),
 )  # fmt: skip
