@@ -175,6 +175,10 @@ def test_several_margins_and_sums_are_those_of_each_vector():
             )
         )
         np.testing.assert_allclose(margins, each, atol=1e-12)
+        norms, each = opened.sum(
+            lambda block: (block.squared_norms(), np.square(block.rows()).sum(axis=1))
+        )
+        np.testing.assert_allclose(norms, each, atol=1e-12)
         sums, each = opened.sum(
             lambda block: (
                 block.several_sums(weights),
