@@ -232,7 +232,11 @@ def asked(model, classes, width):
 def test_few_coefficients_have_directions_of_their_own_and_many_have_momentum():
     model = LinearClassifier(data_norm=1.0)
     seconds = [asked(model, *shape).mechanism.second for shape in ((128, 3), (129, 3), (128, 4))]
-    assert [type(one) for one in seconds] == [NoisyGradient, AcceleratedGradient, AcceleratedGradient]
+    assert [type(one) for one in seconds] == [
+        NoisyGradient,
+        AcceleratedGradient,
+        AcceleratedGradient,
+    ]
 
 
 def test_wide_rows_are_learnt_at_once_as_they_are():
@@ -241,6 +245,16 @@ def test_wide_rows_are_learnt_at_once_as_they_are():
     assert isinstance(wide.mechanism, AcceleratedGradient)
     assert narrow.is_softmax
     assert wide.is_softmax
+
+
+def test_wide_declared_columns_are_dense_and_standardised():
+    models = [LinearClassifier(columns=[Numeric(0, 255)] * width) for width in (784, 2047, 2048)]
+    first, second, beyond = (asked(model, 10, len(model.columns)).mechanism for model in models)
+    assert first.centred_width >= 785
+    assert second.centred_width >= 2048
+    assert isinstance(first.second, AcceleratedGradient)
+    assert isinstance(beyond, AcceleratedGradient)
+    assert asked(LinearClassifier(data_norm=1.0), 3, 3).mechanism.centred_width == 512
 
 
 def test_the_most_coefficients_that_are_learnt_at_once():

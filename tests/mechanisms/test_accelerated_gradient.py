@@ -70,7 +70,7 @@ def test_a_norm_and_sixty_sums_spend_the_budget_and_no_more(unit):
 def test_the_path_is_that_of_nesterov_in_plain_arithmetic():
     X, y = table(300)
     question = question_of(ridge=2.0)
-    plan = AcceleratedGradient(steps=7).plan(question, BUDGET, ADD)
+    plan = AcceleratedGradient(steps=7).plan(question, Budget(30.0, 1e-6), ADD)
     found = plan.run(open_rows(X, y, bounds=question.bounds), SilentNoise())
     rows = with_constant(X)
     values = np.linalg.eigvalsh(rows.T @ rows)
@@ -89,8 +89,11 @@ def test_the_path_is_that_of_nesterov_in_plain_arithmetic():
 def test_steps_are_made_for_what_classes_bend(classes):
     plan = AcceleratedGradient().plan(question_of(classes=classes), BUDGET, ADD)
     record = plan.problem.row_norm**2
-    assert plan.stiffness(50.0) == pytest.approx(max(0.1, 1 / classes) * 50 * record)
-    assert plan.stiffness(-3.0) == plan.stiffness(1.0) > 0
+    bend, noise = max(0.1, 1 / classes), plan.event.grid.scale
+    assert plan.stiffness(5 * noise) == pytest.approx(bend * 5 * noise * record)
+    assert plan.stiffness(-3.0) == pytest.approx(bend * noise * record)
+    exact = AcceleratedGradient().plan(question_of(classes=classes), Budget(math.inf, 1e-6), ADD)
+    assert exact.stiffness(0.0) == pytest.approx(bend * record)
 
 
 def test_it_learns_and_classes_have_nothing_in_common():

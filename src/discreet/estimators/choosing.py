@@ -53,20 +53,23 @@ def choose_first_stage(task: LinearTask) -> str | Mechanism:
     """Return the private standardisation that comes first, or what was asked for if none does.
 
     It needs an intercept to centre with; a domain would be one of standardised coefficients; wide
-    rows are mostly sparse, and would fill up. Softmax of many coefficients does without it there.
+    rows are mostly sparse, and would fill up. Softmax of many coefficients does without it there,
+    unless columns are declared: rows are dense then.
     """
     how, bounds = task.standardising, task.bounds
     is_auto = task.mechanism == "auto"
-    can = (
-        bounds.intercept is not None and task.domain is None and bounds.n_features <= CENTRED_WIDTH
-    )
     together = _learn_at_once(task) if is_auto and how.learns_at_once else None
+    most = CENTRED_WIDTH
+    if isinstance(together, AcceleratedGradient) and how.is_dense:
+        most = MOST_CENTRED
+    can = bounds.intercept is not None and task.domain is None and bounds.n_features <= most
     if task.mechanism != "private_standardisation" and not (is_auto and can and how.is_usual):
         return together if isinstance(together, AcceleratedGradient) else task.mechanism
     first = PrivateStandardisation(
         entry_bound=how.entry_bound,
         indicators=how.indicators,
         counts_scores=is_worth_counting(task),
+        centred_width=CENTRED_WIDTH if most == CENTRED_WIDTH else most + 1,
     )
     return first if together is None else first.with_second(together)
 
@@ -99,6 +102,9 @@ def _explain_probabilities(task: LinearTask) -> tuple[str, ...]:
         return () if first.counts_scores else ("scores not counted: too few rows for this budget",)
     return ("scores not counted: columns are not standardised",)
 
+
+MOST_CENTRED = 2047
+"""Dense columns up to which classes are learnt at once from standardised rows."""
 
 MOST_AT_ONCE = 100_000
 """Coefficients of all classes together up to which they are learnt at once."""

@@ -23,7 +23,6 @@ from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds, Labels, LabelSet, Question
 from discreet.record import Fact
 
-
 AT_ONCE = (NoisyGradient, AcceleratedGradient)
 """Mechanisms that learn three or more classes by softmax."""
 
@@ -78,7 +77,7 @@ class Standardising:
     entry_bound, indicators
         As of :class:`~discreet.mechanisms.PrivateStandardisation`.
     learns_at_once
-        Whether ``mechanism="auto"`` then learns three or more classes by softmax.
+        Whether ``mechanism="auto"`` learns three or more classes by softmax.
     counts_scores
         Whether the scores of two classes are counted as well, if the budget is worth it.
     n_hint
@@ -91,6 +90,11 @@ class Standardising:
     learns_at_once: bool = False
     counts_scores: bool = False
     n_hint: int | None = None
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether rows are dense as they come: those of declared columns are."""
+        return self.entry_bound is not None
 
 
 @dataclass(frozen=True)

@@ -93,9 +93,13 @@ class AcceleratedGradientPlan(Plan):
         ).reshape(problem.shape)
 
     def stiffness(self, norm: float) -> float:
-        """Return the stiffness of steps, from a noisy number of records: public."""
+        """Return the stiffness of steps, from a noisy number of records: public.
+
+        What the noise alone may be is the least it is taken to be, lest steps be far too long.
+        """
         bend = max(LEAST_BEND, 1 / self.problem.several.classes)
-        return bend * max(norm, 1.0) * self.norm.record
+        least = 1.0 if self.event is None else max(1.0, self.event.grid.scale)
+        return bend * max(norm, least) * self.norm.record
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet import _checks
 from discreet._types import Array
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError, InputError
@@ -37,7 +38,7 @@ PURE_SHARE = 0.1
 """The share of a pure epsilon that goes into the standardisation."""
 
 CENTRED_WIDTH = 512
-"""Wider rows are not centred: sparse ones would fill up."""
+"""Wider rows are not centred, unless that is asked for: sparse ones would fill up."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +57,7 @@ class PrivateStandardisationPlan(Plan):
     guarantee: Guarantee
     reason: str
     counts: ScoreCounts | None = None  # None if they are not asked for
+    centred_width: int = CENTRED_WIDTH
 
     @property
     def tolerances(self) -> tuple[Tolerance, ...]:
@@ -81,7 +83,7 @@ class PrivateStandardisationPlan(Plan):
         sums = self._sums(rows, noise)
         if self.is_pure:
             return StandardFrame.of_laplace(sums, self.moments)
-        centred = self.moments.bounds.width <= CENTRED_WIDTH
+        centred = self.moments.bounds.width <= self.centred_width
         return StandardFrame.of_gaussian(sums, self.moments, centred=centred)
 
     def _sums(self, rows: OpenRows, noise: Noise) -> ColumnTotals:
@@ -141,6 +143,9 @@ class PrivateStandardisation(Learner):
         Whether rows are counted too, by class and by the score that the released coefficients give
         them; for two classes. The noisy counts are released after the coefficients
         (``summing/score_counts.py``), and make probabilities of scores.
+    centred_width
+        Up to how many columns, the intercept one of them, are centred; those of wider rows are
+        scaled alone, so that sparse rows stay sparse. For a budget with ``delta > 0``.
 
     Examples
     --------
@@ -158,6 +163,10 @@ class PrivateStandardisation(Learner):
     entry_bound: float | None = None
     indicators: tuple[bool, ...] | None = None
     counts_scores: bool = False
+    centred_width: int = CENTRED_WIDTH
+
+    def __post_init__(self) -> None:
+        _checks.whole(centred_width=self.centred_width, at_least=1)
 
     @property
     def name(self) -> str:
@@ -225,8 +234,9 @@ class PrivateStandardisation(Learner):
         if counts is not None:
             reason += f"; scores counted for {COUNTED_SHARE:.0%} of the budget"
         return PrivateStandardisationPlan(
-            moments, sums, is_pure, second, replan, second.guarantee, reason, counts
-        )
+            moments, sums, is_pure, second, replan, second.guarantee, reason, counts,
+            centred_width=self.centred_width,
+        )  # fmt: skip
 
     def with_second(self, second: Learner) -> PrivateStandardisation:
         """Return the same first stage before another mechanism."""

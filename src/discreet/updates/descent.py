@@ -31,8 +31,8 @@ def descend(
 ) -> Vector:
     r"""Follow gradients, and return an average of the path.
 
-    A step starts from :math:`w + \beta (w - w')`, w' the point before w; without momentum from w. From
-    there, call it w again, a step with stiffness s goes to the minimiser of
+    A step starts from :math:`w + \beta (w - w')`, w' the point before w; without momentum from w.
+    From there, call it w again, a step with stiffness s goes to the minimiser of
     :math:`\langle g, u \rangle + s \|u - w\|^2/2 + \Lambda \|u\|^2/2 + P(u)`. The ridge and the
     penalty are public, so they are taken as they are; the penalty of a constraint projects.
 

@@ -1,6 +1,7 @@
 r"""How far steps go.
 
-Step sizes (learning rates): constant, decreasing, for strong convexity, adaptive (AdaGrad), preconditioned.
+Step sizes (learning rates): constant, decreasing, for strong convexity, adaptive (AdaGrad),
+preconditioned.
 
 A step from w along the gradient g minimises :math:`\langle g, u \rangle + s \|u - w\|^2 / 2` plus
 whatever else is known of the objective; s is its *stiffness*, the inverse of a step size. A rule

@@ -20,6 +20,7 @@ from support.silent import SilentNoise
 
 BUDGET = Budget(1.0, 1e-6)
 ROWS = Bounds(L2Ball(2.0), 3, labels=LabelSet([-1, 1]), max_rows=2**20)
+FOUR_STEPS = NoisyGradient(steps=4)
 NOTHING, UP = [0.0] * 3, [5.0, 0.0, 0.0]
 
 
@@ -65,7 +66,7 @@ class AcceleratedCase(GradientCase):
 
     def silent_answer(self, plan, data):
         second = replace(plan.second, steps=self.plan(Budget(math.inf)).second.steps)
-        return replace(plan, second=second).run(data.open(self), SilentNoise())
+        return replace(plan, event=None, second=second).run(data.open(self), SilentNoise())
 
     def solver_error(self, plan, data):
         return super().solver_error(plan.second, data)
@@ -80,7 +81,7 @@ def _cases(
     up=UP,
     has_labels=True,
     kind=GradientCase,
-    mechanism=NoisyGradient(steps=4),
+    mechanism=FOUR_STEPS,
     **options,
 ):
     """A row more, and a row for another."""

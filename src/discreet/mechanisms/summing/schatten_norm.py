@@ -1,15 +1,16 @@
 r"""How strongly rows go together: a Schatten norm of their second moment, in records.
 
-With z the rows, of norm at most R, v their weights, at most W, and :math:`G = \sum v z z'` the
-number is :math:`\|G\|_{32} / (W R^2)`, :math:`\|G\|_q = (\mathrm{tr}\, G^q)^{1/q}`. It lies between
-the largest eigenvalue and, for p columns, :math:`p^{1/32}` times that, which is 1.24 for a thousand.
+With z the rows, of norm at most R, v their weights, at most W, and :math:`G = \sum v z z'`, the
+number is :math:`\|G\|_{32} / (W R^2)`, where :math:`\|G\|_q = (\mathrm{tr}\, G^q)^{1/q}`. It lies
+between the largest eigenvalue, in the same unit, and :math:`p^{1/32}` times that for p columns,
+which is 1.24 times for a thousand.
 
 One record moves it by at most one, whether it is there or is another: it is a norm, that of
 :math:`v z z'` is :math:`v \|z\|^2`, and it grows with G. There is nothing to converge. (The length
 of :math:`G^k b` for a fixed b is no substitute: a record that turns b towards a strong direction
-moves it by as much as there are records.) :math:`\mathrm{tr}\, G^{32}` is the squared Frobenius norm of
-:math:`G^{16}`: four squarings of a p x p matrix. Wider rows have the first Schatten norm, which is
-the trace: the sum of squared norms, and no matrix.
+moves it by as much as there are records.) The trace of :math:`G^{32}` is the squared Frobenius norm
+of :math:`G^{16}`: four squarings of a p x p matrix. Wider rows have the first Schatten norm, which
+is the trace of G: the sum of squared norms, and no matrix.
 """
 
 from __future__ import annotations
@@ -61,8 +62,8 @@ class SchattenNorm:
         r"""Bound how far, in records, the computed number can be from that of exact arithmetic.
 
         With u the unit of roundings and n rows: sums over rows, and products within them, err by
-        their bound; squarings by :math:`2 p u n`; of the wide, squared norms by :math:`p u n`; a
-        Frobenius norm and its roots by :math:`p^2 u n / 16`. Derived in ``accelerated_gradient.md``.
+        their bound; squarings by :math:`2 p u n`; squared norms of wide rows by :math:`2 p u n`; a
+        Frobenius norm and its roots by :math:`p^2 u n / 16`. The proof note derives them.
         """
         bounds = self.sums.problem.bounds
         width, rows = bounds.width, bounds.max_rows
