@@ -67,7 +67,7 @@ class SchattenNorm:
         """
         bounds = self.sums.problem.bounds
         width, rows = bounds.width, bounds.max_rows
-        inside = 2 * width + 64
+        inside = 2.0 * width + 64
         if not self.is_trace:
             inside += width**2 / 16
         return summation_error(bounds, 1.0, block_rows=ROWS_AT_ONCE) + inside * UNIT * rows
