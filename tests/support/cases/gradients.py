@@ -24,6 +24,25 @@ FOUR_STEPS = NoisyGradient(steps=4)
 NOTHING, UP = [0.0] * 3, [5.0, 0.0, 0.0]
 
 
+def sum_parts(plan, point):
+    """Return the noisy sums of a plan, at public coefficients or at the origin."""
+    point = np.zeros(plan.problem.width) if point is None else np.array(point)
+
+    def run(rows, noise):
+        drawn = noise.gaussian(point.size, plan.grid.bits)
+        (batch,) = plan.batches.draw(plan.sums.prepare(rows), noise, 1)
+        total = plan.noisy_sum(batch, point, drawn)
+        return total / plan.grid.scale
+
+    return (Part(run, plan.sensitivity / plan.grid.scale),) * plan.steps
+
+
+def sum_error(plan):
+    """Sums are exact, but sparse and dense rows are clipped by different roundings."""
+    cut = 20 * plan.problem.row_lipschitz * 2.0**-19 * math.sqrt(plan.problem.bounds.width)
+    return (cut + 2 * plan.grid.step) / plan.problem.ridge
+
+
 @dataclass(frozen=True)
 class GradientCase(StagedCase):
     """Noisy sums of gradients; any public coefficients will do, and the origin is one of them."""
@@ -31,15 +50,7 @@ class GradientCase(StagedCase):
     point: tuple[float, ...] | None = None
 
     def parts(self, plan):
-        point = np.zeros(plan.problem.width) if self.point is None else np.array(self.point)
-
-        def run(rows, noise):
-            drawn = noise.gaussian(point.size, plan.grid.bits)
-            (batch,) = plan.batches.draw(plan.sums.prepare(rows), noise, 1)
-            total = plan.noisy_sum(batch, point, drawn)
-            return total / plan.grid.scale
-
-        return (Part(run, plan.sensitivity / plan.grid.scale),) * plan.steps
+        return sum_parts(plan, self.point)
 
     def silent_answer(self, plan, data):
         exact = self.plan(Budget(math.inf))  # whose steps are its own: they depend on the noise
@@ -47,14 +58,14 @@ class GradientCase(StagedCase):
         return plan.run(data.open(self), SilentNoise())
 
     def solver_error(self, plan, data):
-        """Sums are exact, but sparse and dense rows are clipped by different roundings."""
-        cut = 20 * plan.problem.row_lipschitz * 2.0**-19 * math.sqrt(plan.problem.bounds.width)
-        return (cut + 2 * plan.grid.step) / plan.problem.ridge
+        return sum_error(plan)
 
 
 @dataclass(frozen=True)
-class AcceleratedCase(GradientCase):
+class AcceleratedCase(StagedCase):
     """A noisy norm first, then noisy sums of softmax gradients."""
+
+    point: tuple[float, ...] | None = None
 
     def parts(self, plan):
         def run(rows, noise):
@@ -62,14 +73,14 @@ class AcceleratedCase(GradientCase):
             return np.array([norm]) / plan.event.grid.scale
 
         moved = (1 + 2 * plan.norm.error + plan.event.grid.spread_l2(1)) / plan.event.grid.scale
-        return (Part(run, moved), *super().parts(plan.second))
+        return (Part(run, moved), *sum_parts(plan.second, self.point))
 
     def silent_answer(self, plan, data):
         second = replace(plan.second, steps=self.plan(Budget(math.inf)).second.steps)
         return replace(plan, event=None, second=second).run(data.open(self), SilentNoise())
 
     def solver_error(self, plan, data):
-        return super().solver_error(plan.second, data)
+        return sum_error(plan.second)
 
 
 def _cases(
