@@ -21,6 +21,7 @@ from discreet.ledger import NoLedger
 from discreet.losses import Hinge, Huber, Logistic, MarginLogistic, Squared
 from discreet.mechanisms import (
     REGISTRY,
+    AcceleratedGradient,
     AdaptiveRidge,
     EachAgainstTheRest,
     ExponentialSampling,
@@ -442,6 +443,29 @@ def _noisy_softmax(unit: Unit, budget: Budget) -> Case:
 EVEN = "at the origin the other classes are as likely as each other; slopes are longest if one is"
 
 
+def _accelerated_gradient(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    # As softmax above; the norm is in units of a record, and one of few records matters to it.
+    bounds = Bounds(L2Ball(1.0), 1, labels=LabelSet([-1, 1]), max_rows=2**16)
+    problem = Problem(MarginLogistic(margin=40.0), bounds, ridge=4000.0 / budget.epsilon)
+    yield Case("accelerated gradient", AcceleratedGradient(1), OneVsRest(problem, classes=3),
+               budget, _turned_pair(unit), is_tight=False, effort=60.0, remark=EVEN)  # fmt: skip
+    # Hardly any ridge, so that the norm decides how far the step goes.
+    wide = replace(problem, bounds=replace(bounds, n_features=2), ridge=0.01)
+    yield Case("accelerated gradient, steps", AcceleratedGradient(1), OneVsRest(wide, classes=3),
+               budget, _leaning_pair(unit), is_tight=False, effort=80.0,
+               remark="the norm has a small part of the budget")  # fmt: skip
+
+
+def _leaning_pair(unit: Unit) -> Pair:
+    """Rows along two axes, many and few, and one between them: there or not, or along the first."""
+    many, few = np.tile([[1.0, 0.0]], (400, 1)), np.tile([[0.0, 1.0]], (5, 1))
+    first = np.vstack([many, few])
+    second = np.vstack([first, [[math.sqrt(0.5), math.sqrt(0.5)]]])
+    if not isinstance(unit, AddRemoveOne):
+        first = np.vstack([first, many[:1]])
+    return Pair((first, np.zeros(len(first))), (second, np.zeros(len(second))), unit)
+
+
 def _turned_pair(unit: Unit) -> Pair:
     """A row of the first of several classes: there or not, or turned about."""
     nothing, row = [0.0], [1.0]
@@ -517,6 +541,7 @@ _MAKERS: dict[str, Maker] = {
     "sufficient_statistics": _sufficient_statistics,
     "exponential_sampling": _exponential_sampling,
     "noisy_gradient": _noisy_gradient,
+    "accelerated_gradient": _accelerated_gradient,
     "simplex_sampling": _simplex_sampling,
     "vector_perturbation": _vector_perturbation,
     "localization": _localization,

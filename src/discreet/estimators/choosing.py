@@ -18,6 +18,7 @@ from discreet.estimators.stating import choose_mechanism, state_question
 from discreet.estimators.task import Asked, LinearTask
 from discreet.losses import Squared
 from discreet.mechanisms import (
+    AcceleratedGradient,
     Learner,
     Mechanism,
     NoisyGradient,
@@ -115,23 +116,27 @@ def choose_first_stage(task: LinearTask) -> str | Mechanism:
     """Return the private standardisation that comes first, or what was asked for if none does.
 
     It needs an intercept to centre with; a domain would be one of standardised coefficients; wide
-    rows are mostly sparse, and would fill up.
+    rows are mostly sparse, and would fill up. Softmax of many coefficients does without it there,
+    unless columns are declared: rows are dense then.
     """
     how, bounds = task.standardising, task.bounds
     is_auto = task.mechanism == "auto"
-    can = (
-        bounds.intercept is not None and task.domain is None and bounds.n_features <= CENTRED_WIDTH
-    )
+    together = _learn_at_once(task) if is_auto and how.learns_at_once else None
+    most = CENTRED_WIDTH
+    if isinstance(together, AcceleratedGradient) and how.is_dense:
+        most = MOST_CENTRED
+    can = bounds.intercept is not None and task.domain is None and bounds.n_features <= most
     if task.mechanism != "private_standardisation" and not (is_auto and can and how.is_usual):
-        return task.mechanism
+        return together if isinstance(together, AcceleratedGradient) else task.mechanism
     first = PrivateStandardisation(
         entry_bound=how.entry_bound,
         indicators=how.indicators,
         counts_scores=is_worth_counting(task),
         share=how.share,
+        centred_width=CENTRED_WIDTH if most == CENTRED_WIDTH else most + 1,
     )
-    if is_auto and how.learns_at_once and _can_learn_at_once(task):
-        return first.with_second(NoisyGradient())
+    if together is not None:
+        return first.with_second(together)
     if how.rules is None or task.budget.delta == 0 or task.has_intervals:
         return first
     second = ObjectivePerturbation(settles_later=True)
@@ -178,10 +183,24 @@ def _explain_probabilities(task: LinearTask) -> tuple[str, ...]:
     return ("scores not counted: columns are not standardised",)
 
 
-def _can_learn_at_once(task: LinearTask) -> bool:
-    """Say whether directions of all classes can be told apart, as softmax needs to be better."""
-    coefficients = task.classes * (task.bounds.n_features + 1)
-    return task.budget.delta > 0 and task.classes > 2 and coefficients <= MOST_DIRECTIONS
+MOST_CENTRED = 2047
+"""Dense columns up to which classes are learnt at once from standardised rows."""
+
+MOST_AT_ONCE = 100_000
+"""Coefficients of all classes together up to which they are learnt at once."""
+
+
+def _learn_at_once(task: LinearTask) -> Learner | None:
+    """Return how three or more classes are learnt at once, None if they are not.
+
+    As long as directions can be told apart, each has steps of its own; otherwise all have the same.
+    """
+    coefficients = task.classes * task.bounds.width
+    if task.classes <= 2 or task.budget.delta == 0 or task.domain is not None:
+        return None
+    if coefficients <= MOST_DIRECTIONS:
+        return NoisyGradient()
+    return AcceleratedGradient() if coefficients <= MOST_AT_ONCE else None
 
 
 def _settle(task: LinearTask) -> tuple[LinearTask, tuple[str, ...]]:

@@ -42,10 +42,13 @@ class LinearClassifier(RangeFindingEstimator, ProbabilisticClassifier):
 
     Three or more classes are learnt at once, by the softmax loss that asks for the same margin: one
     record moves its gradient by no more than the root of two, whatever the number of classes, where
-    problems of one class each have to share the budget. So it is if ``delta > 0``, columns are
-    standardised and there are at most 512 coefficients; otherwise each class is told from the rest
-    by a problem of its own. ``mechanism="private_standardisation"`` asks for
-    that, ``mechanism="noisy_gradient"`` for softmax without a standardisation.
+    problems of one class each have to share the budget. So it is if ``delta > 0``, there is no
+    ``domain``, and classes times columns, the intercept one of them, are at most 100,000. Up to 512
+    coefficients columns are standardised and every direction has steps of its own, 300 of them;
+    more are learnt in 60 steps with momentum, standardised up to 512 columns, or 2047 if they are
+    declared, and as they are beyond, so that sparse rows stay sparse. Otherwise each class is told
+    from the rest by a problem of its own, which ``mechanism="private_standardisation"`` asks for;
+    ``mechanism="noisy_gradient"`` asks for softmax without a standardisation.
 
     Probabilities of two classes are calibrated. A loss that asks for a margin puts classes right,
     not probabilities; so a small part of the budget pays for noisy counts of the training rows, by

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from discreet._lazy import lazy_names
 
 if TYPE_CHECKING:
+    from discreet.mechanisms.accelerated_gradient import AcceleratedGradient as AcceleratedGradient
     from discreet.mechanisms.adaptive_ridge import AdaptiveRidge as AdaptiveRidge
     from discreet.mechanisms.base import Learner as Learner
     from discreet.mechanisms.base import Mechanism as Mechanism
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "LEARNERS": "registry",
     "REGISTRY": "registry",
+    "AcceleratedGradient": "accelerated_gradient",
     "AdaptiveRidge": "adaptive_ridge",
     "EachAgainstTheRest": "one_vs_rest",
     "ExponentialSampling": "exponential_sampling",

@@ -41,7 +41,7 @@ PURE_SHARE = 0.1
 """The share of a pure epsilon that goes into the standardisation."""
 
 CENTRED_WIDTH = 512
-"""Wider rows are not centred: sparse ones would fill up."""
+"""Wider rows are not centred, unless that is asked for: sparse ones would fill up."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +61,7 @@ class PrivateStandardisationPlan(Plan):
     reason: str
     counts: ScoreCounts | None = None  # None if they are not asked for
     rules: SignalRules | None = None  # None if the objective is the one that was planned
+    centred_width: int = CENTRED_WIDTH
 
     @property
     def tolerances(self) -> tuple[Tolerance, ...]:
@@ -99,7 +100,7 @@ class PrivateStandardisationPlan(Plan):
         sums = self._sums(rows, noise)
         if self.is_pure:
             return StandardFrame.of_laplace(sums, self.moments)
-        centred = self.moments.bounds.width <= CENTRED_WIDTH
+        centred = self.moments.bounds.width <= self.centred_width
         return StandardFrame.of_gaussian(sums, self.moments, centred=centred)
 
     def _sums(self, rows: OpenRows, noise: Noise) -> ColumnTotals:
@@ -172,6 +173,9 @@ class PrivateStandardisation(Learner):
         ``ObjectivePerturbation(settles_later=True)``, for two classes or for each against the rest,
         and delta is not zero. What was settled is released after all else
         (``signal_rules.py``). None for the objective that the problem states.
+    centred_width
+        Up to how many columns, the intercept one of them, are centred; those of wider rows are
+        scaled alone, so that sparse rows stay sparse. For a budget with ``delta > 0``.
 
     Examples
     --------
@@ -191,10 +195,12 @@ class PrivateStandardisation(Learner):
     counts_scores: bool = False
     share: float = GAUSSIAN_SHARE
     rules: SignalRules | None = None
+    centred_width: int = CENTRED_WIDTH
 
     def __post_init__(self) -> None:
         _checks.positive(share=self.share)
         _checks.fraction(share=self.share)
+        _checks.whole(centred_width=self.centred_width, at_least=1)
 
     @property
     def name(self) -> str:
@@ -271,7 +277,16 @@ class PrivateStandardisation(Learner):
         if self.rules is not None:
             reason += f"; {self.rules.sentence}"
         return PrivateStandardisationPlan(
-            moments, sums, is_pure, second, replan, second.guarantee, reason, counts, self.rules
+            moments,
+            sums,
+            is_pure,
+            second,
+            replan,
+            second.guarantee,
+            reason,
+            counts,
+            self.rules,
+            centred_width=self.centred_width,
         )
 
     def with_second(self, second: Learner) -> PrivateStandardisation:

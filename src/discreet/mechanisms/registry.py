@@ -6,6 +6,7 @@ Audits, privacy cards, the command line, estimators and the universal tests feed
 from __future__ import annotations
 
 from discreet import _checks
+from discreet.mechanisms.accelerated_gradient import AcceleratedGradient
 from discreet.mechanisms.adaptive_ridge import AdaptiveRidge
 from discreet.mechanisms.base import Mechanism
 from discreet.mechanisms.exponential_sampling import ExponentialSampling
@@ -40,6 +41,7 @@ REGISTRY: tuple[Mechanism, ...] = (
     SufficientStatistics(),
     ExponentialSampling(),
     NoisyGradient(),
+    AcceleratedGradient(),
     SimplexSampling(),
     VectorPerturbation(),
     Localization(),

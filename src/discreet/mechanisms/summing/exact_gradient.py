@@ -90,6 +90,10 @@ class ExactSums(ABC):
         """Rows are at most two to this power long."""
         return math.frexp(self.problem.row_norm)[1]
 
+    def scale_down(self, length: float) -> float:
+        """Return how long something of this length is among prepared rows."""
+        return math.ldexp(length, -self._exponent)
+
     @cached_property
     def unit(self) -> float:
         """The gradient that one unit of :meth:`units` stands for."""
