@@ -2,8 +2,9 @@
 
 Peers' figures are those of ``peers/utility.json``, each from the setting that was best on the test
 part. ``goals.json`` has what a prototype of the defaults reached, less .002 (.01 for small tables
-and for text); 0.3 points below that is still a goal reached. ``earlier.json`` has what the defaults
-before them reached, measured in the same way.
+and for text) of AUC and accuracy; 0.3 points below that is still a goal reached. Its goals of R2
+are a prototype's less .01. ``earlier.json`` has what the defaults before reached, measured in the
+same way.
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ import tables
 HERE = Path(__file__).parent
 SCORES = ("accuracy", "AUC", "log loss")
 OURS = "LinearClassifier"
+REGRESSOR = "LinearRegressor"
 PRIVATE_PEERS = ("Opacus", "diffprivlib")
 ALIKE = 0.001
 SLACK = 0.003
+BEGIN, END = "<!-- made by make utility -->", "<!-- end of what make utility made -->"
 EVERY_EPSILON = (*tables.EPSILONS, math.inf)
 
 
@@ -58,6 +61,11 @@ class Comparison:
             if cell.model == OURS
             for place, score in enumerate(SCORES)
         }
+        self.squares = {
+            (cell.table, cell.epsilon): Measured.of(fit[0] for fit in fits)
+            for cell, fits in ours.found.items()
+            if cell.model == REGRESSOR
+        }
         self.names = [name for name in tables.CLASSES if (SCORES[0], name, math.inf) in self.ours]
         self.peers = json.loads(peers.read_text()) if peers.exists() else {}
         self.goals = json.loads(goals.read_text())
@@ -87,15 +95,19 @@ class Comparison:
                     yield _meet(ours, before, score, name, epsilon, "before")
 
     def missed_goals(self) -> Iterator[str]:
-        for score, goals in self.goals.items():
+        for score in ("AUC", "accuracy"):
             for name in self.names:
-                for epsilon, goal in zip(tables.EPSILONS, goals.get(name, ()), strict=False):
+                for epsilon, goal in self._goals_of(score, name):
                     mean, error = self.ours[score, name, epsilon]
                     if mean < goal - SLACK:
                         yield (
                             f"{score} of {name} at {epsilon:g}: {_number(mean)} ± "
                             f"{_number(error)}, goal {_number(goal)} less {_number(SLACK)}"
                         )
+
+    def _goals_of(self, score: str, name: str) -> Iterator[tuple[float, float]]:
+        if name in self.goals[score]:
+            yield from zip(tables.EPSILONS, self.goals[score][name], strict=True)
 
     def gaps(self) -> Iterator[tuple[str, float, float]]:
         """Yield what privacy costs of AUC at epsilon 0.1: ours, and that of the best peer."""
@@ -108,7 +120,8 @@ class Comparison:
     def page(self) -> str:
         """Return everything as Markdown."""
         parts = [part for score in SCORES for part in (self._table(score), self._verdicts(score))]
-        return "\n\n".join([*parts, self._gaps(), self._goals(), *self._changes()]) + "\n"
+        parts += [self._gaps(), self._missed(), *self._changes(), self._squares()]
+        return "\n\n".join(parts) + "\n"
 
     def _table(self, score: str) -> str:
         behind = {
@@ -130,7 +143,8 @@ class Comparison:
                 found = [self.of_peer(peer, score, name, epsilon) for peer in others]
                 told = [f"*{ours}*" if (name, epsilon) in behind else ours]
                 cells.append(" / ".join(told + [_said(one) if one else "-" for one in found]))
-            lines.append(f"| {name} | " + " | ".join(cells) + " |")
+            size = " x ".join(f"{n:,}" for n in self.peers.get(name, {}).get("rows, columns", ()))
+            lines.append(f"| {name} {size} | " + " | ".join(cells) + " |")
         return "\n".join(lines)
 
     def _verdicts(self, score: str) -> str:
@@ -156,9 +170,9 @@ class Comparison:
             " tables" + (f": {', '.join(small)}." if small else ".")
         )
 
-    def _goals(self) -> str:
+    def _missed(self) -> str:
         missed = list(self.missed_goals())
-        count = sum(len(self.goals[s].get(n, ())) for s in self.goals for n in self.names)
+        count = sum(len(list(self._goals_of(s, n))) for s in SCORES[:2] for n in self.names)
         return f"Goals missed: {len(missed)} of {count}." + "".join(f"\n- {one}" for one in missed)
 
     def _changes(self) -> Iterator[str]:
@@ -176,8 +190,23 @@ class Comparison:
                     f"{counts['worse']} of {len(met)} cells" + (f": {worse}." if worse else ".")
                 )
 
+    def _squares(self) -> str:
+        lines = [
+            "**R2** of `LinearRegressor`; in italics below a goal\n",
+            "| data | 0.1 | 0.3 | 1 | 3 |",
+            "|---|---|---|---|---|",
+        ]
+        for name in (name for name in tables.NUMBERS if (name, 0.1) in self.squares):
+            goals, cells = dict(self._goals_of("R2", name)), []
+            for epsilon in tables.EPSILONS:
+                said = _said(found := self.squares[name, epsilon])
+                goal = goals.get(epsilon, -math.inf)
+                cells.append(said if found.mean >= goal else f"*{said}* (goal {_number(goal)})")
+            lines.append(f"| {name} | " + " | ".join(cells) + " |")
+        return "\n".join(lines)
 
-def summarise(ours: Cells) -> list[list[list[float]]]:
+
+def summarise(ours: Cells) -> dict[str, list[list[list[float]]]]:
     """Return means and errors by table, epsilon and score, as ``earlier.json`` keeps them."""
     return {
         name: [
@@ -191,6 +220,12 @@ def summarise(ours: Cells) -> list[list[list[float]]]:
         for name in tables.CLASSES
         if Cell(name, OURS, tables.EPSILONS[-1]) in ours.found
     }
+
+
+def insert(page: Path, text: str) -> None:
+    """Put the text between the two marks of a page."""
+    before, rest = page.read_text().split(BEGIN)
+    page.write_text(before + BEGIN + "\n" + text + END + rest.split(END)[1])
 
 
 def _meet(

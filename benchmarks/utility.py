@@ -3,9 +3,9 @@
 Run with ``make utility`` beside a folder of data sets (``--data``; by default ``../shared/data``);
 see ``tables.py`` for what is in it. Nothing of ours is tuned: ``LinearClassifier`` has its defaults
 but for budget (delta = 1e-9, a record added or removed) and declared columns or norm. Peers are
-measured by ``peers/tune_peers.py``. ``LinearRegressor`` has R2, beside the goals of
-``reference.json``. Noise is that of rehearsals, so that figures can be had again. ``--resume`` goes
-on after a run that was stopped, ``--report`` prints what is there.
+measured by ``peers/tune_peers.py``; of ``LinearRegressor`` there is R2. Noise is that of
+rehearsals, so that figures can be had again. ``--resume`` goes on after a run that was stopped,
+``--report`` only prints what is there, and ``--page`` puts it into a page.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import warnings
 from pathlib import Path
 
 from cells import OUTPUT, Cell, Cells, Measured
-from comparison import EVERY_EPSILON, OURS, Comparison, summarise
+from comparison import EVERY_EPSILON, OURS, REGRESSOR, Comparison, insert, summarise
 from probability_scores import score_model
 
 import tables
@@ -26,7 +26,6 @@ from discreet.errors import RehearsalWarning
 
 HERE = Path(__file__).parent
 DELTA = 1e-9
-REGRESSOR = "LinearRegressor"
 
 
 def measure_classes(name: str, folder: Path, cells: Cells, fits: int) -> None:
@@ -59,9 +58,8 @@ def measure_numbers(name: str, folder: Path, cells: Cells, fits: int) -> None:
     table, interval = tables.numbers(folder / name)
     train, test = table.part(table.train), table.part(table.test)
     y, truth = table.y[table.train], table.y[table.test]
-    goals = json.loads((HERE / "reference.json").read_text())["LinearRegressor, delta 1e-9"]
     print(f"{name}, {len(table.train):,} rows: R2", end="", flush=True)
-    for place, epsilon in enumerate(tables.EPSILONS):
+    for epsilon in tables.EPSILONS:
 
         def fit(seed: int, epsilon: float = epsilon) -> tuple[float]:
             model = LinearRegressor(
@@ -70,9 +68,7 @@ def measure_numbers(name: str, folder: Path, cells: Cells, fits: int) -> None:
             return (model.fit(train, y).score(test, truth),)
 
         found = Measured.of(cells.fill(Cell(name, REGRESSOR, epsilon), fits, fit)[:, 0])
-        goal = goals[name][place] if name in goals else -math.inf
-        mark = f" (goal {goal:g})" if found.mean < goal else ""
-        print(f"  {found.mean:.4f} ±{found.error:.4f}{mark}", end="", flush=True)
+        print(f"  {found.mean:.4f} ±{found.error:.4f}", end="", flush=True)
     print(flush=True)
 
 
@@ -84,6 +80,7 @@ def main() -> None:
     parser.add_argument("--results", type=Path, default=OUTPUT / "utility.jsonl")
     parser.add_argument("--resume", action="store_true", help="keep the cells that are there")
     parser.add_argument("--report", action="store_true", help="fit nothing")
+    parser.add_argument("--page", type=Path, help="put the tables between its marks")
     parser.add_argument("--summary", type=Path, help="write means and errors to this file")
     options = parser.parse_args()
     warnings.simplefilter("ignore", RehearsalWarning)
@@ -99,7 +96,10 @@ def main() -> None:
         else:
             measure_classes(name, options.data, cells, options.fits)
     files = (HERE / name for name in ("peers/utility.json", "goals.json", "earlier.json"))
-    print("\n" + Comparison(cells, *files).page())
+    told = Comparison(cells, *files).page()
+    print("\n" + told)
+    if options.page:
+        insert(options.page, told)
     if options.summary:
         options.summary.write_text(json.dumps(summarise(cells)))
 
