@@ -23,6 +23,7 @@ import tables
 HERE = Path(__file__).parent
 SCORES = ("accuracy", "AUC", "log loss")
 OURS = "LinearClassifier"
+HINTED = "LinearClassifier, n_hint"
 REGRESSOR = "LinearRegressor"
 PRIVATE_PEERS = ("Opacus", "diffprivlib")
 ALIKE = 0.001
@@ -55,12 +56,7 @@ class Comparison:
     """Ours, peers, goals and earlier figures by score, table and epsilon."""
 
     def __init__(self, ours: Cells, peers: Path, goals: Path, earlier: Path) -> None:
-        self.ours = {
-            (score, cell.table, cell.epsilon): Measured.of(fit[place] for fit in fits)
-            for cell, fits in ours.found.items()
-            if cell.model == OURS
-            for place, score in enumerate(SCORES)
-        }
+        self.ours, self.hinted = _by_score(ours, OURS), _by_score(ours, HINTED)
         self.squares = {
             (cell.table, cell.epsilon): Measured.of(fit[0] for fit in fits)
             for cell, fits in ours.found.items()
@@ -93,6 +89,12 @@ class Comparison:
                     before = Measured(*self.earlier[name][place][SCORES.index(score)])
                     ours = self.ours[score, name, epsilon]
                     yield _meet(ours, before, score, name, epsilon, "before")
+
+    def hints(self, score: str) -> Iterator[Met]:
+        """Yield every cell of a score, told how many rows there are, beside the one that is not."""
+        for key, hinted in self.hinted.items():
+            if key[0] == score and math.isfinite(key[2]):
+                yield _meet(hinted, self.ours[key], *key, "not told")
 
     def missed_goals(self) -> Iterator[str]:
         for score in ("AUC", "accuracy"):
@@ -177,18 +179,11 @@ class Comparison:
 
     def _changes(self) -> Iterator[str]:
         for score in SCORES:
-            met = list(self.changes(score))
-            counts = Counter(
-                "better" if m.lead > m.error else "worse" if m.lead < -m.error else "alike"
-                for m in met
-            )
-            if met:
-                worse = "; ".join(str(one) for one in met if one.lead < -one.error)
-                yield (
-                    f"{score}, against the defaults before: better by more than one standard error "
-                    f"in {counts['better']}, alike in {counts['alike']}, worse in "
-                    f"{counts['worse']} of {len(met)} cells" + (f": {worse}." if worse else ".")
-                )
+            if met := list(self.changes(score)):
+                yield f"{score}, against the defaults before: {_count_changes(met)}"
+        for score in SCORES:
+            if met := list(self.hints(score)):
+                yield f"{score}, told roughly how many rows (`n_hint`): {_count_changes(met)}"
 
     def _squares(self) -> str:
         lines = [
@@ -220,6 +215,24 @@ def summarise(ours: Cells) -> dict[str, list[list[list[float]]]]:
         for name in tables.CLASSES
         if Cell(name, OURS, tables.EPSILONS[-1]) in ours.found
     }
+
+
+def _by_score(cells: Cells, model: str) -> dict[tuple[str, str, float], Measured]:
+    return {
+        (score, cell.table, cell.epsilon): Measured.of(fit[place] for fit in fits)
+        for cell, fits in cells.found.items()
+        if cell.model == model
+        for place, score in enumerate(SCORES)
+    }
+
+
+def _count_changes(met: list[Met]) -> str:
+    better = [str(one) for one in met if one.lead > one.error]
+    worse = [str(one) for one in met if one.lead < -one.error]
+    return (
+        f"better by more than one standard error in {len(better)}, worse in {len(worse)} of "
+        f"{len(met)} cells" + (": " + "; ".join(worse) if worse else "") + "."
+    )
 
 
 def insert(page: Path, text: str) -> None:

@@ -2,10 +2,11 @@
 
 Run with ``make utility`` beside a folder of data sets (``--data``; by default ``../shared/data``);
 see ``tables.py`` for what is in it. Nothing of ours is tuned: ``LinearClassifier`` has its defaults
-but for budget (delta = 1e-9, a record added or removed) and declared columns or norm. Peers are
-measured by ``peers/tune_peers.py``; of ``LinearRegressor`` there is R2. Noise is that of
-rehearsals, so that figures can be had again. ``--resume`` goes on after a run that was stopped,
-``--report`` only prints what is there, and ``--page`` puts it into a page.
+but for budget (delta = 1e-9, a record added or removed) and declared columns or norm; a second run
+is told roughly how many rows there are. Peers are measured by ``peers/tune_peers.py``; of
+``LinearRegressor`` there is R2. Noise is that of rehearsals, so that figures can be had again.
+``--resume`` goes on after a run that was stopped, ``--report`` only prints what is there, and
+``--page`` puts it into a page.
 """
 
 from __future__ import annotations
@@ -17,7 +18,16 @@ import warnings
 from pathlib import Path
 
 from cells import OUTPUT, Cell, Cells, Measured
-from comparison import EVERY_EPSILON, OURS, REGRESSOR, Comparison, insert, summarise
+from comparison import (
+    EVERY_EPSILON,
+    HINTED,
+    OURS,
+    REGRESSOR,
+    SCORES,
+    Comparison,
+    insert,
+    summarise,
+)
 from probability_scores import score_model
 
 import tables
@@ -34,23 +44,33 @@ def measure_classes(name: str, folder: Path, cells: Cells, fits: int) -> None:
     train, test = table.part(table.train), table.part(table.test)
     y, truth = table.y[table.train], table.y[table.test]
     print(f"{name}, {len(table.train):,} rows: AUC", end="", flush=True)
-    for epsilon in EVERY_EPSILON:
+    for model, n_hint in ((OURS, None), (HINTED, roughly(len(table.train)))):
+        for epsilon in EVERY_EPSILON:
 
-        def fit(seed: int, epsilon: float = epsilon) -> tuple[float, ...]:
-            model = LinearClassifier(
-                epsilon,
-                DELTA,
-                table.data_norm,
-                columns=table.columns,
-                classes=[False, True],
-                rehearsal=seed,
-            )
-            return score_model(model.fit(train, y), test, truth)[:3]
+            def fit(
+                seed: int, epsilon: float = epsilon, n_hint: int | None = n_hint
+            ) -> list[float]:
+                model = LinearClassifier(
+                    epsilon,
+                    DELTA,
+                    table.data_norm,
+                    columns=table.columns,
+                    n_hint=n_hint,
+                    classes=[False, True],
+                    rehearsal=seed,
+                )
+                return list(score_model(model.fit(train, y), test, truth)[: len(SCORES)])
 
-        count = fits if math.isfinite(epsilon) else 1
-        found = Measured.of(cells.fill(Cell(name, OURS, epsilon), count, fit)[:, 1])
-        print(f"  {found.mean:.4f} ±{found.error:.4f}", end="", flush=True)
+            count = fits if math.isfinite(epsilon) else 1
+            found = Measured.of(cells.fill(Cell(name, model, epsilon), count, fit)[:, 1])
+            print(f"  {found.mean:.4f} ±{found.error:.4f}", end="", flush=True)
+        print("" if n_hint else "\n  told how many rows", end="", flush=True)
     print(flush=True)
+
+
+def roughly(rows: int) -> int:
+    """Round to one digit, as who declares ``n_hint`` may."""
+    return int(float(f"{rows:.0e}"))
 
 
 def measure_numbers(name: str, folder: Path, cells: Cells, fits: int) -> None:

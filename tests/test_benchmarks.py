@@ -143,7 +143,7 @@ def test_a_made_up_table_is_learnt_and_set_beside_peers(tmp_path):
     assert said.count("| heart ") == 3
     for score in ("accuracy", "AUC", "log loss"):
         assert len(re.findall(f"{score}, ours against .*: ahead . / level . / behind .", said)) == 2
-    assert len((tmp_path / "cells.jsonl").read_text().splitlines()) == 5
+    assert len((tmp_path / "cells.jsonl").read_text().splitlines()) == 10
 
 
 @pytest.mark.skipif(not (DATA / "heart").is_dir(), reason="the data sets are not in the repository")
