@@ -11,12 +11,18 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 OUTPUT = Path(__file__).parent / "output"
 """Where cells are kept; git ignores it."""
+
+
+def write_lines(file: Path, content: dict[str, Any]) -> None:
+    """Write JSON with a line for each name."""
+    lines = (f"{json.dumps(name)}: {json.dumps(value)}" for name, value in content.items())
+    file.write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 
 class Cell(NamedTuple):

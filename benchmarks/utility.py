@@ -12,12 +12,11 @@ is told roughly how many rows there are. Peers are measured by ``peers/tune_peer
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import warnings
 from pathlib import Path
 
-from cells import OUTPUT, Cell, Cells, Measured
+from cells import OUTPUT, Cell, Cells, Measured, write_lines
 from comparison import (
     EVERY_EPSILON,
     HINTED,
@@ -121,7 +120,7 @@ def main() -> None:
     if options.page:
         insert(options.page, told)
     if options.summary:
-        options.summary.write_text(json.dumps(summarise(cells)))
+        write_lines(options.summary, summarise(cells))
 
 
 if __name__ == "__main__":
