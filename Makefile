@@ -9,7 +9,7 @@ CODE := src tests benchmarks reproductions audits
 VECTORS := from numpy._core import _multiarray_umath as c; \
   print(*(name for name in c.__cpu_dispatch__ if c.__cpu_features__[name]))
 
-.PHONY: audit demo test quick machines faults format scale bench utility score-coverage oracle goodness coverage reproduce peers opacus opendp newcomer clean
+.PHONY: audit demo test quick machines faults format scale bench utility budgets score-coverage oracle goodness coverage reproduce peers peers-utility opacus opendp newcomer clean
 
 demo: $(READY)
 	@$(BIN)/python -m discreet.demo
@@ -38,6 +38,14 @@ bench: $(READY)
 utility: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'
 	$(BIN)/python benchmarks/utility.py
+
+budgets: $(READY)
+	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'
+	$(BIN)/python benchmarks/budgets.py
+
+# Peers of make utility, tuned on the test part: an hour or two; their figures are in peers/utility.json.
+peers-utility: $(READY)
+	$(BIN)/python benchmarks/peers/tune_peers.py
 
 score-coverage: $(READY)
 	$(BIN)/python benchmarks/score_coverage.py
@@ -102,4 +110,4 @@ $(READY): pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) benchmarks/peers/.venv benchmarks/peers/.venv-opacus benchmarks/peers/.venv-opendp .mypy_cache .pytest_cache .ruff_cache .hypothesis discreet-demo.png
+	rm -rf $(VENV) benchmarks/peers/.venv benchmarks/peers/.venv-opacus benchmarks/peers/.venv-opendp benchmarks/peers/.venv-utility .mypy_cache .pytest_cache .ruff_cache .hypothesis discreet-demo.png

@@ -24,7 +24,6 @@ import numpy as np
 import pandas as pd
 from probability_scores import Scores, score_model
 from scipy import sparse
-from utility import EPSILONS
 
 import tables
 from discreet import LinearClassifier
@@ -148,7 +147,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", default=list(TABLES))
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--epsilons", type=float, nargs="*", default=EPSILONS)
+    parser.add_argument("--epsilons", type=float, nargs="*", default=tables.EPSILONS)
     parser.add_argument("--fits", type=int, default=8)
     parser.add_argument("--rows", type=int)
     options = parser.parse_args()
