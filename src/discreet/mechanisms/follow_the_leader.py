@@ -7,54 +7,36 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from discreet import _checks
-from discreet._types import Array, Vector
-from discreet.errors import InputError, PrivacyError
+from discreet._types import Vector
+from discreet.errors import InputError
 from discreet.mechanisms.base import Verdict, accepts_slopes, grid_tolerances, public_facts
-from discreet.mechanisms.interactive import InteractiveMechanism, InteractivePlan, Packed, Session
+from discreet.mechanisms.interactive import InteractiveMechanism, InteractivePlan, Session
 from discreet.mechanisms.streaming.factor_choice import FACTORS, choose_factor
 from discreet.mechanisms.streaming.leader import Leader, best_pull, bound_regret
 from discreet.mechanisms.streaming.open_batch import RecordGradients
 from discreet.mechanisms.streaming.prefix_calibration import PrefixRelease, calibrate_prefix
 from discreet.mechanisms.streaming.prefix_factor import Participation
-from discreet.mechanisms.streaming.running_sums import RunningSums
+from discreet.mechanisms.streaming.running_sums import SummingSession
 from discreet.noise import Noise
 from discreet.privacy import Budget, Guarantee, NoPrivacy, Unit
 from discreet.questions import Problem, Question, Stream
 from discreet.record import Tolerance
 
 
-class FollowTheLeaderSession(Session):
-    """The noisy running sum, the coefficients that follow from it, and the batch being filled."""
+class FollowTheLeaderSession(SummingSession):
+    """The noisy running sum of gradients, and the coefficients that follow from it."""
 
     def __init__(self, plan: FollowTheLeaderPlan, noise: Noise) -> None:
-        super().__init__(plan.question)
-        self._plan, self._sums = plan, plan.running_sums(noise)
-        self._point = plan.leader.first()
-        self._prepared = plan.records.prepare_point(self._point)
+        super().__init__(plan.question, plan.records, plan.release, noise)
+        self._leader = plan.leader
+        self._go_to(plan.leader.first())
 
-    def _learn(self, X: Array, y: Vector | None) -> None:
-        if y is None:
-            raise PrivacyError("a learning problem was run on records without labels.")
-        plan, sums, batch = self._plan, self._sums, self._plan.question.batch
-        rows, start = plan.records.prepare(X), 0
-        while start < len(rows):
-            stop = min(len(rows), start + batch - (self._seen + start) % batch)
-            if sums.taken == plan.question.updates:
-                return  # the rest of the last batch gives no answer
-            plan.records.add(rows[start:stop], y[start:stop], self._prepared, sums.open)
-            start = stop
-            if (self._seen + stop) % batch == 0:
-                self._point = plan.leader.after(sums.close(), sums.taken)
-                self._prepared = plan.records.prepare_point(self._point)
+    def _follow(self, total: Vector, step: int) -> Vector:
+        return self._leader.after(total, step)
 
     def answer(self) -> Vector:
-        return self._point
-
-    def _pack(self) -> Packed:
-        return {"point": self._point.copy(), **self._sums.pack()}
+        return self._public
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,22 +74,11 @@ class FollowTheLeaderPlan(InteractivePlan):
         grid = None if self.release is None else self.release.grid
         return grid_tolerances(grid, "the noise on running sums of gradients")
 
-    def running_sums(self, noise: Noise) -> RunningSums:
-        """Return running sums of gradients, at their beginning."""
-        return RunningSums(self.records, self.question.updates, self.release, noise)
-
     def start(self, noise: Noise) -> Session:
         return FollowTheLeaderSession(self, noise)
 
     def _unpack(self, packed: Mapping[str, Any], noise: Noise) -> Session:
-        session = FollowTheLeaderSession(self, noise)
-        point = np.asarray(packed["point"], dtype=np.float64)
-        if point.shape != session._point.shape or not np.isfinite(point).all():
-            raise InputError("the packed coefficients do not fit this plan.")
-        session._sums.unpack(packed)
-        session._point = point.copy()
-        session._prepared = self.records.prepare_point(session._point)
-        return session
+        return FollowTheLeaderSession(self, noise).unpack(packed)
 
 
 @dataclass(frozen=True)

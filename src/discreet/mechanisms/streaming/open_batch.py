@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +11,7 @@ import numpy as np
 
 from discreet._types import Array, Integers, Vector
 from discreet.mechanisms.summing.exact_gradient import ENTRY_BITS, ROWS_AT_ONCE, ExactGradient
+from discreet.mechanisms.summing.moments import Moments
 from discreet.questions.problem import Problem
 
 
@@ -45,9 +47,10 @@ class RecordSums(ABC):
         """Return public coefficients as :meth:`add` wants them."""
         return point
 
+    @property
     @abstractmethod
-    def values(self, total: Integers) -> Vector:
-        """Return the sum that whole units stand for, rounded to floats."""
+    def unit(self) -> float | Vector:
+        """What one whole unit of a total stands for, or of each entry of it."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ class RecordGradients(RecordSums):
         return ExactGradient(self.problem)
 
     @cached_property
-    def _unit(self) -> float:
+    def unit(self) -> float:  # type: ignore[override]
         return self._sums.unit
 
     @property
@@ -88,5 +91,46 @@ class RecordGradients(RecordSums):
             part *= 2.0**ENTRY_BITS
             np.add(total, part, out=total, casting="unsafe")
 
-    def values(self, total: Integers) -> Vector:
-        return total * self._unit
+
+@dataclass(frozen=True)
+class RecordMoments(RecordSums):
+    """What records add to X'X and X'y, scaled as in ``moments.py``.
+
+    Rows and labels are divided by powers of two and cut, towards zero, to multiples of 2**-20;
+    products and sums of 2**13 of them are whole multiples of 2**-40 that 53 bits hold.
+    """
+
+    moments: Moments
+
+    @property
+    def width(self) -> int:
+        return self.moments.dimension
+
+    @cached_property
+    def _exponents(self) -> tuple[int, int]:
+        """Rows, and labels, are at most two to these powers."""
+        problem, label = self.moments.problem, self.moments.largest_label
+        return math.frexp(problem.row_norm)[1], math.frexp(label)[1]
+
+    def prepare(self, X: Array) -> Array:
+        return np.trunc(X * math.ldexp(1.0, ENTRY_BITS - self._exponents[0]))
+
+    @cached_property
+    def unit(self) -> Vector:  # type: ignore[override]
+        row, label = (math.ldexp(1.0, power - ENTRY_BITS) for power in self._exponents)
+        triangle = self.moments.entry_weights * (row * row / self.moments.gram_size)
+        product = np.full(self.moments.width, row * label / self.moments.product_size)
+        return np.concatenate([triangle, product])
+
+    @cached_property
+    def _upper(self) -> tuple[Integers, Integers]:
+        return self.moments.upper
+
+    def add(self, rows: Array, labels: Vector, point: Vector, total: Integers) -> None:
+        per_label = math.ldexp(1.0, ENTRY_BITS - self._exponents[1])
+        triangle, product = np.split(total, [self.width - self.moments.width])
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            some = rows[start : start + ROWS_AT_ONCE]
+            cut = np.trunc(labels[start : start + ROWS_AT_ONCE] * per_label)
+            np.add(triangle, (some.T @ some)[self._upper], out=triangle, casting="unsafe")
+            np.add(product, cut @ some, out=product, casting="unsafe")

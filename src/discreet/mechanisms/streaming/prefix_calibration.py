@@ -22,6 +22,9 @@ from discreet.mechanisms.summing.totals import INTEGER_ROOM
 from discreet.noise import Grid, Noise, distance_of_gaussian
 from discreet.privacy import Budget, Gaussian, Profile, gaussian_multiplier, within
 
+MOST_UNITS = 2.0**48
+"""Units of the grid that the sum of a batch may come to: floats round them by a fraction of one."""
+
 LARGEST_SHARE = 0.5
 """Of the noise that the rounding of sums may ask for."""
 
@@ -98,7 +101,7 @@ def calibrate_prefix(
         )
     scale = multiplier * norm * apart / (1 - share) * (1 + 2.0**-40)
     grid = Grid(scale=scale, bits=FINENESS, bound=bound)
-    if factor.steps * (bound / grid.step + 1) > INTEGER_ROOM / 2:
+    if bound / grid.step > MOST_UNITS or factor.steps * bound / grid.step > INTEGER_ROOM / 2:
         raise CalibrationError(
             "sums over so many records do not fit 64 bits at so little noise; use a smaller "
             "epsilon or declare a shorter horizon."
