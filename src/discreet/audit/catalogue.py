@@ -24,6 +24,7 @@ from discreet.mechanisms import (
     AdaptiveRidge,
     EachAgainstTheRest,
     ExponentialSampling,
+    FollowTheLeader,
     GaussianSum,
     LaplaceSum,
     Localization,
@@ -31,6 +32,7 @@ from discreet.mechanisms import (
     NoisyGradient,
     NoisyHistogram,
     ObjectivePerturbation,
+    OnlineQuadratic,
     OutputPerturbation,
     Plan,
     PrivateCount,
@@ -45,7 +47,7 @@ from discreet.mechanisms.objective_perturbation import ObjectivePerturbationPlan
 from discreet.mechanisms.simplex_sampling import least_with, widest
 from discreet.noise import RehearsalNoise
 from discreet.penalties import Indicator
-from discreet.privacy import AddRemoveOne, Budget, NoPrivacy, Unit, unit_named
+from discreet.privacy import AddRemoveOne, Budget, NoPrivacy, Unit, ZeroOutOne, unit_named
 from discreet.questions import (
     CellCounts,
     ColumnQuantiles,
@@ -53,6 +55,7 @@ from discreet.questions import (
     RowCount,
     SeveralOutputs,
     SpatialMedian,
+    Stream,
     VectorSum,
 )
 from discreet.questions.bounds import Bounds, Interval, LabelSet
@@ -484,6 +487,42 @@ def _simplex_sampling(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case
                    )  # fmt: skip
 
 
+def _stream_pair(row: list[float], other: list[float], labels: tuple[float, float], unit: Unit,
+                 rounds: int) -> Pair:  # fmt: skip
+    """The first record of a stream there or not, or another; later ones say nothing."""
+    if isinstance(unit, ZeroOutOne):
+        other = [0.0] * len(row)
+    X, Z = np.zeros((rounds, len(row))), np.zeros((rounds, len(row)))
+    X[0], Z[0] = row, other
+    y = np.ones(rounds)
+    return Pair((X, y * [labels[0], *y[1:]]), (Z, y * [labels[1], *y[1:]]), unit)
+
+
+def _follow_the_leader(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    # The first record is steep; of 50 answers each is the last one of another running sum.
+    bounds = Bounds(L2Ball(1.0), 1, labels=LabelSet([-1, 1]))
+    stream = Stream(Problem(Hinge(), bounds, ridge=1.0), horizon=50)
+    # The zeroed-out record must keep a declared label.
+    labels = (1.0, 1.0) if isinstance(unit, ZeroOutOne) else (1.0, -1.0)
+    pair = _stream_pair([1.0], [1.0], labels, unit, 50)
+    for factor in ("square_root", "tree", "band"):
+        yield Case(f"follow the leader, {factor.replace('_', ' ')}", FollowTheLeader(factor),
+                   stream, budget, pair, effort=30.0, is_tight=False, remark=SPREAD_OUT)  # fmt: skip
+
+
+SPREAD_OUT = "what shows is spread over all answers, and scores take the answers one by one"
+
+
+def _online_quadratic(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    bounds = Bounds(L2Ball(1.0), 2, labels=Interval(-1, 1))
+    problem = Problem(Squared(1.0), bounds, ridge=20.0, penalty=Indicator(L2Ball(10.0)))
+    pair = _stream_pair([1.0, 0.0], [0.5, math.sqrt(0.75)], (1.0, -1.0), unit, 4)
+    yield Case("online quadratic", OnlineQuadratic("square_root"), Stream(problem, horizon=4),
+               budget, pair, effort=20.0, is_tight=False,
+               remark="moments are not released themselves, only what is solved from them"
+               )  # fmt: skip
+
+
 _MAKERS: dict[str, Maker] = {
     "gaussian_sum": _gaussian_sum,
     "laplace_sum": _laplace_sum,
@@ -501,4 +540,6 @@ _MAKERS: dict[str, Maker] = {
     "simplex_sampling": _simplex_sampling,
     "vector_perturbation": _vector_perturbation,
     "localization": _localization,
+    "follow_the_leader": _follow_the_leader,
+    "online_quadratic": _online_quadratic,
 }

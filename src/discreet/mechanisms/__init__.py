@@ -1,8 +1,8 @@
 """The mechanisms: each a page of code (``x.py``) beside a page of proof (``x.md``).
 
 ``base`` has the interfaces, ``share`` what one of several releases may spend, ``registry`` the one
-list of all of them. What they are made of lies in three sub-rooms: ``minimising``, ``sampling`` and
-``summing``.
+list of all of them. What they are made of lies in four sub-rooms: ``minimising``, ``sampling``,
+``summing`` and ``streaming``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from discreet.mechanisms.base import Plan as Plan
     from discreet.mechanisms.base import Verdict as Verdict
     from discreet.mechanisms.exponential_sampling import ExponentialSampling as ExponentialSampling
+    from discreet.mechanisms.follow_the_leader import FollowTheLeader as FollowTheLeader
     from discreet.mechanisms.gaussian_sum import GaussianSum as GaussianSum
     from discreet.mechanisms.interactive import InteractiveMechanism as InteractiveMechanism
     from discreet.mechanisms.interactive import InteractivePlan as InteractivePlan
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         ObjectivePerturbation as ObjectivePerturbation,
     )
     from discreet.mechanisms.one_vs_rest import EachAgainstTheRest as EachAgainstTheRest
+    from discreet.mechanisms.online_quadratic import OnlineQuadratic as OnlineQuadratic
     from discreet.mechanisms.output_perturbation import OutputPerturbation as OutputPerturbation
     from discreet.mechanisms.private_count import PrivateCount as PrivateCount
     from discreet.mechanisms.private_standardisation import (
@@ -51,6 +53,7 @@ _HOMES = {
     "AdaptiveRidge": "adaptive_ridge",
     "EachAgainstTheRest": "one_vs_rest",
     "ExponentialSampling": "exponential_sampling",
+    "FollowTheLeader": "follow_the_leader",
     "GaussianSum": "gaussian_sum",
     "InteractiveMechanism": "interactive",
     "InteractivePlan": "interactive",
@@ -61,6 +64,7 @@ _HOMES = {
     "NoisyGradient": "noisy_gradient",
     "NoisyHistogram": "noisy_histogram",
     "ObjectivePerturbation": "objective_perturbation",
+    "OnlineQuadratic": "online_quadratic",
     "OutputPerturbation": "output_perturbation",
     "Plan": "base",
     "PrivateCount": "private_count",

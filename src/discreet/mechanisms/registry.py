@@ -9,6 +9,7 @@ from discreet import _checks
 from discreet.mechanisms.adaptive_ridge import AdaptiveRidge
 from discreet.mechanisms.base import Mechanism
 from discreet.mechanisms.exponential_sampling import ExponentialSampling
+from discreet.mechanisms.follow_the_leader import FollowTheLeader
 from discreet.mechanisms.gaussian_sum import GaussianSum
 from discreet.mechanisms.laplace_sum import LaplaceSum
 from discreet.mechanisms.localization import Localization
@@ -16,6 +17,7 @@ from discreet.mechanisms.noisy_gradient import NoisyGradient
 from discreet.mechanisms.noisy_histogram import NoisyHistogram
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
 from discreet.mechanisms.one_vs_rest import EachAgainstTheRest
+from discreet.mechanisms.online_quadratic import OnlineQuadratic
 from discreet.mechanisms.output_perturbation import OutputPerturbation
 from discreet.mechanisms.private_count import PrivateCount
 from discreet.mechanisms.private_standardisation import PrivateStandardisation
@@ -41,6 +43,8 @@ REGISTRY: tuple[Mechanism, ...] = (
     SimplexSampling(),
     VectorPerturbation(),
     Localization(),
+    FollowTheLeader(),
+    OnlineQuadratic(),
 )
 """Every mechanism; the universal checks run over all of them."""
 
