@@ -1,0 +1,1 @@
+"""What mechanisms for streams are made of: online algorithms, their noise, released iterates."""
