@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from discreet._version import __version__ as __version__
     from discreet.data import Rows as Rows
     from discreet.errors import RehearsalWarning as RehearsalWarning
+    from discreet.gate import interact as interact
     from discreet.gate import rehearse as rehearse
     from discreet.gate import release as release
     from discreet.inspection import check as check
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from discreet.privacy import Budget as Budget
     from discreet.privacy import Guarantee as Guarantee
     from discreet.privacy import ReplaceOne as ReplaceOne
+    from discreet.privacy import ZeroOutOne as ZeroOutOne
     from discreet.questions import BestThreshold as BestThreshold
     from discreet.questions import Bounds as Bounds
     from discreet.questions import ColumnQuantiles as ColumnQuantiles
@@ -73,7 +75,9 @@ _HOMES = {
     "SystemNoise": "noise",
     "VectorMean": "questions",
     "VectorSum": "questions",
+    "ZeroOutOne": "privacy",
     "check": "inspection",
+    "interact": "gate",
     "rehearse": "gate",
     "release": "gate",
 }
@@ -81,7 +85,16 @@ _HOMES = {
 
 _ROOMS = (
     *("artifact", "audit", "compat", "data", "datasets", "errors", "estimators", "gate"),
-    *("geometry", "inspection", "ledger", "linear_model", "location", "losses", "mechanisms"),
+    *(
+        "geometry",
+        "inspection",
+        "interaction",
+        "ledger",
+        "linear_model",
+        "location",
+        "losses",
+        "mechanisms",
+    ),
     "metrics",
     *(
         "noise",

@@ -15,9 +15,10 @@ from discreet.errors import InputError
 from discreet.geometry import SETS
 from discreet.losses import LOSSES
 from discreet.preprocessing import Category, Numeric
-from discreet.privacy import AddRemoveOne, ReplaceOne
+from discreet.privacy import AddRemoveOne, ReplaceOne, ZeroOutOne
 
-_KINDS: tuple[type[Any], ...] = (*SETS, *LOSSES, Category, Numeric, AddRemoveOne, ReplaceOne)
+_UNITS: tuple[type[Any], ...] = (AddRemoveOne, ReplaceOne, ZeroOutOne)
+_KINDS: tuple[type[Any], ...] = (*SETS, *LOSSES, Category, Numeric, *_UNITS)
 VALUES = {kind.__name__: kind for kind in _KINDS}
 """Sets, losses, columns and units that an argument may be."""
 

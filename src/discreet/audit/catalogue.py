@@ -39,6 +39,7 @@ from discreet.mechanisms import (
     SimplexSampling,
     SufficientStatistics,
     VectorPerturbation,
+    mechanism_named,
 )
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbationPlan
 from discreet.mechanisms.simplex_sampling import least_with, widest
@@ -113,6 +114,17 @@ class Case:
         return audit(
             run, self.pair, plan.guarantee, scores=self.scores, subject=self.subject, **options
         )
+
+
+def units_of(name: str) -> tuple[str, ...]:
+    """Return the names of the units in which a registered mechanism is audited.
+
+    Examples
+    --------
+    >>> units_of("gaussian_sum")
+    ('add_remove', 'replace')
+    """
+    return mechanism_named(name).units
 
 
 Maker = Callable[[Unit, Budget, Budget], Iterator[Case]]

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from discreet.mechanisms.base import Verdict as Verdict
     from discreet.mechanisms.exponential_sampling import ExponentialSampling as ExponentialSampling
     from discreet.mechanisms.gaussian_sum import GaussianSum as GaussianSum
+    from discreet.mechanisms.interactive import InteractiveMechanism as InteractiveMechanism
+    from discreet.mechanisms.interactive import InteractivePlan as InteractivePlan
+    from discreet.mechanisms.interactive import Session as Session
     from discreet.mechanisms.laplace_sum import LaplaceSum as LaplaceSum
     from discreet.mechanisms.localization import Localization as Localization
     from discreet.mechanisms.noisy_gradient import NoisyGradient as NoisyGradient
@@ -49,6 +52,8 @@ _HOMES = {
     "EachAgainstTheRest": "one_vs_rest",
     "ExponentialSampling": "exponential_sampling",
     "GaussianSum": "gaussian_sum",
+    "InteractiveMechanism": "interactive",
+    "InteractivePlan": "interactive",
     "LaplaceSum": "laplace_sum",
     "Learner": "base",
     "Localization": "localization",
@@ -61,6 +66,7 @@ _HOMES = {
     "PrivateCount": "private_count",
     "PrivateStandardisation": "private_standardisation",
     "SandwichMoments": "sandwich_moments",
+    "Session": "interactive",
     "SimplexSampling": "simplex_sampling",
     "SufficientStatistics": "sufficient_statistics",
     "VectorPerturbation": "vector_perturbation",

@@ -15,7 +15,14 @@ from discreet.privacy.profile import Profile, profile_from_json
 from discreet.privacy.pure import Approximate, Pure
 from discreet.privacy.sampled_gaussian import SampledGaussian
 from discreet.privacy.shifted_gaussian import ShiftedGaussian
-from discreet.privacy.unit import ONE_RECORD, AddRemoveOne, ReplaceOne, Unit, unit_named
+from discreet.privacy.unit import (
+    ONE_RECORD,
+    AddRemoveOne,
+    ReplaceOne,
+    Unit,
+    ZeroOutOne,
+    unit_named,
+)
 from discreet.privacy.within_distance import WithinDistance, within
 
 __all__ = [
@@ -41,6 +48,7 @@ __all__ = [
     "Unit",
     "WithinDistance",
     "ZeroConcentrated",
+    "ZeroOutOne",
     "calibrate",
     "calibrate_from",
     "compose",

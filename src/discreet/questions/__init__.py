@@ -10,6 +10,7 @@ from discreet.questions.problem import Problem
 from discreet.questions.several_classes import OneVsRest, Softmax
 from discreet.questions.several_outputs import SeveralOutputs
 from discreet.questions.spatial_median import SpatialMedian
+from discreet.questions.stream import DeclaredStream, Stream
 from discreet.questions.sums import RowCount, VectorMean, VectorSum
 from discreet.questions.vector_problem import VectorProblem
 
@@ -26,6 +27,7 @@ QUESTIONS: tuple[type[Question], ...] = (
     SeveralOutputs,
     Softmax,
     SpatialMedian,
+    Stream,
     VectorMean,
     VectorSum,
 )
@@ -38,6 +40,7 @@ __all__ = [
     "CellCounts",
     "ColumnLocations",
     "ColumnQuantiles",
+    "DeclaredStream",
     "Interval",
     "LabelSet",
     "Labels",
@@ -50,6 +53,7 @@ __all__ = [
     "SeveralOutputs",
     "Softmax",
     "SpatialMedian",
+    "Stream",
     "VectorMean",
     "VectorProblem",
     "VectorSum",
