@@ -101,13 +101,13 @@ class Experts(InteractiveMechanism):
 
     Examples
     --------
-    >>> from discreet.geometry import LinfBall, Box
+    >>> from discreet.geometry import Box
     >>> from discreet.privacy import ReplaceOne
     >>> from discreet.questions import Bounds
     >>> losses = ExpertStream(Bounds(Box([0.0] * 50, [1.0] * 50), n_features=50), horizon=10_000)
     >>> plan = Experts().plan(losses, Budget(1.0, 1e-6), ReplaceOne())
     >>> round(plan.temperature, 1), plan.guarantee.epsilon(1e-6) <= 1.0
-    (423.3, True)
+    (453.1, True)
     """
 
     @property

@@ -1,4 +1,4 @@
-"""Implicit online gradient descent with noise on its iterates; proof in ``implicit_gradient.md``."""
+"""Implicit online gradient steps, noise on the iterates; proof in ``implicit_gradient.md``."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class OnlineToBatchPlan(Plan):
         return means if penalty is None else np.array([penalty.nearest(mean) for mean in means])
 
     def _mean(self, rows: OpenRows) -> Vector:
-        """Return the mean of as many iterates as there are rounds; missing rounds change nothing."""
+        """Return the mean of an iterate for each round; a missing round changes nothing."""
         steps, horizon = self.steps, self.question.horizon
         total = np.zeros(self.question.problem.width)
         sum_of_iterates, seen = np.zeros_like(total), 0

@@ -122,5 +122,5 @@ class NoiseSchedule:
         releases = np.arange(self.first, self.last + 1, dtype=np.float64)
         moved = self.moved / (releases * self.every + self.offset)
         if self.kind == "even":
-            return float(moved.sum()) * math.sqrt(moved.size) / self.mu
-        return float((moved ** (2 / 3)).sum()) ** 1.5 / self.mu
+            return float(moved.sum() * math.sqrt(moved.size)) / self.mu
+        return float((moved ** (2 / 3)).sum() ** 1.5) / self.mu

@@ -68,7 +68,7 @@ class NoisyIterates(InteractiveMechanism):
         distance = distance_of_draws(question)
         schedule = NoiseSchedule(
             self.schedule,
-            mu=1 / gaussian_multiplier(budget, distance=distance),
+            mu=(1 - 2e-12) / gaussian_multiplier(budget, distance=distance),
             moved=algorithm.moved(unit) / question.problem.ridge * (1 + 1e-15),
             offset=algorithm.offset,
             first=first,
@@ -103,8 +103,11 @@ class NoisyIteratesPlan(InteractivePlan):
         if self.schedule is None:
             return ()
         error = self.algorithm.error / self.question.problem.ridge
-        last = grid_tolerances(self.schedule.grid(self.schedule.last), "the noise of the last answer")
-        return (Tolerance("what all steps err together, times records", error), *last)
+        last = self.schedule.grid(self.schedule.last)
+        return (
+            Tolerance("error of all steps together, over the number of records, at most", error),
+            *grid_tolerances(last, "the noise of the last answer"),
+        )
 
     def start(self, noise: Noise) -> Session:
         origin = np.zeros(self.question.problem.width)
@@ -168,7 +171,7 @@ class IterateSession(Session):
         super().__init__(plan.question)
         self._plan, self._noise = plan, noise
         self._total, self._played = total, played
-        self._drawn: Integers = np.zeros((0, total.size), dtype=np.int64)
+        self._drawn: Any = np.zeros((0, total.size), dtype=np.int64)
 
     def _learn(self, X: Array, y: Vector | None) -> None:
         if y is None:
@@ -190,7 +193,8 @@ class IterateSession(Session):
         if not len(self._drawn):
             ahead = min(drawn_ahead(width), schedule.last - release + 1)
             self._drawn = self._noise.gaussian(ahead * width, schedule.bits).reshape(ahead, width)
-        drawn, self._drawn = self._drawn[0], self._drawn[1:]
+        drawn: Integers = self._drawn[0]
+        self._drawn = self._drawn[1:]
         return drawn
 
     def answer(self) -> Vector:

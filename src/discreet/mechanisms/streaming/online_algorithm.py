@@ -57,9 +57,8 @@ class OnlineAlgorithm(ABC):
     """Whether a step depends on what was released before."""
 
     def __post_init__(self) -> None:
-        problem = self.problem
-        steep = problem.row_lipschitz
-        sizes = (problem.row_norm, steep, self.horizon * steep, problem.ridge, steep / problem.ridge)
+        problem, steep = self.problem, self.problem.row_lipschitz
+        sizes = problem.row_norm, steep, self.horizon * steep, problem.ridge, steep / problem.ridge
         if not all(SMALLEST <= size <= LARGEST for size in sizes):
             raise CalibrationError(
                 "sums of slopes would overflow or vanish; declare ordinary magnitudes."
