@@ -29,9 +29,6 @@ from discreet.privacy import (
 )
 from discreet.questions import ExpertStream, Question
 
-MOST_RECORDS = 2**41
-"""Sums of more losses may not fit 62 bits."""
-
 
 @dataclass(frozen=True, eq=False)
 class ExpertsPlan(InteractivePlan):
@@ -117,8 +114,6 @@ class Experts(InteractiveMechanism):
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, ExpertStream):
             return Verdict(False, "experts follows one column of an ExpertStream; use it.")
-        if question.horizon > MOST_RECORDS:
-            return Verdict(False, "sums of so many losses do not fit 64 bits; declare fewer.")
         return YES
 
     def _plan(self, question: ExpertStream, budget: Budget, unit: Unit) -> InteractivePlan:

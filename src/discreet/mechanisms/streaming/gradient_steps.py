@@ -8,6 +8,7 @@ brings two sums no further apart.
 from __future__ import annotations
 
 import math
+from functools import cached_property
 
 from discreet._types import Vector
 from discreet.errors import CalibrationError
@@ -50,12 +51,12 @@ class GradientSteps(OnlineAlgorithm):
             )
         return accepts_domain(problem)
 
-    @property
+    @cached_property
     def first(self) -> int:
         steady = self.problem.row_smoothness / (2 * self.problem.ridge)
         return 1 + math.ceil(steady * (1 + 1e-12))
 
-    @property
+    @cached_property
     def error(self) -> float:
         problem = self.problem
         slope = SLOPE_ERROR * problem.lipschitz + problem.smoothness * self.margin_error()

@@ -86,11 +86,23 @@ class NoiseSchedule:
     @cached_property
     def _shares(self) -> float:
         """The sum of the sensitivities to the power two thirds, in units of ``moved``."""
-        total = 0.0
-        for start in range(self.first, self.last + 1, _AT_ONCE):
-            releases = np.arange(start, min(start + _AT_ONCE, self.last + 1), dtype=np.float64)
-            total += float(((releases * self.every + self.offset) ** (-2 / 3)).sum())
-        return total * _UP
+        return self._sum_of(2 / 3) * _UP
+
+    def _sum_of(self, power: float) -> float:
+        """Bound the sum of the sensitivities to a power, in units of ``moved``.
+
+        It is exact up to a million releases, and an integral that is never less beyond.
+        """
+        until = min(self.last, self.first + _AT_ONCE)
+        releases = np.arange(self.first, until + 1, dtype=np.float64)
+        total = float(((releases * self.every + self.offset) ** -power).sum())
+        if until == self.last:
+            return total
+        low, high = (release * self.every + self.offset for release in (until, self.last))
+        if power == 1:
+            return total + math.log(high / low) / self.every
+        rest = 1 - power
+        return total + (math.pow(high, rest) - math.pow(low, rest)) / (rest * self.every)
 
     @cached_property
     def bits(self) -> int:
@@ -119,8 +131,7 @@ class NoiseSchedule:
     @property
     def deviations(self) -> float:
         """The sum of all deviations, which is what regret pays for."""
-        releases = np.arange(self.first, self.last + 1, dtype=np.float64)
-        moved = self.moved / (releases * self.every + self.offset)
         if self.kind == "even":
-            return float(moved.sum() * math.sqrt(moved.size)) / self.mu
-        return float((moved ** (2 / 3)).sum() ** 1.5) / self.mu
+            evenly = math.sqrt(self.last - self.first + 1)
+            return self.moved * self._sum_of(1.0) * evenly / self.mu
+        return self.moved * self._shares * math.sqrt(self._shares) / self.mu

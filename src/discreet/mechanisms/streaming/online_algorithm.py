@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -112,10 +113,10 @@ class OnlineAlgorithm(ABC):
         """Bound how far one record moves the sum, as it is computed."""
         return (unit.spread(self.problem.row_lipschitz) + 2 * self.error) * (1 + 1e-14)
 
-    @property
+    @cached_property
     def radius(self) -> float:
         """Bound the norm of an iterate."""
-        return self.problem.domain_radius * _UP if self.binds else self.free_radius
+        return self.domain * _UP if self.binds else self.free_radius
 
     @property
     def free_radius(self) -> float:
@@ -123,24 +124,30 @@ class OnlineAlgorithm(ABC):
         # No sum is longer than all slopes together, and the rounding of it is within the error.
         return self.problem.row_lipschitz / self.problem.ridge * (1 + MOST_ERROR)
 
-    @property
+    @cached_property
     def binds(self) -> bool:
         """Whether the domain can be in the way of a step."""
-        return self.problem.domain_radius < self.free_radius
+        return self.domain < self.free_radius
+
+    @cached_property
+    def domain(self) -> float:
+        """The largest norm of coefficients in the domain."""
+        return self.problem.domain_radius
 
     def keep_inside(self, total: Vector, seen: int) -> Vector:
         """Return the nearest sum whose iterate is in the domain; ``total`` may be overwritten."""
         if self.binds:
-            limit = self.stiffness(seen) * self.problem.domain_radius
+            limit = self.stiffness(seen) * self.domain
             length = math.sqrt(total @ total)
             if length > limit:
                 total *= limit / length
         return total
 
     def adding_error(self) -> float:
-        """Bound what adding, and the way back into the domain, err in all steps."""
+        """Bound what adding, the way back into the domain, and one division err in all steps."""
         roundings = 2 + (self.problem.width + 10 if self.binds else 0)
-        return roundings * UNIT * self._lengths() * _UP
+        divided = self.horizon * self.problem.row_lipschitz
+        return UNIT * (roundings * self._lengths() + 2 * divided) * _UP
 
     def _lengths(self) -> float:
         """Bound the lengths of all sums together, each with one record more."""
@@ -148,7 +155,7 @@ class OnlineAlgorithm(ABC):
         free = steps * (steps + 3) / 2 * problem.row_lipschitz
         if not self.binds:
             return free
-        inside = problem.ridge * problem.domain_radius * steps * (steps + 3) / 2
+        inside = problem.ridge * self.domain * steps * (steps + 3) / 2
         return min(free, inside + steps * problem.row_lipschitz)
 
     def margin_error(self) -> float:

@@ -80,7 +80,8 @@ class ProximalSteps(OnlineAlgorithm):
         """Bound what the rounding of margins does to all steps."""
         problem = self.problem
         if not problem.loss.is_smooth:
-            return (2 * problem.width + 20) * UNIT * self._lengths()
+            squares = (problem.width + 4) * self.horizon * problem.row_lipschitz
+            return UNIT * (8 * self._lengths() + squares)
         reach = problem.row_norm * (self.radius + problem.row_lipschitz / problem.ridge)
         curvature = problem.loss.smoothness(reach)
         return self.horizon * problem.row_norm * curvature * self.margin_error()
@@ -98,6 +99,10 @@ class ProximalSteps(OnlineAlgorithm):
         return self.keep_inside(subtract(total, slope, row), seen)
 
     @cached_property
+    def _steepest(self) -> float:
+        return self.problem.lipschitz
+
+    @cached_property
     def _least_square(self) -> float:
         return (NOTHING * self.problem.row_norm) ** 2
 
@@ -106,7 +111,7 @@ class ProximalSteps(OnlineAlgorithm):
     ) -> Callable[[float], float]:
         """Return the margin after a step as a function of how many rows are taken away."""
         stiffness = self.stiffness(seen)
-        margin, bend = float(total @ row) / stiffness, square / stiffness
+        margin, bend = self._product(total, row) / stiffness, square / stiffness
         if not self._meets_domain(total, seen, square):
             return lambda slope: margin - slope * bend
 
@@ -116,9 +121,15 @@ class ProximalSteps(OnlineAlgorithm):
 
         return after
 
+    def _product(self, total: Vector, row: Vector) -> float:
+        """Return an inner product; near a kink every rounding shows, so there are few."""
+        if self.problem.loss.is_smooth:
+            return float(total @ row)
+        return math.fsum((total * row).tolist())
+
     def _meets_domain(self, total: Vector, seen: int, square: float) -> bool:
         """Say whether this step may have to be brought back, and the loss lets it know."""
         if not (self.binds and self.problem.loss.is_smooth):
             return False
-        longest = math.sqrt(total @ total) + self.problem.lipschitz * math.sqrt(square)
-        return longest * (1 + 1e-9) > self.stiffness(seen) * self.problem.domain_radius
+        longest = math.sqrt(total @ total) + self._steepest * math.sqrt(square)
+        return longest * (1 + 1e-9) > self.stiffness(seen) * self.domain
