@@ -71,13 +71,15 @@ class _Worker:
             return self._is_left
         return True
 
-    def call(self, work: Callable[[], Any]) -> Any:
+    def call(self, work: Callable[[], Any], interrupt: Callable[[], Any] | None) -> Any:
         self._work, self._is_over = work, False
         try:
             self._go.release()
             self._wait()
         except BaseException:
             self._is_left = True  # it ends after this call
+            if interrupt is not None:
+                interrupt()
             self._wait()  # who interrupts this as well leaves the call to end by itself
             raise
         answer, self._answer = self._answer, None
@@ -95,8 +97,11 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_idle.clear)  # threads stay with the parent
 
 
-def call_privately(work: Callable[[], Any]) -> Any:
+def call_privately(work: Callable[[], Any], interrupt: Callable[[], Any] | None = None) -> Any:
     """Return what the work returns, None if it raises; it runs in another thread, in silence.
+
+    ``interrupt`` is called if something interrupts the caller, before it waits for the work to end:
+    work that is long may look whether it was.
 
     Examples
     --------
@@ -109,7 +114,7 @@ def call_privately(work: Callable[[], Any]) -> Any:
     except IndexError:
         worker = _Worker()
         worker.start()
-    answer = worker.call(work)
+    answer = worker.call(work, interrupt)
     if len(_idle) < MOST_IDLE:
         _idle.append(worker)
     else:

@@ -7,10 +7,12 @@ goes on, plan, charge and begin an interaction.
 from __future__ import annotations
 
 import contextlib
+import os
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from discreet import _checks
@@ -23,12 +25,15 @@ from discreet.errors import (
     InputError,
     LargeDeltaWarning,
     LedgerError,
+    PrivacyError,
     RehearsalWarning,
     ReleaseFailed,
     SourceChanged,
 )
 from discreet.interaction import Interaction
-from discreet.ledger import AbstractLedger, NoLedger, Receipt, State
+from discreet.interaction.declaration import Declaration
+from discreet.interaction.taking_up import take_up
+from discreet.ledger import NOT_DURABLE, AbstractLedger, NoLedger, Receipt, State
 from discreet.mechanisms import InteractiveMechanism, Mechanism, Plan
 from discreet.noise import Noise, RehearsalNoise, SystemNoise
 from discreet.privacy import Budget, Guarantee, NoPrivacy, Unit, unit_named
@@ -36,7 +41,7 @@ from discreet.privacy.large_delta import question_delta
 from discreet.questions import DeclaredStream, Question
 from discreet.record import Certificate, Fact, Release, all_versions, facts_about, library_version
 
-__all__ = ["interact", "rehearse", "release"]
+__all__ = ["interact", "rehearse", "release", "resume"]
 
 UNCOUNTED = "that no ledger was charged, so nothing limits what else is asked of these records"
 """What a promise without a ledger says once, where it says what it rests on."""
@@ -207,7 +212,8 @@ def interact(
     _checks.instance(Noise, noise=noise)
     _checks.instance(AbstractLedger, ledger=ledger)
     unit = unit_named(unit)
-    plan = mechanism.plan(question, budget, unit)  # public: there is no record yet
+    declared = Declaration.of(mechanism, question, budget, unit)  # public: there is no record yet
+    plan = declared.plan
     noise.check()  # fails closed before anything is paid
     said = replace(
         _say(mechanism, plan, _guarantee_under(plan.guarantee, noise), noise, ledger),
@@ -216,7 +222,53 @@ def interact(
         facts=facts_about(question.bounds, unit, question.assumed, facts),
     )
     receipt = ledger.charge(said.guarantee, purpose=said.purpose)  # paid for, durably
-    return Interaction(plan, receipt, noise, _with_receipt(said, receipt))
+    try:
+        return Interaction(
+            partial(plan.start, noise),
+            receipt,
+            declared,
+            _with_receipt(said, receipt),
+            shows_errors=not noise.is_private,
+        )
+    except DiscreetError:  # no record was read
+        with contextlib.suppress(DiscreetError):
+            ledger.refund(receipt)
+        raise
+
+
+def resume(path: str | os.PathLike[str], *, ledger: AbstractLedger) -> Interaction:
+    """Take up an interaction that was saved, once; its file is removed.
+
+    Nothing is paid again. The ledger that paid for it decides whether this is the state that was
+    saved last and nobody has taken up; of several who try, one succeeds.
+
+    Parameters
+    ----------
+    path
+        What :meth:`Interaction.save` wrote.
+    ledger
+        The ledger that paid for it.
+
+    Returns
+    -------
+    Interaction
+        What goes on where the other one was saved.
+
+    Raises
+    ------
+    ReceiptError
+        It was resumed already, or a newer state of it was saved.
+    PrivacyError
+        The ledger is another one, others may read the file, or this version plans otherwise.
+    InputError
+        The file is no saved interaction, or damaged; nothing was taken up.
+    """
+    _checks.instance(AbstractLedger, ledger=ledger)
+    if not ledger.is_durable:
+        raise PrivacyError(NOT_DURABLE)
+    noise = SystemNoise()
+    noise.check()
+    return take_up(Path(path), ledger, noise)
 
 
 def rehearse(

@@ -26,6 +26,9 @@ _FEW = 0.1
 _SURELY = 1 - 2.0**-20
 """Norms in any order of summation err by less than this, up to 2**31 columns."""
 
+SURELY_SQUARED = (1 - 2.0**-19) ** 2
+"""Of the square of a radius: squares of norms up to it are of rows that are surely inside."""
+
 
 def shrink_factors(
     rows: Rows,

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discreet import _checks
 from discreet._sealed import Sealed
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
@@ -109,6 +110,7 @@ class InteractivePlan(Plan):
 
     def unpack(self, packed: Mapping[str, Any], noise: Noise) -> Session:
         """Return a session that goes on where the packed one stopped."""
+        _checks.whole(n_seen=packed[SEEN], at_least=0, at_most=self.question.horizon)
         session = self._unpack(packed, noise)
         session._seen = int(packed[SEEN])
         return session

@@ -83,6 +83,8 @@ class Stream(DeclaredStream):
 
     def __post_init__(self) -> None:
         _checks.instance(Problem, problem=self.problem)
+        if self.problem.bounds.max_weight is not None:
+            raise InputError("records of a stream have no weights; leave max_weight out.")
         self.check_rounds()
 
     @cached_property
