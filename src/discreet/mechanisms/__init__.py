@@ -17,9 +17,12 @@ if TYPE_CHECKING:
     from discreet.mechanisms.base import Mechanism as Mechanism
     from discreet.mechanisms.base import Plan as Plan
     from discreet.mechanisms.base import Verdict as Verdict
+    from discreet.mechanisms.experts import Experts as Experts
     from discreet.mechanisms.exponential_sampling import ExponentialSampling as ExponentialSampling
     from discreet.mechanisms.follow_the_leader import FollowTheLeader as FollowTheLeader
     from discreet.mechanisms.gaussian_sum import GaussianSum as GaussianSum
+    from discreet.mechanisms.gradient_ascent import GradientAscent as GradientAscent
+    from discreet.mechanisms.implicit_gradient import ImplicitGradient as ImplicitGradient
     from discreet.mechanisms.interactive import InteractiveMechanism as InteractiveMechanism
     from discreet.mechanisms.interactive import InteractivePlan as InteractivePlan
     from discreet.mechanisms.interactive import Session as Session
@@ -32,8 +35,10 @@ if TYPE_CHECKING:
     )
     from discreet.mechanisms.one_vs_rest import EachAgainstTheRest as EachAgainstTheRest
     from discreet.mechanisms.online_quadratic import OnlineQuadratic as OnlineQuadratic
+    from discreet.mechanisms.online_to_batch import OnlineToBatch as OnlineToBatch
     from discreet.mechanisms.output_perturbation import OutputPerturbation as OutputPerturbation
     from discreet.mechanisms.private_count import PrivateCount as PrivateCount
+    from discreet.mechanisms.private_ocp import PrivateOCP as PrivateOCP
     from discreet.mechanisms.private_standardisation import (
         PrivateStandardisation as PrivateStandardisation,
     )
@@ -52,9 +57,12 @@ _HOMES = {
     "REGISTRY": "registry",
     "AdaptiveRidge": "adaptive_ridge",
     "EachAgainstTheRest": "one_vs_rest",
+    "Experts": "experts",
     "ExponentialSampling": "exponential_sampling",
     "FollowTheLeader": "follow_the_leader",
     "GaussianSum": "gaussian_sum",
+    "GradientAscent": "gradient_ascent",
+    "ImplicitGradient": "implicit_gradient",
     "InteractiveMechanism": "interactive",
     "InteractivePlan": "interactive",
     "LaplaceSum": "laplace_sum",
@@ -65,9 +73,11 @@ _HOMES = {
     "NoisyHistogram": "noisy_histogram",
     "ObjectivePerturbation": "objective_perturbation",
     "OnlineQuadratic": "online_quadratic",
+    "OnlineToBatch": "online_to_batch",
     "OutputPerturbation": "output_perturbation",
     "Plan": "base",
     "PrivateCount": "private_count",
+    "PrivateOCP": "private_ocp",
     "PrivateStandardisation": "private_standardisation",
     "SandwichMoments": "sandwich_moments",
     "Session": "interactive",

@@ -4,6 +4,7 @@ from discreet.questions.base import Question
 from discreet.questions.bounds import Bounds, Interval, Labels, LabelSet
 from discreet.questions.cell_counts import CellCounts
 from discreet.questions.choices import BestThreshold, ColumnQuantiles, LeastLoss
+from discreet.questions.expert_stream import ExpertStream
 from discreet.questions.locations import ColumnLocations
 from discreet.questions.mixture import Mixture
 from discreet.questions.problem import Problem
@@ -19,6 +20,7 @@ QUESTIONS: tuple[type[Question], ...] = (
     ColumnLocations,
     ColumnQuantiles,
     CellCounts,
+    ExpertStream,
     LeastLoss,
     Mixture,
     OneVsRest,
@@ -41,6 +43,7 @@ __all__ = [
     "ColumnLocations",
     "ColumnQuantiles",
     "DeclaredStream",
+    "ExpertStream",
     "Interval",
     "LabelSet",
     "Labels",

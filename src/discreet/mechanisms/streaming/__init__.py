@@ -1,4 +1,6 @@
-"""Running sums of a stream, with noise that is correlated over the steps.
+"""What mechanisms for streams are made of: running sums, online algorithms, and their noise.
+
+Running sums with noise that is correlated over the steps:
 
 ==================== ===============================================================================
 ``prefix_factor``    what a factor of running sums is: norms of columns, deviations, noise
@@ -6,5 +8,15 @@
 ``band_optimum``     the coefficients of a band with the least error
 ``tree_factor``      the binary tree
 ``correlated_noise`` noise step by step: secret state, packed for a hand-over
+==================== ===============================================================================
+
+Online algorithms that one record moves little, and independent noise on their iterates:
+
+==================== ===============================================================================
+``online_algorithm`` what such an algorithm promises: how far one record moves it
+``proximal_steps``   implicit gradient steps with a certified error
+``gradient_steps``   explicit steps with a warm-up
+``noise_schedule``   how noise is dealt out over the releases
+``noisy_iterates``   the mechanism that they share
 ==================== ===============================================================================
 """
