@@ -4,5 +4,6 @@
 """
 
 from discreet.interaction.live import Interaction
+from discreet.interaction.taking_up import read_note
 
-__all__ = ["Interaction"]
+__all__ = ["Interaction", "read_note"]

@@ -240,6 +240,18 @@ class Interaction(Sealed):
             raise InteractionEnded(public.ended or FAILED)
         return _copy(public.answer)
 
+    @property
+    def declared(self) -> Declaration:
+        """What was declared and planned, all of it public."""
+        return self.__held.declared
+
+    def look(self) -> Release:
+        """Return what is public now as a release, without ending the interaction.
+
+        It carries the guarantee of everything that is ever answered.
+        """
+        return self._release or replace(self.__held.said, value=self.answer())
+
     def freeze(self) -> Release:
         """End the interaction, and return its last answer as an ordinary release."""
         if self._release is None:
@@ -251,7 +263,7 @@ class Interaction(Sealed):
                     )
         return self._release
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, note: str = "") -> None:
         """Hand the state over to a new file, for the owner alone, and end this object.
 
         The file holds what noise hides: it must not be copied, mailed or backed up. The ledger lets
@@ -265,6 +277,8 @@ class Interaction(Sealed):
         ----------
         path
             Where; there must be no file of that name.
+        note
+            Anything public to keep beside the state; :func:`discreet.interaction.read_note` reads it.
 
         Raises
         ------
@@ -278,9 +292,10 @@ class Interaction(Sealed):
             The ledger could not record it.
         """
         target = Path(path)
+        _checks.instance(str, note=note)
         if not self.receipt.issuer.is_durable:
             raise PrivacyError(NOT_DURABLE)
-        self._ask(partial(_save, self.__held, target))
+        self._ask(partial(_save, self.__held, target, note))
 
     def _ask(self, work: Callable[[], Outcome], interrupt: Callable[[], Any] | None = None) -> Any:
         """Do private work, and raise what it says; nothing of it is attached."""
@@ -376,14 +391,16 @@ def _freeze(held: _Held) -> Outcome:
     return Outcome((release, unrecorded))
 
 
-def _save(held: _Held, target: Path) -> Outcome:
+def _save(held: _Held, target: Path, note: str) -> Outcome:
     if refusal := _refuse_unless_live(held) or _open(held):
         return Outcome(stopped=refusal)
     if held.session is None:
         return Outcome(stopped=InteractionEnded(FAILED))
     held.show(with_answer=True)
     try:
-        token = write_state(target, held.declared, held.said, held.receipt, held.session.pack())
+        token = write_state(
+            target, held.declared, held.said, held.receipt, held.session.pack(), note
+        )
     except (OSError, DiscreetError) as error:  # nothing has happened
         return Outcome(stopped=without_frames(error))
     held.saved_at = target

@@ -39,8 +39,8 @@ HEADER = (
 
 DIGEST = re.compile(rb"sha256 ([0-9a-f]{64}) ([0-9]{1,15})\n")
 
-FIELDS = {"format", "random", "version", "declared", "plan", "said", "ledger", "charge", "numbers",
-          "arrays"}  # fmt: skip
+FIELDS = {"format", "random", "version", "declared", "plan", "said", "ledger", "charge", "note",
+          "numbers", "arrays"}  # fmt: skip
 
 TYPES = ("<f8", "<i8", "<u8", "|b1", "<f4", "<i4", "|u1")
 """Types of arrays that a state may hold."""
@@ -58,12 +58,18 @@ class StoredState:
     declared: Declaration
     said: Release
     charge: int
+    note: str
     token: str
     packed: Packed
 
 
 def write_state(
-    path: Path, declared: Declaration, said: Release, receipt: Receipt, packed: Packed
+    path: Path,
+    declared: Declaration,
+    said: Release,
+    receipt: Receipt,
+    packed: Packed,
+    note: str = "",
 ) -> str:
     """Write a new file that only its owner can read, and return what the ledger knows it by.
 
@@ -79,6 +85,8 @@ def write_state(
         The charge that pays for it.
     packed
         The secret state.
+    note
+        Anything public that whoever saves wants to find again.
     """
     arrays = {name: np.asarray(each) for name, each in packed.items() if _is_array(each)}
     numbers = {name: each for name, each in packed.items() if not _is_array(each)}
@@ -91,6 +99,7 @@ def write_state(
         "said": json.loads(said.to_json()),
         "ledger": receipt.issuer.key,
         "charge": receipt.number,
+        "note": note,
         "numbers": CODEC.encode(numbers),
         "arrays": [[name, _type_of(each), list(each.shape)] for name, each in arrays.items()],
     }
@@ -181,10 +190,11 @@ def read_state(path: Path, ledger: AbstractLedger) -> StoredState:
         said = Release.from_json(json.dumps(facts["said"]))
         packed = {**CODEC.decode(facts["numbers"]), **_arrays(facts["arrays"], rest)}
         _checks.whole(charge=facts["charge"], at_least=1)
+        _checks.instance(str, note=facts["note"])
     except (InputError, KeyError, TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{DAMAGED} ({error})") from None
     _check_plan(facts, declared, said)
-    return StoredState(declared, said, facts["charge"], token, packed)
+    return StoredState(declared, said, facts["charge"], facts["note"], token, packed)
 
 
 def _read_owned(path: Path) -> bytes:

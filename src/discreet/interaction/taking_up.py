@@ -53,3 +53,24 @@ def _take_up(path: Path, ledger: AbstractLedger, noise: Noise, stopped: list[boo
     return Outcome(
         Interaction(lambda: session, receipt, state.declared, state.said, is_opened=True)
     )
+
+
+def read_note(path: Path, ledger: AbstractLedger) -> str:
+    """Return what was kept beside a saved state; it can still be resumed.
+
+    Parameters
+    ----------
+    path
+        The file of the state.
+    ledger
+        That paid for it.
+    """
+    note: str = unwrap(call_privately(partial(_read_note, path, ledger), lambda: None))
+    return note
+
+
+def _read_note(path: Path, ledger: AbstractLedger) -> Outcome:
+    try:
+        return Outcome(read_state(path, ledger).note)
+    except (OSError, DiscreetError) as error:
+        return Outcome(stopped=without_frames(error))
