@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from discreet.errors import DiscreetError, InputError
+from discreet.errors import DiscreetError
 from discreet.estimators.task import Asked
 from discreet.geometry import ConvexSet
 from discreet.losses import Loss
@@ -42,7 +42,7 @@ class StreamTask:
     domain
         A convex set for the coefficients; None for no constraint.
     mechanism
-        A name of ``MECHANISMS``.
+        A name of ``MECHANISMS``, or the mechanism itself.
     assumed
         What was found in the data and is taken as public.
     """
@@ -53,7 +53,7 @@ class StreamTask:
     batch: int | None
     ridge: float | None
     domain: ConvexSet | None
-    mechanism: str
+    mechanism: str | InteractiveMechanism
     assumed: tuple[str, ...] = ()
 
     @property
@@ -88,11 +88,10 @@ class StreamTask:
 
 def choose_for_stream(task: StreamTask, budget: Budget, unit: Unit) -> Asked:
     """Return the stream, who answers it, and why."""
+    if isinstance(task.mechanism, InteractiveMechanism):
+        return Asked(task.state(task.mechanism.name), task.mechanism)
     if task.mechanism != "auto":
-        mechanism = mechanism_named(task.mechanism)
-        if not isinstance(mechanism, InteractiveMechanism):
-            raise InputError(f"{task.mechanism} does not learn from streams.")
-        return Asked(task.state(task.mechanism), mechanism)
+        return Asked(task.state(task.mechanism), mechanism_named(task.mechanism))
     names = BY_SUMS if task.ridge is None else (*BY_SUMS, *BY_STEPS)
     found = {name: _predict_regret(task, name, budget, unit) for name in names}
     best = min(found, key=found.__getitem__)

@@ -25,6 +25,7 @@ from discreet.estimators.task import Asked, Shape
 from discreet.gate import interact
 from discreet.geometry import ConvexSet
 from discreet.interaction import Interaction
+from discreet.mechanisms import InteractiveMechanism
 from discreet.online.choosing import MECHANISMS, StreamTask, choose_for_stream
 from discreet.online.record_reading import RecordReader
 from discreet.preprocessing.short_forms import Declared
@@ -60,7 +61,8 @@ class OnlineLearner(LinearEstimator):
     _asked: Asked
 
     def _check(self) -> None:
-        _checks.one_of(MECHANISMS, mechanism=self.mechanism)
+        if not isinstance(self.mechanism, InteractiveMechanism):
+            _checks.one_of(MECHANISMS, mechanism=self.mechanism)
         _checks.whole(horizon=self.horizon, at_least=1)
         if self.batch is not None:
             _checks.whole(batch=self.batch, at_least=1)
