@@ -242,7 +242,7 @@ def optimal_band(steps: int, band: int, aim: str = "mean") -> ToeplitzFactor:
     --------
     >>> factor = optimal_band(10**7, 32)
     >>> round(factor.error()), factor.rows_in_memory
-    (357, 31)
+    (400, 31)
     """
     _checks.whole(steps=steps, at_least=1, at_most=MOST_STEPS)
     _checks.whole(band=band, at_least=1, at_most=min(steps, MOST_FULL_STEPS))
