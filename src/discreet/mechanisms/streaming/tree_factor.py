@@ -51,7 +51,7 @@ class TreeFactor(PrefixFactor):
     >>> tree.column_norm() ** 2  # nodes above a leaf
     9.0
     >>> round(tree.largest_error(), 3), tree.rows_in_memory
-    (6.129, 9)
+    (6.574, 9)
     """
 
     steps: int
