@@ -213,7 +213,7 @@ def test_packed_sessions_of_other_plans_are_refused():
         {"noise": np.zeros((7, 5))},
     ]
     for change in wrong:
-        with pytest.raises(InputError, match="do(es)? not fit this plan"):
+        with pytest.raises(InputError, match=r"do(es)? not fit this plan"):
             other.unpack({**packed, **change}, RehearsalNoise(1))
 
 

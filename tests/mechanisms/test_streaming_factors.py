@@ -201,8 +201,8 @@ def test_estimates_of_a_tree_are_a_function_of_noisy_nodes_in_exact_arithmetic(s
     for step in range(1, steps + 1):  # nodes in the order in which they are complete
         for level in range(factor.levels):
             if step % 2**level == 0:
-                nodes[level, (step >> level) - 1] = (
-                    q[step - 2**level : step].sum(axis=0) + next(draws)
+                nodes[level, (step >> level) - 1] = q[step - 2**level : step].sum(axis=0) + next(
+                    draws
                 )
 
     def estimate(level, place):

@@ -1,4 +1,4 @@
-"""Least squares of all records so far, from noisy running sums; proof in ``online_quadratic.md``."""
+"""Least squares of all records so far, from noisy sums; proof in ``online_quadratic.md``."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class OnlineQuadratic(InteractiveMechanism):
     """Online least squares whose regret grows with the logarithm of the stream only.
 
     The squared loss is known from X'X and X'y, which do not depend on coefficients: their running
-    sums are released with correlated noise, and every answer is the exact minimiser of what they say.
+    sums are released with correlated noise, and an answer is the exact minimiser of what they say.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
 r"""Coefficients of a banded Toeplitz factor with the least error.
 
-With c the coefficients of C and b those of B, :math:`b(x) = 1 / ((1 - x) c(x))`, the squared error of
-T running sums is :math:`\|c\|^2 \sum_j w_j b_j^2`, where :math:`w_j = (T - j)/T` for the mean over
-all steps and one for the last step, whose error is the largest. Its logarithm is minimised by a
-quasi-Newton method, in the increments of c, which stay positive, so that coefficients never grow.
+With c the coefficients of C and b those of B, :math:`b(x) = 1 / ((1 - x) c(x))`, the squared error
+of T running sums is :math:`\|c\|^2 \sum_j w_j b_j^2`, where :math:`w_j = (T - j)/T` for the mean
+over all steps and one for the last step, whose error is the largest. Its logarithm is minimised by
+a quasi-Newton method, in the drops of c, which stay positive, so that coefficients never grow.
 After many times the band b does not change any more, so only its beginning is computed. Nothing
 here touches privacy: whatever the coefficients are, their norm is what is accounted for.
 """

@@ -73,9 +73,7 @@ def best_pull(problem: Problem, steps: int, batch: int, deviation: float) -> flo
     return math.sqrt(2 * _growth(problem, steps, batch, deviation)) / expected_distance(problem)
 
 
-def bound_regret(
-    problem: Problem, steps: int, batch: int, deviation: float, pull: float
-) -> float:
+def bound_regret(problem: Problem, steps: int, batch: int, deviation: float, pull: float) -> float:
     """Return the bound on the expected regret over all records at a pull.
 
     Parameters

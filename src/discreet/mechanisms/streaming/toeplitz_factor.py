@@ -37,7 +37,7 @@ from discreet.noise import Noise
 
 MOST_COEFFICIENT_BITS, LEAST_COEFFICIENT_BITS = 24, 8
 FINENESS = 24
-"""So many halvings of the noise's deviation are the unit of sums; running sums of streams use it."""
+"""So many halvings of the noise's deviation are the unit of sums, whatever the factor."""
 
 LIMIT = 2.0 ** (FINENESS + 6)
 """The noise of a step is smaller than this: 64 deviations, where draws end at 16."""
@@ -183,7 +183,7 @@ class ToeplitzFactor(PrefixFactor):
         """The squared coefficients of B, until they have settled."""
         count = min(self.steps, max(2**12, 64 * self.band))
         if self._is_root:
-            return self.coefficients[:count] ** 2
+            return np.asarray(self.coefficients[:count] ** 2)
         return np.asarray(lfilter([1.0], self.coefficients, np.ones(count)) ** 2)
 
     @property
@@ -196,7 +196,7 @@ class ToeplitzFactor(PrefixFactor):
         _checks.whole(count=count, at_least=1, at_most=self.steps)
         known = self._squares_of_b[:count]
         rest = np.full(count - known.size, self._settled)
-        return np.sqrt(np.cumsum(np.concatenate([known, rest])))
+        return np.asarray(np.sqrt(np.cumsum(np.concatenate([known, rest]))))
 
     @property
     def largest_deviation(self) -> float:
