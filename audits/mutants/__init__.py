@@ -13,6 +13,7 @@ from audits.mutants import (
     objective,
     output,
     papers,
+    running_sums,
     selection,
     sources,
     stages,
@@ -35,6 +36,7 @@ MUTANTS: tuple[Broken, ...] = (
     *selection.MUTANTS,
     *mixtures.MUTANTS,
     *vectors.MUTANTS,
+    *running_sums.MUTANTS,
 )
 
 SURVIVORS: tuple[Mutant, ...] = (*objective.SURVIVORS, *stages.SURVIVORS)

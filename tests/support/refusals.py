@@ -38,6 +38,7 @@ from discreet.mechanisms import (
     AdaptiveRidge,
     EachAgainstTheRest,
     ExponentialSampling,
+    FollowTheLeader,
     GaussianSum,
     LaplaceSum,
     Localization,
@@ -45,6 +46,7 @@ from discreet.mechanisms import (
     NoisyGradient,
     NoisyHistogram,
     ObjectivePerturbation,
+    OnlineQuadratic,
     OutputPerturbation,
     Plan,
     PrivateCount,
@@ -66,6 +68,7 @@ from discreet.questions import (
     RowCount,
     SeveralOutputs,
     SpatialMedian,
+    Stream,
     VectorMean,
     VectorSum,
 )
@@ -266,6 +269,15 @@ def _sampled(draw: Draw, count: int) -> Question:
     return _problem(draw, count, is_bounded=True, width=int(draw.integers(1, 3)))
 
 
+def _stream(draw: Draw, count: int, problem: Problem) -> Stream:
+    return Stream(problem, horizon=count + 1, batch=min(count, _choice(draw, (1, 7, 40))))
+
+
+def _in_a_ball(draw: Draw, count: int) -> Problem:
+    problem = _problem(draw, count, loss=Squared(2.0))
+    return replace(problem, penalty=Indicator(L2Ball(_power(draw, -1, 1))))
+
+
 _MAKERS: dict[str, Callable[[Draw, int], tuple[Mechanism, Question]]] = {
     "gaussian_sum": lambda draw, count: (
         GaussianSum(),
@@ -305,6 +317,14 @@ _MAKERS: dict[str, Callable[[Draw, int], tuple[Mechanism, Question]]] = {
     "localization": lambda draw, count: (
         Localization(),
         _problem(draw, count, width=1, is_bounded=bool(draw.random() < 0.5)),
+    ),
+    "follow_the_leader": lambda draw, count: (
+        FollowTheLeader(_choice(draw, ("square_root", "tree", "band"))),
+        _stream(draw, count, _problem(draw, count, loss=_choice(draw, (Hinge(), Logistic())))),
+    ),
+    "online_quadratic": lambda draw, count: (
+        OnlineQuadratic(),
+        _stream(draw, count, _in_a_ball(draw, count)),
     ),
 }
 NAMES = tuple(mechanism.name for mechanism in REGISTRY)

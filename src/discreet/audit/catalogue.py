@@ -507,7 +507,8 @@ def _follow_the_leader(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Cas
     pair = _stream_pair([1.0], [1.0], labels, unit, 50)
     for factor in ("square_root", "tree", "band"):
         yield Case(f"follow the leader, {factor.replace('_', ' ')}", FollowTheLeader(factor),
-                   stream, budget, pair, effort=30.0, is_tight=False, remark=SPREAD_OUT)  # fmt: skip
+                   stream, budget, pair, effort=30.0, is_tight=False,
+                   remark=SPREAD_OUT)  # fmt: skip
 
 
 SPREAD_OUT = "what shows is spread over all answers, and scores take the answers one by one"

@@ -112,7 +112,7 @@ class FollowTheLeader(InteractiveMechanism):
     >>> stream = Stream(Problem(Logistic(), bounds, ridge=1.0), horizon=1000)
     >>> plan = FollowTheLeader().plan(stream, Budget(1.0, 1e-6), ReplaceOne())
     >>> plan.reason, round(plan.release.grid.scale, 1)
-    ('square root noise on 1,000 running sums', 15.2)
+    ('square root noise on 1,000 running sums', 15.3)
     """
 
     factor: str = "auto"
@@ -150,8 +150,6 @@ class FollowTheLeader(InteractiveMechanism):
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, Stream):
             return Verdict(False, "follow_the_leader learns from streams; state a Stream.")
-        if question.bounds.max_weight is not None:
-            return Verdict(False, "records of a stream have no weights; declare no max_weight.")
         return accepts_slopes(question.problem)
 
     def _plan(self, question: Stream, budget: Budget, unit: Unit) -> FollowTheLeaderPlan:

@@ -1,4 +1,4 @@
-"""Least squares of all records so far, from noisy running sums; proof in ``online_quadratic.md``."""
+"""Least squares of all records so far, from noisy sums; proof in ``online_quadratic.md``."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from discreet.mechanisms.streaming.open_batch import RecordMoments
 from discreet.mechanisms.streaming.prefix_calibration import PrefixRelease, calibrate_prefix
 from discreet.mechanisms.streaming.prefix_factor import ONCE
 from discreet.mechanisms.streaming.running_sums import SummingSession
+from discreet.mechanisms.sufficient_statistics import LONGEST_ROW, SHORTEST_ROW
 from discreet.mechanisms.summing.moments import Moments
 from discreet.noise import Noise
 from discreet.penalties import Indicator
@@ -32,6 +33,9 @@ from discreet.record import Tolerance
 
 MOST_COLUMNS = 1024
 """X'X is kept, and decomposed for every answer."""
+
+MOST_RECORDS = 2**22
+"""Of a batch, whose products are whole numbers up to 2**40 each."""
 
 
 class OnlineQuadraticSession(SummingSession):
@@ -122,7 +126,7 @@ class OnlineQuadratic(InteractiveMechanism):
     """Online least squares whose regret grows with the logarithm of the stream only.
 
     The squared loss is known from X'X and X'y, which do not depend on coefficients: their running
-    sums are released with correlated noise, and every answer is the exact minimiser of what they say.
+    sums are released with correlated noise, and an answer is the exact minimiser of what they say.
 
     Parameters
     ----------
@@ -141,7 +145,7 @@ class OnlineQuadratic(InteractiveMechanism):
     ...     Stream(problem, horizon=1000), Budget(1.0, 1e-6), ReplaceOne()
     ... )
     >>> plan.reason, round(plan.release.grid.scale, 1)
-    ("square root noise on 1,000 running sums of X'X and X'y", 16.1)
+    ("square root noise on 1,000 running sums of X'X and X'y", 16.2)
     """
 
     factor: str = "auto"
@@ -168,8 +172,6 @@ class OnlineQuadratic(InteractiveMechanism):
                 f"{problem.loss!r} has no finite statistics that say all; use Squared, or "
                 "follow_the_leader.",
             )
-        if question.bounds.max_weight is not None:
-            return Verdict(False, "records of a stream have no weights; declare no max_weight.")
         if not math.isfinite(domain_of(problem)):
             return Verdict(
                 False,
@@ -182,8 +184,12 @@ class OnlineQuadratic(InteractiveMechanism):
                 f"X'X of {problem.width} columns is too large to be solved for every answer: "
                 f"online_quadratic takes at most {MOST_COLUMNS}. Use follow_the_leader.",
             )
-        if not 1e-60 <= problem.row_norm <= 1e60:
+        if not SHORTEST_ROW <= problem.row_norm <= LONGEST_ROW:
             return Verdict(False, "rows this long or short cannot be squared safely; rescale them.")
+        if question.batch > MOST_RECORDS:
+            return Verdict(
+                False, f"sums of a batch fit 64 bits up to {MOST_RECORDS:,} records; use fewer."
+            )
         return YES
 
     def _plan(self, question: Stream, budget: Budget, unit: Unit) -> OnlineQuadraticPlan:

@@ -1,9 +1,9 @@
 r"""Coefficients of a banded Toeplitz factor with the least error.
 
-With c the coefficients of C and b those of B, :math:`b(x) = 1 / ((1 - x) c(x))`, the squared error of
-T running sums is :math:`\|c\|^2 \sum_j w_j b_j^2`, where :math:`w_j = (T - j)/T` for the mean over
-all steps and one for the last step, whose error is the largest. Its logarithm is minimised by a
-quasi-Newton method, in the increments of c, which stay positive, so that coefficients never grow.
+With c the coefficients of C and b those of B, :math:`b(x) = 1 / ((1 - x) c(x))`, the squared error
+of T running sums is :math:`\|c\|^2 \sum_j w_j b_j^2`, where :math:`w_j = (T - j)/T` for the mean
+over all steps and one for the last step, whose error is the largest. Its logarithm is minimised by
+a quasi-Newton method, in the drops of c, which stay positive, so that coefficients never grow.
 After many times the band b does not change any more, so only its beginning is computed. Nothing
 here touches privacy: whatever the coefficients are, their norm is what is accounted for.
 """
@@ -23,10 +23,13 @@ AIMS = ("mean", "largest")
 SETTLED = 32
 """So many times the band, and the coefficients of B have settled."""
 
-MOST_OPTIMISED = 1024
+MOST_OPTIMISED = 256
 """Longer bands are left at the square root's coefficients."""
 
-ROUNDS = 300
+ROUNDS = 150
+
+FEWER, LONG = 16, 64
+"""Of more steps than so many bands, the search begins at the optimum for a fraction of them."""
 
 
 def optimise_band(steps: int, start: Vector, aim: str) -> Vector:
@@ -50,7 +53,12 @@ def optimise_band(steps: int, start: Vector, aim: str) -> Vector:
 @lru_cache(maxsize=64)
 def _optimise(steps: int, start: tuple[float, ...], aim: str) -> Vector:
     error = _Error(steps, len(start), aim)
-    first = np.array(start)
+    known = [np.array(start)]
+    if steps > LONG * len(start):
+        known.append(_optimise(steps // FEWER, start, aim))
+    if aim == "largest":
+        known.append(_optimise(steps, start, "mean"))
+    first = min(known, key=lambda one: error.of(one)[0])
     drops = -np.diff(first, append=0.0)  # c_k is the sum of all drops from k on
     found = minimize(
         error.of_logarithms, np.log(drops), jac=True, method="L-BFGS-B",

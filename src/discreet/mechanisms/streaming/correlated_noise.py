@@ -23,8 +23,9 @@ NUMBERS_AT_ONCE = 2**20
 class CorrelatedNoise(ABC):
     """The noise of running sums; it cannot be looked at, copied or stored, only packed.
 
-    ``advance`` adds the noise of the next step to a vector in place. What is packed is all that past
-    steps have left behind; noise that was drawn ahead and not used is forgotten, and drawn afresh.
+    ``advance`` adds the noise of the next step to a vector in place. What is packed is all that
+    past steps have left behind; noise that was drawn ahead and not used is forgotten, and drawn
+    afresh.
     """
 
     def __init__(self, steps: int, width: int) -> None:
@@ -42,7 +43,7 @@ class CorrelatedNoise(ABC):
         """Add the noise of step ``taken``."""
 
     @abstractmethod
-    def _past(self) -> Array:
+    def _past(self) -> Array | Integers:
         """Return what later steps need of the noise used so far, a row for each vector."""
 
     @abstractmethod

@@ -8,7 +8,7 @@ from discreet.mechanisms.streaming.tree_factor import TreeFactor
 
 FACTORS = ("auto", "square_root", "tree", "band")
 
-USUAL_BAND, LONGEST_BAND = 32, 1024
+USUAL_BAND, LONGEST_BAND = 32, 256
 LONGEST_STREAM, MOST_NUMBERS = 2**15, 2**24
 """Steps, and numbers of noise in memory, up to which the square root is taken unasked."""
 

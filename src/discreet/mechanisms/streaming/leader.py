@@ -104,9 +104,7 @@ def usual_pull(problem: Problem, steps: int, batch: int, deviation: float) -> fl
     return max(least, (2 * records * CURVED * smooth * deviation**2 / far**2) ** (1 / 3))
 
 
-def bound_regret(
-    problem: Problem, steps: int, batch: int, deviation: float, pull: float
-) -> float:
+def bound_regret(problem: Problem, steps: int, batch: int, deviation: float, pull: float) -> float:
     """Return the bound on the expected regret over all records at a pull.
 
     Parameters

@@ -68,7 +68,7 @@ class RecordGradients(RecordSums):
         return ExactGradient(self.problem)
 
     @cached_property
-    def unit(self) -> float:  # type: ignore[override]
+    def unit(self) -> float:
         return self._sums.unit
 
     @property
@@ -116,7 +116,7 @@ class RecordMoments(RecordSums):
         return np.trunc(X * math.ldexp(1.0, ENTRY_BITS - self._exponents[0]))
 
     @cached_property
-    def unit(self) -> Vector:  # type: ignore[override]
+    def unit(self) -> Vector:
         row, label = (math.ldexp(1.0, power - ENTRY_BITS) for power in self._exponents)
         triangle = self.moments.entry_weights * (row * row / self.moments.gram_size)
         product = np.full(self.moments.width, row * label / self.moments.product_size)

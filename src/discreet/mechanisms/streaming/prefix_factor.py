@@ -1,8 +1,8 @@
 r"""Factors of running sums: which noise is added to which sum, and what one record moves.
 
-A stream has sums :math:`q_1, q_2, \dots, q_T`, one a step; what is wanted after each step is the sum
-of all so far, :math:`A q` with A the matrix of ones on and below the diagonal. A factor is a pair of
-lower triangular matrices with :math:`A = B C`. The Gaussian mechanism releases :math:`C q + z`, and
+A stream has sums :math:`q_1, q_2, \dots, q_T`, one a step; what is wanted after each step is the
+sum of all so far, :math:`A q` with A the matrix of ones on and below the diagonal. A factor is a
+pair of matrices with :math:`A = B C`. The Gaussian mechanism releases :math:`C q + z`, and
 :math:`B (C q + z) = A q + B z` are the running sums with correlated noise. One record is in one
 sum, so it moves :math:`C q` by a column of C; a running sum has the deviation of a row of B.
 """

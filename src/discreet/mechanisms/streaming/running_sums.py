@@ -61,7 +61,7 @@ class RunningSums(Sealed):
         np.rint(self._room, out=self._room)
         np.add(self._noisy, self._room, out=self._noisy, casting="unsafe")
         self._noise.advance(self._noisy)
-        return self._noisy * self._step
+        return np.asarray(self._noisy * self._step, dtype=np.float64)
 
     def pack(self) -> dict[str, Any]:
         """Return the state, which is secret, as plain numbers and arrays."""

@@ -37,7 +37,7 @@ from discreet.noise import Noise
 
 MOST_COEFFICIENT_BITS, LEAST_COEFFICIENT_BITS = 24, 8
 FINENESS = 24
-"""So many halvings of the noise's deviation are the unit of sums; running sums of streams use it."""
+"""So many halvings of the noise's deviation are the unit of sums, whatever the factor."""
 
 LIMIT = 2.0 ** (FINENESS + 6)
 """The noise of a step is smaller than this: 64 deviations, where draws end at 16."""
@@ -95,7 +95,13 @@ class ToeplitzFactor(PrefixFactor):
 
     @property
     def name(self) -> str:
-        return "square root" if self.band == self.steps else f"band of {self.band}"
+        return "square root" if self._is_root else f"band of {self.band}"
+
+    @cached_property
+    def _is_root(self) -> bool:
+        """Whether B and C are the same, but for rounding."""
+        root = square_root_coefficients(self.band)
+        return self.band == self.steps and np.array_equal(self.coefficients, root)
 
     @property
     def band(self) -> int:
@@ -173,31 +179,36 @@ class ToeplitzFactor(PrefixFactor):
         return _sum_of_squares(total)
 
     @cached_property
-    def _rows_of_b(self) -> Vector:
-        """The coefficients of B, until they do not change any more."""
+    def _squares_of_b(self) -> Vector:
+        """The squared coefficients of B, until they have settled."""
         count = min(self.steps, max(2**12, 64 * self.band))
-        if self.band == self.steps:
-            return square_root_coefficients(count)  # but for rounding; B and C are the same
-        return np.asarray(lfilter([1.0], self.coefficients, np.ones(count)))
+        if self._is_root:
+            return np.asarray(self.coefficients[:count] ** 2)
+        return np.asarray(lfilter([1.0], self.coefficients, np.ones(count)) ** 2)
+
+    @property
+    def _settled(self) -> float:
+        """What the squared coefficients of B come to in the end."""
+        return float(1 / self.coefficients.sum() ** 2)
 
     def deviations(self, count: int) -> Vector:
         """Return the norms of the first rows of B, but for rounding and stretching."""
         _checks.whole(count=count, at_least=1, at_most=self.steps)
-        known = self._rows_of_b[:count] ** 2
-        rest = np.full(count - known.size, known[-1])
-        return np.sqrt(np.cumsum(np.concatenate([known, rest])))
+        known = self._squares_of_b[:count]
+        rest = np.full(count - known.size, self._settled)
+        return np.asarray(np.sqrt(np.cumsum(np.concatenate([known, rest]))))
 
     @property
     def largest_deviation(self) -> float:
-        known = self._rows_of_b**2
-        return math.sqrt(known.sum() + (self.steps - known.size) * known[-1])
+        known = self._squares_of_b
+        return math.sqrt(known.sum() + (self.steps - known.size) * self._settled)
 
     @property
     def usual_deviation(self) -> float:
-        known = self._rows_of_b**2
+        known = self._squares_of_b
         weights = self.steps - np.arange(known.size)
         rest = self.steps - known.size
-        return math.sqrt((known @ weights + known[-1] * rest * (rest + 1) / 2) / self.steps)
+        return math.sqrt((known @ weights + self._settled * rest * (rest + 1) / 2) / self.steps)
 
     @property
     def draws_a_step(self) -> float:
@@ -220,7 +231,7 @@ def square_root(steps: int) -> ToeplitzFactor:
     --------
     >>> factor = square_root(256)
     >>> round(factor.largest_error(), 3), factor.rows_in_memory
-    (2.833, 255)
+    (2.831, 255)
     """
     _checks.whole(steps=steps, at_least=1, at_most=MOST_FULL_STEPS)
     return ToeplitzFactor(int(steps), square_root_coefficients(int(steps)))
@@ -242,7 +253,7 @@ def optimal_band(steps: int, band: int, aim: str = "mean") -> ToeplitzFactor:
     --------
     >>> factor = optimal_band(10**7, 32)
     >>> round(factor.error()), factor.rows_in_memory
-    (357, 31)
+    (396, 31)
     """
     _checks.whole(steps=steps, at_least=1, at_most=MOST_STEPS)
     _checks.whole(band=band, at_least=1, at_most=min(steps, MOST_FULL_STEPS))

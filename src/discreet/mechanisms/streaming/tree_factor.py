@@ -5,7 +5,7 @@ ones in the binary digits of t. Better than a node's own noisy sum is its weight
 estimates of its two children (Honaker), which are known when it is complete: with :math:`v_h` the
 variance of an estimate at level h, and w the weight of the node itself,
 
-.. math:: v_0 = 1, \quad v_h = w_h^2 + 2 (1 - w_h)^2 v_{h-1}, \quad w_h = 2 v_{h-1} / (1 + 2 v_{h-1}),
+.. math:: v_0 = 1, \quad v_h = w_h^2 + 2 (1 - w_h)^2 v_{h-1}, \quad w_h = 2 v_{h-1}/(1 + 2 v_{h-1}),
 
 down to one half. Weights are multiples of 2**-20 and the mean is rounded to whole numbers. Whole
 numbers can be added before rounding or afterwards, so an estimate is the sum of its steps plus
@@ -51,7 +51,7 @@ class TreeFactor(PrefixFactor):
     >>> tree.column_norm() ** 2  # nodes above a leaf
     9.0
     >>> round(tree.largest_error(), 3), tree.rows_in_memory
-    (6.129, 9)
+    (6.574, 9)
     """
 
     steps: int
@@ -156,7 +156,8 @@ class TreeNoise(CorrelatedNoise):
             drawn = self._noise.gaussian(self._at_once * self.width, self._bits)
             self._drawn, self._used = drawn.reshape(self._at_once, self.width), 0
         self._used += 1
-        return self._drawn[self._used - 1]
+        row: Integers = self._drawn[self._used - 1]
+        return row
 
     def _add(self, total: Integers) -> None:
         estimate, level = self._draw(), 0
@@ -176,7 +177,7 @@ class TreeNoise(CorrelatedNoise):
         self._estimates[level] = estimate
         total += estimate
 
-    def _past(self) -> Array:
+    def _past(self) -> Array | Integers:
         return self._estimates.copy()
 
     def _remember(self, past: Array) -> None:
