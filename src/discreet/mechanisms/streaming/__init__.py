@@ -2,25 +2,6 @@
 
 Running sums with noise that is correlated over the steps:
 
-<<<<<<< HEAD
-==================== ===============================================================================
-``prefix_factor``    what a factor of running sums is: norms of columns, deviations, noise
-``toeplitz_factor``  the square root of the matrix of running sums, and bands
-``band_optimum``     the coefficients of a band with the least error
-``tree_factor``      the binary tree
-``correlated_noise`` noise step by step: secret state, packed for a hand-over
-==================== ===============================================================================
-
-Online algorithms that one record moves little, and independent noise on their iterates:
-
-==================== ===============================================================================
-``online_algorithm`` what such an algorithm promises: how far one record moves it
-``proximal_steps``   implicit gradient steps with a certified error
-``gradient_steps``   explicit steps with a warm-up
-``noise_schedule``   how noise is dealt out over the releases
-``noisy_iterates``   the mechanism that they share
-==================== ===============================================================================
-=======
 ====================== =============================================================================
 ``prefix_factor``      what a factor of running sums is: norms of columns, deviations, noise
 ``toeplitz_factor``    the square root of the matrix of running sums, and bands
@@ -33,5 +14,15 @@ Online algorithms that one record moves little, and independent noise on their i
 ``running_sums``       batches filled and closed, and sessions that know nothing but running sums
 ``leader``             coefficients from a running sum of gradients, and the learning rate
 ====================== =============================================================================
->>>>>>> factors
+
+Online algorithms that one record moves little, and independent noise on their iterates:
+
+====================== =============================================================================
+``online_algorithm``   what such an algorithm promises: how far one record moves it
+``proximal_steps``     implicit gradient steps with a certified error
+``gradient_steps``     explicit steps with a warm-up
+``linearised_leader``  sums of gradients at released points
+``noise_schedule``     how noise is dealt out over the releases
+``noisy_iterates``     the mechanism that they share
+====================== =============================================================================
 """
