@@ -10,13 +10,14 @@ from discreet.estimators.task import Asked
 from discreet.geometry import ConvexSet
 from discreet.losses import Loss
 from discreet.mechanisms import InteractiveMechanism, mechanism_named
-from discreet.mechanisms.streaming.factor_choice import LONGEST_STREAM, MOST_NUMBERS
 from discreet.penalties import Indicator
 from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds, Problem, Stream
 
 BY_STEPS = ("private_ocp", "implicit_gradient", "gradient_ascent")
 """Mechanisms whose ridge is that of one record; those of running sums have one for the stream."""
+
+USUAL_ANSWERS = 1024
 
 BY_SUMS = ("online_quadratic", "follow_the_leader")
 
@@ -77,9 +78,12 @@ class StreamTask:
 
     @property
     def usual_batch(self) -> int:
-        """The fewest records to an answer with which the least noise can be kept in memory."""
-        answers = max(1, min(LONGEST_STREAM, MOST_NUMBERS // self.bounds.width))
-        return -(-self.horizon // answers)
+        """So many records to an answer that there are about a thousand answers.
+
+        More answers need more noise (each by a quarter, from a thousand to fifty thousand), and
+        hardly follow the stream more closely.
+        """
+        return -(-self.horizon // USUAL_ANSWERS)
 
     def _ridge_of_a_record(self) -> float:
         """Return the ridge that balances bias and noise for a convex loss: (p / T)^(1/4)."""

@@ -37,8 +37,8 @@ class LinearSVC(OnlineClassifier):
         How many records will be learnt from, at most; there is no default. A shorter stream costs
         the same.
     batch
-        After how many records there is another answer. None for the fewest with which the noise is
-        least: one, up to some 30 000 records.
+        After how many records there is another answer. None for about a thousand answers: more of
+        them need more noise, and hardly follow the stream more closely.
     columns
         What is declared about each column, as for
         :class:`~discreet.preprocessing.BoundedScaler`. None for rows of numbers.
