@@ -12,6 +12,7 @@ from discreet.geometry import ConvexSet, L2Ball
 from discreet.ledger import AbstractLedger
 from discreet.losses import Loss, Squared
 from discreet.online.learner import OnlineLearner
+from discreet.online.river_types import RiverRegressor
 from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Unit
 from discreet.questions import Bounds
@@ -20,7 +21,7 @@ FARTHEST = 2.0
 """How far typical rows can be predicted, in half ranges of the target, if no domain is declared."""
 
 
-class LinearRegression(OnlineLearner, LinearRegressorBase):
+class LinearRegression(OnlineLearner, LinearRegressorBase, RiverRegressor):
     r"""Least squares for a stream of records, differentially private.
 
     It learns from each record once, in their order, and can be asked at any time. All that it will

@@ -8,11 +8,12 @@ from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger
 from discreet.losses import Hinge, Loss
 from discreet.online.classifying import OnlineClassifier
+from discreet.online.river_types import RiverClassifier
 from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Unit
 
 
-class LinearSVC(OnlineClassifier):
+class LinearSVC(OnlineClassifier, RiverClassifier):
     r"""A linear support vector machine for a stream of records, differentially private.
 
     It learns from each record once, in their order, and can be asked at any time. All that it will
