@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from discreet.errors import DiscreetError
 from discreet.estimators.task import Asked
 from discreet.geometry import ConvexSet
-from discreet.losses import Loss
+from discreet.losses import Loss, Squared
 from discreet.mechanisms import InteractiveMechanism, mechanism_named
 from discreet.penalties import Indicator
 from discreet.privacy import Budget, Unit
@@ -74,20 +74,20 @@ class StreamTask:
             penalty=None if self.domain is None else Indicator(self.domain),
             assumed=self.assumed,
         )
-        return Stream(problem, self.horizon, self.batch or self.usual_batch)
-
-    @property
-    def usual_batch(self) -> int:
-        """So many records to an answer that there are about a thousand answers.
-
-        More answers need more noise (each by a quarter, from a thousand to fifty thousand), and
-        hardly follow the stream more closely.
-        """
-        return -(-self.horizon // USUAL_ANSWERS)
+        return Stream(problem, self.horizon, self.batch or count_usual_batch(self.horizon))
 
     def _ridge_of_a_record(self) -> float:
         """Return the ridge that balances bias and noise for a convex loss: (p / T)^(1/4)."""
         return self.usual_ridge * (self.bounds.width / self.horizon) ** 0.25
+
+
+def count_usual_batch(horizon: int) -> int:
+    """Return so many records to an answer that there are about a thousand answers.
+
+    More answers need more noise, a quarter more for fifty thousand, and hardly follow the stream
+    more closely.
+    """
+    return -(-horizon // USUAL_ANSWERS)
 
 
 def choose_for_stream(task: StreamTask, budget: Budget, unit: Unit) -> Asked:
@@ -96,6 +96,13 @@ def choose_for_stream(task: StreamTask, budget: Budget, unit: Unit) -> Asked:
         return Asked(task.state(task.mechanism.name), task.mechanism)
     if task.mechanism != "auto":
         return Asked(task.state(task.mechanism), mechanism_named(task.mechanism))
+    if isinstance(task.loss, Squared) and math.isfinite(
+        _predict_regret(task, "online_quadratic", budget, unit)
+    ):
+        why = "least squares are known from running sums: regret grows with the logarithm of records"
+        return Asked(
+            task.state("online_quadratic"), mechanism_named("online_quadratic"), reasons=(why,)
+        )
     names = BY_SUMS if task.ridge is None else (*BY_SUMS, *BY_STEPS)
     found = {name: _predict_regret(task, name, budget, unit) for name in names}
     best = min(found, key=found.__getitem__)

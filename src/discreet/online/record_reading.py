@@ -47,15 +47,18 @@ class RecordReader:
     scaler
         What encodes declared columns; None for plain numbers.
     target
-        What labels are.
+        What labels are; None if there are none.
     signs
-        The label of each class, by the class itself.
+        The label of each class, by its type and itself.
+    absent
+        What a plain feature is that a record has not.
     """
 
     names: tuple[Any, ...]
     scaler: BoundedScaler | None
-    target: LabelTarget
+    target: LabelTarget | None
     signs: dict[Any, Vector]
+    absent: float = 0.0
 
     @classmethod
     def of(cls, model: Reads) -> RecordReader:
@@ -93,14 +96,16 @@ class RecordReader:
             row = np.empty((1, len(self.names)), dtype=object)
             row[0, :] = [x.get(name) for name in self.names]
             return np.asarray(self.scaler.transform(row))
-        cells = [x.get(name, 0.0) for name in self.names]
+        cells = [x.get(name, self.absent) for name in self.names]
         try:
             return np.array([cells], dtype=np.float64) if _are_numbers(cells) else _read_all(cells)
         except OverflowError:
             return _read_all(cells)
 
-    def read_label(self, y: Any) -> Vector:
-        """Return the one label of a record."""
+    def read_label(self, y: Any) -> Vector | None:
+        """Return the one label of a record; None if there are none."""
+        if self.target is None:
+            return None
         if type(y) in (bool, int, str) and (type(y), y) in self.signs:
             return self.signs[type(y), y]
         cells = np.empty(1, dtype=object)
@@ -130,7 +135,13 @@ def _find_signs(target: LabelTarget) -> dict[Any, Vector]:
 def _list_names(model: Reads) -> tuple[Any, ...]:
     if model.features is None:
         raise InputError(UNNAMED)
-    names = tuple(model.features)
-    if not names or len(set(names)) != len(names):
-        raise InputError("features must be names, each of them once.")
-    return names
+    return list_once(features=model.features)
+
+
+def list_once(**named: Any) -> tuple[Any, ...]:
+    """Return names, refusing one that comes twice."""
+    ((what, names),) = named.items()
+    listed = tuple(names)
+    if not listed or len(set(listed)) != len(listed):
+        raise InputError(f"{what} must be names, each of them once.")
+    return listed

@@ -6,60 +6,21 @@ import os
 from pathlib import Path
 from typing import Any
 
-from discreet import _checks, _strict_json
-from discreet._value_codec import ValueCodec
+from discreet import _checks
 from discreet.errors import InputError
 from discreet.gate import resume as resume_interaction
-from discreet.geometry import SETS
 from discreet.interaction import read_note
 from discreet.ledger import AbstractLedger
-from discreet.online.learner import OnlineLearner
+from discreet.online.experts import Experts
+from discreet.online.learner_note import NO_LEARNER, read_description
 from discreet.online.linear_regression import LinearRegression
 from discreet.online.linear_svc import LinearSVC
+from discreet.online.live_estimator import LiveEstimator
 from discreet.online.logistic_regression import LogisticRegression
-from discreet.preprocessing import Category, Numeric
-from discreet.privacy import AddRemoveOne, ReplaceOne, ZeroOutOne
 
-LEARNERS: dict[str, type[OnlineLearner]] = {
-    kind.__name__: kind for kind in (LinearRegression, LinearSVC, LogisticRegression)
+LEARNERS: dict[str, type[LiveEstimator]] = {
+    kind.__name__: kind for kind in (Experts, LinearRegression, LinearSVC, LogisticRegression)
 }
-
-CODEC = ValueCodec(
-    (*SETS, Numeric, Category, AddRemoveOne, ReplaceOne, ZeroOutOne), "a saved learner"
-)
-"""What parameters of a learner may be."""
-
-NO_LEARNER = "this file holds an interaction and no learner; resume it with discreet.gate.resume."
-
-
-def describe_learner(learner: OnlineLearner) -> str:
-    """Return what is public of a learner, but for its ledger, as JSON."""
-    parameters = learner.get_params(deep=False)
-    del parameters["ledger"]
-    document = {
-        "learner": type(learner).__name__,
-        "parameters": CODEC.encode(parameters),
-        "columns": CODEC.encode(learner.known_columns()),
-    }
-    return _strict_json.dump(document)
-
-
-def read_learner(text: str) -> OnlineLearner:
-    """Return a learner as it was described, before it goes on."""
-    if not text:
-        raise InputError(NO_LEARNER)
-    document = _strict_json.parse(text, "a saved learner")
-    _strict_json.check_fields(document, {"learner", "parameters", "columns"}, "a saved learner")
-    kind = LEARNERS.get(str(document["learner"]))
-    parameters, columns = CODEC.decode(document["parameters"]), CODEC.decode(document["columns"])
-    if kind is None or not isinstance(parameters, dict) or not isinstance(columns, dict):
-        raise InputError(NO_LEARNER)
-    try:
-        learner = kind(**parameters)
-    except TypeError:
-        raise InputError("this learner was saved by another version of the library.") from None
-    learner.know_columns(columns)
-    return learner
 
 
 def resume(path: str | os.PathLike[str], *, ledger: AbstractLedger) -> Any:
@@ -74,7 +35,7 @@ def resume(path: str | os.PathLike[str], *, ledger: AbstractLedger) -> Any:
 
     Returns
     -------
-    LogisticRegression, LinearSVC or LinearRegression
+    LogisticRegression, LinearSVC, LinearRegression or Experts
         What goes on where the other one was saved.
 
     Raises
@@ -104,7 +65,13 @@ def resume(path: str | os.PathLike[str], *, ledger: AbstractLedger) -> Any:
     2
     """
     _checks.instance(AbstractLedger, ledger=ledger)
-    learner = read_learner(read_note(Path(path), ledger))
-    learner.set_params(ledger=ledger)
+    note = read_description(read_note(Path(path), ledger))
+    if note.learner not in LEARNERS:
+        raise InputError(NO_LEARNER)
+    try:
+        learner = LEARNERS[note.learner](**note.parameters, ledger=ledger)
+    except TypeError:
+        raise InputError("this learner was saved by another version of the library.") from None
+    learner.know_columns(note.columns)
     learner.take_up(resume_interaction(path, ledger=ledger))
     return learner
