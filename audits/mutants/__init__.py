@@ -16,6 +16,7 @@ from audits.mutants import (
     selection,
     sources,
     stages,
+    streams,
     sums,
     vectors,
 )
@@ -35,6 +36,7 @@ MUTANTS: tuple[Broken, ...] = (
     *selection.MUTANTS,
     *mixtures.MUTANTS,
     *vectors.MUTANTS,
+    *streams.MUTANTS,
 )
 
 SURVIVORS: tuple[Mutant, ...] = (*objective.SURVIVORS, *stages.SURVIVORS)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.data import Bounds, Interval, LabelSet
-from discreet.errors import CalibrationError, InputError, InputTypeError, NotAccepted
+from discreet.errors import CalibrationError, InputError, NotAccepted
 from discreet.geometry import L2Ball, LinfBall
 from discreet.losses import Hinge, Huber, Logistic, MarginLogistic, Pinball, SmoothedHinge, Squared
 from discreet.mechanisms import (
@@ -414,9 +414,9 @@ def test_a_mean_of_one_iterate_is_refused():
 
 
 def test_algorithms_and_schedules_are_checked():
-    with pytest.raises(InputTypeError, match="derived from OnlineAlgorithm"):
+    with pytest.raises(InputError, match="algorithm must be one of"):
         PrivateOCP(algorithm="implicit")
     with pytest.raises(InputError, match="schedule must be one of"):
         ImplicitGradient("printed")
-    plan = plan_of(PrivateOCP(algorithm=ProximalSteps), a_problem(Logistic()), 100)
+    plan = plan_of(PrivateOCP(algorithm="proximal"), a_problem(Logistic()), 100)
     assert plan.schedule == plan_of(ImplicitGradient(), a_problem(Logistic()), 100).schedule
