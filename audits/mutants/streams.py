@@ -120,7 +120,7 @@ def _with_noise(plan: Any, by: float) -> Any:
 
 
 def exponent_as_product() -> Mutant:
-    epsilon, delta, rounds = 1.0, 1e-3, 5
+    epsilon, delta, rounds = 1.0, 1e-6, 5
     claim = Guarantee(Approximate(3 * epsilon, 2 * delta), SWAP, quoted_delta=2 * delta)
     stream = _stream(rounds - 1)
     plan: Any = PrivateOCP("even", algorithm="proximal").plan(

@@ -56,7 +56,7 @@ class ExpertsPlan(InteractivePlan):
         scores = np.array(packed["scores"], dtype=np.int64)
         return ExpertsSession(self, noise, scores, int(packed["chosen"]))
 
-    def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Array:
+    def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Any:
         """Draw the experts of each round for all runs together: records do not answer draws."""
         if self.rate is None:
             return super().run_many(rows, noise, draws)
