@@ -93,7 +93,7 @@ def test_one_record_moves_the_sum_by_no_more_than_is_declared(steps, problem, un
             one = algorithm.step(one, t + 1, X[t], y[t], public[t])
             other = algorithm.step(other, t + 1, other_X[t], other_y[t], public[t])
             apart = float(np.linalg.norm(one - other))
-            assert apart <= algorithm.moved(unit)
+            assert apart <= algorithm.sensitivity(unit)
             most = max(most, apart)
     assert most > 0
 
@@ -116,7 +116,7 @@ def test_gradient_steps_without_their_warm_up_do_not_stay_near():
             sums[side] = algorithm.step(sums[side], begin, np.eye(2)[0], label, sums[side])
             sums[side] = algorithm.step(sums[side], begin + 1, slant, 0.0, sums[side])
         apart = np.linalg.norm(sums[0] - sums[1])
-        assert (apart <= algorithm.moved(SWAP)) == stays
+        assert (apart <= algorithm.sensitivity(SWAP)) == stays
     assert GradientSteps(problem, 4000).first == 1 + math.ceil(problem.row_smoothness / 0.02)
 
 

@@ -29,6 +29,7 @@ from discreet.privacy import (
     ZeroConcentrated,
 )
 from discreet.questions import ExpertStream, Question
+from discreet.record import Tolerance
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +48,11 @@ class ExpertsPlan(InteractivePlan):
             return 0.0
         low, high = self.question.limits
         return (high - low) / float(self.rate * LOSS_STEPS)
+
+    @property
+    def tolerances(self) -> tuple[Tolerance, ...]:
+        low, high = self.question.limits
+        return (Tolerance("step that losses are rounded to", (high - low) / LOSS_STEPS),)
 
     def start(self, noise: Noise) -> Session:
         scores = np.zeros(self.question.bounds.n_features, dtype=np.int64)

@@ -69,7 +69,7 @@ class NoisyIterates(InteractiveMechanism):
         schedule = NoiseSchedule(
             self.schedule,
             mu=(1 - 2e-12) / gaussian_multiplier(budget, distance=distance),
-            moved=algorithm.moved(unit) / question.problem.ridge * (1 + 1e-15),
+            moved=algorithm.sensitivity(unit) / question.problem.ridge * (1 + 1e-15),
             offset=algorithm.offset,
             first=first,
             last=question.updates,
