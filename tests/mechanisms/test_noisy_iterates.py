@@ -369,15 +369,11 @@ def test_before_the_warm_up_is_over_the_origin_is_played():
         (ImplicitGradient(), {"penalty": L1(1.0)}, "use Indicator\\(L2Ball"),
         (PrivateOCP(), {"penalty": Indicator(LinfBall(1.0))}, "use Indicator\\(L2Ball"),
         (PrivateOCP(), {"radius": 3.0}, "state a constraint as penalty"),
-        (OnlineToBatch(), {"weights": 2.0}, "declare no weights"),
+        (OnlineToBatch(), {"penalty": L1(1.0)}, "use Indicator\\(L2Ball"),
     ],
 )
 def test_what_the_proof_does_not_cover_is_refused(mechanism, change, message):
-    problem = a_problem(Logistic(), 2)
-    if "weights" in change:
-        problem = replace(problem, bounds=replace(problem.bounds, max_weight=change["weights"]))
-    else:
-        problem = replace(problem, **change)
+    problem = replace(a_problem(Logistic(), 2), **change)
     with pytest.raises(NotAccepted, match=message):
         plan_of(mechanism, problem, 100)
     with pytest.raises(NotAccepted, match="learns from a Stream"):

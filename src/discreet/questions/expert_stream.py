@@ -10,7 +10,7 @@ from discreet.errors import InputError
 from discreet.geometry import Box
 from discreet.questions.bounds import Bounds
 from discreet.questions.choices import check_columns
-from discreet.questions.stream import DeclaredStream
+from discreet.questions.declared_stream import DeclaredStream
 
 
 @dataclass(frozen=True)
