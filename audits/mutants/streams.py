@@ -26,9 +26,8 @@ from discreet.mechanisms import (
 )
 from discreet.mechanisms.sampling.choice import LOSS_STEPS
 from discreet.mechanisms.streaming.gradient_steps import GradientSteps
-from discreet.mechanisms.streaming.noise_schedule import NoiseSchedule
 from discreet.mechanisms.streaming.proximal_steps import ProximalSteps
-from discreet.noise import Grid, Noise
+from discreet.noise import Noise
 from discreet.privacy import (
     Approximate,
     Budget,
@@ -100,25 +99,6 @@ def without_ridge() -> Mutant:
     )
 
 
-class ScaledNoise(NoiseSchedule):
-    """The noise of a schedule, times a factor."""
-
-    factor = 1.0
-
-    def grid(self, release: int) -> Grid:
-        grid = super().grid(release)
-        return Grid(grid.scale * self.factor, grid.bits, grid.bound)
-
-
-def _with_noise(plan: Any, by: float) -> Any:
-    class Scaled(ScaledNoise):
-        factor = by
-
-    return replace(plan, schedule=Scaled(**{
-        name: getattr(plan.schedule, name) for name in plan.schedule.__dataclass_fields__
-    }))  # fmt: skip
-
-
 def exponent_as_product() -> Mutant:
     epsilon, delta, rounds = 1.0, 1e-6, 5
     claim = Guarantee(Approximate(3 * epsilon, 2 * delta), SWAP, quoted_delta=2 * delta)
@@ -126,9 +106,8 @@ def exponent_as_product() -> Mutant:
     plan: Any = PrivateOCP("even", algorithm="proximal").plan(
         stream, Budget(3 * epsilon, 2 * delta), SWAP
     )
-    # Sensitivities of a proximal step are over t + 1, and so is the noise.
-    printed = printed_beta(epsilon, delta, rounds, as_product=True) * plan.schedule.moved
-    ours = plan.schedule.grid(1).scale * 2
+    printed = printed_beta(epsilon, delta, rounds, as_product=True)
+    mu = math.sqrt(stream.updates) / printed  # each answer costs one over beta
     return Mutant(
         name="Algorithm 5.1 of Thakurta (2013): the exponent as a product",
         breaks="The boxes print c = log(1/2eps) log(2/delta)/(2 log T); the logarithm of the "
@@ -136,7 +115,7 @@ def exponent_as_product() -> Mutant:
         mechanism="private_ocp",
         guarantee=claim,
         pair=_turned(rounds - 1, place=0),
-        run=of_plan(_with_noise(plan, printed / ours), stream.bounds),
+        run=of_plan(replace(plan, schedule=replace(plan.schedule, mu=mu)), stream.bounds),
         original=of_plan(plan, stream.bounds),
         trials=4000,
     )
