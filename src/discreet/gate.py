@@ -36,7 +36,15 @@ from discreet.noise import Noise, RehearsalNoise, SystemNoise
 from discreet.privacy import Budget, Guarantee, NoPrivacy, Unit, unit_named
 from discreet.privacy.large_delta import question_delta
 from discreet.questions import DeclaredStream, Question
-from discreet.record import Certificate, Fact, Release, all_versions, facts_about, library_version
+from discreet.record import (
+    Certificate,
+    Fact,
+    Origin,
+    Release,
+    all_versions,
+    facts_about,
+    library_version,
+)
 
 if TYPE_CHECKING:
     from discreet.interaction import Interaction
@@ -236,7 +244,9 @@ def interact(
         _say(mechanism, plan, _guarantee_under(plan.guarantee, noise), noise, ledger),
         reason="; ".join(part for part in (plan.reason, *reasons) if part),
         purpose=purpose or mechanism.name,
-        facts=facts_about(question.bounds, unit, question.assumed, facts),
+        facts=facts_about(
+            question.bounds, unit, question.assumed, (_stream_fact(question), *facts)
+        ),
     )
     receipt = ledger.charge(said.guarantee, purpose=said.purpose)  # paid for, durably
     try:
@@ -383,6 +393,17 @@ def _say(
         noise=noise.source,
         certificate=_certificate(plan),
         versions=all_versions(),
+    )
+
+
+def _stream_fact(question: DeclaredStream) -> Fact:
+    """Return what is declared about a stream as such."""
+    answers = "each" if question.batch == 1 else f"every {question.batch:,}"
+    return Fact(
+        "stream",
+        f"at most {question.horizon:,} records, in rounds that are public; an answer after "
+        f"{answers}",
+        Origin.DECLARED,
     )
 
 

@@ -18,6 +18,9 @@ import pytest
 from scipy import sparse
 
 from discreet import Budget, Interaction, MemoryLedger, interact
+from discreet.data import parquet_rows
+from discreet.data.dense import ArraySource
+from discreet.data.source import refuse_changed
 from discreet.errors import (
     BudgetExceeded,
     EntropyError,
@@ -27,6 +30,7 @@ from discreet.errors import (
     NotAccepted,
     RehearsalWarning,
     SealedError,
+    SourceChanged,
 )
 from discreet.interaction.live import AT_ONCE
 from discreet.ledger import State
@@ -285,6 +289,41 @@ def test_no_entropy_is_said_and_ends_it(monkeypatch):
     assert caught.value.__traceback__.tb_next.tb_next.tb_next.tb_next is None
     with pytest.raises(InteractionEnded):
         live.learn(*records(1))
+
+
+def test_records_that_change_while_they_are_read_do_not_end_it(monkeypatch):
+    live, read = begin(), ArraySource.prepare
+
+    def fail(self, bounds):
+        refuse_changed()
+
+    monkeypatch.setattr(ArraySource, "prepare", fail)
+    with pytest.raises(SourceChanged, match="the interaction goes on"):
+        live.learn([[0.1, 0.2, 0.3]], [1])
+    monkeypatch.setattr(ArraySource, "prepare", read)
+    live.learn([[0.1, 0.2, 0.3]], [1])
+    assert live.n_seen == 1
+
+
+def test_stored_rows_are_a_stream_too(tmp_path):
+    X, y = records(60)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(label=y)
+    frame.to_parquet(tmp_path / "visits.parquet")
+    stored, plain = exact(), exact()
+    stored.learn(parquet_rows(tmp_path / "visits.parquet", ["a", "b", "c"], target="label"))
+    plain.learn(X, y)
+    np.testing.assert_allclose(stored.answer(), plain.answer(), atol=1e-8)
+    assert stored.n_seen == 60
+    more = exact(Stream(PROBLEM, horizon=50, batch=8))
+    with pytest.raises(InputError, match="a horizon of 50 records"):
+        more.learn(parquet_rows(tmp_path / "visits.parquet", ["a", "b", "c"], target="label"))
+    assert more.n_seen == 0
+
+
+def test_a_release_says_what_was_declared_about_the_stream():
+    made = begin().freeze()
+    (stream,) = [fact.words for fact in made.facts if fact.what == "stream"]
+    assert stream.startswith("at most 200 records, in rounds that are public")
 
 
 def test_a_rehearsal_shows_its_error(monkeypatch):

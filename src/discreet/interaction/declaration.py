@@ -103,7 +103,7 @@ class Declaration:
             type(plan).__name__,
             plan.packed_format,
             json.loads(plan.guarantee.to_json()),
-            [[one.what, one.value.hex()] for one in plan.tolerances],
+            [[one.what, float(one.value).hex()] for one in plan.tolerances],
             plan.reason,
         ]
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()
