@@ -404,6 +404,12 @@ def test_a_stream_that_is_over_before_a_record_counts_is_refused():
         GradientAscent().plan(Stream(problem, 15, batch=10), BUDGET, SWAP)
 
 
+@pytest.mark.parametrize("mechanism", [*MECHANISMS, OnlineToBatch()], ids=lambda one: one.name)
+def test_gaussian_noise_needs_a_delta(mechanism):
+    with pytest.raises(CalibrationError, match="allow a small delta"):
+        plan_of(mechanism, a_problem(Logistic(), ridge=10.0), 20, budget=Budget(1.0))
+
+
 def test_a_mean_of_one_iterate_is_refused():
     with pytest.raises(NotAccepted, match="declare a longer horizon"):
         plan_of(OnlineToBatch(), a_problem(Logistic()), 1)
