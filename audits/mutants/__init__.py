@@ -17,6 +17,7 @@ from audits.mutants import (
     selection,
     sources,
     stages,
+    streams,
     sums,
     vectors,
 )
@@ -37,6 +38,7 @@ MUTANTS: tuple[Broken, ...] = (
     *mixtures.MUTANTS,
     *vectors.MUTANTS,
     *running_sums.MUTANTS,
+    *streams.MUTANTS,
 )
 
 SURVIVORS: tuple[Mutant, ...] = (*objective.SURVIVORS, *stages.SURVIVORS)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.data import Bounds, Interval, LabelSet
-from discreet.errors import CalibrationError, InputError, InputTypeError, NotAccepted
+from discreet.errors import CalibrationError, InputError, NotAccepted
 from discreet.geometry import L2Ball, LinfBall
 from discreet.losses import Hinge, Huber, Logistic, MarginLogistic, Pinball, SmoothedHinge, Squared
 from discreet.mechanisms import (
@@ -93,7 +93,7 @@ def test_one_record_moves_the_sum_by_no_more_than_is_declared(steps, problem, un
             one = algorithm.step(one, t + 1, X[t], y[t], public[t])
             other = algorithm.step(other, t + 1, other_X[t], other_y[t], public[t])
             apart = float(np.linalg.norm(one - other))
-            assert apart <= algorithm.moved(unit)
+            assert apart <= algorithm.sensitivity(unit)
             most = max(most, apart)
     assert most > 0
 
@@ -116,7 +116,7 @@ def test_gradient_steps_without_their_warm_up_do_not_stay_near():
             sums[side] = algorithm.step(sums[side], begin, np.eye(2)[0], label, sums[side])
             sums[side] = algorithm.step(sums[side], begin + 1, slant, 0.0, sums[side])
         apart = np.linalg.norm(sums[0] - sums[1])
-        assert (apart <= algorithm.moved(SWAP)) == stays
+        assert (apart <= algorithm.sensitivity(SWAP)) == stays
     assert GradientSteps(problem, 4000).first == 1 + math.ceil(problem.row_smoothness / 0.02)
 
 
@@ -369,15 +369,11 @@ def test_before_the_warm_up_is_over_the_origin_is_played():
         (ImplicitGradient(), {"penalty": L1(1.0)}, "use Indicator\\(L2Ball"),
         (PrivateOCP(), {"penalty": Indicator(LinfBall(1.0))}, "use Indicator\\(L2Ball"),
         (PrivateOCP(), {"radius": 3.0}, "state a constraint as penalty"),
-        (OnlineToBatch(), {"weights": 2.0}, "declare no weights"),
+        (OnlineToBatch(), {"penalty": L1(1.0)}, "use Indicator\\(L2Ball"),
     ],
 )
 def test_what_the_proof_does_not_cover_is_refused(mechanism, change, message):
-    problem = a_problem(Logistic(), 2)
-    if "weights" in change:
-        problem = replace(problem, bounds=replace(problem.bounds, max_weight=change["weights"]))
-    else:
-        problem = replace(problem, **change)
+    problem = replace(a_problem(Logistic(), 2), **change)
     with pytest.raises(NotAccepted, match=message):
         plan_of(mechanism, problem, 100)
     with pytest.raises(NotAccepted, match="learns from a Stream"):
@@ -408,15 +404,21 @@ def test_a_stream_that_is_over_before_a_record_counts_is_refused():
         GradientAscent().plan(Stream(problem, 15, batch=10), BUDGET, SWAP)
 
 
+@pytest.mark.parametrize("mechanism", [*MECHANISMS, OnlineToBatch()], ids=lambda one: one.name)
+def test_gaussian_noise_needs_a_delta(mechanism):
+    with pytest.raises(CalibrationError, match="allow a small delta"):
+        plan_of(mechanism, a_problem(Logistic(), ridge=10.0), 20, budget=Budget(1.0))
+
+
 def test_a_mean_of_one_iterate_is_refused():
     with pytest.raises(NotAccepted, match="declare a longer horizon"):
         plan_of(OnlineToBatch(), a_problem(Logistic()), 1)
 
 
 def test_algorithms_and_schedules_are_checked():
-    with pytest.raises(InputTypeError, match="derived from OnlineAlgorithm"):
+    with pytest.raises(InputError, match="algorithm must be one of"):
         PrivateOCP(algorithm="implicit")
     with pytest.raises(InputError, match="schedule must be one of"):
         ImplicitGradient("printed")
-    plan = plan_of(PrivateOCP(algorithm=ProximalSteps), a_problem(Logistic()), 100)
+    plan = plan_of(PrivateOCP(algorithm="proximal"), a_problem(Logistic()), 100)
     assert plan.schedule == plan_of(ImplicitGradient(), a_problem(Logistic()), 100).schedule

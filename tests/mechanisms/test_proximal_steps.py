@@ -14,8 +14,8 @@ from mpmath import mpf
 from discreet.data import Bounds, Interval, LabelSet
 from discreet.geometry import L2Ball
 from discreet.losses import Hinge, Huber, Logistic, Pinball, SmoothedHinge, Squared
-from discreet.mechanisms.streaming.implicit_slope import implicit_slope
 from discreet.mechanisms.streaming.proximal_steps import STOPPING, ProximalSteps
+from discreet.mechanisms.streaming.slope_bracket import implicit_slope
 from discreet.penalties import Indicator
 from discreet.privacy import ReplaceOne
 from discreet.questions import Problem
@@ -149,7 +149,7 @@ def test_what_stopping_early_may_add_is_a_public_share_of_a_record():
     assert algorithm.tolerance * 10_000 == STOPPING
     steep = algorithm.problem.row_lipschitz
     assert STOPPING * steep < algorithm.error < (STOPPING + 1e-6) * steep
-    assert algorithm.moved(ReplaceOne()) >= 2 * steep + 2 * algorithm.error
+    assert algorithm.sensitivity(ReplaceOne()) >= 2 * steep + 2 * algorithm.error
 
 
 @pytest.mark.parametrize("size", [0.0, 5e-324, 1e-200, 1e-19, 1e-17, 1e-8])

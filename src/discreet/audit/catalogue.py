@@ -23,9 +23,12 @@ from discreet.mechanisms import (
     REGISTRY,
     AdaptiveRidge,
     EachAgainstTheRest,
+    Experts,
     ExponentialSampling,
     FollowTheLeader,
     GaussianSum,
+    GradientAscent,
+    ImplicitGradient,
     LaplaceSum,
     Localization,
     Mechanism,
@@ -33,9 +36,11 @@ from discreet.mechanisms import (
     NoisyHistogram,
     ObjectivePerturbation,
     OnlineQuadratic,
+    OnlineToBatch,
     OutputPerturbation,
     Plan,
     PrivateCount,
+    PrivateOCP,
     PrivateStandardisation,
     SandwichMoments,
     SimplexSampling,
@@ -51,6 +56,7 @@ from discreet.privacy import AddRemoveOne, Budget, NoPrivacy, Unit, ZeroOutOne, 
 from discreet.questions import (
     CellCounts,
     ColumnQuantiles,
+    ExpertStream,
     Question,
     RowCount,
     SeveralOutputs,
@@ -524,6 +530,54 @@ def _online_quadratic(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case
                )  # fmt: skip
 
 
+def _steep_stream(rounds: int) -> Stream:
+    """Rounds of a loss whose slope is at its bound wherever iterates can be."""
+    return Stream(_steep(), horizon=rounds)
+
+
+def _early_pair(unit: Unit, rounds: int, place: int = 0) -> Pair:
+    """Empty records but an early one: there or not, or of one class or the other."""
+    X, y = np.zeros((rounds, 1)), np.ones(rounds)
+    X[place] = 1.0
+    if isinstance(unit, ZeroOutOne):
+        return Pair((np.zeros((rounds, 1)), y), (X, y), unit)
+    return Pair((X, y), (X, np.where(np.arange(rounds) == place, -1.0, y)), unit)
+
+
+def _private_ocp(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    for schedule in ("regret", "even"):
+        yield Case(f"private online convex programming, {schedule}", PrivateOCP(schedule),
+                   _steep_stream(4), budget, _early_pair(unit, 4), effort=20.0)  # fmt: skip
+
+
+def _implicit_gradient(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    yield Case("implicit gradient", ImplicitGradient(), _steep_stream(4), budget,
+               _early_pair(unit, 4), effort=6.0)  # fmt: skip
+
+
+def _gradient_ascent(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    # The first record is passed over: of a straight loss that is all of the warm-up.
+    yield Case("gradient ascent", GradientAscent(), _steep_stream(4), budget,
+               _early_pair(unit, 4, place=1), effort=6.0)  # fmt: skip
+
+
+def _online_to_batch(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    yield Case("online to batch", OnlineToBatch(), _steep_stream(20), budget,
+               _early_pair(unit, 20))  # fmt: skip
+
+
+def _experts(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    # Draws in a row from equal odds, which one record tilts for good.
+    rounds = 20
+    question = ExpertStream(Bounds(Box([0.0, 0.0], [1.0, 1.0]), 2), horizon=rounds)
+    first, second = np.full((rounds, 2), 0.5), np.full((rounds, 2), 0.5)
+    first[0] = [1.0, 0.0]
+    if not isinstance(unit, ZeroOutOne):
+        second[0] = [0.0, 1.0]
+    yield Case("experts", Experts(), question, budget, Pair(first, second, unit), effort=2.0,
+               remark="zCDP accounts a little more than the law of the draws")  # fmt: skip
+
+
 _MAKERS: dict[str, Maker] = {
     "gaussian_sum": _gaussian_sum,
     "laplace_sum": _laplace_sum,
@@ -543,4 +597,9 @@ _MAKERS: dict[str, Maker] = {
     "localization": _localization,
     "follow_the_leader": _follow_the_leader,
     "online_quadratic": _online_quadratic,
+    "private_ocp": _private_ocp,
+    "implicit_gradient": _implicit_gradient,
+    "gradient_ascent": _gradient_ascent,
+    "online_to_batch": _online_to_batch,
+    "experts": _experts,
 }

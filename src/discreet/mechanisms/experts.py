@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from discreet._types import Array, Integers, Vector
+from discreet.data import OpenRows
 from discreet.mechanisms.base import YES, Verdict, public_facts
 from discreet.mechanisms.interactive import InteractiveMechanism, InteractivePlan, Packed, Session
 from discreet.mechanisms.sampling.choice import LOSS_STEPS, nearest_step
@@ -28,6 +29,7 @@ from discreet.privacy import (
     ZeroConcentrated,
 )
 from discreet.questions import ExpertStream, Question
+from discreet.record import Tolerance
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +49,11 @@ class ExpertsPlan(InteractivePlan):
         low, high = self.question.limits
         return (high - low) / float(self.rate * LOSS_STEPS)
 
+    @property
+    def tolerances(self) -> tuple[Tolerance, ...]:
+        low, high = self.question.limits
+        return (Tolerance("step that losses are rounded to", (high - low) / LOSS_STEPS),)
+
     def start(self, noise: Noise) -> Session:
         scores = np.zeros(self.question.bounds.n_features, dtype=np.int64)
         return ExpertsSession(self, noise, scores, self.choose(scores, noise))
@@ -54,6 +61,19 @@ class ExpertsPlan(InteractivePlan):
     def _unpack(self, packed: Mapping[str, Any], noise: Noise) -> Session:
         scores = np.array(packed["scores"], dtype=np.int64)
         return ExpertsSession(self, noise, scores, int(packed["chosen"]))
+
+    def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Any:
+        """Draw the experts of each round for all runs together: records do not answer draws."""
+        if self.rate is None:
+            return super().run_many(rows, noise, draws)
+        scores = np.zeros(self.question.bounds.n_features, dtype=np.int64)
+        rounds = []
+        for X, _ in rows.stretches(self.question.batch):
+            scores = scores + self.score(X).sum(axis=0)
+            if len(X) == self.question.batch:
+                ahead = scores - scores.min()
+                rounds.append(noise.candidates(np.ones_like(scores), ahead, self.rate, draws)[0])
+        return np.array(rounds, dtype=np.int64).reshape(len(rounds), draws).T
 
     def score(self, X: Array) -> Integers:
         """Return the losses of records in whole steps, each by itself."""
@@ -91,6 +111,7 @@ class ExpertsSession(Session):
         return {"scores": self._scores, "chosen": self._chosen}
 
 
+@dataclass(frozen=True)
 class Experts(InteractiveMechanism):
     """Entropic follow the regularised leader: experts with small losses so far are likely.
 

@@ -142,7 +142,7 @@ def harmonic(count: int) -> float:
 def mean_sensitivity(steps: ProximalSteps, unit: Unit) -> float:
     """Bound how far one record moves the mean of all iterates."""
     rounds, ridge = steps.horizon, steps.problem.ridge
-    return steps.moved(unit) / ridge * (harmonic(rounds) - 1) / rounds * (1 + 1e-12)
+    return steps.sensitivity(unit) / ridge * (harmonic(rounds) - 1) / rounds * (1 + 1e-12)
 
 
 def adding_error(steps: ProximalSteps) -> float:

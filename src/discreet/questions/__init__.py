@@ -4,8 +4,8 @@ from discreet.questions.base import Question
 from discreet.questions.bounds import Bounds, Interval, Labels, LabelSet
 from discreet.questions.cell_counts import CellCounts
 from discreet.questions.choices import BestThreshold, ColumnQuantiles, LeastLoss
-from discreet.questions.expert_stream import ExpertStream
 from discreet.questions.declared_stream import DeclaredStream, Stream
+from discreet.questions.expert_stream import ExpertStream
 from discreet.questions.locations import ColumnLocations
 from discreet.questions.mixture import Mixture
 from discreet.questions.problem import Problem

@@ -16,7 +16,7 @@ from discreet import _checks
 from discreet._types import Array, Integers, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError, PrivacyError
-from discreet.mechanisms.base import Verdict, grid_tolerances, public_facts
+from discreet.mechanisms.base import YES, Verdict, grid_tolerances, public_facts
 from discreet.mechanisms.interactive import InteractiveMechanism, InteractivePlan, Packed, Session
 from discreet.mechanisms.streaming.noise_schedule import SCHEDULES, NoiseSchedule
 from discreet.mechanisms.streaming.online_algorithm import OnlineAlgorithm
@@ -69,7 +69,7 @@ class NoisyIterates(InteractiveMechanism):
         schedule = NoiseSchedule(
             self.schedule,
             mu=(1 - 2e-12) / gaussian_multiplier(budget, distance=distance),
-            moved=algorithm.moved(unit) / question.problem.ridge * (1 + 1e-15),
+            moved=algorithm.sensitivity(unit) / question.problem.ridge * (1 + 1e-15),
             offset=algorithm.offset,
             first=first,
             last=question.updates,
@@ -205,12 +205,10 @@ class IterateSession(Session):
 
 
 def accepts_stream(name: str, question: Question) -> Verdict:
-    """Say whether a question is a stream of plain records of a learning problem."""
+    """Say whether a question is a stream of records of a learning problem."""
     if not isinstance(question, Stream):
         return Verdict(False, f"{name} learns from a Stream; use noisy_gradient for a table.")
-    if question.problem.bounds.max_weight is not None:
-        return Verdict(False, "records of a stream count once each; declare no weights.")
-    return Verdict(True)
+    return YES
 
 
 def drawn_ahead(width: int) -> int:

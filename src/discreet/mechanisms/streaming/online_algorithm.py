@@ -109,7 +109,7 @@ class OnlineAlgorithm(ABC):
         """Return what a sum is divided by after so many records."""
         return self.problem.ridge * (seen + self.offset)
 
-    def moved(self, unit: Unit) -> float:
+    def sensitivity(self, unit: Unit) -> float:
         """Bound how far one record moves the sum, as it is computed."""
         return (unit.spread(self.problem.row_lipschitz) + 2 * self.error) * (1 + 1e-14)
 

@@ -19,13 +19,13 @@ from discreet._types import Vector
 from discreet.geometry.limits import UNIT
 from discreet.losses import Hinge, Pinball
 from discreet.mechanisms.base import Verdict
-from discreet.mechanisms.streaming.implicit_slope import implicit_slope
 from discreet.mechanisms.streaming.online_algorithm import (
     SLOPE_ERROR,
     OnlineAlgorithm,
     accepts_domain,
     subtract,
 )
+from discreet.mechanisms.streaming.slope_bracket import implicit_slope
 from discreet.questions.problem import Problem
 
 STOPPING = 2.0**-12
