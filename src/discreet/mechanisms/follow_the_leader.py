@@ -13,7 +13,7 @@ from discreet.errors import InputError
 from discreet.mechanisms.base import Verdict, accepts_slopes, grid_tolerances, public_facts
 from discreet.mechanisms.interactive import InteractiveMechanism, InteractivePlan, Session
 from discreet.mechanisms.streaming.factor_choice import FACTORS, choose_factor
-from discreet.mechanisms.streaming.leader import Leader, best_pull, bound_regret
+from discreet.mechanisms.streaming.leader import Leader, bound_regret, usual_pull
 from discreet.mechanisms.streaming.open_batch import RecordGradients
 from discreet.mechanisms.streaming.prefix_calibration import PrefixRelease, calibrate_prefix
 from discreet.mechanisms.streaming.prefix_factor import Participation
@@ -95,8 +95,8 @@ class FollowTheLeader(InteractiveMechanism):
         How many steps the noise of a band reaches; None for 32, or for the separation if records
         come several times. Only with ``"band"``.
     learning_rate
-        How far a sum of gradients moves the coefficients; None for the rate whose bound on regret
-        is least.
+        How far a sum of gradients moves the coefficients; None for ten times the rate whose bound
+        on regret is least.
     participations
         How often the record that is protected may come.
     separation
@@ -183,4 +183,4 @@ class FollowTheLeader(InteractiveMechanism):
     def _pull(self, problem: Problem, updates: int, batch: int, deviation: float) -> float:
         if self.learning_rate is not None:
             return 1 / float(self.learning_rate)
-        return best_pull(problem, updates, batch, deviation)
+        return usual_pull(problem, updates, batch, deviation)

@@ -54,6 +54,25 @@ class Leader:
         return point if penalty is None else penalty.prox(point, step)
 
 
+BOLDNESS = 10.0
+"""How much larger than the rate of the least bound the usual learning rate is.
+
+The bound lets gradients be as long as they may be and noise always point the wrong way. Of 1, 3,
+10, 30 and 100 ten was best on elec2 and adult at epsilon 1; it changes accuracy alone.
+"""
+
+
+def usual_pull(problem: Problem, steps: int, batch: int, deviation: float) -> float:
+    """Return the pull towards the origin that is taken if nobody says.
+
+    Parameters
+    ----------
+    problem, steps, batch, deviation
+        As for :func:`best_pull`.
+    """
+    return best_pull(problem, steps, batch, deviation) / BOLDNESS
+
+
 def best_pull(problem: Problem, steps: int, batch: int, deviation: float) -> float:
     r"""Return the pull towards the origin for which the bound on regret is least.
 
