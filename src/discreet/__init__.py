@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from discreet.gate import rehearse as rehearse
     from discreet.gate import release as release
     from discreet.inspection import check as check
+    from discreet.interaction import Interaction as Interaction
     from discreet.ledger import Ledger as Ledger
     from discreet.ledger import MemoryLedger as MemoryLedger
     from discreet.linear_model import LinearClassifier as LinearClassifier
@@ -56,6 +57,7 @@ _HOMES = {
     "ExponentialSampling": "mechanisms",
     "GaussianSum": "mechanisms",
     "Guarantee": "privacy",
+    "Interaction": "interaction",
     "Interval": "questions",
     "LabelSet": "questions",
     "LaplaceSum": "mechanisms",

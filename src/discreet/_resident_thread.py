@@ -8,6 +8,7 @@ the call ends by itself.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections.abc import Callable
@@ -29,6 +30,7 @@ class _Worker:
     def __init__(self) -> None:
         self._work: Callable[[], Any] | None = None
         self._answer: Any = None
+        self._begun = threading.Lock()  # of the present call: taken by the work, or who gives it up
         self._is_over = self._is_left = False
         self._go, self._done = threading.Lock(), threading.Lock()
         self._go.acquire()
@@ -45,23 +47,25 @@ class _Worker:
         raise NoThread("no thread could be started for the private part; nothing was read.")
 
     def _run(self) -> None:
-        with quiet():
-            while not self._is_left:
-                if self._go.acquire(timeout=IDLE):
-                    self._do()
-                elif self._retire():
-                    return
+        while not self._is_left:
+            if self._go.acquire(timeout=IDLE):
+                self._do()
+            elif self._retire():
+                return
 
     def _do(self) -> None:
         work, self._work = self._work, None
         try:
-            self._answer = work() if work is not None else None
+            if work is not None and self._begun.acquire(blocking=False):
+                with quiet():
+                    self._answer = work()
         except BaseException:
-            self._answer = None  # nothing of it is for anybody else
+            pass  # nothing of it is for anybody else
         finally:
             del work
             self._is_over = True
-            self._done.release()
+            with contextlib.suppress(RuntimeError):  # the last caller did not wait for it
+                self._done.release()
 
     def _retire(self) -> bool:
         """Say whether nobody will give this thread work any more."""
@@ -72,6 +76,7 @@ class _Worker:
         return True
 
     def call(self, work: Callable[[], Any], interrupt: Callable[[], Any] | None) -> Any:
+        begun = self._begun = threading.Lock()
         self._work, self._is_over = work, False
         try:
             self._go.release()
@@ -80,7 +85,8 @@ class _Worker:
             self._is_left = True  # it ends after this call
             if interrupt is not None:
                 interrupt()
-            self._wait()  # who interrupts this as well leaves the call to end by itself
+            if not begun.acquire(blocking=False):  # otherwise it never will
+                self._wait()  # who interrupts this as well leaves the call to end by itself
             raise
         answer, self._answer = self._answer, None
         return answer

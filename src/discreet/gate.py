@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet import _checks
 from discreet._own_thread import NoThread, Stoppable, run_in_own_thread
@@ -30,16 +30,24 @@ from discreet.errors import (
     ReleaseFailed,
     SourceChanged,
 )
-from discreet.interaction import Interaction
-from discreet.interaction.declaration import Declaration
-from discreet.interaction.taking_up import take_up
 from discreet.ledger import NOT_DURABLE, AbstractLedger, NoLedger, Receipt, State
 from discreet.mechanisms import InteractiveMechanism, Mechanism, Plan
 from discreet.noise import Noise, RehearsalNoise, SystemNoise
 from discreet.privacy import Budget, Guarantee, NoPrivacy, Unit, unit_named
 from discreet.privacy.large_delta import question_delta
 from discreet.questions import DeclaredStream, Question
-from discreet.record import Certificate, Fact, Release, all_versions, facts_about, library_version
+from discreet.record import (
+    Certificate,
+    Fact,
+    Origin,
+    Release,
+    all_versions,
+    facts_about,
+    library_version,
+)
+
+if TYPE_CHECKING:
+    from discreet.interaction import Interaction
 
 __all__ = ["interact", "rehearse", "release", "resume"]
 
@@ -204,7 +212,24 @@ def interact(
         The delta is above 1e-4, so that the promise may be empty; nothing was charged.
     RehearsalWarning
         The noise can be repeated, so that nothing is promised.
+
+    Examples
+    --------
+    >>> from discreet.data import Bounds
+    >>> from discreet.geometry import L2Ball
+    >>> from discreet.losses import Logistic
+    >>> from discreet.mechanisms import GaussianSum
+    >>> from discreet.questions import LabelSet, Problem, Stream
+    >>> bounds = Bounds(L2Ball(1.0), n_features=3, labels=LabelSet([-1, 1]))
+    >>> stream = Stream(Problem(Logistic(), bounds, ridge=1.0), horizon=1000)
+    >>> interact(GaussianSum(), stream, budget=Budget(1.0, 1e-6))  # which answers once
+    Traceback (most recent call last):
+        ...
+    discreet.errors.InputTypeError: mechanism must be a InteractiveMechanism; got ...
     """
+    from discreet.interaction.declaration import Declaration  # slow to import
+    from discreet.interaction.live import Interaction
+
     noise = SystemNoise() if noise is None else noise
     ledger = NoLedger() if ledger is None else ledger
     _checks.instance(InteractiveMechanism, mechanism=mechanism)
@@ -219,7 +244,9 @@ def interact(
         _say(mechanism, plan, _guarantee_under(plan.guarantee, noise), noise, ledger),
         reason="; ".join(part for part in (plan.reason, *reasons) if part),
         purpose=purpose or mechanism.name,
-        facts=facts_about(question.bounds, unit, question.assumed, facts),
+        facts=facts_about(
+            question.bounds, unit, question.assumed, (_stream_fact(question), *facts)
+        ),
     )
     receipt = ledger.charge(said.guarantee, purpose=said.purpose)  # paid for, durably
     try:
@@ -262,7 +289,17 @@ def resume(path: str | os.PathLike[str], *, ledger: AbstractLedger) -> Interacti
         The ledger is another one, others may read the file, or this version plans otherwise.
     InputError
         The file is no saved interaction, or damaged; nothing was taken up.
+
+    Examples
+    --------
+    >>> from discreet.ledger import MemoryLedger
+    >>> resume("visits.state", ledger=MemoryLedger(Budget(1.0, 1e-6), "zero_out"))
+    Traceback (most recent call last):
+        ...
+    discreet.errors.PrivacyError: only a ledger that outlives its process can see to it that ...
     """
+    from discreet.interaction.taking_up import take_up  # slow to import
+
     _checks.instance(AbstractLedger, ledger=ledger)
     if not ledger.is_durable:
         raise PrivacyError(NOT_DURABLE)
@@ -356,6 +393,17 @@ def _say(
         noise=noise.source,
         certificate=_certificate(plan),
         versions=all_versions(),
+    )
+
+
+def _stream_fact(question: DeclaredStream) -> Fact:
+    """Return what is declared about a stream as such."""
+    answers = "each" if question.batch == 1 else f"every {question.batch:,}"
+    return Fact(
+        "stream",
+        f"at most {question.horizon:,} records, in rounds that are public; an answer after "
+        f"{answers}",
+        Origin.DECLARED,
     )
 
 

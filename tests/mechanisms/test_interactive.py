@@ -8,28 +8,14 @@ import pickle
 import numpy as np
 import pytest
 
-from discreet import Budget, Rows, interact, release
-from discreet.data import Bounds, LabelSet
+from discreet import Rows, release
 from discreet.errors import InputError, NotAccepted, PrivacyError, SealedError
-from discreet.geometry import L2Ball
-from discreet.losses import Logistic
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, ReplaceOne, ZeroOutOne
-from discreet.questions import Problem, Stream
+from discreet.questions import Stream
 from support.batch_sums import BatchSums
 from support.opened import open_rows
-
-BOUNDS = Bounds(L2Ball(1.0), 3, labels=LabelSet([-1, 1]), intercept=0.5)
-PROBLEM = Problem(Logistic(), BOUNDS, ridge=1.0)
-STREAM = Stream(PROBLEM, horizon=200, batch=8)
-BUDGET = Budget(1.0, 1e-6)
-
-
-def records(count, seed=0):
-    generator = np.random.default_rng(seed)
-    X = generator.standard_normal((count, 3)) * 3
-    X[::17, 1] = np.nan
-    return X, generator.choice([-1.0, 1.0, 5.0], count)
+from support.streams import BUDGET, PROBLEM, STREAM, records
 
 
 def plan(stream=STREAM, unit="replace"):
@@ -119,17 +105,3 @@ def test_adding_and_removing_records_is_not_covered_by_streams():
 def test_a_stream_checks_its_declaration(change, message):
     with pytest.raises((InputError, TypeError), match=message):
         Stream(PROBLEM, **{"horizon": 200, **change})
-
-
-def test_an_interaction_learns_answers_and_is_frozen():
-    X, y = records(200)
-    live = interact(BatchSums(), STREAM, budget=BUDGET, unit="zero_out")
-    assert live.n_seen == 0
-    live.learn(X[:50], y[:50])
-    for x, label in zip(X[50:60], y[50:60], strict=True):
-        live.learn([x], [label])
-    assert live.n_seen == 60
-    frozen = live.freeze()
-    assert frozen.value.shape == (4,)
-    assert frozen.is_private
-    assert frozen.mechanism == "batch_sums"

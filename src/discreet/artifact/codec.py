@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from discreet._value_codec import ValueCodec, decode_array, encode_array
+from discreet._value_codec import ValueCodec
 from discreet.geometry import SETS
 from discreet.losses import LOSSES
 from discreet.preprocessing import Category, Numeric
 from discreet.privacy import AddRemoveOne, ReplaceOne, ZeroOutOne
-
-__all__ = ["VALUES", "decode", "decode_array", "encode", "encode_array"]
 
 _UNITS: tuple[type[Any], ...] = (AddRemoveOne, ReplaceOne, ZeroOutOne)
 _CODEC = ValueCodec((*SETS, *LOSSES, Category, Numeric, *_UNITS), "an artifact")

@@ -18,8 +18,9 @@ from sklearn.base import BaseEstimator
 
 from discreet import _strict_json
 from discreet._types import Json
+from discreet._value_codec import decode_array, encode_array
 from discreet.artifact import npz_file
-from discreet.artifact.codec import decode, decode_array, encode, encode_array
+from discreet.artifact.codec import decode, encode
 from discreet.artifact.models import (
     NOT_STORED,
     ModelKind,

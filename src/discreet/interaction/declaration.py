@@ -12,6 +12,7 @@ from discreet.errors import DiscreetError, InputError
 from discreet.geometry import SETS
 from discreet.losses import LOSSES
 from discreet.mechanisms import REGISTRY, InteractiveMechanism, InteractivePlan
+from discreet.mechanisms.doubling_epochs import DoublingEpochs
 from discreet.penalties import PENALTIES
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne, Unit, ZeroOutOne
 from discreet.questions import QUESTIONS, Bounds, DeclaredStream, Interval, LabelSet
@@ -23,6 +24,7 @@ CODEC = ValueCodec(
         *PENALTIES,
         *QUESTIONS,
         *(type(mechanism) for mechanism in REGISTRY),
+        DoublingEpochs,
         *(Bounds, Interval, LabelSet, Budget, AddRemoveOne, ReplaceOne, ZeroOutOne),
     ),
     "a saved interaction",
@@ -101,7 +103,7 @@ class Declaration:
             type(plan).__name__,
             plan.packed_format,
             json.loads(plan.guarantee.to_json()),
-            [[one.what, one.value.hex()] for one in plan.tolerances],
+            [[one.what, float(one.value).hex()] for one in plan.tolerances],
             plan.reason,
         ]
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()

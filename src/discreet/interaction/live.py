@@ -8,7 +8,8 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,7 @@ import numpy as np
 from discreet import _checks
 from discreet._resident_thread import call_privately
 from discreet._sealed import Sealed
+from discreet._types import Array, Vector
 from discreet.data.records import (
     Given,
     accept_records,
@@ -54,6 +56,13 @@ FAILED = (
 FROZEN = "this interaction is frozen: it answers, and learns no more."
 
 SAVED = "this interaction was saved and goes on where it is resumed; here it has ended."
+
+UNPACKED = "the state could not be packed, and was not saved; the interaction goes on."
+
+CHANGED = (
+    "the records changed or could not be read; n_seen says how many were learnt from, and the "
+    "interaction goes on."
+)
 
 GONE = "this interaction was saved and taken up elsewhere; here it has ended."
 
@@ -343,17 +352,35 @@ def _learn(held: _Held, given: Given, with_answer: bool, stopped: list[bool]) ->
         return Outcome(stopped=InputError(beyond(bounds.max_rows)))
     if refusal := _open(held):
         return Outcome(stopped=refusal)
-    ready = prepare_records(given, bounds)
-    if isinstance(ready, Prepared) and ready.count > left:
-        return Outcome(stopped=InputError(beyond(bounds.max_rows)))
-    for X, y in clip_records(ready, bounds, AT_ONCE):
-        session.learn(X, y)
+    try:
+        ready = prepare_records(given, bounds)
+    except SourceChanged:
+        return Outcome(stopped=SourceChanged(CHANGED))
+    with contextlib.closing(ready) if isinstance(ready, Prepared) else contextlib.nullcontext():
+        if isinstance(ready, Prepared) and ready.count > left:
+            return Outcome(stopped=InputError(beyond(bounds.max_rows)))
+        return _learn_in_turn(held, session, clip_records(ready, bounds, AT_ONCE), stopped) or (
+            _answer(held) if with_answer else _DONE
+        )
+
+
+def _learn_in_turn(
+    held: _Held,
+    session: Session,
+    blocks: Iterator[tuple[Array, Vector | None]],
+    stopped: list[bool],
+) -> Outcome | None:
+    """Learn from blocks of records until somebody stops it; return what to say, if anything."""
+    while not stopped:  # whoever gave the records does not wait for the rest
+        try:
+            block = next(blocks, None)
+        except SourceChanged:
+            return Outcome(stopped=SourceChanged(CHANGED))
+        if block is None:
+            break
+        session.learn(*block)
         held.show(with_answer=False)
-        if stopped:  # whoever gave the records does not wait for the rest
-            return _DONE
-    if with_answer:
-        held.show(with_answer=True)
-    return _DONE
+    return None
 
 
 def _answer(held: _Held) -> Outcome:
@@ -385,6 +412,8 @@ def _save(held: _Held, target: Path) -> Outcome:
         token = write_state(target, held.declared, held.said, held.receipt, held.session.pack())
     except (OSError, DiscreetError) as error:  # nothing has happened
         return Outcome(stopped=without_frames(error))
+    except Exception:  # nor here: to pack a state does not change it
+        return Outcome(stopped=PrivacyError(UNPACKED))
     held.saved_at = target
     try:
         held.receipt.issuer.hand_over(held.receipt, token)

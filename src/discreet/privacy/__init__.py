@@ -3,7 +3,7 @@
 from discreet.privacy.bounded_range import BoundedRange
 from discreet.privacy.budget import Budget
 from discreet.privacy.calibration import calibrate, calibrate_from, gaussian_multiplier
-from discreet.privacy.combined import Composition, Minimum, compose
+from discreet.privacy.combined import Composition, Maximum, Minimum, compose, worst_of
 from discreet.privacy.concentrated import ORDERS, Renyi, ZeroConcentrated
 from discreet.privacy.fixed_batch import FixedBatchGaussian
 from discreet.privacy.gaussian import Gaussian
@@ -37,6 +37,7 @@ __all__ = [
     "Gaussian",
     "Guarantee",
     "Laplace",
+    "Maximum",
     "Minimum",
     "NoPrivacy",
     "Profile",
@@ -58,4 +59,5 @@ __all__ = [
     "profile_from_json",
     "unit_named",
     "within",
+    "worst_of",
 ]

@@ -4,13 +4,13 @@ from discreet.questions.base import Question
 from discreet.questions.bounds import Bounds, Interval, Labels, LabelSet
 from discreet.questions.cell_counts import CellCounts
 from discreet.questions.choices import BestThreshold, ColumnQuantiles, LeastLoss
+from discreet.questions.declared_stream import DeclaredStream, Stream
 from discreet.questions.locations import ColumnLocations
 from discreet.questions.mixture import Mixture
 from discreet.questions.problem import Problem
 from discreet.questions.several_classes import OneVsRest, Softmax
 from discreet.questions.several_outputs import SeveralOutputs
 from discreet.questions.spatial_median import SpatialMedian
-from discreet.questions.stream import DeclaredStream, Stream
 from discreet.questions.sums import RowCount, VectorMean, VectorSum
 from discreet.questions.vector_problem import VectorProblem
 
