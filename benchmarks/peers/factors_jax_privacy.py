@@ -52,8 +52,9 @@ def errors_of(strategy) -> tuple[float, float]:
 
 def compare_square_roots() -> None:
     import numpy as np
-    from discreet.mechanisms.streaming.toeplitz_factor import square_root
     from jax_privacy.matrix_factorization import toeplitz
+
+    from discreet.mechanisms.streaming.toeplitz_factor import square_root
 
     print("square root: largest error, ours as meant / JAX-Privacy / relative difference / as used")
     for steps in LENGTHS:
@@ -70,8 +71,9 @@ def compare_square_roots() -> None:
 
 def compare_bands(is_free: bool) -> None:
     import jax.numpy as jnp
-    from discreet.mechanisms.streaming.toeplitz_factor import optimal_band
     from jax_privacy.matrix_factorization import banded, toeplitz
+
+    from discreet.mechanisms.streaming.toeplitz_factor import optimal_band
 
     print("bands: mean error, ours / JAX-Privacy's Toeplitz / with columns of one norm"
           + (" / of any entries" if is_free else "") + "; seconds to find them")  # fmt: skip
@@ -95,6 +97,7 @@ def compare_bands(is_free: bool) -> None:
 
 def compare_trees() -> None:
     import numpy as np
+
     from discreet.mechanisms.streaming.tree_factor import TreeFactor
 
     print("tree: mean error, ours / every node by itself (Kairouz et al.) / best possible decoder")
@@ -112,6 +115,7 @@ def compare_trees() -> None:
 
 def our_noise(width: int, kind: str) -> Callable[[], object]:
     import numpy as np
+
     from discreet.mechanisms.streaming.toeplitz_factor import FINENESS, optimal_band, square_root
     from discreet.mechanisms.streaming.tree_factor import TreeFactor
     from discreet.noise import SystemNoise
@@ -172,7 +176,9 @@ def compare_times(rounds: int) -> None:
             theirs = their_noise(width, "band" if kind == "tree" else kind)
             mine(), theirs()
             times = [(seconds(mine), seconds(theirs)) for _ in range(rounds)]
-            one, other = (1e6 * statistics.median(part) / STEPS for part in zip(*times, strict=True))
+            one, other = (
+                1e6 * statistics.median(part) / STEPS for part in zip(*times, strict=True)
+            )
             against = f"a band of {BAND}" if kind == "tree" else "the same"
             print(f"  {kind:11} {width:7,} numbers: {one:9.1f} {other:9.1f}: {one / other:.2f}x of "
                   f"{against}, goal 2x")  # fmt: skip
