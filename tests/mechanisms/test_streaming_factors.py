@@ -16,6 +16,7 @@ from discreet.mechanisms.streaming.factor_choice import choose_factor
 from discreet.mechanisms.streaming.prefix_factor import ONCE, Participation
 from discreet.mechanisms.streaming.toeplitz_factor import (
     FINENESS,
+    LIMIT,
     ToeplitzFactor,
     optimal_band,
     square_root,
@@ -269,6 +270,25 @@ def _drawn_until(factor, noise, width, stop):
                 w[order[level, (step >> level) - 1]] = draws[place]
                 place += 1
     return w
+
+
+@every_factor
+def test_partial_sums_of_every_row_fit_53_bits(factor):
+    """For noise of any step up to its limit, and draws up to 16 deviations."""
+    if isinstance(factor, ToeplitzFactor):
+        longest = max(factor.row(step)[1:].sum() for step in range(factor.steps))
+        draw = 2.0 ** (FINENESS + factor.coefficient_bits + 4)
+        assert longest * LIMIT + draw <= 2.0**53
+
+
+@every_factor
+def test_noise_is_added_to_large_totals_without_rounding(factor):
+    small, large = np.zeros(2, dtype=np.int64), np.full(2, 2**60 + 1, dtype=np.int64)
+    one, other = (factor.noise(2, FINENESS, RehearsalNoise(1)) for _ in range(2))
+    for _ in range(factor.steps):
+        one.advance(small)
+        other.advance(large)
+    np.testing.assert_array_equal(large - (2**60 + 1), small)
 
 
 def test_noise_ends_with_its_steps_and_cannot_be_looked_at():

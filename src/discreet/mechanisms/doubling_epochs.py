@@ -69,6 +69,12 @@ class DoublingEpochs(InteractiveMechanism):
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, DeclaredStream):
             return Verdict(False, "epochs are of a declared stream; use a Stream.")
+        if not self.inner.records_come_once:
+            return Verdict(
+                False,
+                "a record that comes several times may be in several epochs, which one epoch's "
+                "promise does not cover; use a declared horizon, or participations=1.",
+            )
         if self.first % question.batch:
             return Verdict(
                 False,

@@ -147,6 +147,10 @@ class FollowTheLeader(InteractiveMechanism):
         """How often the protected record may come."""
         return Participation(self.participations, self.separation or 1)
 
+    @property
+    def records_come_once(self) -> bool:
+        return self.participations == 1
+
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, Stream):
             return Verdict(False, "follow_the_leader learns from streams; state a Stream.")

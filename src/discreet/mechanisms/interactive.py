@@ -132,6 +132,11 @@ class InteractiveMechanism(Mechanism):
 
     units = ("replace", "zero_out")
 
+    @property
+    def records_come_once(self) -> bool:
+        """Whether the promise is about a record that is in one round only."""
+        return True
+
     @abstractmethod
     def _plan(self, question: Any, budget: Budget, unit: Unit) -> InteractivePlan:
         """Plan for an accepted stream."""

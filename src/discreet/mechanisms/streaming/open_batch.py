@@ -89,7 +89,7 @@ class RecordGradients(RecordSums):
             slopes = round_slopes(slope(labels[start : start + ROWS_AT_ONCE], some @ point))
             part = slopes @ some
             part *= 2.0**ENTRY_BITS
-            np.add(total, part, out=total, casting="unsafe")
+            total += part.astype(np.int64)  # whole numbers, never added as floats
 
 
 @dataclass(frozen=True)
@@ -132,5 +132,5 @@ class RecordMoments(RecordSums):
         for start in range(0, len(rows), ROWS_AT_ONCE):
             some = rows[start : start + ROWS_AT_ONCE]
             cut = np.trunc(labels[start : start + ROWS_AT_ONCE] * per_label)
-            np.add(triangle, (some.T @ some)[self._upper], out=triangle, casting="unsafe")
-            np.add(product, cut @ some, out=product, casting="unsafe")
+            triangle += (some.T @ some)[self._upper].astype(np.int64)
+            product += (cut @ some).astype(np.int64)

@@ -11,7 +11,7 @@ import numpy as np
 from discreet._sealed import Sealed
 from discreet._types import Array, Vector
 from discreet.errors import InputError, PrivacyError
-from discreet.mechanisms.interactive import Packed, Session
+from discreet.mechanisms.interactive import SEEN, Packed, Session
 from discreet.mechanisms.streaming.open_batch import RecordSums
 from discreet.mechanisms.streaming.prefix_calibration import PrefixRelease
 from discreet.noise import Noise
@@ -59,7 +59,7 @@ class RunningSums(Sealed):
             self._exact += self._room
             return self._exact.copy()
         np.rint(self._room, out=self._room)
-        np.add(self._noisy, self._room, out=self._noisy, casting="unsafe")
+        self._noisy += self._room.astype(np.int64)  # whole numbers, never added as floats
         self._noise.advance(self._noisy)
         return np.asarray(self._noisy * self._step, dtype=np.float64)
 
@@ -142,6 +142,8 @@ class SummingSession(Session):
         public = np.asarray(packed["public"], dtype=np.float64)
         if public.shape != self._public.shape or not np.isfinite(public).all():
             raise InputError("the packed coefficients do not fit this plan.")
+        if packed["taken"] != min(self._updates, packed[SEEN] // self._batch):
+            raise InputError("the packed sums do not fit this plan.")
         self._sums.unpack(packed)
         self._go_to(public.copy())
         return self

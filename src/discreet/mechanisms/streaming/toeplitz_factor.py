@@ -111,16 +111,15 @@ class ToeplitzFactor(PrefixFactor):
     @cached_property
     def coefficient_bits(self) -> int:
         """How finely coefficients are rounded: so that sums over the band are exact in floats."""
-        # Of stretched columns no entry is larger than the norm of all, itself below the l1 norm.
-        most = (self.coefficients.sum() + self._norm * self.stretched) * LIMIT * (1 + 2.0**-10)
+        # The entry k of a stretched column is in the stream, so the column has k + 1 entries at
+        # least: it is stretched by no more than its first k + 1 coefficients are short.
+        norms = np.sqrt(np.cumsum(self.coefficients**2))
+        stretch = norms[-1] / norms if self.stretched else 1.0
+        most = float((self.coefficients * stretch).sum()) * LIMIT * (1 + 2.0**-5)
         bits = min(MOST_COEFFICIENT_BITS, 52 - math.ceil(math.log2(most)))
         if bits < LEAST_COEFFICIENT_BITS:
             raise CalibrationError("a factor this long leaves no room for its noise; use the tree.")
         return bits
-
-    @property
-    def _norm(self) -> float:
-        return float(np.linalg.norm(self.coefficients))
 
     @cached_property
     def whole(self) -> Vector:
@@ -276,7 +275,7 @@ class ToeplitzNoise(CorrelatedNoise):
             self._draw()
         step = self._known[len(self._known) - self._ahead]
         self._ahead -= 1
-        np.add(total, step, out=total, casting="unsafe")
+        total += step.astype(np.int64)  # whole numbers, never added as floats
 
     def _draw(self) -> None:
         """Make the noise of the steps from this one on."""
