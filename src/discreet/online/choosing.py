@@ -99,7 +99,9 @@ def choose_for_stream(task: StreamTask, budget: Budget, unit: Unit) -> Asked:
     if isinstance(task.loss, Squared) and math.isfinite(
         _predict_regret(task, "online_quadratic", budget, unit)
     ):
-        why = "least squares are known from running sums: regret grows with the logarithm of records"
+        why = (
+            "least squares are known from running sums: regret grows with the logarithm of records"
+        )
         return Asked(
             task.state("online_quadratic"), mechanism_named("online_quadratic"), reasons=(why,)
         )

@@ -155,9 +155,7 @@ class LiveEstimator(PrivateEstimator):
 
     def known_columns(self) -> dict[str, Any]:
         """Return what is kept of columns: how many, and their names if they have any."""
-        count, names = (
-            self.__dict__.get(name) for name in ("n_features_in_", "feature_names_in_")
-        )
+        count, names = (self.__dict__.get(name) for name in ("n_features_in_", "feature_names_in_"))
         known = {} if count is None else {"n_features_in_": count}
         return known if names is None else known | {"feature_names_in_": list(names)}
 

@@ -98,7 +98,9 @@ def usual_pull(problem: Problem, steps: int, batch: int, deviation: float) -> fl
     problem, steps, batch, deviation
         As for :func:`best_pull`.
     """
-    smooth = problem.row_smoothness if problem.loss.is_smooth else BEND_OF_KINKS * problem.row_norm**2
+    smooth = (
+        problem.row_smoothness if problem.loss.is_smooth else BEND_OF_KINKS * problem.row_norm**2
+    )
     far, records = expected_distance(problem), steps * batch
     least = problem.row_lipschitz * math.sqrt(records) / (CAUTION * far)
     return max(least, (2 * records * CURVED * smooth * deviation**2 / far**2) ** (1 / 3))
