@@ -18,7 +18,7 @@ from discreet.estimators.targets import LearningTarget, require_target
 from discreet.estimators.task import Asked, Shape
 from discreet.geometry import ConvexSet
 from discreet.mechanisms import InteractiveMechanism
-from discreet.online.choosing import MECHANISMS, StreamTask, choose_for_stream
+from discreet.online.choosing_online import MECHANISMS, StreamTask, choose_for_stream
 from discreet.online.live_estimator import LiveEstimator
 from discreet.online.record_reading import RecordReader
 from discreet.preprocessing.short_forms import Declared

@@ -61,14 +61,29 @@ class LiveEstimator(PrivateEstimator):
         return self.learns | {"release_", "privacy_"}
 
     @silence
-    def fit(self, X: Any, y: Any = None, *, target: str | None = None, purpose: str = "") -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        target: str | None = None,
+        purpose: str = "",
+    ) -> Self:
         """Begin anew, pay again, and learn from rows in their order.
 
         Parameters
         ----------
         X, y, target, purpose
             As for :meth:`partial_fit`.
+        sample_weight
+            None: every record counts once.
         """
+        if sample_weight is not None:
+            raise InputError(
+                f"{type(self).__name__} counts every record once: its proof knows no weights. "
+                "Leave sample_weight out."
+            )
         return self._fit(X, y, None, target, purpose)
 
     def _learn(self, X: Any, y: Any, weights: Any, target: Any, purpose: str) -> None:
@@ -122,8 +137,8 @@ class LiveEstimator(PrivateEstimator):
         X = self._as_table(X)
         if family(X) == "dask":
             raise InputError(
-                "rows of Dask stay with their workers, in no order; a stream has one. Pass files or "
-                "arrays."
+                "rows of Dask stay with their workers, in no order; a stream has one. Pass files "
+                "or arrays."
             )
         before = self.known_columns()
         try:

@@ -17,8 +17,8 @@ from discreet.estimators.targets import ClassTarget, LabelTarget, LearningTarget
 from discreet.preprocessing import BoundedScaler
 
 UNNAMED = (
-    "records as dicts need the names of their features, in an order that no record decides: declare "
-    'columns={"age": (18, 100), ...}, or features=["age", ...] beside data_norm.'
+    "records as dicts need the names of their features, in an order that no record decides: "
+    'declare columns={"age": (18, 100), ...}, or features=["age", ...] beside data_norm.'
 )
 
 
