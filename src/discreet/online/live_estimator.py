@@ -26,7 +26,7 @@ from discreet.privacy import Budget, unit_named
 from discreet.privacy.large_delta import LARGE_DELTA, question_delta
 from discreet.record import Fact, Origin, Release
 
-SECRET = frozenset(["_interaction", "_reader"])
+OWN = frozenset(["_interaction", "_reader", "_asked"])
 """What a copy does not get: there is one learner."""
 
 COPIED = (
@@ -87,7 +87,7 @@ class LiveEstimator(PrivateEstimator):
         return self._fit(X, y, None, target, purpose)
 
     def _learn(self, X: Any, y: Any, weights: Any, target: Any, purpose: str) -> None:
-        for name in (*self._follows, *SECRET, "_asked", "n_features_in_", "feature_names_in_"):
+        for name in (*self._follows, *OWN, "n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
         self._learn_more(X, y, target, purpose)
 
@@ -303,12 +303,12 @@ class LiveEstimator(PrivateEstimator):
     def __getstate__(self) -> dict[str, Any]:
         self._complete()
         state = super().__getstate__()
-        return {name: value for name, value in state.items() if name not in SECRET}
+        return {name: value for name, value in state.items() if name not in OWN}
 
     def __copy__(self) -> Self:
         self._complete()
         again = type(self).__new__(type(self))
-        public = {name: value for name, value in self.__dict__.items() if name not in SECRET}
+        public = {name: value for name, value in self.__dict__.items() if name not in OWN}
         again.__dict__.update(public)
         return again
 
