@@ -9,7 +9,7 @@ CODE := src tests benchmarks reproductions audits
 VECTORS := from numpy._core import _multiarray_umath as c; \
   print(*(name for name in c.__cpu_dispatch__ if c.__cpu_features__[name]))
 
-.PHONY: audit demo test quick machines faults format scale bench utility budgets score-coverage oracle goodness coverage reproduce peers peers-utility opacus opendp newcomer clean
+.PHONY: audit demo test quick machines faults format scale bench utility budgets streams score-coverage oracle goodness coverage reproduce peers peers-utility opacus opendp jax-privacy newcomer clean
 
 demo: $(READY)
 	@$(BIN)/python -m discreet.demo
@@ -103,6 +103,9 @@ opacus: $(READY)
 opendp: $(READY)
 	$(BIN)/python benchmarks/peers/quantiles_opendp.py
 
+jax-privacy: $(READY)
+	$(BIN)/python benchmarks/peers/factors_jax_privacy.py
+
 $(READY): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Setting up $(VENV) (two minutes, once)..."
@@ -110,4 +113,4 @@ $(READY): pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) benchmarks/peers/.venv benchmarks/peers/.venv-opacus benchmarks/peers/.venv-opendp benchmarks/peers/.venv-utility .mypy_cache .pytest_cache .ruff_cache .hypothesis discreet-demo.png
+	rm -rf $(VENV) benchmarks/peers/.venv benchmarks/peers/.venv-opacus benchmarks/peers/.venv-opendp benchmarks/peers/.venv-utility benchmarks/peers/.venv-jax-privacy .mypy_cache .pytest_cache .ruff_cache .hypothesis discreet-demo.png

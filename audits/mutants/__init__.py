@@ -14,10 +14,12 @@ from audits.mutants import (
     output,
     papers,
     ranges,
+    running_sums,
     selection,
     settled,
     sources,
     stages,
+    streams,
     sums,
     vectors,
 )
@@ -39,6 +41,8 @@ MUTANTS: tuple[Broken, ...] = (
     *selection.MUTANTS,
     *mixtures.MUTANTS,
     *vectors.MUTANTS,
+    *running_sums.MUTANTS,
+    *streams.MUTANTS,
 )
 
 SURVIVORS: tuple[Mutant, ...] = (*objective.SURVIVORS, *stages.SURVIVORS)

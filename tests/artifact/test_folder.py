@@ -17,8 +17,9 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 
+from discreet._value_codec import decode_array, encode_array
 from discreet.artifact import load, save
-from discreet.artifact.codec import decode, decode_array, encode, encode_array
+from discreet.artifact.codec import decode, encode
 from discreet.artifact.folder import ARRAYS, DOCUMENT, _digest
 from discreet.artifact.models import model_kinds
 from discreet.artifact.npz_file import to_bytes

@@ -81,7 +81,7 @@ def whole_numbers(question, X, y, weights, point):
     matrix, labels = prepared.gather()
     entries = [[int(v) for v in row] for row in matrix * 2.0**ENTRY_BITS]
     vectors = [[Fraction(v) for v in row] for row in
-               sums._cut_point(point).reshape(sums.problem.shape)]  # fmt: skip
+               sums.cut_point(point).reshape(sums.problem.shape)]  # fmt: skip
     margins = [
         [sum(a * b for a, b in zip(vector, row, strict=True)) for row in entries]
         for vector in vectors

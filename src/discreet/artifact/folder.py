@@ -18,8 +18,9 @@ from sklearn.base import BaseEstimator
 
 from discreet import _strict_json
 from discreet._types import Json
+from discreet._value_codec import decode_array, encode_array
 from discreet.artifact import npz_file
-from discreet.artifact.codec import decode, decode_array, encode, encode_array
+from discreet.artifact.codec import decode, encode
 from discreet.artifact.models import (
     NOT_STORED,
     ModelKind,
@@ -71,7 +72,7 @@ def save(model: BaseEstimator, folder: str | Path) -> Path:
     document: Json = {
         "format": FORMAT,
         "version": VERSION,
-        "model": type(model).__name__,
+        "model": kind.name,
         "arguments": _arguments(model),
         "learnt": parts,
         "release": json.loads(model.release_.to_json()) if kind.is_released else None,

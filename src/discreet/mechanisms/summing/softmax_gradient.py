@@ -37,7 +37,7 @@ class ExactSoftmax(ExactSums):
 
     def units(self, prepared: OpenRows, point: Vector) -> Integers:
         """Return the sum at public coefficients, in whole units."""
-        vectors = self._cut_point(point).reshape(self.problem.shape)
+        vectors = self.cut_point(point).reshape(self.problem.shape)
         loss = self.problem.loss
         per_slope = math.ldexp(SHORTENED, self.slope_bits) / self.problem.lipschitz
 
