@@ -7,7 +7,6 @@ import warnings
 
 import numpy as np
 import pytest
-
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as SklearnLogistic
 
