@@ -114,7 +114,7 @@ def test_a_fit_costs_the_epsilon_asked_and_leaves_public_things(model, delta, un
     if model is not LinearRegressor:
         expected |= {"classes_", "multiclass_"}
     if model is LinearClassifier:
-        expected |= {"probability_curve_"}
+        expected |= {"margin_", "probability_curve_"}
     assert set(vars(fit)) - set(fit.get_params()) == expected
 
 
