@@ -34,6 +34,7 @@ format: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/fits.py
+	$(BIN)/python benchmarks/stream_speed.py
 
 utility: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'
@@ -46,6 +47,9 @@ budgets: $(READY)
 # Peers of make utility, tuned on the test part: an hour or two; their figures are in peers/utility.json.
 peers-utility: $(READY)
 	$(BIN)/python benchmarks/peers/tune_peers.py
+
+streams: $(READY)
+	$(BIN)/python benchmarks/streams.py
 
 score-coverage: $(READY)
 	$(BIN)/python benchmarks/score_coverage.py
