@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from discreet import _checks
 from discreet._own_thread import NoThread, Stoppable, run_in_own_thread
@@ -30,6 +30,9 @@ from discreet.errors import (
     ReleaseFailed,
     SourceChanged,
 )
+from discreet.interaction.declaration import Declaration
+from discreet.interaction.live import Interaction
+from discreet.interaction.taking_up import take_up
 from discreet.ledger import NOT_DURABLE, AbstractLedger, NoLedger, Receipt, State
 from discreet.mechanisms import InteractiveMechanism, Mechanism, Plan
 from discreet.noise import Noise, RehearsalNoise, SystemNoise
@@ -45,9 +48,6 @@ from discreet.record import (
     facts_about,
     library_version,
 )
-
-if TYPE_CHECKING:
-    from discreet.interaction import Interaction
 
 __all__ = ["interact", "rehearse", "release", "resume"]
 
@@ -227,9 +227,6 @@ def interact(
         ...
     discreet.errors.InputTypeError: mechanism must be a InteractiveMechanism; got ...
     """
-    from discreet.interaction.declaration import Declaration  # slow to import
-    from discreet.interaction.live import Interaction
-
     noise = SystemNoise() if noise is None else noise
     ledger = NoLedger() if ledger is None else ledger
     _checks.instance(InteractiveMechanism, mechanism=mechanism)
@@ -298,8 +295,6 @@ def resume(path: str | os.PathLike[str], *, ledger: AbstractLedger) -> Interacti
         ...
     discreet.errors.PrivacyError: only a ledger that outlives its process can see to it that ...
     """
-    from discreet.interaction.taking_up import take_up  # slow to import
-
     _checks.instance(AbstractLedger, ledger=ledger)
     if not ledger.is_durable:
         raise PrivacyError(NOT_DURABLE)

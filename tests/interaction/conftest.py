@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from discreet.interaction.declaration import CODEC
+from discreet.interaction.declaration import codec
 from support.batch_sums import BatchSums
 from support.ledger_places import place, server
 
@@ -13,4 +13,4 @@ __all__ = ["place", "server"]
 
 @pytest.fixture(autouse=True)
 def _known(monkeypatch):
-    monkeypatch.setitem(CODEC.values, "BatchSums", BatchSums)
+    monkeypatch.setitem(codec().values, "BatchSums", BatchSums)

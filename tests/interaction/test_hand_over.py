@@ -437,11 +437,11 @@ CHILD = """
 import sys
 sys.path.insert(0, {tests!r})
 from discreet.gate import resume
-from discreet.interaction.declaration import CODEC
+from discreet.interaction.declaration import codec
 from discreet.ledger import Ledger
 from discreet.errors import ReceiptError
 from support.batch_sums import BatchSums
-CODEC.values["BatchSums"] = BatchSums
+codec().values["BatchSums"] = BatchSums
 ledger = Ledger({books!r})
 print("ready", flush=True)
 sys.stdin.readline()

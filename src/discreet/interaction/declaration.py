@@ -5,31 +5,43 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from discreet._value_codec import ValueCodec
 from discreet.errors import DiscreetError, InputError
 from discreet.geometry import SETS
 from discreet.losses import LOSSES
-from discreet.mechanisms import REGISTRY, InteractiveMechanism, InteractivePlan
-from discreet.mechanisms.doubling_epochs import DoublingEpochs
+from discreet.mechanisms import InteractiveMechanism, InteractivePlan
 from discreet.penalties import PENALTIES
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne, Unit, ZeroOutOne
 from discreet.questions import QUESTIONS, Bounds, DeclaredStream, Interval, LabelSet
 
-CODEC = ValueCodec(
-    (
-        *SETS,
-        *LOSSES,
-        *PENALTIES,
-        *QUESTIONS,
+
+@cache
+def codec() -> ValueCodec:
+    """Return what writes and reads declarations: values of this library alone, from closed lists.
+
+    It needs every mechanism, so it is made when a declaration is, before anything is paid.
+    """
+    from discreet.mechanisms import REGISTRY
+    from discreet.mechanisms.doubling_epochs import DoublingEpochs
+
+    mechanisms: tuple[type[Any], ...] = (
         *(type(mechanism) for mechanism in REGISTRY),
         DoublingEpochs,
-        *(Bounds, Interval, LabelSet, Budget, AddRemoveOne, ReplaceOne, ZeroOutOne),
-    ),
-    "a saved interaction",
-)
-"""What a saved interaction may be about: values of this library alone."""
+    )
+    others: tuple[type[Any], ...] = (
+        Bounds,
+        Interval,
+        LabelSet,
+        Budget,
+        AddRemoveOne,
+        ReplaceOne,
+        ZeroOutOne,
+    )
+    kinds: tuple[type[Any], ...] = (*SETS, *LOSSES, *PENALTIES, *QUESTIONS, *mechanisms, *others)
+    return ValueCodec(kinds, "a saved interaction")
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,20 +89,21 @@ class Declaration:
         unit
             Who is protected.
         """
+        codec()  # nothing is imported later
         plan = mechanism.plan(question, budget, unit)
         return cls(mechanism, question, budget, unit, plan)
 
     def to_json(self) -> Any:
         """Return what it takes to plan the same again, as JSON."""
         parts = (self.mechanism, self.question, self.budget, self.unit)
-        return [CODEC.encode(part) for part in parts]
+        return [codec().encode(part) for part in parts]
 
     @classmethod
     def from_json(cls, document: Any) -> Declaration:
         """Plan again what a document declares."""
         if not isinstance(document, list) or len(document) != 4:
             raise InputError("a declaration has four parts.")
-        mechanism, question, budget, unit = map(CODEC.decode, document)
+        mechanism, question, budget, unit = map(codec().decode, document)
         try:
             return cls.of(mechanism, question, budget, unit)
         except (AttributeError, TypeError, DiscreetError):

@@ -166,8 +166,7 @@ class Interaction(Sealed):
     'Learn from one record or several, in their order.'
     """
 
-    __slots__ = ("__held", "_is_asked", "_process", "_release", "_shows_errors", "question",
-                 "receipt")  # fmt: skip
+    __slots__ = ("__held", "_is_asked", "_process", "_release", "_shows_errors")
     _sealed = "the state of an interaction is secret; ask for an answer, freeze it or save it."
 
     def __init__(
@@ -183,14 +182,22 @@ class Interaction(Sealed):
         _checks.instance(Receipt, receipt=receipt)
         _checks.instance(Declaration, declared=declared)
         _checks.instance(Release, said=said)
-        self.question: DeclaredStream = declared.question
-        self.receipt, self._process = receipt, os.getpid()
-        self._shows_errors = shows_errors
+        self._process, self._shows_errors = os.getpid(), shows_errors
         self._is_asked = True
         self._release: Release | None = None
         self.__held = _Held(None, receipt, declared, said, is_opened=is_opened)
         _alive[id(self.__held)] = self.__held
         self._ask(partial(_begin, self.__held, begin))
+
+    @property
+    def question(self) -> DeclaredStream:
+        """The stream that was declared."""
+        return self.__held.declared.question
+
+    @property
+    def receipt(self) -> Receipt:
+        """The charge that pays for it."""
+        return self.__held.receipt
 
     @property
     def guarantee(self) -> Guarantee:

@@ -25,7 +25,7 @@ import numpy as np
 from discreet import _checks, _strict_json
 from discreet._types import Json
 from discreet.errors import InputError, PrivacyError
-from discreet.interaction.declaration import CODEC, Declaration
+from discreet.interaction.declaration import Declaration, codec
 from discreet.ledger import AbstractLedger, Receipt
 from discreet.mechanisms.interactive import Packed
 from discreet.record import Release
@@ -91,7 +91,7 @@ def write_state(
         "said": json.loads(said.to_json()),
         "ledger": receipt.issuer.key,
         "charge": receipt.number,
-        "numbers": CODEC.encode(numbers),
+        "numbers": codec().encode(numbers),
         "arrays": [[name, _type_of(each), list(each.shape)] for name, each in arrays.items()],
     }
     parts = [_strict_json.dump(facts).encode(), b"\n"]
@@ -179,7 +179,7 @@ def read_state(path: Path, ledger: AbstractLedger) -> StoredState:
         _check_ledger(facts, ledger)
         declared = Declaration.from_json(facts["declared"])
         said = Release.from_json(json.dumps(facts["said"]))
-        packed = {**CODEC.decode(facts["numbers"]), **_arrays(facts["arrays"], rest)}
+        packed = {**codec().decode(facts["numbers"]), **_arrays(facts["arrays"], rest)}
         _checks.whole(charge=facts["charge"], at_least=1)
     except (InputError, KeyError, TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{DAMAGED} ({error})") from None
