@@ -13,7 +13,6 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from scipy.linalg import lapack
 from scipy.optimize import minimize
 
 from discreet import _checks
@@ -25,20 +24,6 @@ SETTLED = 32
 
 MOST_OPTIMISED = 256
 """Longer bands are left at the square root's coefficients."""
-
-
-def divide_series(values: Vector, c: Vector) -> Vector:
-    """Return the coefficients of one power series over another.
-
-    Examples
-    --------
-    >>> divide_series(np.ones(4), np.array([1.0, -1.0])).tolist()  # 1 / (1 - x)^2
-    [1.0, 2.0, 3.0, 4.0]
-    """
-    below = np.asfortranarray(np.broadcast_to(c[:, None], (c.size, values.size)))
-    found, _ = lapack.dtbtrs(below, values, uplo="L")  # a triangular band, solved forwards
-    return np.asarray(found)
-
 
 ROUNDS = 150
 
@@ -89,6 +74,30 @@ def _coefficients(logarithms: Vector) -> Vector:
     return np.asarray(np.cumsum(drops[::-1])[::-1])
 
 
+def invert_series(c: Vector, count: int) -> Vector:
+    """Return the first coefficients of one over a power series, by Newton's method.
+
+    Examples
+    --------
+    >>> invert_series(np.array([1.0, -0.5]), 4).round(12)
+    array([1.   , 0.5  , 0.25 , 0.125])
+    """
+    inverse, size = np.array([1 / c[0]]), 1
+    while size < count:
+        size = min(2 * size, count)
+        square = multiply_series(inverse, inverse, size)
+        step = multiply_series(square, c[:size], size)
+        inverse = 2 * np.pad(inverse, (0, size - inverse.size)) - step
+    return inverse
+
+
+def multiply_series(one: Vector, other: Vector, count: int) -> Vector:
+    """Return the first coefficients of the product of two power series."""
+    size = 1 << (one.size + other.size - 2).bit_length()
+    product = np.fft.irfft(np.fft.rfft(one, size) * np.fft.rfft(other, size), size)[:count]
+    return np.pad(product, (0, count - product.size))
+
+
 class _Error:
     """The logarithm of the squared error, and its gradient."""
 
@@ -101,12 +110,13 @@ class _Error:
 
     def of(self, c: Vector) -> tuple[float, Vector]:
         """Return the error of coefficients and its gradient."""
-        b = divide_series(np.ones(self.count), c)
+        inverse = invert_series(c, self.count)
+        b = np.cumsum(inverse)
         settled = 1 / c.sum()
         size, spread = float(c @ c), float(b * b @ self.weights + self.rest * settled**2)
         # The derivative of b by c_k is minus b moved by k, through the inverse of c.
-        back = divide_series((2 * self.weights * b)[::-1], c)[::-1]
-        slope = np.array([-(back[k:] @ b[: self.count - k]) for k in range(self.band)])
+        back = multiply_series(inverse, (2 * self.weights * b)[::-1], self.count)
+        slope = -multiply_series(back, b, self.count)[::-1][: self.band]
         slope -= 2 * self.rest * settled**3
         return float(np.log(size) + np.log(spread)), 2 * c / size + slope / spread
 

@@ -23,7 +23,7 @@ import numpy as np
 from discreet import _checks
 from discreet._types import Array, Integers, Vector
 from discreet.errors import CalibrationError, PrivacyError
-from discreet.mechanisms.streaming.band_optimum import divide_series, optimise_band
+from discreet.mechanisms.streaming.band_optimum import invert_series, optimise_band
 from discreet.mechanisms.streaming.correlated_noise import NUMBERS_AT_ONCE, CorrelatedNoise
 from discreet.mechanisms.streaming.prefix_factor import (
     MOST_STEPS,
@@ -162,10 +162,10 @@ class ToeplitzFactor(PrefixFactor):
         elif self.stretched:
             raise PrivacyError("a stretched band is no longer than steps of a record are apart.")
         else:
-            square = self._find_crowd(times, int(participation.separation))
+            square = self._square_of_first(times, int(participation.separation))
         return round_up(math.sqrt(square) * 2.0**-self.coefficient_bits)
 
-    def _find_crowd(self, times: int, separation: int) -> int:
+    def _square_of_first(self, times: int, separation: int) -> int:
         """Return the square norm of the sum of the first columns that are so far apart."""
         ends = min(self.steps, (times - 1) * separation + self.band)
         if ends > MOST_FULL_STEPS * 2**8:
@@ -182,7 +182,7 @@ class ToeplitzFactor(PrefixFactor):
         count = min(self.steps, max(2**12, 64 * self.band))
         if self._is_root:
             return np.asarray(self.coefficients[:count] ** 2)
-        return divide_series(np.ones(count), self.coefficients) ** 2
+        return np.asarray(np.cumsum(invert_series(self.coefficients, count)) ** 2)
 
     @property
     def _settled(self) -> float:
