@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from audits import printed_noise
 from discreet.mechanisms import ExponentialSampling
 from discreet.privacy import Budget
 from reproductions import (
@@ -19,7 +20,6 @@ from reproductions import (
     inequalities,
     lower_bound,
     perturbation,
-    printed_noise,
     regret,
     sampled,
     trace,

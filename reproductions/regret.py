@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from audits.printed_noise import printed_beta
 from discreet.data import Bounds, LabelSet, Rows
 from discreet.geometry import Box, L2Ball
 from discreet.ledger import NoLedger
@@ -33,7 +34,6 @@ from discreet.privacy import Budget, Guarantee, NoPrivacy, ReplaceOne
 from discreet.questions import DeclaredStream, ExpertStream, Problem, Stream
 from reproductions.lower_bound import slope
 from reproductions.many import minimisers
-from reproductions.printed_noise import printed_beta
 
 RIDGE, RADIUS = 1.0, 1.0
 """The strong convexity of a round, and the radius of the domain, in which the best point lies."""

@@ -15,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from audits import printed_noise
 from discreet.data import Bounds, LabelSet
 from discreet.errors import CalibrationError, InputError
 from discreet.geometry import L2Ball
@@ -32,7 +33,6 @@ from reproductions import (
     bst14,
     inequalities,
     perturbation,
-    printed_noise,
     regret,
     sampled,
     trace,

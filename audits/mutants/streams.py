@@ -12,6 +12,7 @@ from scipy.stats import binom
 from audits.mutants.attacks import SeenBefore
 from audits.mutants.base import BoundMutant, Mutant
 from audits.mutants.runs import Sampled, of_plan, rescale
+from audits.printed_noise import printed_beta
 from discreet._types import Array, Vector
 from discreet.audit import Pair
 from discreet.data import Bounds, LabelSet, OpenRows
@@ -38,7 +39,6 @@ from discreet.privacy import (
     unit_named,
 )
 from discreet.questions import ExpertStream, Problem, Stream
-from reproductions.printed_noise import printed_beta
 
 SWAP, ZERO = ReplaceOne(), ZeroOutOne()
 LINE = Bounds(L2Ball(1.0), 1, labels=LabelSet([-1, 1]))
