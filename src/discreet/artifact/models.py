@@ -11,6 +11,7 @@ import numpy as np
 from discreet._types import Array
 from discreet.errors import InputError, InputTypeError
 from discreet.estimators.registry import all_estimators
+from discreet.online.resuming import LEARNERS
 from discreet.preprocessing import BoundedScaler
 
 NOT_STORED = ("ledger", "rehearsal")
@@ -28,11 +29,19 @@ class ModelKind:
     learnt: frozenset[str]
     optional: frozenset[str] = NAMES
     is_released: bool = True
+    room: str = ""
+
+    @property
+    def name(self) -> str:
+        """What files call it: the class, after its room where another one has the same name."""
+        return f"{self.room}.{self.model.__name__}" if self.room else self.model.__name__
 
 
 @cache
 def model_kinds() -> dict[str, ModelKind]:
-    """Return every class of models that can be stored, by name: all estimators, and the scaler.
+    """Return every class of models that can be stored, by name.
+
+    All estimators, online learners (frozen, they predict like any other), and the scaler.
 
     Examples
     --------
@@ -41,7 +50,8 @@ def model_kinds() -> dict[str, ModelKind]:
     """
     kinds = [ModelKind(model, COLUMNS | model.learns) for model in all_estimators()]
     kinds.append(ModelKind(BoundedScaler, frozenset(), NAMES | COLUMNS, is_released=False))
-    return {kind.model.__name__: kind for kind in kinds}
+    kinds += [ModelKind(each, COLUMNS | each.learns, room="online") for each in LEARNERS.values()]
+    return {kind.name: kind for kind in kinds}
 
 
 def kind_of(model: Any) -> ModelKind:
@@ -54,8 +64,8 @@ def kind_of(model: Any) -> ModelKind:
     False
     """
     kinds = model_kinds()
-    kind = kinds.get(type(model).__name__)
-    if kind is None or kind.model is not type(model):
+    kind = next((each for each in kinds.values() if each.model is type(model)), None)
+    if kind is None:
         raise InputTypeError(
             f"only this library's own models can be stored, {', '.join(sorted(kinds))}; got a "
             f"value of type {type(model).__name__}."

@@ -22,6 +22,7 @@ from discreet.cli.ledger import app as ledger
 from discreet.cli.plan import plan
 from discreet.cli.predict import predict
 from discreet.cli.score import score
+from discreet.cli.stream import stream
 
 HELP = """Differentially private learning whose guarantees are true of the code as it runs.
 
@@ -68,7 +69,7 @@ def _discreet(
     """Say what applies to every command."""
 
 
-for command in (init, check, plan, fit, card, predict, score, audit, demo):
+for command in (init, check, plan, fit, stream, card, predict, score, audit, demo):
     app.command(cls=LateHelp)(command)
 for info in ledger.registered_commands:
     info.cls = LateHelp
