@@ -11,7 +11,6 @@ import numpy as np
 from discreet._types import Array
 from discreet.errors import InputError, InputTypeError
 from discreet.estimators.registry import all_estimators
-from discreet.online.resuming import LEARNERS
 from discreet.preprocessing import BoundedScaler
 
 NOT_STORED = ("ledger", "rehearsal")
@@ -29,19 +28,11 @@ class ModelKind:
     learnt: frozenset[str]
     optional: frozenset[str] = NAMES
     is_released: bool = True
-    room: str = ""
-
-    @property
-    def name(self) -> str:
-        """What files call it: the class, after its room where another one has the same name."""
-        return f"{self.room}.{self.model.__name__}" if self.room else self.model.__name__
 
 
 @cache
 def model_kinds() -> dict[str, ModelKind]:
-    """Return every class of models that can be stored, by name.
-
-    All estimators, online learners (frozen, they predict like any other), and the scaler.
+    """Return every class of models that can be stored, by name: all estimators, and the scaler.
 
     Examples
     --------
@@ -50,8 +41,7 @@ def model_kinds() -> dict[str, ModelKind]:
     """
     kinds = [ModelKind(model, COLUMNS | model.learns) for model in all_estimators()]
     kinds.append(ModelKind(BoundedScaler, frozenset(), NAMES | COLUMNS, is_released=False))
-    kinds += [ModelKind(each, COLUMNS | each.learns, room="online") for each in LEARNERS.values()]
-    return {kind.name: kind for kind in kinds}
+    return {kind.model.__name__: kind for kind in kinds}
 
 
 def kind_of(model: Any) -> ModelKind:
@@ -64,8 +54,8 @@ def kind_of(model: Any) -> ModelKind:
     False
     """
     kinds = model_kinds()
-    kind = next((each for each in kinds.values() if each.model is type(model)), None)
-    if kind is None:
+    kind = kinds.get(type(model).__name__)
+    if kind is None or kind.model is not type(model):
         raise InputTypeError(
             f"only this library's own models can be stored, {', '.join(sorted(kinds))}; got a "
             f"value of type {type(model).__name__}."
