@@ -87,28 +87,10 @@ _HOMES = {
 
 _ROOMS = (
     *("artifact", "audit", "compat", "data", "datasets", "errors", "estimators", "gate"),
-    *(
-        "geometry",
-        "inspection",
-        "interaction",
-        "ledger",
-        "linear_model",
-        "location",
-        "losses",
-        "mechanisms",
-    ),
-    "metrics",
-    *(
-        "noise",
-        "penalties",
-        "planning",
-        "preprocessing",
-        "privacy",
-        "questions",
-        "record",
-        "report",
-    ),
-    *("schema", "solvers", "svm", "tables", "theory", "updates"),
+    *("geometry", "inspection", "interaction", "ledger", "linear_model", "location", "losses"),
+    *("mechanisms", "metrics", "noise", "online", "penalties", "planning", "preprocessing"),
+    *("privacy", "questions", "record", "report", "schema", "solvers", "svm", "tables"),
+    *("theory", "updates"),
 )
 
 __all__ = list(_HOMES)

@@ -23,7 +23,7 @@ from discreet.mechanisms.streaming.gradient_steps import GradientSteps
 from discreet.mechanisms.streaming.linearised_leader import LinearisedLeader
 from discreet.mechanisms.streaming.noise_schedule import NoiseSchedule
 from discreet.mechanisms.streaming.proximal_steps import ProximalSteps
-from discreet.noise import RehearsalNoise
+from discreet.noise import RehearsalNoise, distance_of_gaussian
 from discreet.penalties import L1, Indicator
 from discreet.privacy import Budget, Gaussian, ReplaceOne, ZeroOutOne
 from discreet.questions import Problem, Stream
@@ -321,6 +321,25 @@ def test_a_stream_may_be_cut_anywhere_and_goes_on_where_it_was_packed(mechanism)
         part, start = plan.unpack(part.pack(), RehearsalNoise(2)), stop
     np.testing.assert_array_equal(part.answer(), whole.answer())
     assert np.linalg.norm(whole.answer()) <= 0.5 * (1 + 1e-9)
+
+
+def test_the_account_of_draws_covers_a_stream_that_is_handed_over_after_every_record(monkeypatch):
+    problem = a_problem(Logistic(), 3, ridge=0.05)
+    plan = plan_of(ImplicitGradient(), problem, 40)
+    X, y = records(np.random.default_rng(5), problem, 40)
+    asked, gaussian = [], RehearsalNoise.gaussian
+    monkeypatch.setattr(
+        RehearsalNoise,
+        "gaussian",
+        lambda self, count, bits: asked.append(count) or gaussian(self, count, bits),
+    )
+    part = plan.start(RehearsalNoise(1))
+    for place in range(40):
+        part.learn(X[place : place + 1], y[place : place + 1])
+        part = plan.unpack(part.pack(), RehearsalNoise(place))
+    assert len(asked) == 40  # and one for a stream that is not handed over
+    distance = plan.guarantee.profile.distance
+    assert sum(map(distance_of_gaussian, asked)) <= distance * (1 + 1e-12)
 
 
 def test_noise_does_not_depend_on_how_a_stream_is_cut():

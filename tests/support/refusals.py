@@ -343,7 +343,9 @@ _MAKERS: dict[str, Callable[[Draw, int], tuple[Mechanism, Question]]] = {
     ),
     "follow_the_leader": lambda draw, count: (
         FollowTheLeader(_choice(draw, ("square_root", "tree", "band"))),
-        _summed_stream(draw, count, _problem(draw, count, loss=_choice(draw, (Hinge(), Logistic())))),
+        _summed_stream(
+            draw, count, _problem(draw, count, loss=_choice(draw, (Hinge(), Logistic())))
+        ),
     ),
     "online_quadratic": lambda draw, count: (
         OnlineQuadratic(),

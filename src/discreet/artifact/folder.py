@@ -68,7 +68,7 @@ def save(model: BaseEstimator, folder: str | Path) -> Path:
     document: Json = {
         "format": FORMAT,
         "version": VERSION,
-        "model": type(model).__name__,
+        "model": kind.name,
         "arguments": _arguments(model),
         "learnt": parts,
         "release": json.loads(model.release_.to_json()) if kind.is_released else None,

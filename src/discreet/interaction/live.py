@@ -293,7 +293,7 @@ class Interaction(Sealed):
         path
             Where; there must be no file of that name.
         note
-            Anything public to keep beside the state; :func:`discreet.interaction.read_note` reads it.
+            Anything public to keep beside the state, for :func:`discreet.interaction.read_note`.
 
         Raises
         ------

@@ -6,10 +6,10 @@ Everything that a learner will ever say is paid for once, before the first recor
 
 from __future__ import annotations
 
-from discreet.online.experts import Experts
-from discreet.online.linear_regression import LinearRegression
-from discreet.online.linear_svc import LinearSVC
-from discreet.online.logistic_regression import LogisticRegression
+from discreet.online.online_experts import Experts
+from discreet.online.online_linear_regression import LinearRegression
+from discreet.online.online_linear_svc import LinearSVC
+from discreet.online.online_logistic_regression import LogisticRegression
 from discreet.online.resuming import resume
 
 __all__ = ["Experts", "LinearRegression", "LinearSVC", "LogisticRegression", "resume"]

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discreet import _checks
-from discreet._types import Array
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap
@@ -18,7 +17,7 @@ from discreet.estimators.targets import LearningTarget, require_target
 from discreet.estimators.task import Asked, Shape
 from discreet.geometry import ConvexSet
 from discreet.mechanisms import InteractiveMechanism
-from discreet.online.choosing import MECHANISMS, StreamTask, choose_for_stream
+from discreet.online.choosing_online import MECHANISMS, StreamTask, choose_for_stream
 from discreet.online.live_estimator import LiveEstimator
 from discreet.online.record_reading import RecordReader
 from discreet.preprocessing.short_forms import Declared
@@ -104,19 +103,10 @@ class OnlineLearner(LiveEstimator, LinearEstimator):
 
     def _margin_of(self, x: Mapping[Any, Any]) -> float:
         """Return the margin of one record; zero before anything was learnt."""
-        row = self._records.read(x)
+        row = self._records.read_plain(x)
         if "_interaction" not in self.__dict__ and "release_" not in self.__dict__:
             return self._target_origin()
-        return float(self._margins_of_encoded(row)[0])
-
-    def _margins_of_encoded(self, rows: Array) -> Array:
-        """Return margins of rows that were encoded already."""
-        bounds = self._asked.question.bounds
-        coefficients = np.asarray(self._asked.mechanism.coefficients(self.release_.value))
-        if bounds.intercept is None:
-            return np.asarray(rows @ coefficients + self._target_origin())
-        last = coefficients[-1] * bounds.intercept
-        return np.asarray(rows @ coefficients[:-1] + (last + self._target_origin()))
+        return float((row @ np.ravel(self.coef_) + np.ravel(self.intercept_))[0])
 
 
 def _state_labels(labels: Labels | None) -> Labels | None:

@@ -26,7 +26,7 @@ from discreet.privacy import Budget, unit_named
 from discreet.privacy.large_delta import LARGE_DELTA, question_delta
 from discreet.record import Fact, Origin, Release
 
-SECRET = frozenset(["_interaction", "_reader"])
+OWN = frozenset(["_interaction", "_reader", "_asked"])
 """What a copy does not get: there is one learner."""
 
 COPIED = (
@@ -61,18 +61,33 @@ class LiveEstimator(PrivateEstimator):
         return self.learns | {"release_", "privacy_"}
 
     @silence
-    def fit(self, X: Any, y: Any = None, *, target: str | None = None, purpose: str = "") -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        target: str | None = None,
+        purpose: str = "",
+    ) -> Self:
         """Begin anew, pay again, and learn from rows in their order.
 
         Parameters
         ----------
         X, y, target, purpose
             As for :meth:`partial_fit`.
+        sample_weight
+            None: every record counts once.
         """
+        if sample_weight is not None:
+            raise InputError(
+                f"{type(self).__name__} counts every record once: its proof knows no weights. "
+                "Leave sample_weight out."
+            )
         return self._fit(X, y, None, target, purpose)
 
     def _learn(self, X: Any, y: Any, weights: Any, target: Any, purpose: str) -> None:
-        for name in (*self._follows, *SECRET, "_asked", "n_features_in_", "feature_names_in_"):
+        for name in (*self._follows, *OWN, "n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
         self._learn_more(X, y, target, purpose)
 
@@ -122,8 +137,8 @@ class LiveEstimator(PrivateEstimator):
         X = self._as_table(X)
         if family(X) == "dask":
             raise InputError(
-                "rows of Dask stay with their workers, in no order; a stream has one. Pass files or "
-                "arrays."
+                "rows of Dask stay with their workers, in no order; a stream has one. Pass files "
+                "or arrays."
             )
         before = self.known_columns()
         try:
@@ -155,9 +170,7 @@ class LiveEstimator(PrivateEstimator):
 
     def known_columns(self) -> dict[str, Any]:
         """Return what is kept of columns: how many, and their names if they have any."""
-        count, names = (
-            self.__dict__.get(name) for name in ("n_features_in_", "feature_names_in_")
-        )
+        count, names = (self.__dict__.get(name) for name in ("n_features_in_", "feature_names_in_"))
         known = {} if count is None else {"n_features_in_": count}
         return known if names is None else known | {"feature_names_in_": list(names)}
 
@@ -290,12 +303,12 @@ class LiveEstimator(PrivateEstimator):
     def __getstate__(self) -> dict[str, Any]:
         self._complete()
         state = super().__getstate__()
-        return {name: value for name, value in state.items() if name not in SECRET}
+        return {name: value for name, value in state.items() if name not in OWN}
 
     def __copy__(self) -> Self:
         self._complete()
         again = type(self).__new__(type(self))
-        public = {name: value for name, value in self.__dict__.items() if name not in SECRET}
+        public = {name: value for name, value in self.__dict__.items() if name not in OWN}
         again.__dict__.update(public)
         return again
 

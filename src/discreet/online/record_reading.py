@@ -17,8 +17,8 @@ from discreet.estimators.targets import ClassTarget, LabelTarget, LearningTarget
 from discreet.preprocessing import BoundedScaler
 
 UNNAMED = (
-    "records as dicts need the names of their features, in an order that no record decides: declare "
-    'columns={"age": (18, 100), ...}, or features=["age", ...] beside data_norm.'
+    "records as dicts need the names of their features, in an order that no record decides: "
+    'declare columns={"age": (18, 100), ...}, or features=["age", ...] beside data_norm.'
 )
 
 
@@ -86,7 +86,16 @@ class RecordReader:
         return {"n_features_in_": len(self.names), "feature_names_in_": list(self.names)}
 
     def read(self, x: Mapping[Any, Any]) -> Array:
-        """Return the one row of a record."""
+        """Return the one row of a record, encoded."""
+        cells = self._cells(x)
+        return cells if self.scaler is None else np.asarray(self.scaler.transform(cells))
+
+    def read_plain(self, x: Mapping[Any, Any]) -> Array:
+        """Return the one row of a record in the user's units, for coefficients in these."""
+        cells = self._cells(x)
+        return cells if self.scaler is None else self.scaler.plain(cells)
+
+    def _cells(self, x: Mapping[Any, Any]) -> Array:
         if not isinstance(x, Mapping):
             raise InputTypeError(
                 f"a record must be a dict of features; got {type(x).__name__}. Use partial_fit for "
@@ -95,7 +104,7 @@ class RecordReader:
         if self.scaler is not None:
             row = np.empty((1, len(self.names)), dtype=object)
             row[0, :] = [x.get(name) for name in self.names]
-            return np.asarray(self.scaler.transform(row))
+            return row
         cells = [x.get(name, self.absent) for name in self.names]
         try:
             return np.array([cells], dtype=np.float64) if _are_numbers(cells) else _read_all(cells)

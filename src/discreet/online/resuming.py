@@ -11,12 +11,12 @@ from discreet.errors import InputError
 from discreet.gate import resume as resume_interaction
 from discreet.interaction import read_note
 from discreet.ledger import AbstractLedger
-from discreet.online.experts import Experts
 from discreet.online.learner_note import NO_LEARNER, read_description
-from discreet.online.linear_regression import LinearRegression
-from discreet.online.linear_svc import LinearSVC
 from discreet.online.live_estimator import LiveEstimator
-from discreet.online.logistic_regression import LogisticRegression
+from discreet.online.online_experts import Experts
+from discreet.online.online_linear_regression import LinearRegression
+from discreet.online.online_linear_svc import LinearSVC
+from discreet.online.online_logistic_regression import LogisticRegression
 
 LEARNERS: dict[str, type[LiveEstimator]] = {
     kind.__name__: kind for kind in (Experts, LinearRegression, LinearSVC, LogisticRegression)

@@ -13,8 +13,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
+from scipy.linalg import lapack
 from scipy.optimize import minimize
-from scipy.signal import lfilter
 
 from discreet import _checks
 from discreet._types import Vector
@@ -25,6 +25,20 @@ SETTLED = 32
 
 MOST_OPTIMISED = 256
 """Longer bands are left at the square root's coefficients."""
+
+
+def divide_series(values: Vector, c: Vector) -> Vector:
+    """Return the coefficients of one power series over another.
+
+    Examples
+    --------
+    >>> divide_series(np.ones(4), np.array([1.0, -1.0])).tolist()  # 1 / (1 - x)^2
+    [1.0, 2.0, 3.0, 4.0]
+    """
+    below = np.asfortranarray(np.broadcast_to(c[:, None], (c.size, values.size)))
+    found, _ = lapack.dtbtrs(below, values, uplo="L")  # a triangular band, solved forwards
+    return np.asarray(found)
+
 
 ROUNDS = 150
 
@@ -87,11 +101,11 @@ class _Error:
 
     def of(self, c: Vector) -> tuple[float, Vector]:
         """Return the error of coefficients and its gradient."""
-        b = lfilter([1.0], c, np.ones(self.count))
+        b = divide_series(np.ones(self.count), c)
         settled = 1 / c.sum()
         size, spread = float(c @ c), float(b * b @ self.weights + self.rest * settled**2)
         # The derivative of b by c_k is minus b moved by k, through the inverse of c.
-        back = lfilter([1.0], c, (2 * self.weights * b)[::-1])[::-1]
+        back = divide_series((2 * self.weights * b)[::-1], c)[::-1]
         slope = np.array([-(back[k:] @ b[: self.count - k]) for k in range(self.band)])
         slope -= 2 * self.rest * settled**3
         return float(np.log(size) + np.log(spread)), 2 * c / size + slope / spread

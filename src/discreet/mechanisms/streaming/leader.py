@@ -90,18 +90,20 @@ def usual_pull(problem: Problem, steps: int, batch: int, deviation: float) -> fl
     .. math:: \frac{D^2}{2 \eta n} + \frac{h}{2} (\eta \sigma R)^2
 
     is least at :math:`\eta^3 = D^2 / (2 n h \sigma^2 R^2)`, n the number of records. The rate is
-    no larger than two and a half times that of the bound without noise. Chosen on the streams elec2 and
-    adult, where rates of half and of twice as much predict worse.
+    no larger than two and a half times that of the bound without noise. Chosen on the streams elec2
+    and adult, where rates of half and of twice as much predict worse.
 
     Parameters
     ----------
     problem, steps, batch, deviation
         As for :func:`best_pull`.
     """
-    smooth = problem.row_smoothness if problem.loss.is_smooth else BEND_OF_KINKS * problem.row_norm**2
+    smooth = (
+        problem.row_smoothness if problem.loss.is_smooth else BEND_OF_KINKS * problem.row_norm**2
+    )
     far, records = expected_distance(problem), steps * batch
     least = problem.row_lipschitz * math.sqrt(records) / (CAUTION * far)
-    return max(least, (2 * records * CURVED * smooth * deviation**2 / far**2) ** (1 / 3))
+    return max(least, math.cbrt(2 * records * CURVED * smooth * deviation**2 / far**2))
 
 
 def bound_regret(problem: Problem, steps: int, batch: int, deviation: float, pull: float) -> float:

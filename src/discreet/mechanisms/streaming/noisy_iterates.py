@@ -217,6 +217,11 @@ def drawn_ahead(width: int) -> int:
 
 
 def distance_of_draws(question: Stream) -> float:
-    """Bound the distance of all noise of a stream from the ideal one."""
-    width, ahead = question.problem.width, drawn_ahead(question.problem.width)
-    return -(-question.updates // ahead) * distance_of_gaussian(ahead * width)
+    """Bound the distance of all noise of a stream from the ideal one.
+
+    A stream that is handed over draws again what was drawn ahead and not used. Whenever noise is
+    drawn, at least one release uses it: there are no more draws than releases, however often a
+    stream is handed over.
+    """
+    width = question.problem.width
+    return question.updates * distance_of_gaussian(drawn_ahead(width) * width)

@@ -110,6 +110,10 @@ def calibrate_prefix(
 
 
 def distance_of(factor: PrefixFactor, width: int) -> float:
-    """Bound the distance of all noise, as drawn, from the ideal one; each draw has its own key."""
+    """Bound the distance of all noise, as drawn, from the ideal one; each draw has its own key.
+
+    Each vector is counted as a draw, though many are drawn together: a stream that is handed over
+    draws again what was drawn ahead and not used, and each draw has at least one vector of use.
+    """
     draws = math.ceil(factor.steps * factor.draws_a_step) + factor.rows_in_memory + 1
     return distance_of_gaussian(width) * draws

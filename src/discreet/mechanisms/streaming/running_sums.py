@@ -18,7 +18,7 @@ from discreet.noise import Noise
 from discreet.questions import DeclaredStream
 
 
-class RunningSums(Sealed):
+class PrefixSums(Sealed):
     """The noisy running sum, which is public, and beside it what is not.
 
     ``open`` is the sum of the batch that is being filled, in whole units of the records; private,
@@ -111,7 +111,7 @@ class SummingSession(Session):
     ) -> None:
         super().__init__(question)
         self._batch, self._updates, self._records = question.batch, question.updates, records
-        self._sums = RunningSums(records, question.updates, release, noise)
+        self._sums = PrefixSums(records, question.updates, release, noise)
         self._public = np.zeros(0)
         self._prepared = self._public
 

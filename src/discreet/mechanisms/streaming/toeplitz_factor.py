@@ -19,12 +19,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.signal import lfilter
 
 from discreet import _checks
 from discreet._types import Array, Integers, Vector
 from discreet.errors import CalibrationError, PrivacyError
-from discreet.mechanisms.streaming.band_optimum import optimise_band
+from discreet.mechanisms.streaming.band_optimum import divide_series, optimise_band
 from discreet.mechanisms.streaming.correlated_noise import NUMBERS_AT_ONCE, CorrelatedNoise
 from discreet.mechanisms.streaming.prefix_factor import (
     MOST_STEPS,
@@ -183,7 +182,7 @@ class ToeplitzFactor(PrefixFactor):
         count = min(self.steps, max(2**12, 64 * self.band))
         if self._is_root:
             return np.asarray(self.coefficients[:count] ** 2)
-        return np.asarray(lfilter([1.0], self.coefficients, np.ones(count)) ** 2)
+        return divide_series(np.ones(count), self.coefficients) ** 2
 
     @property
     def _settled(self) -> float:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from discreet.estimators.classifier import ProbabilisticClassifier
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger
@@ -146,6 +148,6 @@ class LogisticRegression(OnlineClassifier, ProbabilisticClassifier, RiverClassif
         x
             Features by name.
         """
-        chance = float(Logistic().probability(self._margin_of(x)))
+        chance = float(Logistic().probability(np.array(self._margin_of(x))))
         first, second = self._two_classes()
         return {first: 1 - chance, second: chance}

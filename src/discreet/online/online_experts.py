@@ -14,7 +14,7 @@ from discreet.estimators.task import Asked, Shape
 from discreet.geometry import Box, ConvexSet
 from discreet.ledger import AbstractLedger
 from discreet.mechanisms import Experts as ExpertMechanism
-from discreet.online.choosing import count_usual_batch
+from discreet.online.choosing_online import count_usual_batch
 from discreet.online.live_estimator import LiveEstimator
 from discreet.online.record_reading import RecordReader, list_once
 from discreet.privacy import Budget, Unit

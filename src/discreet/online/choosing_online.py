@@ -78,7 +78,7 @@ class StreamTask:
 
     def _ridge_of_a_record(self) -> float:
         """Return the ridge that balances bias and noise for a convex loss: (p / T)^(1/4)."""
-        return self.usual_ridge * (self.bounds.width / self.horizon) ** 0.25
+        return self.usual_ridge * math.sqrt(math.sqrt(self.bounds.width / self.horizon))
 
 
 def count_usual_batch(horizon: int) -> int:
@@ -99,7 +99,9 @@ def choose_for_stream(task: StreamTask, budget: Budget, unit: Unit) -> Asked:
     if isinstance(task.loss, Squared) and math.isfinite(
         _predict_regret(task, "online_quadratic", budget, unit)
     ):
-        why = "least squares are known from running sums: regret grows with the logarithm of records"
+        why = (
+            "least squares are known from running sums: regret grows with the logarithm of records"
+        )
         return Asked(
             task.state("online_quadratic"), mechanism_named("online_quadratic"), reasons=(why,)
         )
@@ -115,7 +117,7 @@ def choose_for_stream(task: StreamTask, budget: Budget, unit: Unit) -> Asked:
         if len(compared) > 1
         else ()
     )
-    return Asked(task.state(best), mechanism, reasons=reasons)  # type: ignore[arg-type]
+    return Asked(task.state(best), mechanism, reasons=reasons)
 
 
 def _predict_regret(task: StreamTask, name: str, budget: Budget, unit: Unit) -> float:
