@@ -23,7 +23,7 @@ from discreet.errors import DiscreetError, InputError, LargeDeltaWarning
 from discreet.interaction import read_note
 from discreet.ledger import Ledger
 from discreet.online import LinearRegression, LinearSVC, LogisticRegression
-from discreet.online.choosing import MECHANISMS
+from discreet.online.choosing_online import MECHANISMS
 from discreet.online.learner_note import read_description
 from discreet.privacy import ReplaceOne, ZeroOutOne
 from discreet.schema import CLASSIFICATION, Schema, read
@@ -173,7 +173,7 @@ class StreamRun:
                     return error
                 if rows is None:
                     break
-                rows = cut(rows, 0, min(count(rows), self._left()))
+                rows = cut(rows, 0, min(count(rows), self._count_left()))
                 report.predict(rows)
                 with note_warnings(LargeDeltaWarning):
                     self.model.partial_fit(rows.X, rows.y, purpose=purpose)
@@ -183,7 +183,7 @@ class StreamRun:
         report.show(is_last=True)
         return None
 
-    def _left(self) -> int:
+    def _count_left(self) -> int:
         return int(self.model.horizon or 0) - self.model.n_seen
 
     def end(
