@@ -131,7 +131,7 @@ def stream(
     state = resume if state is None else state
     _check_files(out, state, resume, skip=skip, pause=pause, has_ledger=ledger is not None)
     schema = steps.read_schema(schema_file, unit)
-    asked = steps.Declared(horizon, epsilon, delta, learner, mechanism, batch, rehearse)
+    asked = steps.StreamOptions(horizon, epsilon, delta, learner, mechanism, batch, rehearse)
     books = open_books(ledger, no_ledger, rehearse, dataset, None, schema)
     with ExitStack() as open_things:
         requests = open_things.enter_context(StopRequests())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 
@@ -41,7 +42,11 @@ class StreamReport:
             self._score.add(self._model, rows)
 
     def show(self, *, is_last: bool = False) -> None:
-        """Say how far the stream is, if it is time to."""
+        """Say how far the stream is, if it is time to; nothing is lost if nobody takes it."""
+        with contextlib.suppress(OSError, ValueError):
+            self._show(is_last=is_last)
+
+    def _show(self, *, is_last: bool) -> None:
         if self._is_live:
             if is_last or time.monotonic() >= self._at + REFRESHED:
                 typer.echo(f"\r\x1b[K{self._line()}", nl=is_last, err=True)

@@ -45,7 +45,7 @@ CLASSIFIERS: dict[str, type[LogisticRegression | LinearSVC]] = {
 
 
 @dataclass(frozen=True)
-class Declared:
+class StreamOptions:
     """What the command line says of a stream that begins; None for what it does not say."""
 
     horizon: int | None
@@ -82,7 +82,7 @@ def read_schema(path: Path, unit: str | None) -> Schema:
     return schema
 
 
-def make_learner(schema: Schema, asked: Declared) -> Learner:
+def make_learner(schema: Schema, asked: StreamOptions) -> Learner:
     """Return the learner of a stream that begins."""
     if asked.horizon is None:
         raise InputError(
@@ -179,7 +179,7 @@ class StreamRun:
                     self.model.partial_fit(rows.X, rows.y, purpose=purpose)
                 report.show()
         except KeyboardInterrupt:  # while it waited
-            pass
+            requests.is_stopped = True
         report.show(is_last=True)
         return None
 
