@@ -9,7 +9,7 @@ CODE := src tests benchmarks reproductions audits
 VECTORS := from numpy._core import _multiarray_umath as c; \
   print(*(name for name in c.__cpu_dispatch__ if c.__cpu_features__[name]))
 
-.PHONY: audit demo test quick machines faults format scale bench utility score-coverage oracle goodness coverage reproduce peers opacus opendp jax-privacy newcomer clean
+.PHONY: audit demo test quick machines faults format scale bench utility streams score-coverage oracle goodness coverage reproduce peers opacus opendp jax-privacy newcomer clean
 
 demo: $(READY)
 	@$(BIN)/python -m discreet.demo
@@ -34,10 +34,14 @@ format: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/fits.py
+	$(BIN)/python benchmarks/stream_speed.py
 
 utility: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'
 	$(BIN)/python benchmarks/utility.py
+
+streams: $(READY)
+	$(BIN)/python benchmarks/streams.py
 
 score-coverage: $(READY)
 	$(BIN)/python benchmarks/score_coverage.py

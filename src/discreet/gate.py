@@ -218,14 +218,16 @@ def interact(
     >>> from discreet.data import Bounds
     >>> from discreet.geometry import L2Ball
     >>> from discreet.losses import Logistic
-    >>> from discreet.mechanisms import GaussianSum
+    >>> from discreet.mechanisms import FollowTheLeader
     >>> from discreet.questions import LabelSet, Problem, Stream
-    >>> bounds = Bounds(L2Ball(1.0), n_features=3, labels=LabelSet([-1, 1]))
-    >>> stream = Stream(Problem(Logistic(), bounds, ridge=1.0), horizon=1000)
-    >>> interact(GaussianSum(), stream, budget=Budget(1.0, 1e-6))  # which answers once
-    Traceback (most recent call last):
-        ...
-    discreet.errors.InputTypeError: mechanism must be a InteractiveMechanism; got ...
+    >>> bounds = Bounds(L2Ball(1.0), n_features=2, labels=LabelSet([-1, 1]))
+    >>> stream = Stream(Problem(Logistic(), bounds, ridge=1.0), horizon=1000, batch=10)
+    >>> live = interact(FollowTheLeader(), stream, budget=Budget(1.0, 1e-6))
+    >>> live.learn([[0.3, 0.4], [0.1, -0.9]], [1, -1])
+    >>> live.n_seen, live.answer().tolist()  # the first answer with records in it comes after ten
+    (2, [0.0, 0.0])
+    >>> live.freeze().guarantee == live.guarantee
+    True
     """
     noise = SystemNoise() if noise is None else noise
     ledger = NoLedger() if ledger is None else ledger

@@ -162,8 +162,21 @@ class Interaction(Sealed):
 
     Examples
     --------
-    >>> Interaction.learn.__doc__.splitlines()[0]
-    'Learn from one record or several, in their order.'
+    >>> from discreet.gate import interact
+    >>> from discreet.geometry import Box
+    >>> from discreet.mechanisms import Experts
+    >>> from discreet.privacy import Budget
+    >>> from discreet.questions import Bounds, ExpertStream
+    >>> bounds = Bounds(Box([0, 0], [1, 1]), n_features=2)
+    >>> stream = ExpertStream(bounds, horizon=4000, batch=1000)
+    >>> live = interact(Experts(), stream, budget=Budget(1.0, 1e-6))
+    >>> live.learn([[0.9, 0.1]] * 3000)  # the second expert is better
+    >>> live, int(live.answer())
+    (<interaction: experts, 3,000 of 4,000 records>, 1)
+    >>> live.learn([[0.9, 0.1]] * 2000)
+    Traceback (most recent call last):
+        ...
+    discreet.errors.InputError: the stream was declared with a horizon of 4,000 records; no ...
     """
 
     __slots__ = ("__held", "_is_asked", "_process", "_release", "_shows_errors")

@@ -106,7 +106,8 @@ class OnlineLearner(LiveEstimator, LinearEstimator):
         row = self._records.read_plain(x)
         if "_interaction" not in self.__dict__ and "release_" not in self.__dict__:
             return self._target_origin()
-        return float((row @ np.ravel(self.coef_) + np.ravel(self.intercept_))[0])
+        with np.errstate(all="ignore"):  # of records that are no numbers, nothing is said
+            return float((row @ np.ravel(self.coef_) + np.ravel(self.intercept_))[0])
 
 
 def _state_labels(labels: Labels | None) -> Labels | None:

@@ -136,7 +136,7 @@ def _find_signs(target: LabelTarget) -> dict[Any, Vector]:
         return {}
     return {
         (type(value), value): target.read(np.array([value], dtype=object))
-        for value in target.values
+        for value in target.classes.tolist()
         if type(value) in (bool, int, str)
     }
 

@@ -162,10 +162,10 @@ class ToeplitzFactor(PrefixFactor):
         elif self.stretched:
             raise PrivacyError("a stretched band is no longer than steps of a record are apart.")
         else:
-            square = self._crowded(times, int(participation.separation))
+            square = self._find_crowd(times, int(participation.separation))
         return round_up(math.sqrt(square) * 2.0**-self.coefficient_bits)
 
-    def _crowded(self, times: int, separation: int) -> int:
+    def _find_crowd(self, times: int, separation: int) -> int:
         """Return the square norm of the sum of the first columns that are so far apart."""
         ends = min(self.steps, (times - 1) * separation + self.band)
         if ends > MOST_FULL_STEPS * 2**8:
