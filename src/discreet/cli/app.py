@@ -37,7 +37,8 @@ The whole chain, on made-up patients:
     discreet card model
     discreet predict model hospital/holdout.csv --out predictions.csv
 
-For a table of your own, `discreet init table.csv` proposes the schema.
+For a table of your own, `discreet init table.csv` proposes the schema. For records that arrive
+one after another, see `discreet stream --help`.
 
 Exit codes: 0 done; 1 refused (over budget, refuted, unsound, a serious finding); 2 wrong input;
 3 a file or a ledger cannot be read or written; 70 a bug.
