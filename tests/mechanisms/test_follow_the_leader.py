@@ -14,6 +14,14 @@ from discreet.geometry import L2Ball
 from discreet.losses import Hinge, Logistic, Squared
 from discreet.mechanisms import FollowTheLeader
 from discreet.mechanisms.doubling_epochs import DoublingEpochs
+from discreet.mechanisms.streaming.leader import (
+    CAUTION,
+    CURVED,
+    best_pull,
+    bound_regret,
+    usual_pull,
+)
+from discreet.mechanisms.summing.step_policy import expected_distance
 from discreet.noise import RehearsalNoise
 from discreet.penalties import L1, Indicator
 from discreet.privacy import Budget, Gaussian, ReplaceOne, ZeroOutOne
@@ -297,17 +305,25 @@ def test_an_infinite_budget_learns_and_a_private_one_comes_near_with_enough_reco
         assert ((X @ session.answer() > 0) == (y > 0)).mean() > least
 
 
-def test_the_learning_rate_is_ten_times_the_one_whose_bound_on_regret_is_least():
-    question = stream(1000)
-    usual = FollowTheLeader().plan(question, BUDGET, SWAP)
+def test_the_bound_on_regret_is_least_at_its_own_pull():
+    problem = stream(1000).problem
+    best = best_pull(problem, 1000, 1, 3.0)
+    least = bound_regret(problem, 1000, 1, 3.0, best)
+    for times in (0.5, 0.9, 1.1, 2.0):
+        assert bound_regret(problem, 1000, 1, 3.0, times * best) > least
 
-    def bound(times):
-        mechanism = FollowTheLeader(learning_rate=times / usual.leader.pull)
-        return mechanism.plan(question, BUDGET, SWAP).regret
 
-    for times in (0.05, 0.09, 0.11, 0.2, 1.0):
-        assert bound(times) > bound(0.1)
-    assert bound(1.0) == pytest.approx(usual.regret)
+def test_the_usual_pull_costs_least_as_expected_and_is_bounded_without_noise():
+    problem = stream(1000).problem
+    far, bend = expected_distance(problem), CURVED * problem.row_smoothness
+    rate = 1 / usual_pull(problem, 1000, 1, 50.0)
+
+    def cost(rate):
+        return far**2 / (2 * rate * 1000) + bend * (rate * 50.0) ** 2 / 2
+
+    assert all(cost(times * rate) > cost(rate) for times in (0.8, 0.95, 1.05, 1.25))
+    calm = problem.row_lipschitz * math.sqrt(1000) / (CAUTION * far)
+    assert usual_pull(problem, 1000, 1, 0.0) == pytest.approx(calm)
 
 
 @pytest.mark.parametrize("unit", [SWAP, ZERO], ids=lambda unit: unit.name)
