@@ -22,7 +22,6 @@ from pathlib import Path
 import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
-from utility import EPSILONS, _matrix
 
 import tables
 from discreet.mechanisms import NoisyGradient
@@ -74,12 +73,12 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path(__file__).parents[2] / "shared" / "data")
     parser.add_argument("--fits", type=int, default=10)
     parser.add_argument("--only", nargs="*", default=NAMES)
-    parser.add_argument("--epsilons", nargs="*", type=float, default=EPSILONS)
+    parser.add_argument("--epsilons", nargs="*", type=float, default=tables.EPSILONS)
     parser.add_argument("--models", nargs="*", help="some of the models, by how they begin")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     for name in options.only:
-        table = _matrix(tables.classes(options.data / name, grouped=False))
+        table = tables.matrix(tables.classes(options.data / name))
         train, test = table.part(table.train), table.part(table.test)
         y, truth = table.y[table.train], table.y[table.test]
         print(f"{name}, {train.shape[0]:,} x {train.shape[1]}", flush=True)

@@ -1,224 +1,126 @@
-"""Accuracy, AUC, log loss and Brier score with default settings on real data sets.
+"""Accuracy, AUC and log loss of the defaults on real tables, against peers that were tuned.
 
 Run with ``make utility`` beside a folder of data sets (``--data``; by default ``../shared/data``);
-see ``tables.py`` for what is in it. Nothing is tuned: every model has its defaults, and learns from
-declared columns or from rows of declared norm. ``goal`` is what a prototype reached before the
-library existed, less 0.3 points of accuracy or 0.01 of R2. What is said of probabilities stands in
-the line below that of accuracy: AUC, log loss and Brier score, means over the same fits.
+see ``tables.py`` for what is in it. Nothing of ours is tuned: ``LinearClassifier`` has its defaults
+but for budget (delta = 1e-9, a record added or removed) and declared columns or norm; a second run
+is told roughly how many rows there are. Peers are measured by ``peers/tune_peers.py``; of
+``LinearRegressor`` there is R2. Noise is that of rehearsals, so that figures can be had again.
+``--resume`` goes on after a run that was stopped, ``--report`` only prints what is there, and
+``--page`` puts it into a page.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+import warnings
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-from probability_scores import Scores, score_model
-from scipy import sparse
+from cells import OUTPUT, Cell, Cells, Measured, write_lines
+from comparison import (
+    EVERY_EPSILON,
+    HINTED,
+    OURS,
+    REGRESSOR,
+    SCORES,
+    Comparison,
+    insert,
+    summarise,
+)
+from probability_scores import score_model
 
 import tables
 from discreet import LinearClassifier, LinearRegressor
-from discreet.linear_model import LogisticRegression
-from discreet.preprocessing import BoundedScaler
+from discreet.errors import RehearsalWarning
 
-EPSILONS = (0.1, 0.3, 1.0, 3.0)
-CLASSES = ("adult", "bank", "codrna", "a9a", "covtype", "acs_income", "kddcup99_10pct")
-NUMBERS = ("california_housing", "diamonds", "wine_quality", "abalone")
-MECHANISMS = ("auto", "objective_perturbation", "output_perturbation")
-REFERENCE = json.loads((Path(__file__).parent / "reference.json").read_text())
+HERE = Path(__file__).parent
+DELTA = 1e-9
 
 
-@dataclass(frozen=True)
-class Method:
-    """A model with its defaults but for budget and unit."""
-
-    name: str
-    make: Callable[[float, tables.Declared], Any]
-    grouped: bool = False
-
-
-def _matrix(table: tables.Declared) -> tables.Declared:
-    """Return the common matrix: [0, 1] numbers, open categories, a constant, norm at most one."""
-    X = table.X
-    if table.columns is not None:
-        scaler = BoundedScaler(table.columns, centre_categories=False, data_norm=None)
-        X = scaler.transform(X)
-        numeric = [name for name in range(X.shape[1]) if X[:, name].min() < 0]
-        X[:, numeric] = (X[:, numeric] + 1) / 2
-        X = np.column_stack([X, np.ones(len(X))])
-    norms = (
-        np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
-        if sparse.issparse(X)
-        else (np.linalg.norm(X, axis=1))
-    )
-    scale = np.minimum(1 / np.quantile(norms, 0.99), 1 / np.maximum(norms, 1e-12))
-    X = (
-        sparse.csr_array(sparse.diags_array(scale) @ X)
-        if sparse.issparse(X)
-        else (X * scale[:, None])
-    )
-    return tables.Declared(X, table.y, None, table.train, table.test)
-
-
-def _logistic(epsilon: float, table: tables.Declared) -> LogisticRegression:
-    delta = 1 / len(table.train) ** 2
-    return LogisticRegression(epsilon, delta, classes=[False, True], data_norm=1.0)
-
-
-def _classifier(delta: float, unit: str = "add_remove") -> Callable[[float, tables.Declared], Any]:
-    def make(epsilon: float, table: tables.Declared) -> LinearClassifier:
-        return LinearClassifier(
-            epsilon,
-            delta,
-            math.sqrt(14),  # of a9a, the one table without declared columns: fourteen ones a row
-            unit,
-            columns=table.columns,
-            classes=[False, True],
-        )
-
-    return make
-
-
-METHODS = (
-    Method("LogisticRegression, delta 1/n^2", _logistic),
-    Method("LinearClassifier, delta 1e-9", _classifier(1e-9)),
-    Method("LinearClassifier, replace, delta 1e-9", _classifier(1e-9, "replace")),
-    Method("LinearClassifier, pure", _classifier(0.0), grouped=True),
-    Method("LinearClassifier, replace, pure", _classifier(0.0, "replace"), grouped=True),
-)
-
-
-def scores(make: Callable[[], Any], table: tables.Declared, fits: int) -> np.ndarray:
-    """Fit several times and score each on the rows kept for testing."""
+def measure_classes(name: str, folder: Path, cells: Cells, fits: int) -> None:
+    """Fit and score a table of two classes with every epsilon."""
+    table = tables.capped_classes(folder / name)
     train, test = table.part(table.train), table.part(table.test)
     y, truth = table.y[table.train], table.y[table.test]
-    return np.array([make().fit(train, y).score(test, truth) for _ in range(fits)])
+    print(f"{name}, {len(table.train):,} rows: AUC", end="", flush=True)
+    for model, n_hint in ((OURS, None), (HINTED, roughly(len(table.train)))):
+        for epsilon in EVERY_EPSILON:
 
+            def fit(
+                seed: int, epsilon: float = epsilon, n_hint: int | None = n_hint
+            ) -> list[float]:
+                model = LinearClassifier(
+                    epsilon,
+                    DELTA,
+                    table.data_norm,
+                    columns=table.columns,
+                    n_hint=n_hint,
+                    classes=[False, True],
+                    rehearsal=seed,
+                )
+                return list(score_model(model.fit(train, y), test, truth)[: len(SCORES)])
 
-def all_scores(make: Callable[[], Any], table: tables.Declared, fits: int) -> np.ndarray:
-    """Fit a classifier several times; return all scores of each on the rows kept for testing."""
-    train, test = table.part(table.train), table.part(table.test)
-    y, truth = table.y[table.train], table.y[table.test]
-    return np.array([score_model(make().fit(train, y), test, truth) for _ in range(fits)])
-
-
-def compare(name: str, folder: Path, fits: int) -> list[bool]:
-    """Say, cell by cell, whether auto is within one standard error of the best mechanism."""
-    verdicts = []
-    for kind, grouped, delta in (
-        (LinearClassifier, False, 1e-9),
-        (LinearClassifier, True, 0.0),
-        (LogisticRegression, False, 1e-9),
-    ):
-        table = tables.classes(folder, grouped=grouped)
-        if kind is LogisticRegression:
-            table = _matrix(table)
-        for epsilon in EPSILONS:
-            means, errors = {}, {}
-            for mechanism in MECHANISMS:
-
-                def make(k=kind, e=epsilon, d=delta, m=mechanism, t=table):
-                    options = {"classes": [False, True], "mechanism": m}
-                    if k is LinearClassifier:
-                        options |= {"columns": t.columns, "data_norm": math.sqrt(14)}
-                    return k(e, d, **options)
-
-                cell = scores(make, table, fits)
-                means[mechanism] = cell.mean()
-                errors[mechanism] = cell.std(ddof=1) / math.sqrt(fits)
-            best = max(means, key=lambda m: means[m])
-            slack = math.hypot(errors["auto"], errors[best])
-            verdicts.append(bool(means["auto"] >= means[best] - slack))
-            told = "  ".join(f"{m} {mean:.4f}" for m, mean in means.items())
-            print(f"  {kind.__name__:<19} {delta:<6g} {epsilon:<4g} {told}", flush=True)
-    print(f"  {name}: auto is best, or within one standard error, in {sum(verdicts)} of", end=" ")
-    print(len(verdicts), flush=True)
-    return verdicts
-
-
-def report(name: str, method: str, cells: list[np.ndarray]) -> None:
-    goals = REFERENCE.get(method, {}).get(name, [None] * len(cells))
-    print(f"  {method:<40}", end="")
-    for cell, goal in zip(cells, goals, strict=True):
-        error = cell.std() / math.sqrt(cell.size)
-        mark = (
-            " "
-            if goal is None
-            else "+"
-            if cell.mean() >= goal
-            else "~"
-            if (cell.mean() + error >= goal)
-            else "-"
-        )
-        print(f"  {cell.mean():.4f} ±{error:.4f}{mark}", end="")
+            count = fits if math.isfinite(epsilon) else 1
+            found = Measured.of(cells.fill(Cell(name, model, epsilon), count, fit)[:, 1])
+            print(f"  {found.mean:.4f} ±{found.error:.4f}", end="", flush=True)
+        print("" if n_hint else "\n  told how many rows", end="", flush=True)
     print(flush=True)
 
 
-def report_probabilities(cells: list[np.ndarray]) -> None:
-    """Print AUC, log loss and Brier score below accuracies."""
-    print(f"  {'  AUC, log loss, Brier':<40}", end="")
-    for cell in cells:
-        mean = Scores(*cell.mean(axis=0))
-        print(f"  {mean.auc:.4f} {mean.log_loss:.4f} {mean.brier:.4f}", end="")
+def roughly(rows: int) -> int:
+    """Round to one digit, as who declares ``n_hint`` may."""
+    return int(float(f"{rows:.0e}"))
+
+
+def measure_numbers(name: str, folder: Path, cells: Cells, fits: int) -> None:
+    """Fit and score a table with a numeric target."""
+    table, interval = tables.numbers(folder / name)
+    train, test = table.part(table.train), table.part(table.test)
+    y, truth = table.y[table.train], table.y[table.test]
+    print(f"{name}, {len(table.train):,} rows: R2", end="", flush=True)
+    for epsilon in tables.EPSILONS:
+
+        def fit(seed: int, epsilon: float = epsilon) -> tuple[float]:
+            model = LinearRegressor(
+                epsilon, DELTA, columns=table.columns, target_range=interval, rehearsal=seed
+            )
+            return (model.fit(train, y).score(test, truth),)
+
+        found = Measured.of(cells.fill(Cell(name, REGRESSOR, epsilon), fits, fit)[:, 0])
+        print(f"  {found.mean:.4f} ±{found.error:.4f}", end="", flush=True)
     print(flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=Path(__file__).parents[2] / "shared" / "data")
-    parser.add_argument("--fits", type=int, default=20)
-    parser.add_argument("--only", nargs="*", help="some of the data sets")
-    parser.add_argument("--methods", nargs="*", help="some of the methods, by how they begin")
-    parser.add_argument("--compare", action="store_true", help="auto against each mechanism")
+    parser.add_argument("--data", type=Path, default=HERE.parents[1] / "shared" / "data")
+    parser.add_argument("--fits", type=int, default=10)
+    parser.add_argument("--only", nargs="*", help="some of the tables")
+    parser.add_argument("--results", type=Path, default=OUTPUT / "utility.jsonl")
+    parser.add_argument("--resume", action="store_true", help="keep the cells that are there")
+    parser.add_argument("--report", action="store_true", help="fit nothing")
+    parser.add_argument("--page", type=Path, help="put the tables between its marks")
+    parser.add_argument("--summary", type=Path, help="write means and errors to this file")
     options = parser.parse_args()
-    if options.compare:
-        chosen_names = options.only or CLASSES
-        cells = [v for n in chosen_names for v in compare(n, options.data / n, options.fits)]
-        print(f"auto: {sum(cells)} of {len(cells)} cells")
-        return
-    print("+ reaches the goal, ~ within one standard error, - below. Columns: epsilon", *EPSILONS)
-
-    def wanted(name: str) -> bool:
-        return (options.data / name).is_dir() and (not options.only or name in options.only)
-
-    def chosen(method: str) -> bool:
-        return not options.methods or any(method.startswith(m) for m in options.methods)
-
-    for name in filter(wanted, CLASSES):
-        print(name)
-        for method in METHODS:
-            if not chosen(method.name):
-                continue
-            table = tables.classes(options.data / name, grouped=method.grouped)
-            if method.make is _logistic:
-                table = _matrix(table)
-            cells = [
-                all_scores(lambda e=e, t=table, m=method: m.make(e, t), table, options.fits)
-                for e in EPSILONS
-            ]
-            report(name, method.name, [Scores(*cell.T).accuracy for cell in cells])
-            report_probabilities(cells)
-    for name in filter(wanted, NUMBERS):
-        if not chosen("LinearRegressor"):
-            continue
-        print(name)
-        table, interval = tables.numbers(options.data / name)
-        cells = [
-            scores(
-                lambda e=e, t=table, i=interval: LinearRegressor(
-                    e, 1e-9, columns=t.columns, target_range=i
-                ),
-                table,
-                options.fits,
-            )
-            for e in EPSILONS
-        ]
-        report(name, "LinearRegressor, delta 1e-9", cells)
+    warnings.simplefilter("ignore", RehearsalWarning)
+    if not (options.resume or options.report):
+        options.results.unlink(missing_ok=True)
+    cells = Cells(options.results)
+    chosen = options.only or (*tables.CLASSES, *tables.NUMBERS)
+    for name in [] if options.report else chosen:
+        if not (options.data / name).is_dir():
+            print(f"{name}: not in {options.data.name}, left out", flush=True)
+        elif name in tables.NUMBERS:
+            measure_numbers(name, options.data, cells, options.fits)
+        else:
+            measure_classes(name, options.data, cells, options.fits)
+    files = (HERE / name for name in ("peers/utility.json", "goals.json", "earlier.json"))
+    told = Comparison(cells, *files).page()
+    print("\n" + told)
+    if options.page:
+        insert(options.page, told)
+    if options.summary:
+        write_lines(options.summary, summarise(cells))
 
 
 if __name__ == "__main__":

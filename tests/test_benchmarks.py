@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import re
 import subprocess
@@ -9,10 +11,15 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from scipy import sparse
 from sklearn import metrics
 
 ROOT = Path(__file__).parents[1]
+DATA = ROOT.parent / "shared" / "data"
 
 
 def test_a_small_benchmark_of_fits_runs_and_reports_ratios():
@@ -86,3 +93,130 @@ def test_a_small_study_of_coverage_runs_and_reports_shares():
     assert len(shares) == 2
     assert all(0 <= share <= 1 for share in shares)
     assert "epsilon 0.1: refused in all of 2" in finished.stdout
+
+
+@pytest.fixture
+def benchmarks(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+
+
+def _run_utility(folder: Path, results: Path, *names: str) -> str:
+    return subprocess.run(
+        [sys.executable, "utility.py", "--data", str(folder), "--results", str(results),
+         "--fits", "2", "--only", *names],
+        cwd=ROOT / "benchmarks",
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        timeout=1800,
+        check=True,
+    ).stdout  # fmt: skip
+
+
+def _write_table(folder: Path, rows: int) -> None:
+    """Write a made-up table as the benchmark reads them, two numbers and a category."""
+    generator = np.random.default_rng(0)
+    frame = pd.DataFrame({
+        "age": generator.uniform(20, 80, rows),
+        "dose": generator.standard_normal(rows),
+        "word": generator.choice(["a", "b", "c"], rows),
+        "group": generator.integers(0, 5, rows),
+    })  # fmt: skip
+    frame["target"] = (frame["age"] + 5 * generator.standard_normal(rows) > 50).astype(int)
+    about = {"not_features": ["group"], "categorical": ["word"]}
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    folder.mkdir()
+    pq.write_table(
+        table.replace_schema_metadata({b"dataset_info": json.dumps(about).encode()}),
+        folder / "data.parquet",
+    )
+
+
+def test_a_made_up_table_is_learnt_and_set_beside_peers(tmp_path):
+    _write_table(tmp_path / "heart", rows=2000)
+    said = _run_utility(tmp_path, tmp_path / "cells.jsonl", "heart", "bank")
+    assert "bank: not in" in said
+    (line,) = [line for line in said.splitlines() if line.startswith("heart, 1,600 rows")]
+    aucs = [float(number) for number in re.findall(r"(\d\.\d{4}) ±", line)]
+    assert len(aucs) == 5  # four epsilons, and an infinite one
+    assert aucs[-1] > 0.9
+    assert said.count("| heart ") == 3
+    for score in ("accuracy", "AUC", "log loss"):
+        assert len(re.findall(f"{score}, ours against .*: ahead . / level . / behind .", said)) == 2
+    assert len((tmp_path / "cells.jsonl").read_text().splitlines()) == 10
+
+
+@pytest.mark.skipif(not (DATA / "heart").is_dir(), reason="the data sets are not in the repository")
+def test_a_small_version_of_the_comparison_runs_on_real_tables(tmp_path):
+    said = _run_utility(DATA, tmp_path / "cells.jsonl", "heart", "sms_spam")
+    assert "heart, 242 rows" in said
+    assert "sms_spam, 4,459 rows" in said
+    assert "of 8 cells" in said
+
+
+def test_cells_go_on_where_a_run_was_stopped(benchmarks, tmp_path):
+    from cells import Cell, Cells
+
+    seeds = []
+
+    def fit(seed):
+        seeds.append(seed)
+        return [0.5, seed]
+
+    file = tmp_path / "cells.jsonl"
+    Cells(file).fill(Cell("adult", "ours", math.inf), 2, fit)
+    Cells(file).fill(Cell("bank", "ours", math.inf), 1, fit)
+    found = Cells(file).fill(Cell("adult", "ours", math.inf), 3, fit)
+    assert seeds == [0, 1, 0, 2]
+    assert found.tolist() == [[0.5, 0], [0.5, 1], [0.5, 2]]
+
+
+def test_verdicts_goals_and_changes_are_those_of_the_figures(benchmarks, tmp_path):
+    from cells import Cell, Cells
+    from comparison import Comparison
+
+    cells = Cells(tmp_path / "cells.jsonl")
+    ours = {0.1: 0.80, 0.3: 0.85, 1.0: 0.90, 3.0: 0.91, math.inf: 0.92}
+    for epsilon, value in ours.items():
+        fits = [(value - 0.01, value, 0.4), (value + 0.01, value, 0.4)]  # errors .01, 0, 0
+        cells.fill(Cell("bank", "LinearClassifier", epsilon), 2, lambda seed, f=fits: f[seed])
+
+    def write(name, content):
+        (tmp_path / name).write_text(json.dumps(content))
+        return tmp_path / name
+
+    theirs = [0.805, 0.8512, 0.89, 0.9109]
+    peer = [[(value, 0.0, {}), (value, 0.0, {}), (0.39, 0.0, {})] for value in theirs]
+    alone = [[(0.9, 0.0, {}), (0.95, 0.0, {}), (0.3, 0.0, {})]]
+    found = Comparison(
+        cells,
+        write("peers.json", {"bank": {"Opacus": peer, "scikit-learn": alone}}),
+        write("goals.json", {"AUC": {"bank": [0.80, 0.854, 0.9029, 0.0]}, "accuracy": {}}),
+        write("earlier.json", {"bank": [[(0.8, 0.0), (0.81, 0.002), (0.5, 0.0)]] * 4}),
+    )
+    verdicts = [met.verdict for met in found.meetings("accuracy", "Opacus")]
+    assert verdicts == ["level", "level", "level", "level"]  # within one standard error, .01
+    verdicts = [met.verdict for met in found.meetings("AUC", "Opacus")]
+    assert verdicts == ["behind", "behind", "ahead", "level"]  # without errors, .001 is alike
+    assert {met.verdict for met in found.meetings("log loss", "Opacus")} == {"behind"}
+    assert [line.split(":")[0] for line in found.missed_goals()] == ["AUC of bank at 0.3"]
+    assert list(found.gaps()) == [("bank", pytest.approx(0.15), pytest.approx(0.145))]
+    page = found.page()
+    assert "AUC, ours against Opacus: ahead 1 / level 1 / behind 2 of 4 cells. Behind: " in page
+    assert "AUC, against the defaults before: better by more than one standard error in 3" in page
+    assert (
+        "log loss, against the defaults before: better by more than one standard error in 4" in page
+    )
+    assert "| bank  | *.8000* / .8050 / - |" in page
+
+
+def test_words_and_many_levels_go_to_public_buckets(benchmarks):
+    import tables
+
+    counts = sparse.csr_array(np.random.default_rng(0).poisson(0.05, size=(30, 5000)))
+    rows = tables._hashed_words(counts)
+    assert rows.shape == (30, tables.WORDS)
+    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1)
+    words = pd.Series([str(i) for i in range(100)])
+    assert tables._in_buckets(words, 12).nunique() == 12
+    assert tables._in_buckets(words[:5], 12).tolist() == words[:5].tolist()

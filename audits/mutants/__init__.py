@@ -13,10 +13,13 @@ from audits.mutants import (
     objective,
     output,
     papers,
+    ranges,
+    running_sums,
     selection,
     settled,
     sources,
     stages,
+    streams,
     sums,
     vectors,
 )
@@ -33,10 +36,13 @@ MUTANTS: tuple[Broken, ...] = (
     *sources.MUTANTS,
     *stages.MUTANTS,
     *settled.MUTANTS,
+    *ranges.MUTANTS,
     *moments.MUTANTS,
     *selection.MUTANTS,
     *mixtures.MUTANTS,
     *vectors.MUTANTS,
+    *running_sums.MUTANTS,
+    *streams.MUTANTS,
 )
 
 SURVIVORS: tuple[Mutant, ...] = (*objective.SURVIVORS, *stages.SURVIVORS)

@@ -111,7 +111,7 @@ class ProbabilisticClassifier(LinearClassifierBase):
     def settings_(self) -> Settings | None:
         """What noisy sums settled of the objective; None where nothing waited for them."""
         check_is_fitted(self)
-        return find_settings(self.release_.value, self.coef_.shape[-1] + 1)
+        return find_settings(self.released_model(), self.coef_.shape[-1] + 1)
 
     def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
         super()._keep(asked, target)

@@ -48,8 +48,14 @@ def choose_ridge(task: LinearTask, bounds: Bounds, times: int) -> float:
     if task.uses_statistics:  # they need none, beside what the noise on them asks for
         return bounds.row_norm() ** 2 * min(max(1 / task.budget.epsilon, VANISHING), 1.0)
     norm, budget, beside = bounds.row_norm(), task.budget, 0.0
+    if task.sought is not None and budget.is_private:
+        if budget.delta == 0:
+            budget = Budget((1 - task.sought.share) * budget.epsilon)
+        else:
+            beside += task.sought.share
     if isinstance(task.mechanism, PrivateStandardisation):
-        norm, beside = 1.0 + 2.0**-19, task.mechanism.share_beside  # rows have norm one then
+        norm = 1.0 + 2.0**-19  # rows have norm one then
+        beside += task.mechanism.share_beside
         budget = task.mechanism.budget_for_second(budget)
     elif times == 1 and not task.has_intervals and _pure_is_less(task, bounds):
         budget = Budget(budget.epsilon)  # that law will be chosen, and needs less ridge

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-
 from discreet import _checks
 from discreet._types import Array
 from discreet.estimators.classifier import ProbabilisticClassifier
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap
+from discreet.estimators.found_ranges import RANGES, RangeFindingEstimator
 from discreet.estimators.probability_curve import ProbabilityCurve
 from discreet.estimators.targets import LearningTarget
 from discreet.estimators.task import Asked, Standardising
@@ -30,7 +29,7 @@ CALIBRATIONS = ("curve", "none")
 """How probabilities of two classes are made of scores."""
 
 
-class LinearClassifier(ProbabilisticClassifier):
+class LinearClassifier(RangeFindingEstimator, ProbabilisticClassifier):
     r"""A linear classifier with every choice made for accuracy under privacy.
 
     Columns are brought to [-1, 1] by their declared ranges and levels; a small part of the budget
@@ -43,10 +42,13 @@ class LinearClassifier(ProbabilisticClassifier):
 
     Three or more classes are learnt at once, by the softmax loss that asks for the same margin: one
     record moves its gradient by no more than the root of two, whatever the number of classes, where
-    problems of one class each have to share the budget. So it is if ``delta > 0``, columns are
-    standardised and there are at most 512 coefficients; otherwise each class is told from the rest
-    by a problem of its own. ``mechanism="private_standardisation"`` asks for
-    that, ``mechanism="noisy_gradient"`` for softmax without a standardisation.
+    problems of one class each have to share the budget. So it is if ``delta > 0``, there is no
+    ``domain``, and classes times columns, the intercept one of them, are at most 100,000. Up to 512
+    coefficients columns are standardised and every direction has steps of its own, 300 of them;
+    more are learnt in 60 steps with momentum, standardised up to 512 columns, or 2047 if they are
+    declared, and as they are beyond, so that sparse rows stay sparse. Otherwise each class is told
+    from the rest by a problem of its own, which ``mechanism="private_standardisation"`` asks for;
+    ``mechanism="noisy_gradient"`` asks for softmax without a standardisation.
 
     Probabilities of two classes are calibrated. A loss that asks for a margin puts classes right,
     not probabilities; so a small part of the budget pays for noisy counts of the training rows, by
@@ -127,6 +129,9 @@ class LinearClassifier(ProbabilisticClassifier):
         the length of rows, the margin and the ridge
         (:class:`~discreet.mechanisms.signal_rules.Settings`). None where nothing waited for them:
         ``delta`` is zero, columns are not standardised, or classes are learnt by softmax.
+    ranges_
+        The ranges that the fit found, low and high, for each column that was declared with
+        ``public_bounds``, in their order; None if there was none. Predictions clip to them.
     release_, privacy_
         The release and its guarantee. The value is the coefficients, followed by the counts if
         scores were counted, and by the numbers of ``settings_`` if there are such.
@@ -161,7 +166,7 @@ class LinearClassifier(ProbabilisticClassifier):
 
     must_declare: ClassVar[Declarations] = (("columns", "data_norm"),)
 
-    learns = ProbabilisticClassifier.learns | {"margin_", "probability_curve_"}
+    learns = ProbabilisticClassifier.learns | RANGES | {"margin_", "probability_curve_"}
 
     margin_: float | None
     probability_curve_: Array | None
@@ -247,7 +252,7 @@ class LinearClassifier(ProbabilisticClassifier):
     def _make_curve(self, asked: Asked, margin: float) -> ProbabilityCurve:
         """Return the curve of the counts that were released, or the usual line without any."""
         bounds = asked.question.bounds
-        counted = np.asarray(self.release_.value)[bounds.width : bounds.width + CELLS]
+        counted = self.released_model()[bounds.width : bounds.width + CELLS]
         if counted.size < CELLS:
             return ProbabilityCurve.usual(margin)
         budget, unit = Budget(self.epsilon, self.delta), unit_named(self.unit)

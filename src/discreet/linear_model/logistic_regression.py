@@ -21,13 +21,19 @@ class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
     It minimises the logistic loss summed over rows plus :math:`\|w\|^2/(2C)`, the intercept's
     coefficient included, with a random linear term (objective perturbation), and releases the
     coefficients once. With ``epsilon=math.inf`` it is ordinary logistic regression, penalised if
-    ``C`` is given. If ``C`` is left to the rule and ``delta > 0``, a small part of the budget pays
-    for the means and spreads of columns, the penalty is one on standardised coefficients, and rows
-    are shortened to a typical length in that frame, or a longer one where noise hardly matters
-    (``settings_``): 6 % of mu squared, or 3 % with ``intervals``, whose frame is wider. That is
-    :class:`LinearClassifier` with ``margin=0``, without calibration; the same ``C`` means another
-    penalty there. Columns are not standardised with ``delta=0``, with a ``C`` of your own, or
-    without an intercept.
+    ``C`` is given.
+
+    It is the textbook's model, where :class:`LinearClassifier` is the one with every choice made
+    for accuracy. The loss asks for no margin, probabilities are those of the loss and are not
+    calibrated, and rows are numbers within ``data_norm``: there are no declared columns. Whether
+    columns are standardised depends on ``C``. If it is given, they are not: the penalty is
+    :math:`\|w\|^2/(2C)` on the coefficients of the rows as they are, and a ``C`` too large for the
+    budget is refused. If it is left out and ``delta`` is positive, a small part of the budget, 6 %
+    of mu squared or 3 % with ``intervals``, pays for the means and spreads of columns; the penalty
+    is one on standardised coefficients, and rows are shortened to a typical length in that frame,
+    or a longer one where noise hardly matters (``settings_``): :class:`LinearClassifier` with
+    ``margin=0``, without calibration. If it is left out and ``delta`` is zero, or there is no
+    intercept, columns are not standardised, and the penalty is the weakest that costs no privacy.
 
     Parameters
     ----------

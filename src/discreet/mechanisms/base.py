@@ -163,6 +163,9 @@ class Mechanism(ABC):
     (1.0, 0.5)
     """
 
+    units: ClassVar[tuple[str, ...]] = ("add_remove", "replace")
+    """Names of the units that the proof covers; of these, ``accepts`` may refuse some."""
+
     @property
     @abstractmethod
     def name(self) -> str:
@@ -222,6 +225,11 @@ class Mechanism(ABC):
         _checks.instance(Question, question=question)
         _checks.instance(Budget, budget=budget)
         _checks.instance(Unit, unit=unit)
+        if unit.name not in self.units:
+            known = " or ".join(map(repr, self.units))
+            raise NotAccepted(
+                f"the proof of {self.name} does not cover the unit {unit.name!r}; use {known}."
+            )
         verdict = self.accepts(question, unit)
         if not verdict:
             raise NotAccepted(verdict.reason)

@@ -41,7 +41,7 @@ PURE_SHARE = 0.1
 """The share of a pure epsilon that goes into the standardisation."""
 
 CENTRED_WIDTH = 512
-"""Wider rows are not centred: sparse ones would fill up."""
+"""Wider rows are not centred, unless that is asked for: sparse ones would fill up."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +61,7 @@ class PrivateStandardisationPlan(Plan):
     reason: str
     counts: ScoreCounts | None = None  # None if they are not asked for
     rules: SignalRules | None = None  # None if the objective is the one that was planned
+    centred_width: int = CENTRED_WIDTH
 
     @property
     def tolerances(self) -> tuple[Tolerance, ...]:
@@ -99,7 +100,7 @@ class PrivateStandardisationPlan(Plan):
         sums = self._sums(rows, noise)
         if self.is_pure:
             return StandardFrame.of_laplace(sums, self.moments)
-        centred = self.moments.bounds.width <= CENTRED_WIDTH
+        centred = self.moments.bounds.width <= self.centred_width
         return StandardFrame.of_gaussian(sums, self.moments, centred=centred)
 
     def _sums(self, rows: OpenRows, noise: Noise) -> ColumnTotals:
@@ -172,6 +173,9 @@ class PrivateStandardisation(Learner):
         ``ObjectivePerturbation(settles_later=True)``, for two classes or for each against the rest,
         and delta is not zero. What was settled is released after all else
         (``signal_rules.py``). None for the objective that the problem states.
+    centred_width
+        Up to how many columns, the intercept one of them, are centred; those of wider rows are
+        scaled alone, so that sparse rows stay sparse. For a budget with ``delta > 0``.
 
     Examples
     --------
@@ -191,10 +195,12 @@ class PrivateStandardisation(Learner):
     counts_scores: bool = False
     share: float = GAUSSIAN_SHARE
     rules: SignalRules | None = None
+    centred_width: int = CENTRED_WIDTH
 
     def __post_init__(self) -> None:
         _checks.positive(share=self.share)
         _checks.fraction(share=self.share)
+        _checks.whole(centred_width=self.centred_width, at_least=1)
 
     @property
     def name(self) -> str:
@@ -242,8 +248,8 @@ class PrivateStandardisation(Learner):
         beside: Profile | None,
         times: int,
     ) -> Plan:
-        if beside is not None or times > 1:
-            raise CalibrationError("private_standardisation is the first stage, and runs once.")
+        if times > 1:
+            raise CalibrationError("private_standardisation is a first stage, and runs once.")
         if self.indicators is not None and len(self.indicators) != question.bounds.n_features:
             raise InputError(
                 f"indicators must say of {question.bounds.n_features} columns whether they are "
@@ -253,10 +259,11 @@ class PrivateStandardisation(Learner):
         if is_pure and self.rules is not None:
             raise CalibrationError("rules are for Gaussian sums, which need delta > 0.")
         moments = self._moments(question.bounds, is_pure=is_pure)
-        sums, counts = _plan_sums(moments, budget, unit, self.share), None
+        sums, counts = self._plan_sums(moments, budget, unit), None
         if self.counts_scores:
             counts = ScoreCounts.within_budget(budget, unit, question.bounds.max_rows)
-        replan = _Replan(self.second, question, budget, unit, _compose_known(sums, counts))
+        known = _compose_known(beside, sums, counts)
+        replan = _Replan(self.second, question, budget, unit, known)
         region: ConvexSet = L2Ball(1.0)
         if is_pure:
             region = L1L2Ball(math.sqrt(question.bounds.width), 1.0)
@@ -270,7 +277,16 @@ class PrivateStandardisation(Learner):
         if self.rules is not None:
             reason += f"; {self.rules.sentence}"
         return PrivateStandardisationPlan(
-            moments, sums, is_pure, second, replan, second.guarantee, reason, counts, self.rules
+            moments,
+            sums,
+            is_pure,
+            second,
+            replan,
+            second.guarantee,
+            reason,
+            counts,
+            self.rules,
+            centred_width=self.centred_width,
         )
 
     def with_second(self, second: Learner) -> PrivateStandardisation:
@@ -303,23 +319,23 @@ class PrivateStandardisation(Learner):
         # The intercept's square is a constant.
         return ColumnSums(bounds, largest / unit, (*squared, False), unit)
 
+    def _plan_sums(self, moments: ColumnSums, budget: Budget, unit: Unit) -> NoisySums | None:
+        if not budget.is_private:
+            return None
+        if budget.delta == 0:
+            return NoisySums.laplace(moments, unit, PURE_SHARE * budget.epsilon)
+        mu = math.sqrt(self.share) / gaussian_multiplier(budget)
+        return NoisySums.gaussian(moments, unit, mu)
 
-def _plan_sums(moments: ColumnSums, budget: Budget, unit: Unit, share: float) -> NoisySums | None:
-    if not budget.is_private:
-        return None
-    if budget.delta == 0:
-        return NoisySums.laplace(moments, unit, PURE_SHARE * budget.epsilon)
-    mu = math.sqrt(share) / gaussian_multiplier(budget)
-    return NoisySums.gaussian(moments, unit, mu)
 
-
-def _compose_known(sums: NoisySums | None, counts: ScoreCounts | None) -> Profile | None:
+def _compose_known(
+    beside: Profile | None, sums: NoisySums | None, counts: ScoreCounts | None
+) -> Profile | None:
     """Return the profile of all that is released beside the second stage, None without noise."""
     if sums is None:
         return None
-    if counts is None or counts.profile is None:
-        return sums.profile
-    return compose([sums.profile, counts.profile])
+    parts = [beside, sums.profile, None if counts is None else counts.profile]
+    return compose([part for part in parts if part is not None])
 
 
 def _settles_later(mechanism: Learner) -> bool:

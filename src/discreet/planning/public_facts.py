@@ -10,8 +10,9 @@ from typing import Any
 from discreet import _checks
 from discreet._types import Json
 from discreet.errors import InputError, InputTypeError
+from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.linear_model import LinearClassifier, LinearRegressor
-from discreet.preprocessing import BoundedScaler, Category, Column, Numeric, declare_columns
+from discreet.preprocessing import Category, Column, Numeric, declare_columns
 from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import unit_named
 
@@ -62,7 +63,7 @@ class PublicFacts:
             raise InputError("declare either classes or target_range, and not both.")
         _checks.delta(delta=self.delta)
         object.__setattr__(self, "unit", unit_named(self.unit).name)
-        BoundedScaler(self.columns).row_norm()
+        _checks.positive(row_norm=self.row_norm)  # refuses columns that make no encoding
         usual = USUAL_ACCURACY if self.is_classification else USUAL_R2
         if self.signal is None:
             object.__setattr__(self, "signal", max(usual, (1 + self._least) / 2))
@@ -143,6 +144,11 @@ class PublicFacts:
     def width(self) -> int:
         """How many features the columns become."""
         return sum(column.width for column in self.stand_ins)
+
+    @cached_property
+    def row_norm(self) -> float:
+        """The largest Euclidean norm of an encoded row, without any intercept."""
+        return DeclaredFeatures(self.columns).scaler.row_norm()
 
     @property
     def ends(self) -> tuple[float, float]:
