@@ -153,7 +153,7 @@ class LinearClassifier(RangeFindingEstimator, ProbabilisticClassifier):
     >>> bool(model.score(X, y) > 0.9), model.coef_.shape
     (True, (1, 3))
     >>> print(model.settings_)
-    about 5,0... rows and a noise of 0.00...: margin 0..., ridge 1.4, rows shortened to ...
+    about ... rows and a noise of ...: margin ..., ridge 1.4, rows shortened to ...
 
     Three classes:
 
