@@ -17,6 +17,7 @@ from audits.mutants import (
     sources,
     stages,
     sums,
+    supports,
     vectors,
 )
 from audits.mutants.base import BoundMutant, Broken, Finding, Mutant
@@ -35,6 +36,7 @@ MUTANTS: tuple[Broken, ...] = (
     *selection.MUTANTS,
     *mixtures.MUTANTS,
     *vectors.MUTANTS,
+    *supports.MUTANTS,
 )
 
 SURVIVORS: tuple[Mutant, ...] = (*objective.SURVIVORS, *stages.SURVIVORS)

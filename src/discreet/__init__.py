@@ -80,7 +80,8 @@ _HOMES = {
 """Where each public name lives."""
 
 _ROOMS = (
-    *("artifact", "audit", "compat", "data", "datasets", "errors", "estimators", "gate"),
+    *("artifact", "audit", "compat", "data", "datasets", "errors", "estimators"),
+    *("feature_selection", "gate"),
     *("geometry", "inspection", "ledger", "linear_model", "location", "losses", "mechanisms"),
     "metrics",
     *(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from discreet.audit.catalogue import first_if_negative
 from discreet.geometry import (
     Box,
     L1Ball,
@@ -36,10 +37,12 @@ from discreet.losses import (
 from discreet.penalties import L1, L1L2, L2, Indicator, L1Within, WithRidge
 from discreet.questions import (
     BestThreshold,
+    BlockVote,
     Bounds,
     CellCounts,
     ColumnLocations,
     ColumnQuantiles,
+    ColumnVotes,
     Interval,
     LabelSet,
     LeastLoss,
@@ -50,6 +53,7 @@ from discreet.questions import (
     SeveralOutputs,
     Softmax,
     SpatialMedian,
+    StrongestColumns,
     VectorMean,
     VectorSum,
 )
@@ -147,6 +151,12 @@ QUESTION_EXAMPLES = {
     OneVsRest: [OneVsRest(LOGISTIC, classes=3)],
     Softmax: [Softmax(OneVsRest(LOGISTIC, classes=3))],
     Mixture: [Mixture(Squared(1.0), replace(BALL, labels=Interval(-1, 1), max_rows=2**10))],
+    BlockVote: [BlockVote(BALL, first_if_negative, 20), BlockVote(BALL, first_if_negative, 9, 2)],
+    ColumnVotes: [ColumnVotes(BlockVote(BALL, first_if_negative, 20), 2)],
+    StrongestColumns: [
+        StrongestColumns(CLASSES, 2),
+        StrongestColumns(CLASSES, 1, Interval(0, 1), is_centred=False, widths=(2, 1)),
+    ],
     SpatialMedian: [SpatialMedian(BALL, 9.0, Indicator(L2Ball(1.0)), smoothing=0.5)],
     SeveralOutputs: [
         SeveralOutputs(

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     )
     from discreet.mechanisms.one_vs_rest import EachAgainstTheRest as EachAgainstTheRest
     from discreet.mechanisms.output_perturbation import OutputPerturbation as OutputPerturbation
+    from discreet.mechanisms.peeling import Peeling as Peeling
     from discreet.mechanisms.private_count import PrivateCount as PrivateCount
     from discreet.mechanisms.private_standardisation import (
         PrivateStandardisation as PrivateStandardisation,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from discreet.mechanisms.registry import mechanism_named as mechanism_named
     from discreet.mechanisms.sandwich_moments import SandwichMoments as SandwichMoments
     from discreet.mechanisms.simplex_sampling import SimplexSampling as SimplexSampling
+    from discreet.mechanisms.stability_release import StabilityRelease as StabilityRelease
     from discreet.mechanisms.sufficient_statistics import (
         SufficientStatistics as SufficientStatistics,
     )
@@ -57,11 +59,13 @@ _HOMES = {
     "NoisyHistogram": "noisy_histogram",
     "ObjectivePerturbation": "objective_perturbation",
     "OutputPerturbation": "output_perturbation",
+    "Peeling": "peeling",
     "Plan": "base",
     "PrivateCount": "private_count",
     "PrivateStandardisation": "private_standardisation",
     "SandwichMoments": "sandwich_moments",
     "SimplexSampling": "simplex_sampling",
+    "StabilityRelease": "stability_release",
     "SufficientStatistics": "sufficient_statistics",
     "VectorPerturbation": "vector_perturbation",
     "Verdict": "base",

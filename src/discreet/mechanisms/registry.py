@@ -17,10 +17,12 @@ from discreet.mechanisms.noisy_histogram import NoisyHistogram
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
 from discreet.mechanisms.one_vs_rest import EachAgainstTheRest
 from discreet.mechanisms.output_perturbation import OutputPerturbation
+from discreet.mechanisms.peeling import Peeling
 from discreet.mechanisms.private_count import PrivateCount
 from discreet.mechanisms.private_standardisation import PrivateStandardisation
 from discreet.mechanisms.sandwich_moments import SandwichMoments
 from discreet.mechanisms.simplex_sampling import SimplexSampling
+from discreet.mechanisms.stability_release import StabilityRelease
 from discreet.mechanisms.sufficient_statistics import SufficientStatistics
 from discreet.mechanisms.vector_perturbation import VectorPerturbation
 
@@ -41,6 +43,8 @@ REGISTRY: tuple[Mechanism, ...] = (
     SimplexSampling(),
     VectorPerturbation(),
     Localization(),
+    Peeling(),
+    StabilityRelease(),
 )
 """Every mechanism; the universal checks run over all of them."""
 

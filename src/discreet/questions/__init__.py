@@ -1,6 +1,7 @@
 """What is asked of the rows, and what is declared about them; nothing here holds data."""
 
 from discreet.questions.base import Question
+from discreet.questions.block_vote import BlockVote, ColumnVotes
 from discreet.questions.bounds import Bounds, Interval, Labels, LabelSet
 from discreet.questions.cell_counts import CellCounts
 from discreet.questions.choices import BestThreshold, ColumnQuantiles, LeastLoss
@@ -10,13 +11,16 @@ from discreet.questions.problem import Problem
 from discreet.questions.several_classes import OneVsRest, Softmax
 from discreet.questions.several_outputs import SeveralOutputs
 from discreet.questions.spatial_median import SpatialMedian
+from discreet.questions.strongest_columns import StrongestColumns
 from discreet.questions.sums import RowCount, VectorMean, VectorSum
 from discreet.questions.vector_problem import VectorProblem
 
 QUESTIONS: tuple[type[Question], ...] = (
     BestThreshold,
+    BlockVote,
     ColumnLocations,
     ColumnQuantiles,
+    ColumnVotes,
     CellCounts,
     LeastLoss,
     Mixture,
@@ -26,6 +30,7 @@ QUESTIONS: tuple[type[Question], ...] = (
     SeveralOutputs,
     Softmax,
     SpatialMedian,
+    StrongestColumns,
     VectorMean,
     VectorSum,
 )
@@ -34,10 +39,12 @@ QUESTIONS: tuple[type[Question], ...] = (
 __all__ = [
     "QUESTIONS",
     "BestThreshold",
+    "BlockVote",
     "Bounds",
     "CellCounts",
     "ColumnLocations",
     "ColumnQuantiles",
+    "ColumnVotes",
     "Interval",
     "LabelSet",
     "Labels",
@@ -50,6 +57,7 @@ __all__ = [
     "SeveralOutputs",
     "Softmax",
     "SpatialMedian",
+    "StrongestColumns",
     "VectorMean",
     "VectorProblem",
     "VectorSum",
