@@ -103,6 +103,29 @@ def permute_and_flip() -> BoundMutant:
     )
 
 
+def coefficients_without_bound() -> BoundMutant:
+    """Least squared errors over all coefficients, taken to move by one loss."""
+
+    def rise(limit: float) -> float:
+        x, y = np.append(np.full(1000, 0.01), 1.0), np.append(np.ones(1000), -1.0)
+
+        def least(rows: int) -> float:
+            best = x[:rows] @ y[:rows] / (x[:rows] @ x[:rows])
+            return float(((y[:rows] - np.clip(best, -limit, limit) * x[:rows]) ** 2).sum() / 2)
+
+        return least(1001) - least(1000)
+
+    return BoundMutant(
+        name="least errors of coefficients without a bound",
+        breaks="One record moves coefficients that were large, and with them every other error.",
+        mechanism="exponential_sampling",
+        measure="change",
+        claimed=2.0,
+        reached=lambda: rise(math.inf),
+        reached_by_original=lambda: rise(1.0),
+    )
+
+
 LOOSE = Budget(1.0, 0.05)
 """So large a delta that what is released too often can be counted."""
 
@@ -217,4 +240,5 @@ MUTANTS: tuple[Broken, ...] = (
     means_for_nothing(),
     two_draws_paid_as_one(),
     permute_and_flip(),
+    coefficients_without_bound(),
 )

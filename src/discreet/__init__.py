@@ -83,7 +83,7 @@ _ROOMS = (
     *("artifact", "audit", "compat", "data", "datasets", "errors", "estimators"),
     *("feature_selection", "gate"),
     *("geometry", "inspection", "ledger", "linear_model", "location", "losses", "mechanisms"),
-    "metrics",
+    *("metrics", "model_selection"),
     *(
         "noise",
         "penalties",

@@ -74,7 +74,8 @@ ABOUT_X = {
 """What has to be declared of ``X`` and of its labels."""
 
 
-OF_SELECTORS = {"target_range": (-1.0, 1.0), "n_features_to_select": 2}
+OF_SELECTORS = {"target_range": (-1.0, 1.0), "n_features_to_select": 2, "vote": "columns"}
+"""Of three columns, by numbers, two are chosen; there is an answer however few rows there are."""
 
 
 def declare(kind, *given, **parameters):
@@ -83,9 +84,10 @@ def declare(kind, *given, **parameters):
     for ways in kind.must_declare:
         if not known.intersection(ways):
             parameters |= {way: ABOUT_X[way] for way in ways if way in ABOUT_X}
-    if kind in SELECTORS:  # numbers are what they choose by, and of three columns they choose two
-        parameters = {**{name: value for name, value in OF_SELECTORS.items() if name not in known},
-                      **parameters}  # fmt: skip
+    if kind in SELECTORS:
+        taken = inspect.signature(kind).parameters
+        missing = {name for name in OF_SELECTORS if name in taken and name not in known}
+        parameters |= {name: OF_SELECTORS[name] for name in missing}
     return kind(*given, **parameters)
 
 

@@ -36,6 +36,7 @@ from discreet.losses import (
 )
 from discreet.penalties import L1, L1L2, L2, Indicator, L1Within, WithRidge
 from discreet.questions import (
+    BestSubset,
     BestThreshold,
     BlockVote,
     Bounds,
@@ -151,6 +152,7 @@ QUESTION_EXAMPLES = {
     OneVsRest: [OneVsRest(LOGISTIC, classes=3)],
     Softmax: [Softmax(OneVsRest(LOGISTIC, classes=3))],
     Mixture: [Mixture(Squared(1.0), replace(BALL, labels=Interval(-1, 1), max_rows=2**10))],
+    BestSubset: [BestSubset(CLASSES, 2), BestSubset(CLASSES, 1, 3.0, has_constant=False)],
     BlockVote: [BlockVote(BALL, first_if_negative, 20), BlockVote(BALL, first_if_negative, 9, 2)],
     ColumnVotes: [ColumnVotes(BlockVote(BALL, first_if_negative, 20), 2)],
     StrongestColumns: [

@@ -518,8 +518,7 @@ def _stability_release(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Cas
     test: Any = StabilityRelease().plan(vote_on_sign(1), budget, unit)
     blocks = test.test.level + test.test.margin
     yield Case("stability release, votes of blocks", StabilityRelease(), vote_on_sign(blocks),
-               budget, sign_pair(blocks, unit), is_tight=False, effort=6.0,
-               remark="a vote is lost and no other gains two: the lead moves by two at most")  # fmt: skip
+               budget, sign_pair(blocks, unit), effort=6.0)  # fmt: skip
 
 
 _MAKERS: dict[str, Maker] = {

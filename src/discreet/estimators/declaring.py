@@ -24,6 +24,7 @@ _PARAMETERS = {
     ),
     "data_norm": _Parameter("how long a row can be", "data_norm=5.0"),
     "data_range": _Parameter("the lowest and highest entry of a row", "data_range=(0, 1)"),
+    "procedure": _Parameter("what chooses columns on a block", "procedure=SelectKBest(k=5)"),
     "target_range": _Parameter("the lowest and highest target", "target_range=(0, 100)"),
 }
 

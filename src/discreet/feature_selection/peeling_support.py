@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 from discreet import _checks
 from discreet.errors import InputError
 from discreet.estimators.declaring import Declarations
+from discreet.estimators.support_selector import SupportSelector, check_size
 from discreet.estimators.targets import LearningTarget, require_target
 from discreet.estimators.task import Asked, Shape
-from discreet.feature_selection.base import SupportSelector, check_size
 from discreet.ledger import AbstractLedger
 from discreet.mechanisms import Peeling
 from discreet.preprocessing.short_forms import Declared
@@ -39,8 +39,8 @@ class PeelingSupport(SupportSelector):
     ledger
         Where the fit is paid for; None keeps no books, which ``privacy_`` says.
     columns
-        What each column can hold, as for :class:`~discreet.LinearClassifier`: numbers are brought to
-        [-1, 1], and a category is worth as much as the best of its levels.
+        What each column can hold, as for :class:`~discreet.LinearClassifier`: numbers are brought
+        to [-1, 1], and a category is worth as much as the best of its levels.
     data_range
         The declared range of entries, if it is not symmetric: for counts clipped to one, ``(0, 1)``
         is twice as good as a bound of one. Sparse tables need a range with zero in it.

@@ -1,6 +1,7 @@
 """What is asked of the rows, and what is declared about them; nothing here holds data."""
 
 from discreet.questions.base import Question
+from discreet.questions.best_subset import BestSubset
 from discreet.questions.block_vote import BlockVote, ColumnVotes
 from discreet.questions.bounds import Bounds, Interval, Labels, LabelSet
 from discreet.questions.cell_counts import CellCounts
@@ -16,6 +17,7 @@ from discreet.questions.sums import RowCount, VectorMean, VectorSum
 from discreet.questions.vector_problem import VectorProblem
 
 QUESTIONS: tuple[type[Question], ...] = (
+    BestSubset,
     BestThreshold,
     BlockVote,
     ColumnLocations,
@@ -38,6 +40,7 @@ QUESTIONS: tuple[type[Question], ...] = (
 
 __all__ = [
     "QUESTIONS",
+    "BestSubset",
     "BestThreshold",
     "BlockVote",
     "Bounds",

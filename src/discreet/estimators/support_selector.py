@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet import _checks
 from discreet._types import Booleans, Integers
-from discreet.data.given_column import GivenColumn, family
+from discreet.data.given_column import GivenColumn
 from discreet.errors import InputError
 from discreet.estimators.base import PlainEstimator
 from discreet.estimators.classifier import class_target
@@ -111,6 +111,10 @@ class SupportSelector(SelectorMixin, PlainEstimator):  # type: ignore[misc]
         """State what is asked of rows of this shape, and choose who answers."""
 
     def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
+        self._keep_columns()
+
+    def _keep_columns(self) -> None:
+        """Keep columns of which there are always some."""
         self.selected_ = np.asarray(self.release_.value).astype(np.int64)
         self.is_stable_ = True
 
@@ -119,20 +123,6 @@ class SupportSelector(SelectorMixin, PlainEstimator):  # type: ignore[misc]
         mask = np.zeros(self.n_features_in_, dtype=np.bool_)
         mask[self.selected_] = True
         return mask
-
-    def transform(self, X: Any) -> Any:
-        """Return the selected columns of a table in memory; none if there is no stable answer.
-
-        Parameters
-        ----------
-        X
-            Rows with the columns of the fit. Of a pandas frame, those of the same names are taken.
-        """
-        check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None and family(X) == "pandas" and set(names) <= set(X.columns):
-            X = X[list(names)]
-        return super().transform(X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
