@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -151,13 +152,17 @@ class FittedSupport:
     ----------
     selector
         With ``fit`` and ``get_support``; it is not fitted itself.
+    seeds
+        Parameters of it that get a seed, the same on every block.
     """
 
     selector: Any
+    seeds: tuple[str, ...] = ()
 
     def __call__(self, X: Any, y: Any) -> Any:
         """Return the mask of the features that a fresh clone supports."""
-        return clone(self.selector).fit(X, y).get_support()
+        fresh = clone(self.selector).set_params(**dict.fromkeys(self.seeds, 0))
+        return fresh.fit(X, y).get_support()
 
 
 def procedure_of(given: Any) -> Procedure:
@@ -167,7 +172,7 @@ def procedure_of(given: Any) -> Procedure:
     --------
     >>> from sklearn.feature_selection import SelectKBest
     >>> procedure_of(SelectKBest(k=3))
-    FittedSupport(selector=SelectKBest(k=3))
+    FittedSupport(selector=SelectKBest(k=3), seeds=())
     """
     if isinstance(given, BaseEstimator):
         if not callable(getattr(given, "get_support", None)):
@@ -175,8 +180,7 @@ def procedure_of(given: Any) -> Procedure:
                 f"a procedure must be a selector with get_support, or a function; got an estimator "
                 f"of type {type(given).__name__}. Wrap it in SelectFromModel."
             )
-        _refuse_chance(given)
-        return FittedSupport(given)
+        return FittedSupport(given, _find_seeds(given))
     if isinstance(given, type) or not callable(given):
         raise InputTypeError(
             "a procedure must be a scikit-learn selector or a function of the rows and labels of a "
@@ -185,12 +189,30 @@ def procedure_of(given: Any) -> Procedure:
     return given  # type: ignore[no-any-return]
 
 
-def _refuse_chance(selector: Any) -> None:
-    """Refuse random numbers that blocks would share."""
+def _find_seeds(selector: Any) -> tuple[str, ...]:
+    """Return the seeds that were left open; refuse random numbers that blocks would share."""
+    left_open = []
     for name, value in selector.get_params(deep=True).items():
-        is_seed = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        if name.split("__")[-1] == "random_state" and not is_seed:
+        if name.split("__")[-1] == "random_state":
+            if value is None:
+                left_open.append(name)
+            elif isinstance(value, bool) or not isinstance(value, int | np.integer):
+                raise InputError(
+                    f"{name} must be a whole number or None: blocks that share random numbers "
+                    "decide on one another's."
+                )
+        elif callable(value) and not isinstance(value, type | BaseEstimator) and _draws(value):
             raise InputError(
-                f"{name} must be a whole number, so that a block is chosen by itself: blocks that "
-                "share random numbers decide on one another's."
+                f"{name} draws random numbers that blocks would share; fix them, as in "
+                "functools.partial(function, random_state=0)."
             )
+    return tuple(left_open)
+
+
+def _draws(function: Any) -> bool:
+    """Say whether a function has a seed that was left open."""
+    try:
+        seed = signature(function).parameters.get("random_state")
+    except (TypeError, ValueError):
+        return False
+    return seed is not None and seed.default is None

@@ -35,8 +35,8 @@ class StableSelector(VotingSelector):
     procedure
         A scikit-learn selector, of which a clone is fitted to each block, or a function of rows and
         labels that returns a mask or places. What it says of a block may depend on that block
-        alone; a ``random_state`` has to be a number. What it prints or writes is outside the
-        promise.
+        alone; a ``random_state`` that is left open is the same number on every block. What it
+        prints or writes is outside the promise.
     epsilon, delta
         The privacy budget of one fit; ``delta`` has to be positive.
     data_norm

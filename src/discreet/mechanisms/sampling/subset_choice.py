@@ -157,7 +157,7 @@ def least_errors(
 
 def _minimise(matrices: Array, vectors: Array, limit: float, points: Array, gap: float) -> Array:
     """Improve points in the box until every one is certified: nothing else ends this."""
-    left = _uncertified(matrices, vectors, limit, points, gap)
+    left = _find_uncertain(matrices, vectors, limit, points, gap)
     sweeps = 0
     while left.size:
         if sweeps == SWEEPS:
@@ -166,11 +166,11 @@ def _minimise(matrices: Array, vectors: Array, limit: float, points: Array, gap:
         else:
             points[left] = _sweep(matrices[left], vectors[left], limit, points[left])
         sweeps += 1
-        left = left[_uncertified(matrices[left], vectors[left], limit, points[left], gap)]
+        left = left[_find_uncertain(matrices[left], vectors[left], limit, points[left], gap)]
     return points
 
 
-def _uncertified(
+def _find_uncertain(
     matrices: Array, vectors: Array, limit: float, points: Array, gap: float
 ) -> Integers:
     """Return which points may be farther above the least value than the gap."""
