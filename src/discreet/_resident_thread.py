@@ -35,7 +35,7 @@ class _Worker:
         self._go, self._done = threading.Lock(), threading.Lock()
         self._go.acquire()
         self._done.acquire()
-        self._thread = threading.Thread(target=self._run, name="discreet-private", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="discreet-resident", daemon=True)
 
     def start(self) -> None:
         try:

@@ -100,7 +100,8 @@ def stream(
     after the header is one record, read by itself: one that is malformed counts as a record whose
     cells are missing, and is never refused.
 
-    Not private, with a score and its plot, on what `discreet demo --write hospital` makes up:
+    Example, not private, with a score and its plot, on what `discreet demo --write hospital` makes
+    up:
 
         discreet stream hospital/schema.toml hospital/hospital.csv \\
             --horizon 15000 --unit replace --epsilon 1 --rehearse 1 --out rehearsal

@@ -64,6 +64,15 @@ def read_note(path: Path, ledger: AbstractLedger) -> str:
         The file of the state.
     ledger
         That paid for it.
+
+    Examples
+    --------
+    >>> from discreet.ledger import MemoryLedger
+    >>> from discreet.privacy import Budget
+    >>> read_note(Path("no/such/state"), MemoryLedger(Budget(1.0, 1e-6)))
+    Traceback (most recent call last):
+        ...
+    FileNotFoundError: [Errno 2] No such file or directory: 'no/such/state'
     """
     note: str = unwrap(call_privately(partial(_read_note, path, ledger), lambda: None))
     return note

@@ -93,7 +93,7 @@ def mechanism_named(name: str) -> Mechanism:
     Examples
     --------
     >>> mechanism_named("objective_perturbation")
-    ObjectivePerturbation(law=None)
+    ObjectivePerturbation(law=None, settles_later=False)
     >>> sorted(set(LEARNERS) - {mechanism.name for mechanism in REGISTRY})
     []
     """

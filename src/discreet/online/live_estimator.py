@@ -74,10 +74,12 @@ class LiveEstimator(PrivateEstimator):
 
         Parameters
         ----------
-        X, y, target, purpose
+        X, y
             As for :meth:`partial_fit`.
         sample_weight
             None: every record counts once.
+        target, purpose
+            As for :meth:`partial_fit`.
         """
         if sample_weight is not None:
             raise InputError(

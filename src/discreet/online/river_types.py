@@ -26,6 +26,3 @@ else:
 
         class RiverRegressor:
             """What river would call a regressor."""
-
-
-__all__ = ["RiverClassifier", "RiverRegressor"]

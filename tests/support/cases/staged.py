@@ -33,6 +33,8 @@ class Part:
 class StagedCase(Case):
     """A mechanism of several releases; ``distance`` is the norm of all of them side by side."""
 
+    attained = 0.999  # what the worst pair attains of the declared sensitivity, at least
+
     distance: Callable[[Any], float]
 
     @property
