@@ -9,7 +9,7 @@ CODE := src tests benchmarks reproductions audits
 VECTORS := from numpy._core import _multiarray_umath as c; \
   print(*(name for name in c.__cpu_dispatch__ if c.__cpu_features__[name]))
 
-.PHONY: audit demo test quick machines faults format scale bench utility budgets score-coverage oracle goodness coverage reproduce peers peers-utility opacus opendp newcomer clean
+.PHONY: audit demo test quick machines faults format scale bench utility budgets streams score-coverage oracle goodness coverage reproduce peers peers-utility opacus opendp jax-privacy newcomer clean
 
 demo: $(READY)
 	@$(BIN)/python -m discreet.demo
@@ -34,6 +34,7 @@ format: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/fits.py
+	$(BIN)/python benchmarks/stream_speed.py
 
 utility: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'
@@ -46,6 +47,9 @@ budgets: $(READY)
 # Peers of make utility, tuned on the test part: an hour or two; their figures are in peers/utility.json.
 peers-utility: $(READY)
 	$(BIN)/python benchmarks/peers/tune_peers.py
+
+streams: $(READY)
+	$(BIN)/python benchmarks/streams.py
 
 score-coverage: $(READY)
 	$(BIN)/python benchmarks/score_coverage.py
@@ -103,6 +107,9 @@ opacus: $(READY)
 opendp: $(READY)
 	$(BIN)/python benchmarks/peers/quantiles_opendp.py
 
+jax-privacy: $(READY)
+	$(BIN)/python benchmarks/peers/factors_jax_privacy.py
+
 $(READY): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Setting up $(VENV) (two minutes, once)..."
@@ -110,4 +117,4 @@ $(READY): pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) benchmarks/peers/.venv benchmarks/peers/.venv-opacus benchmarks/peers/.venv-opendp benchmarks/peers/.venv-utility .mypy_cache .pytest_cache .ruff_cache .hypothesis discreet-demo.png
+	rm -rf $(VENV) benchmarks/peers/.venv benchmarks/peers/.venv-opacus benchmarks/peers/.venv-opendp benchmarks/peers/.venv-utility benchmarks/peers/.venv-jax-privacy .mypy_cache .pytest_cache .ruff_cache .hypothesis discreet-demo.png

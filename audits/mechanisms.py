@@ -1,4 +1,4 @@
-"""Every registered mechanism, in both units and at three epsilons, under attack."""
+"""Every registered mechanism, in its units and at three epsilons, under attack."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from discreet.audit import AuditResult
-from discreet.audit.catalogue import NAMES, Case, cases
+from discreet.audit.catalogue import NAMES, Case, cases, units_of
 from discreet.audit.statistical.power import equivalent_mu
 
 EPSILONS = (0.1, 1.0, 3.0)
 UNITS = ("add_remove", "replace")
+"""Of mechanisms that take all records at once; others say their own."""
 DELTA = 1e-6
 FAMILY_ERROR = 1e-3
 """The chance, at most, that any true guarantee among all cells is called violated."""
@@ -59,7 +60,7 @@ def all_cases(names: tuple[str, ...] = NAMES) -> list[Case]:
     return [
         case
         for name in names
-        for unit in UNITS
+        for unit in units_of(name)
         for epsilon in EPSILONS
         for case in cases(name, unit, epsilon, DELTA)
     ]

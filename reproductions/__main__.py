@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from audits import printed_noise
 from discreet.mechanisms import ExponentialSampling
 from discreet.privacy import Budget
 from reproductions import (
@@ -19,6 +20,7 @@ from reproductions import (
     inequalities,
     lower_bound,
     perturbation,
+    regret,
     sampled,
     trace,
 )
@@ -31,6 +33,14 @@ WIDTHS = (9, 100, 1000, 10_000, 100_000, 1_000_000)
 SAMPLED_WIDTHS = (18, 100, 1000, 10_000, 100_000, 1_000_000)
 MOST_WIDE_RUNS = 5
 KINK_ROWS = (1000, 4000, 10_000, 40_000)
+HORIZONS = (500, 1000, 2000, 4000, 8000, 16_000)
+ONLINE_WIDTHS = (4, 16, 64, 256)
+EXPERTS = (4, 16, 64, 256, 1024)
+PRINTED_NOISES = [
+    (epsilon, delta, rounds)
+    for epsilon, delta in ((1 / 3, 5e-7), (0.1, 5e-7), (1.0, 5e-6), (10.0, 5e-7))
+    for rounds in (100, 10_000)
+]
 SET_NAMES = {"made_up": "made-up data of Cod-RNA's shape", "cod_rna": "Cod-RNA"}
 LOSS_NAMES = {"svm": "support vectors", "logistic": "logistic regression"}
 EXCESSES = [
@@ -260,6 +270,38 @@ def show_huberization(options: argparse.Namespace) -> None:
     pictures.excess_by_rows(lines, options.output / "huberization.png", note)
 
 
+def show_regret(options: argparse.Namespace) -> None:
+    """Regret of online learners: Thakurta (2013), chapter 5; Jain and Thakurta (2014), 5.2."""
+    from reproductions import pictures
+
+    seeds = range(max(2, options.runs // 5))
+    print(f"\nnoise of theorem 5.5 over that of the exact account, {len(PRINTED_NOISES)} settings")
+    for epsilon, delta, rounds in PRINTED_NOISES:
+        printed = printed_noise.printed_beta(epsilon, delta, rounds)
+        misread = printed_noise.printed_beta(epsilon, delta, rounds, as_product=True)
+        exact = printed_noise.exact_beta(epsilon, delta, rounds)
+        broken = max(printed_noise.true_delta(misread, epsilon, rounds), 1e-12)
+        print(
+            f"  ({3 * epsilon:g}, {2 * delta:g}), T = {rounds:>7,}: {printed / exact:6.1f}; the "
+            f"exponent as a product: {misread / exact:.3g}, delta at most {broken:.2g}"
+        )
+    panels = {
+        "rounds T": list(regret.by_horizon(HORIZONS, seeds)),
+        "columns p": list(regret.by_width(ONLINE_WIDTHS, seeds)),
+        "experts p": [regret.by_experts(EXPERTS, seeds)],
+    }
+    for kind, curves in panels.items():
+        print(f"\nregret against {kind}, {len(seeds)} runs")
+        for curve in curves:
+            values = " ".join(f"{value:9.4g}" for value in curve.regrets)
+            print(f"  {curve.name:<30} {values}  slope {curve.slope:+.2f}", flush=True)
+    note = (
+        f"Epsilon {regret.BUDGET.epsilon:g}, delta 1e-6, replace one; strongly convex losses, a "
+        "ball. Experts: slope of regret in ln p."
+    )
+    pictures.regret_by_size(panels, options.output / "regret.png", note)
+
+
 def show_card(options: argparse.Namespace) -> None:
     """The privacy card, in a real browser."""
     program = browser.browser()
@@ -293,6 +335,7 @@ SHOWS = {
     "inequalities": show_inequalities,
     "lower_bound": show_lower_bound,
     "huberization": show_huberization,
+    "regret": show_regret,
 }
 
 

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator, PercentFormatter
 
-from reproductions import lower_bound, perturbation, trace
+from reproductions import lower_bound, perturbation, regret, trace
 
 INK, GREY, PALE = "#22313a", "#6b7780", "#e4e8ea"
 COLOURS = {
@@ -229,6 +229,26 @@ def excess_by_rows(
     axes.set_ylabel("excess of the sum of hinges", color=GREY)
     axes.legend(frameon=False, fontsize=9)
     _finish(figure, path, "What it costs to round off a kink", note)
+
+
+REGRET_COLOURS = ("#c9a227", "#0b7a75", "#3f6fb5", "#7a3b8f", "#b5482a", "#22313a", "#6b7780")
+
+
+def regret_by_size(panels: Mapping[str, Sequence[regret.Curve]], path: Path, note: str) -> None:
+    """Draw regret on logarithmic axes, one panel for each kind of size."""
+    figure, axes_of = _panels(1, len(panels))
+    for axes, (kind, curves) in zip(axes_of, panels.items(), strict=True):
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        for curve, colour in zip(curves, REGRET_COLOURS, strict=False):
+            told = f"{curve.name}: slope {curve.slope:.2f}"
+            axes.plot(
+                curve.sizes, curve.regrets, color=colour, marker="o", markersize=4, label=told
+            )
+        axes.set_xlabel(kind, color=GREY)
+        axes.legend(frameon=False, fontsize=8)
+    axes_of[0].set_ylabel("regret", color=GREY)
+    _finish(figure, path, "Regret of private online learners", note)
 
 
 def _panels(rows: int, columns: int) -> tuple[Figure, list[Axes]]:

@@ -29,7 +29,8 @@ CODE = [
     for piece in re.findall(r"(?<!extra )`([^`]+)`", line.split("|")[2])
 ]
 ROOMS = (
-    "artifact", "linear_model", "location", "metrics", "planning", "preprocessing", "report", "svm",
+    "artifact", "linear_model", "location", "metrics", "online", "planning", "preprocessing",
+    "report", "svm",
 )  # fmt: skip
 LEFT_OUT = {"radius=...": "radius=1.0", ", ...)": ", budget=budget)"}
 """What stands for the dots."""

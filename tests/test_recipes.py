@@ -17,7 +17,10 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 TEXTS = ROOT / "tests" / "recipes"
-COPIED = ("src", "tests", "audits", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs")
+COPIED = (
+    "src", "tests", "audits", "reproductions", "README.md", "CHANGELOG.md", "CONTRIBUTING.md",
+    "docs",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

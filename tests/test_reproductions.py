@@ -15,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from audits import printed_noise
 from discreet.data import Bounds, LabelSet
 from discreet.errors import CalibrationError, InputError
 from discreet.geometry import L2Ball
@@ -26,7 +27,16 @@ from discreet.privacy import AddRemoveOne, Budget, Guarantee, Pure, ReplaceOne
 from discreet.questions import Problem
 from discreet.record import Release
 from discreet.report import card
-from reproductions import bloated, browser, bst14, inequalities, perturbation, sampled, trace
+from reproductions import (
+    bloated,
+    browser,
+    bst14,
+    inequalities,
+    perturbation,
+    regret,
+    sampled,
+    trace,
+)
 from reproductions.__main__ import main
 from reproductions.bst14 import SingleRowGradient
 from reproductions.many import minimisers, unit_terms
@@ -290,14 +300,20 @@ def test_every_picture_is_drawn(split, tmp_path, monkeypatch, capsys):
         "WIDTHS": (9, 50),
         "SAMPLED_WIDTHS": (18, 50),
         "EXCESSES": SETTINGS,
+        "HORIZONS": (20, 40),
+        "ONLINE_WIDTHS": (1, 2),
+        "EXPERTS": (2, 4),
     }
     for name, value in small.items():
         monkeypatch.setattr(f"reproductions.__main__.{name}", value)
     monkeypatch.setattr(bloated, "LOSSES", {"svm": bloated.LOSSES["svm"]})
     monkeypatch.setattr(bloated, "made_up", lambda: split)
+    monkeypatch.setattr(regret.by_width, "__defaults__", (20,))
+    monkeypatch.setattr(regret.by_experts, "__defaults__", (20,))
     monkeypatch.setattr(
         sys, "argv", ["reproductions", "--draws", "2", "--runs", "2", "--workers", "1",
-                      "--output", str(tmp_path), "perturbation", "bloated", "sampled", "trace"],
+                      "--output", str(tmp_path), "perturbation", "bloated", "sampled", "trace",
+                      "regret"],
     )  # fmt: skip
     main()
     pictures = sorted(path.name for path in tmp_path.glob("*.png"))
@@ -305,6 +321,7 @@ def test_every_picture_is_drawn(split, tmp_path, monkeypatch, capsys):
         "bloated_made_up_svm.png",
         "perturbation_epsilon.png",
         "perturbation_rows.png",
+        "regret.png",
         "sampled_made_up.png",
         "trace.png",
     ]
@@ -392,3 +409,54 @@ def test_the_printed_algorithm_is_refused_where_nothing_is_printed():
         SingleRowGradient().plan(few, APPROXIMATE, AddRemoveOne())
     with pytest.raises(InputError, match="steps"):
         SingleRowGradient(steps=0)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "rounds", "ratio"),
+    [(1 / 3, 5e-7, 100, 12.17), (0.1, 5e-7, 10_000, 14.62), (10.0, 5e-7, 10_000, 8.38)],
+)
+def test_the_noise_of_theorem_five_point_five_is_eight_to_fifteen_times_too_large(
+    epsilon, delta, rounds, ratio
+):
+    # The ratios are those of the corrected theory's own check, printed to two digits.
+    printed = printed_noise.printed_beta(epsilon, delta, rounds)
+    exact = printed_noise.exact_beta(epsilon, delta, rounds)
+    assert printed / exact == pytest.approx(ratio, abs=0.006)
+    assert printed_noise.true_delta(printed, epsilon, rounds) < 2 * delta
+
+
+def test_the_exponent_as_a_product_leaves_next_to_no_noise():
+    misread = printed_noise.printed_beta(1.0, 5e-7, 10_000, as_product=True)
+    assert misread < printed_noise.exact_beta(1.0, 5e-7, 10_000) / 10
+    assert printed_noise.true_delta(misread, 1.0, 10_000) > 0.9
+
+
+@pytest.fixture(scope="module")
+def regrets():
+    """Two horizons and two widths, of fixed rehearsals: few rounds, so slopes are rough."""
+    long = {curve.name: curve for curve in regret.by_horizon((400, 1600), range(2))}
+    wide = {curve.name: curve for curve in regret.by_width((4, 64), range(2), rounds=1000)}
+    return long, wide
+
+
+def test_regret_grows_like_the_root_of_horizon_and_dimension(regrets):
+    long, wide = regrets
+    even = "leader, even noise"
+    assert 0.4 < long[even].slope < 0.65
+    assert 0.35 < wide[even].slope < 0.65
+    for name in regret.LEARNERS:
+        assert long[name].slope < 0.65
+        assert wide[name].slope < 0.75
+
+
+def test_the_printed_noise_costs_many_times_the_regret(regrets):
+    long, _ = regrets
+    ours, printed = long["leader, even noise"].regrets, long[regret.PRINTED].regrets
+    assert printed[-1] > 4 * ours[-1]
+    assert long[regret.PRINTED].slope > 0.8  # every answer drowns, so that regret is linear
+
+
+def test_the_regret_of_experts_grows_like_the_logarithm_of_their_number():
+    curve = regret.by_experts((4, 256), range(1), rounds=800)
+    small, large = curve.regrets
+    assert 1.5 < large / small < 6  # the logarithms are four times apart, the roots eight

@@ -13,9 +13,13 @@ from audits.mutants import (
     objective,
     output,
     papers,
+    ranges,
+    running_sums,
     selection,
+    settled,
     sources,
     stages,
+    streams,
     sums,
     vectors,
 )
@@ -31,10 +35,14 @@ MUTANTS: tuple[Broken, ...] = (
     *floats.MUTANTS,
     *sources.MUTANTS,
     *stages.MUTANTS,
+    *settled.MUTANTS,
+    *ranges.MUTANTS,
     *moments.MUTANTS,
     *selection.MUTANTS,
     *mixtures.MUTANTS,
     *vectors.MUTANTS,
+    *running_sums.MUTANTS,
+    *streams.MUTANTS,
 )
 
 SURVIVORS: tuple[Mutant, ...] = (*objective.SURVIVORS, *stages.SURVIVORS)

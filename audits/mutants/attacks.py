@@ -25,6 +25,18 @@ class Nearness(Score):
         return lambda values: -np.linalg.norm(values - point, axis=1)
 
 
+@dataclass(frozen=True, eq=False)
+class Combination(Score):
+    """A weighted sum of all that is released."""
+
+    weights: ArrayLike
+    name: str = "combination"
+
+    def learn(self, first: Matrix, second: Matrix) -> Scorer:
+        weights = np.asarray(self.weights, dtype=np.float64)
+        return lambda values: np.asarray(values @ weights)
+
+
 @dataclass(frozen=True)
 class SeenBefore(Score):
     """How often exactly this value was released on the second data set, less on the first."""

@@ -16,6 +16,7 @@ from discreet.data import OpenRows
 from discreet.mechanisms import NoisyGradient
 from discreet.mechanisms.summing.exact_directions import ExactDirections
 from discreet.mechanisms.summing.exact_gradient import ENTRY_BITS
+from discreet.mechanisms.summing.schatten_norm import SchattenNorm
 from discreet.mechanisms.summing.softmax_gradient import ExactSoftmax
 from discreet.privacy import AddRemoveOne
 
@@ -119,4 +120,62 @@ def fixed_as_poisson() -> Mutant:
     )
 
 
-MUTANTS = (moves_once(), not_unit_vectors(), as_many_losses_as_classes(), fixed_as_poisson())
+def moves_once_with_momentum() -> Mutant:
+    case = cases("accelerated_gradient", "replace", 4.0, 1e-3)[0]
+    plan: Any = case.plan()
+    bounds = case.question.bounds
+    second = replace(plan.second, grid=rescale(plan.second.grid, 0.5))
+    return Mutant(
+        name="a replaced record moves the sum of softmax gradients once",
+        breaks="The noise is for adding a record; replacing one moves the sum twice as far.",
+        mechanism="accelerated_gradient",
+        guarantee=plan.guarantee,
+        pair=case.pair,
+        run=of_plan(replace(plan, second=second), bounds),
+        original=of_plan(plan, bounds),
+        trials=3000,
+    )
+
+
+POWER_STEPS = 12
+
+
+class _PowerSteps(SchattenNorm):
+    """The largest eigenvalue by power steps from the second axis, which depend on the rows."""
+
+    def of(self, prepared: OpenRows) -> float:
+        matrix, _ = prepared.gather()
+        direction, size = np.array([0.0, 1.0]), 0.0
+        for _ in range(POWER_STEPS):
+            turned = matrix.T @ (matrix @ direction)
+            size = float(np.linalg.norm(turned))
+            direction = turned / size
+        return size / self._prepared_record
+
+
+def steps_by_power_iteration() -> Mutant:
+    case = cases("accelerated_gradient", "add_remove", 1.0, 1e-3)[-1]
+    plan: Any = case.plan()
+    bounds = case.question.bounds
+    norm = _PowerSteps(plan.norm.sums)
+    return Mutant(
+        name="the step is made for an eigenvalue found by power steps",
+        breaks="Where power steps lead depends on the rows: one row that is not orthogonal to the "
+        "strongest direction lets them find it, and the number leaps.",
+        mechanism="accelerated_gradient",
+        guarantee=plan.guarantee,
+        pair=case.pair,
+        run=of_plan(replace(plan, norm=norm), bounds),
+        original=of_plan(plan, bounds),
+        trials=400,
+    )
+
+
+MUTANTS = (
+    moves_once(),
+    not_unit_vectors(),
+    as_many_losses_as_classes(),
+    fixed_as_poisson(),
+    moves_once_with_momentum(),
+    steps_by_power_iteration(),
+)

@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from discreet._version import __version__ as __version__
     from discreet.data import Rows as Rows
     from discreet.errors import RehearsalWarning as RehearsalWarning
+    from discreet.gate import interact as interact
     from discreet.gate import rehearse as rehearse
     from discreet.gate import release as release
     from discreet.inspection import check as check
+    from discreet.interaction import Interaction as Interaction
     from discreet.ledger import Ledger as Ledger
     from discreet.ledger import MemoryLedger as MemoryLedger
     from discreet.linear_model import LinearClassifier as LinearClassifier
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from discreet.privacy import Budget as Budget
     from discreet.privacy import Guarantee as Guarantee
     from discreet.privacy import ReplaceOne as ReplaceOne
+    from discreet.privacy import ZeroOutOne as ZeroOutOne
     from discreet.questions import BestThreshold as BestThreshold
     from discreet.questions import Bounds as Bounds
     from discreet.questions import ColumnQuantiles as ColumnQuantiles
@@ -54,6 +57,7 @@ _HOMES = {
     "ExponentialSampling": "mechanisms",
     "GaussianSum": "mechanisms",
     "Guarantee": "privacy",
+    "Interaction": "interaction",
     "Interval": "questions",
     "LabelSet": "questions",
     "LaplaceSum": "mechanisms",
@@ -73,7 +77,9 @@ _HOMES = {
     "SystemNoise": "noise",
     "VectorMean": "questions",
     "VectorSum": "questions",
+    "ZeroOutOne": "privacy",
     "check": "inspection",
+    "interact": "gate",
     "rehearse": "gate",
     "release": "gate",
 }
@@ -81,19 +87,10 @@ _HOMES = {
 
 _ROOMS = (
     *("artifact", "audit", "compat", "data", "datasets", "errors", "estimators", "gate"),
-    *("geometry", "inspection", "ledger", "linear_model", "location", "losses", "mechanisms"),
-    "metrics",
-    *(
-        "noise",
-        "penalties",
-        "planning",
-        "preprocessing",
-        "privacy",
-        "questions",
-        "record",
-        "report",
-    ),
-    *("schema", "solvers", "svm", "tables", "theory", "updates"),
+    *("geometry", "inspection", "interaction", "ledger", "linear_model", "location", "losses"),
+    *("mechanisms", "metrics", "noise", "online", "penalties", "planning", "preprocessing"),
+    *("privacy", "questions", "record", "report", "schema", "solvers", "svm", "tables"),
+    *("theory", "updates"),
 )
 
 __all__ = list(_HOMES)

@@ -15,6 +15,7 @@ __all__ = [
     "EntropyError",
     "InputError",
     "InputTypeError",
+    "InteractionEnded",
     "IntervalRefused",
     "LargeDeltaWarning",
     "LedgerError",
@@ -211,6 +212,10 @@ class EntropyError(PrivacyError):
 
 class ReleaseFailed(PrivacyError):
     """The private part stopped before a release; the charge stands."""
+
+
+class InteractionEnded(PrivacyError):
+    """An interaction learns no more: it was frozen, saved or failed; the charge stands."""
 
 
 class SourceChanged(PrivacyError):

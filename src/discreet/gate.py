@@ -1,15 +1,18 @@
-"""The gate: the one function that opens rows.
+"""The gate: the one place where private records come in.
 
-The trust boundary: plan, charge the ledger, run the mechanism, return the release.
+The trust boundary: plan, charge the ledger, run the mechanism, return the release; or, for what
+goes on, plan, charge and begin an interaction.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from discreet import _checks
@@ -22,19 +25,31 @@ from discreet.errors import (
     InputError,
     LargeDeltaWarning,
     LedgerError,
+    PrivacyError,
     RehearsalWarning,
     ReleaseFailed,
     SourceChanged,
 )
-from discreet.ledger import AbstractLedger, NoLedger, Receipt, State
-from discreet.mechanisms import Mechanism, Plan
+from discreet.interaction.declaration import Declaration
+from discreet.interaction.live import Interaction
+from discreet.interaction.taking_up import take_up
+from discreet.ledger import NOT_DURABLE, AbstractLedger, NoLedger, Receipt, State
+from discreet.mechanisms import InteractiveMechanism, Mechanism, Plan
 from discreet.noise import Noise, RehearsalNoise, SystemNoise
-from discreet.privacy import Budget, Guarantee, NoPrivacy
+from discreet.privacy import Budget, Guarantee, NoPrivacy, Unit, unit_named
 from discreet.privacy.large_delta import question_delta
-from discreet.questions import Question
-from discreet.record import Certificate, Fact, Release, all_versions, facts_about, library_version
+from discreet.questions import DeclaredStream, Question
+from discreet.record import (
+    Certificate,
+    Fact,
+    Origin,
+    Release,
+    all_versions,
+    facts_about,
+    library_version,
+)
 
-__all__ = ["rehearse", "release"]
+__all__ = ["interact", "rehearse", "release", "resume"]
 
 UNCOUNTED = "that no ledger was charged, so nothing limits what else is asked of these records"
 """What a promise without a ledger says once, where it says what it rests on."""
@@ -129,35 +144,165 @@ def release(
     if plan.holds_rows:
         rows.check_held()
     noise.check()  # fails closed before anything is paid
-    guarantee = _guarantee_under(plan.guarantee, noise)
-    if guarantee.is_private and isinstance(ledger, NoLedger):
-        facts_taken = (*guarantee.public_facts, UNCOUNTED)
-        guarantee = replace(guarantee, public_facts=facts_taken)
-    purpose = purpose or mechanism.name
     # All that is said beside the value, but for the receipt, is settled here.
-    said = Release(
-        value=None,
-        guarantee=guarantee,
-        mechanism=mechanism.name,
-        receipt_number=0,
-        version=library_version(),
+    said = replace(
+        _say(mechanism, plan, _guarantee_under(plan.guarantee, noise), noise, ledger),
         reason="; ".join(part for part in (plan.reason, *reasons) if part),
-        purpose=purpose,
+        purpose=purpose or mechanism.name,
         facts=facts_about(question.bounds, rows.unit, question.assumed, facts),
-        noise=noise.source,
-        certificate=_certificate(plan),
-        versions=all_versions(),
     )
-    receipt = ledger.charge(guarantee, purpose=purpose)  # paid for, durably
+    receipt = ledger.charge(said.guarantee, purpose=said.purpose)  # paid for, durably
     value = _run(plan, rows, receipt, noise)  # private: proof in the .md beside the mechanism
-    # Public again.
-    return replace(
-        said,
-        value=value,
-        receipt_number=receipt.number,
-        ledger=receipt.issuer.identity,
-        entry=receipt.digest,
+    return replace(_with_receipt(said, receipt), value=value)  # public again
+
+
+def interact(
+    mechanism: InteractiveMechanism,
+    question: DeclaredStream,
+    *,
+    budget: Budget,
+    unit: str | Unit = "replace",
+    ledger: AbstractLedger | None = None,
+    noise: Noise | None = None,
+    purpose: str = "",
+    facts: Iterable[Fact] = (),
+    reasons: Iterable[str] = (),
+) -> Interaction:
+    """Plan, pay once for all that will ever be answered, and begin an interaction.
+
+    No record has been seen when this returns. Records are fed to what it returns, which answers
+    after each of them, and ends by ``freeze()`` or ``save(path)``.
+
+    Parameters
+    ----------
+    mechanism
+        Who answers; its proof must cover the stream and the unit.
+    question
+        The stream: how many records at most, and what is declared about them.
+    budget
+        What the whole interaction may spend; an infinite epsilon switches the noise off.
+    unit
+        Who is protected: ``"replace"`` one record, or ``"zero_out"`` one.
+    ledger
+        Where it is paid for; None keeps no books, and nothing can be saved then.
+    noise
+        The source of randomness; the operating system's if left out.
+    purpose
+        What the ledger writes beside the charge; the mechanism's name if left out.
+    facts
+        What is declared, said better than the bounds of the question do.
+    reasons
+        Why this mechanism and this question, beside what the plan says of itself.
+
+    Returns
+    -------
+    Interaction
+        What learns and answers; its state is secret.
+
+    Raises
+    ------
+    NotAccepted
+        The mechanism has no proof for the stream or the unit; nothing was charged.
+    BudgetExceeded
+        The ledger cannot pay.
+
+    Warns
+    -----
+    LargeDeltaWarning
+        The delta is above 1e-4, so that the promise may be empty; nothing was charged.
+    RehearsalWarning
+        The noise can be repeated, so that nothing is promised.
+
+    Examples
+    --------
+    >>> from discreet.data import Bounds
+    >>> from discreet.geometry import L2Ball
+    >>> from discreet.losses import Logistic
+    >>> from discreet.mechanisms import FollowTheLeader
+    >>> from discreet.questions import LabelSet, Problem, Stream
+    >>> bounds = Bounds(L2Ball(1.0), n_features=2, labels=LabelSet([-1, 1]))
+    >>> stream = Stream(Problem(Logistic(), bounds, ridge=1.0), horizon=1000, batch=10)
+    >>> live = interact(FollowTheLeader(), stream, budget=Budget(1.0, 1e-6))
+    >>> live.learn([[0.3, 0.4], [0.1, -0.9]], [1, -1])
+    >>> live.n_seen, live.answer().tolist()  # the first answer with records in it comes after ten
+    (2, [0.0, 0.0])
+    >>> live.freeze().guarantee == live.guarantee
+    True
+    """
+    noise = SystemNoise() if noise is None else noise
+    ledger = NoLedger() if ledger is None else ledger
+    _checks.instance(InteractiveMechanism, mechanism=mechanism)
+    _checks.instance(DeclaredStream, question=question)
+    _checks.instance(Noise, noise=noise)
+    _checks.instance(AbstractLedger, ledger=ledger)
+    unit = unit_named(unit)
+    declared = Declaration.of(mechanism, question, budget, unit)  # public: there is no record yet
+    plan = declared.plan
+    noise.check()  # fails closed before anything is paid
+    said = replace(
+        _say(mechanism, plan, _guarantee_under(plan.guarantee, noise), noise, ledger),
+        reason="; ".join(part for part in (plan.reason, *reasons) if part),
+        purpose=purpose or mechanism.name,
+        facts=facts_about(
+            question.bounds, unit, question.assumed, (_stream_fact(question), *facts)
+        ),
     )
+    receipt = ledger.charge(said.guarantee, purpose=said.purpose)  # paid for, durably
+    try:
+        return Interaction(
+            partial(plan.start, noise),
+            receipt,
+            declared,
+            _with_receipt(said, receipt),
+            shows_errors=not noise.is_private,
+        )
+    except DiscreetError:  # no record was read
+        with contextlib.suppress(DiscreetError):
+            ledger.refund(receipt)
+        raise
+
+
+def resume(path: str | os.PathLike[str], *, ledger: AbstractLedger) -> Interaction:
+    """Take up an interaction that was saved, once; its file is removed.
+
+    Nothing is paid again. The ledger that paid for it decides whether this is the state that was
+    saved last and nobody has taken up; of several who try, one succeeds.
+
+    Parameters
+    ----------
+    path
+        What :meth:`Interaction.save` wrote.
+    ledger
+        The ledger that paid for it.
+
+    Returns
+    -------
+    Interaction
+        What goes on where the other one was saved.
+
+    Raises
+    ------
+    ReceiptError
+        It was resumed already, or a newer state of it was saved.
+    PrivacyError
+        The ledger is another one, others may read the file, or this version plans otherwise.
+    InputError
+        The file is no saved interaction, or damaged; nothing was taken up.
+
+    Examples
+    --------
+    >>> from discreet.ledger import MemoryLedger
+    >>> resume("visits.state", ledger=MemoryLedger(Budget(1.0, 1e-6), "zero_out"))
+    Traceback (most recent call last):
+        ...
+    discreet.errors.PrivacyError: only a ledger that outlives its process can see to it that ...
+    """
+    _checks.instance(AbstractLedger, ledger=ledger)
+    if not ledger.is_durable:
+        raise PrivacyError(NOT_DURABLE)
+    noise = SystemNoise()
+    noise.check()
+    return take_up(Path(path), ledger, noise)
 
 
 def rehearse(
@@ -227,6 +372,45 @@ def rehearse(
     receipt = NoLedger().charge(_guarantee_under(plan.guarantee, noise), purpose="rehearsal")
     with contextlib.closing(rows.open(receipt)) as opened:
         return plan.run_many(opened, noise, draws)
+
+
+def _say(
+    mechanism: Mechanism, plan: Plan, guarantee: Guarantee, noise: Noise, ledger: AbstractLedger
+) -> Release:
+    """Return what a release says of its mechanism, its promise and its noise."""
+    if guarantee.is_private and isinstance(ledger, NoLedger):
+        facts_taken = (*guarantee.public_facts, UNCOUNTED)
+        guarantee = replace(guarantee, public_facts=facts_taken)
+    return Release(
+        value=None,
+        guarantee=guarantee,
+        mechanism=mechanism.name,
+        receipt_number=0,
+        version=library_version(),
+        noise=noise.source,
+        certificate=_certificate(plan),
+        versions=all_versions(),
+    )
+
+
+def _stream_fact(question: DeclaredStream) -> Fact:
+    """Return what is declared about a stream as such."""
+    answers = "each" if question.batch == 1 else f"every {question.batch:,}"
+    return Fact(
+        "stream",
+        f"at most {question.horizon:,} records, in rounds that are public; an answer after "
+        f"{answers}",
+        Origin.DECLARED,
+    )
+
+
+def _with_receipt(said: Release, receipt: Receipt) -> Release:
+    return replace(
+        said,
+        receipt_number=receipt.number,
+        ledger=receipt.issuer.identity,
+        entry=receipt.digest,
+    )
 
 
 def _guarantee_under(guarantee: Guarantee, noise: Noise) -> Guarantee:

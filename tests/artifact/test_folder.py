@@ -10,6 +10,7 @@ import math
 import os
 import tracemalloc
 import zipfile
+from copy import copy
 from functools import cache, partial
 
 import numpy as np
@@ -17,10 +18,11 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 
+from discreet._value_codec import decode_array, encode_array
 from discreet.artifact import load, save
-from discreet.artifact.codec import decode, decode_array, encode, encode_array
+from discreet.artifact.codec import decode, encode
 from discreet.artifact.folder import ARRAYS, DOCUMENT, _digest
-from discreet.artifact.models import model_kinds
+from discreet.artifact.models import kind_of, model_kinds
 from discreet.artifact.npz_file import to_bytes
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import Box, L1Ball, L1L2Ball, L2Ball, NuclearBall, Product, Simplex
@@ -40,6 +42,9 @@ from discreet.privacy import Budget, ReplaceOne
 from discreet.svm import LinearSVC
 from support.estimators import ALL, declare, labels_for, make
 from support.estimators import X as EXAMPLE
+from support.learners import ALL as LEARNERS
+from support.learners import learn
+from support.learners import make as make_learner
 
 GENERATOR = np.random.default_rng(8)
 X = GENERATOR.uniform(-1, 1, size=(150, 3)) / 2
@@ -56,6 +61,12 @@ def fit_example(kind):
     return make(kind, delta=0.0, max_rows=1000).fit(
         *((EXAMPLE,) if labels is None else (EXAMPLE, labels))
     )
+
+
+def learn_stream(kind):
+    """Return what is public of a learner of a stream that has learnt from a few records."""
+    y = {"LinearRegression": SIGNAL, "Experts": None}.get(kind.__name__, TWO)
+    return copy(learn(make_learner(kind, horizon=150), X, y))
 
 
 MODELS = {
@@ -95,6 +106,7 @@ MODELS = {
     "median": lambda: Median(bounds=(-1.0, 1.0)).fit(X),
     "threshold": lambda: Threshold(bounds=(-1.0, 1.0)).fit(X, TWO),
     **{kind.__name__: partial(fit_example, kind) for kind in ALL},
+    **{f"online {kind.__name__}": partial(learn_stream, kind) for kind in LEARNERS},
     "scaler": lambda: BoundedScaler(COLUMNS),
     "fitted scaler": lambda: BoundedScaler(COLUMNS).fit(FRAME),
 }
@@ -118,7 +130,7 @@ def answers(model, name):
 
 
 def test_every_estimator_is_stored_here():
-    assert {type(fitted(name)).__name__ for name in MODELS} == set(model_kinds())
+    assert {kind_of(fitted(name)).name for name in MODELS} == set(model_kinds())
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -6,20 +6,19 @@ import numpy as np
 import pytest
 
 from discreet.audit import audit
-from discreet.audit.catalogue import _MAKERS, NAMES, MechanismRun, cases
+from discreet.audit.catalogue import _MAKERS, NAMES, MechanismRun, cases, units_of
 from discreet.errors import InputError
 from discreet.mechanisms import REGISTRY
 
-UNITS = ("add_remove", "replace")
+UNITS = [(name, unit) for name in NAMES for unit in units_of(name)]
 
 
 def test_the_catalogue_lists_the_registered_mechanisms_and_no_others():
     assert set(_MAKERS) == set(NAMES) == {mechanism.name for mechanism in REGISTRY}
 
 
-@pytest.mark.parametrize("unit", UNITS)
-@pytest.mark.parametrize("name", [mechanism.name for mechanism in REGISTRY])
-def test_every_mechanism_has_a_pair_of_checked_neighbours_for_either_unit(name, unit):
+@pytest.mark.parametrize(("name", "unit"), UNITS)
+def test_every_mechanism_has_a_pair_of_checked_neighbours_for_every_unit(name, unit):
     found = cases(name, unit, 1.0)
     assert found
     assert len({case.label for case in found}) == len(found)
@@ -32,8 +31,7 @@ def test_every_mechanism_has_a_pair_of_checked_neighbours_for_either_unit(name, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("unit", UNITS)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("name", "unit"), UNITS)
 def test_a_small_audit_of_every_mechanism_finds_no_violation(name, unit):
     """The simplest case of each; all cases, with many trials, are the work of ``make audit``."""
     case = min(cases(name, unit, 1.0), key=lambda case: (case.budget.delta, case.effort))

@@ -84,6 +84,22 @@ def test_names_of_columns_may_hold_anything(place):
     assert run(place, "card model").code == 0
 
 
+def test_a_fit_may_find_ranges_within_public_bounds(place):
+    wide = (
+        (place / "schema.toml")
+        .read_text()
+        .replace("range = [18, 100]", "public_bounds = [0, 1000]")
+    )
+    (place / "wide.toml").write_text(wide)
+    assert run(place, "plan wide.toml --n 1000 --draws 1 --epsilon 1").code == 0
+    assert run(place, "fit wide.toml data.csv --no-ledger --epsilon 1 --out found").code == 0
+    ((low, high),) = load(place / "found").ranges_
+    assert 0 <= low < high <= 1000
+    assert read(place / "found" / "schema.toml") == read(place / "wide.toml")
+    assert "found privately" in (place / "found" / "card.md").read_text()
+    assert run(place, "predict found data.csv --out p.csv").code == 0
+
+
 def test_a_second_fit_over_the_budget_is_refused_and_not_written(place):
     assert run(place, f"{FIT} --epsilon 0.8").code == 0
     refused = run(place, f"{FIT}2 --epsilon 0.8")

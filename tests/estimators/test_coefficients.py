@@ -27,7 +27,7 @@ def frame():
 
 def test_levels_of_encoded_columns_are_named_and_values_are_those_of_coef(frame):
     y = (frame["age"] > 60).to_numpy()
-    model = LinearClassifier(math.inf, columns=COLUMNS, classes=[False, True]).fit(frame, y)
+    model = LinearClassifier(math.inf, columns=COLUMNS, classes=[False, True], C=1.0).fit(frame, y)
     names = ["age", "ward_a", "ward_b", "ward_c"]
     assert model.get_feature_names_out().tolist() == names
     found = model.coefficients()
@@ -74,7 +74,7 @@ def test_other_models_with_coefficients_name_them_too():
 def test_names_that_come_twice_are_refused_and_not_overwritten(frame):
     clash = {"ward": Category(["a", "b"]), "ward_a": Numeric(18, 100)}
     table = pd.DataFrame({"ward": frame["ward"], "ward_a": frame["age"]})
-    model = LinearClassifier(math.inf, columns=clash, classes=[0, 1])
+    model = LinearClassifier(math.inf, columns=clash, classes=[0, 1], C=1.0)
     model.fit(table, (frame["age"] > 50).astype(int))
     with pytest.raises(InputError, match="ward_a"):
         model.coefficients()

@@ -41,7 +41,7 @@ def array():
 
 
 def labels(model):
-    return CLASSES if model is LinearClassifier else SCORE
+    return SCORE if model is LinearRegressor else CLASSES
 
 
 def settings(model, **more):
@@ -110,9 +110,11 @@ def test_a_fit_costs_the_epsilon_asked_and_leaves_public_things(model, delta, un
     fit = model(**settings(model, columns=list(COLUMNS.values()), delta=delta, unit=unit))
     fit.fit(array(), labels(model))
     assert 0.999 <= fit.privacy_.epsilon(delta) <= 1.0
-    expected = {"coef_", "intercept_", "n_features_in_", "release_", "privacy_"}
+    expected = {"coef_", "intercept_", "n_features_in_", "ranges_", "release_", "privacy_"}
+    if model is not LinearRegressor:
+        expected |= {"classes_", "multiclass_"}
     if model is LinearClassifier:
-        expected |= {"classes_", "multiclass_", "probability_curve_"}
+        expected |= {"margin_", "probability_curve_"}
     assert set(vars(fit)) - set(fit.get_params()) == expected
 
 

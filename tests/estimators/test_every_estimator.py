@@ -22,6 +22,7 @@ from support.estimators import (
     MIXERS,
     REGRESSORS,
     TWO,
+    WITH_COLUMNS,
     X,
     coefficients,
     declare,
@@ -94,7 +95,8 @@ def test_a_fit_costs_the_epsilon_asked_and_no_more(model, setting):
 @every_model
 def test_only_public_things_hang_on_a_fitted_model(model):
     expected = PUBLIC | ({"classes_", "multiclass_"} if model in CLASSIFIERS else set())
-    expected |= {"probability_curve_"} if model is discreet.LinearClassifier else set()
+    expected |= {"margin_", "probability_curve_"} if model is discreet.LinearClassifier else set()
+    expected |= {"ranges_"} if model in WITH_COLUMNS else set()
     assert attributes(fitted(model, delta=0.0)) == expected
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression as SklearnLogistic
 
 from discreet import LinearClassifier, LinearRegressor
 from discreet.estimators.penalty_strength import VANISHING
-from discreet.linear_model import LowRankRegressor, PoissonRegressor
+from discreet.linear_model import LogisticRegression, LowRankRegressor, PoissonRegressor
 from discreet.preprocessing import Numeric
 from support.estimators import CLASSIFIERS, EVERY, coefficients, declare, rehearsal
 
@@ -22,7 +25,11 @@ TWO = (SIGNAL + 0.3 * GENERATOR.standard_normal(ROWS) > 0.05).astype(int)
 THREE = np.digitize(SIGNAL + 0.3 * GENERATOR.standard_normal(ROWS), [-0.3, 0.3])
 COUNTS = GENERATOR.poisson(np.exp(SIGNAL))
 LIMIT = 3e-3
-"""How far a fit of epsilon 1000 may be from one of infinity, over its largest coefficient."""
+"""How far a fit of a large epsilon may be from one of infinity, over its largest coefficient."""
+
+LARGE = 1e6
+GAUSSIAN = 100.0
+"""The largest epsilon that Gaussian noise is computed well enough for, at this delta."""
 
 
 def labels(kind):
@@ -43,25 +50,70 @@ def distance(kind, y, epsilon, **parameters):
 @rehearsal
 @pytest.mark.parametrize("kind", EVERY)
 def test_a_large_epsilon_comes_near_to_an_infinite_one(kind):
-    assert distance(kind, labels(kind), 1000.0, delta=0.0) < LIMIT
+    assert distance(kind, labels(kind), LARGE, delta=0.0) < LIMIT
 
 
 @rehearsal
 @pytest.mark.parametrize("kind", [LinearClassifier, LinearRegressor])
 def test_so_it_does_with_declared_columns(kind):
     columns = [Numeric(-1, 1)] * 3
-    assert distance(kind, labels(kind), 1000.0, delta=0.0, columns=columns) < LIMIT
+    assert distance(kind, labels(kind), LARGE, delta=0.0, columns=columns) < LIMIT
 
 
 @rehearsal
 @pytest.mark.parametrize("kind", CLASSIFIERS)
 def test_so_it_does_with_three_classes(kind):
-    assert distance(kind, THREE, 1000.0, delta=0.0) < LIMIT
+    assert distance(kind, THREE, LARGE, delta=0.0) < LIMIT
 
 
 @rehearsal
-def test_so_it_does_in_the_frame_of_gaussian_noise():
-    assert distance(LinearClassifier, TWO, 100.0, delta=1e-6) < LIMIT
+@pytest.mark.parametrize("kind", EVERY)
+def test_so_it_does_with_gaussian_noise(kind):
+    assert distance(kind, labels(kind), GAUSSIAN, delta=1e-6) < 3 * LIMIT
+
+
+@rehearsal
+def test_so_it_does_for_each_class_against_the_rest_in_the_frame_of_gaussian_noise():
+    how = {"delta": 1e-6, "mechanism": "private_standardisation"}
+    assert distance(LinearClassifier, THREE, GAUSSIAN, **how) < 3 * LIMIT
+
+
+def test_without_noise_the_headline_class_is_logistic_regression():
+    told = {"epsilon": math.inf, "data_norm": 1.0, "max_rows": ROWS}
+    ours = coefficients(LinearClassifier(**told).fit(X, TWO))
+    np.testing.assert_allclose(coefficients(LogisticRegression(**told).fit(X, TWO)), ours)
+    theirs = SklearnLogistic(C=np.inf, tol=1e-12, max_iter=1000).fit(X, TWO)
+    np.testing.assert_allclose(ours, [*theirs.coef_[0], *theirs.intercept_], rtol=1e-5)
+
+
+@pytest.mark.parametrize("gap", [0.003, 0.03])
+@pytest.mark.parametrize("kind", CLASSIFIERS)
+def test_classes_that_are_nearly_separated_are_learnt(kind, gap):
+    generator = np.random.default_rng(0)
+    rows = generator.uniform(-1, 1, (2000, 5))
+    score = rows @ [1.0, -1.0, 0.5, 0.2, 0.1]
+    kept = np.abs(score) > gap
+    kept[np.abs(score).argmin()] = True
+    y = score > 0
+    y[np.abs(score).argmin()] ^= True  # one is on the wrong side
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        fit = kind(epsilon=math.inf, data_norm=3.0).fit(rows[kept], y[kept])
+    assert fit.score(rows[kept], y[kept]) > 0.99
+    assert all(issubclass(one.category, ConvergenceWarning) for one in told)
+
+
+def test_classes_that_are_separated_are_said_to_be():
+    y = X[:, 0] > 0
+    kept = np.abs(X[:, 0]) > 0.003
+    for kind in (LinearClassifier, LogisticRegression):
+        with pytest.warns(ConvergenceWarning, match="the classes are separated, or nearly"):
+            fit = kind(epsilon=math.inf, data_norm=1.0).fit(X[kept], y[kept])
+        assert fit.score(X[kept], y[kept]) == 1.0
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            kind(epsilon=math.inf, data_norm=1.0, C=1e3).fit(X[kept], y[kept])
+            kind(epsilon=math.inf, data_norm=1e4).fit(X, TWO)  # far too wide, and not separated
 
 
 @rehearsal

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.special import softmax
 from sklearn.metrics import accuracy_score
 
@@ -16,7 +17,7 @@ from discreet.estimators.task import Shape
 from discreet.geometry import L2Ball
 from discreet.ledger import MemoryLedger
 from discreet.linear_model import LogisticRegression
-from discreet.mechanisms import EachAgainstTheRest
+from discreet.mechanisms import AcceleratedGradient, EachAgainstTheRest, NoisyGradient
 from discreet.preprocessing import Numeric
 from discreet.privacy import Budget, unit_named
 from discreet.svm import LinearSVC
@@ -228,11 +229,60 @@ def asked(model, classes, width):
     return model._ask(shape, target, Budget(model.epsilon, model.delta), unit_named(model.unit))
 
 
-def test_classes_are_learnt_at_once_as_long_as_directions_are_told_apart():
+def test_few_coefficients_have_directions_of_their_own_and_many_have_momentum():
     model = LinearClassifier(data_norm=1.0)
-    assert asked(model, 128, 3).is_softmax  # of four coefficients each
-    assert not asked(model, 129, 3).is_softmax
-    assert not asked(model, 128, 4).is_softmax
+    seconds = [asked(model, *shape).mechanism.second for shape in ((128, 3), (129, 3), (128, 4))]
+    assert [type(one) for one in seconds] == [
+        NoisyGradient,
+        AcceleratedGradient,
+        AcceleratedGradient,
+    ]
+
+
+def test_wide_rows_are_learnt_at_once_as_they_are():
+    narrow, wide = (asked(LinearClassifier(data_norm=1.0), 20, width) for width in (512, 513))
+    assert isinstance(narrow.mechanism.second, AcceleratedGradient)
+    assert isinstance(wide.mechanism, AcceleratedGradient)
+    assert narrow.is_softmax
+    assert wide.is_softmax
+
+
+def test_wide_declared_columns_are_dense_and_standardised():
+    models = [LinearClassifier(columns=[Numeric(0, 255)] * width) for width in (784, 2047, 2048)]
+    first, second, beyond = (asked(model, 10, len(model.columns)).mechanism for model in models)
+    assert first.centred_width >= 785
+    assert second.centred_width >= 2048
+    assert isinstance(first.second, AcceleratedGradient)
+    assert isinstance(beyond, AcceleratedGradient)
+    assert asked(LinearClassifier(data_norm=1.0), 3, 3).mechanism.centred_width == 512
+
+
+def test_the_most_coefficients_that_are_learnt_at_once():
+    model = LinearClassifier(data_norm=1.0)
+    assert asked(model, 20, 4999).is_softmax  # and an intercept: 100 000
+    assert not asked(model, 20, 5000).is_softmax
+    assert not asked(LinearClassifier(data_norm=1.0, delta=0.0), 20, 4999).is_softmax
+    assert not asked(LinearClassifier(data_norm=1.0, domain=L2Ball(9.0)), 20, 4999).is_softmax
+
+
+@rehearsal
+def test_wide_sparse_classes_are_told_apart_better_than_each_from_the_rest():
+    generator = np.random.default_rng(5)
+    y = generator.integers(0, 6, 3000)
+    words = (generator.integers(0, 90, (3000, 12)) + 100 * y[:, None]) % 600
+    words[:, 4:] = generator.integers(0, 600, (3000, 8))
+    rows = sparse.csr_array(
+        (np.full(words.size, 12**-0.5), (np.repeat(np.arange(3000), 12), words.ravel())),
+        shape=(3000, 600),
+    )
+    scores = {}
+    for mechanism in ("auto", "objective_perturbation"):
+        model = LinearClassifier(3.0, data_norm=1.0, classes=range(6), mechanism=mechanism,
+                                 rehearsal=1).fit(rows, y)  # fmt: skip
+        scores[model.multiclass_] = model.score(rows, y)
+        assert model.coef_.shape == (6, 600)
+    assert model.release_.mechanism == "one_vs_rest"
+    assert scores["softmax"] > scores["one_vs_rest"] + 0.05
 
 
 @pytest.mark.parametrize("model", [LogisticRegression, LinearClassifier])

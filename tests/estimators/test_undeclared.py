@@ -65,7 +65,7 @@ def test_columns_stand_for_a_norm_and_a_range_of_entries_too():
 def test_a_scaler_hands_rows_on_that_the_next_step_does_not_shorten():
     # In [-1, 1] eight columns have norm 2.83; a bound of one would shorten nearly all rows.
     columns = [Numeric(0, 200)] * 8
-    y = RAW @ np.arange(8) > 2800
+    y = (RAW @ np.arange(8) > 2800) ^ (np.arange(len(RAW)) % 7 == 0)  # not separated
     scaled = BoundedScaler(columns)
     longest = np.linalg.norm(scaled.transform(np.full((1, 8), 200.0)))
     assert 1 - 1e-12 < longest <= 1

@@ -7,6 +7,7 @@ import pickle
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -30,6 +31,7 @@ class Books(RuleBasedStateMachine):
         self.ledger = Ledger.create(self.path, Budget(1.0), parts=["north", "south"])
         self.charges = []  # [sixteenths, part, state]
         self.receipts = {}
+        self.tokens = []  # of charge and token, in the order in which they were handed over
 
     def spent(self, part):
         return sum(
@@ -79,6 +81,44 @@ class Books(RuleBasedStateMachine):
         number = self.chosen(anyone)
         receipt = self.receipts[number]
         self.move(number, State.OPENED, state, lambda: self.ledger.settle(receipt, state))
+
+    @precondition(lambda self: self.receipts)
+    @rule(anyone=anyone)
+    def hand_over(self, anyone):
+        number = self.chosen(anyone)
+        token, receipt = f"token {len(self.tokens)}", self.receipts[number]
+        if self.charges[number - 1][2] is State.OPENED:
+            self.tokens.append((number, token))
+        self.move(number, State.OPENED, State.HANDED_OVER,
+                  lambda: self.ledger.hand_over(receipt, token))  # fmt: skip
+
+    @precondition(lambda self: self.receipts)
+    @rule(anyone=anyone)
+    def reclaim(self, anyone):
+        number = self.chosen(anyone)
+        receipt = self.receipts[number]
+        if self.charges[number - 1][2] is State.OPENED:
+            self.ledger.reclaim(receipt)
+        else:
+            self.move(number, State.HANDED_OVER, State.OPENED,
+                      lambda: self.ledger.reclaim(receipt))  # fmt: skip
+
+    @precondition(lambda self: self.tokens)
+    @rule(anyone=anyone)
+    def take_up(self, anyone):
+        number, token = self.tokens[anyone % len(self.tokens)]
+        cost, _, state = self.charges[number - 1]
+        guarantee = Guarantee(Pure(cost / 16), AddRemoveOne())
+        is_last = (number, token) == [each for each in self.tokens if each[0] == number][-1]
+        before, old = State.HANDED_OVER if is_last else None, self.receipts.get(number)
+
+        def act():
+            self.receipts[number] = self.ledger.take_up(number, token, guarantee)
+
+        self.move(number, before, State.OPENED, act)
+        if state is State.HANDED_OVER and is_last and old is not None:
+            with pytest.raises(ReceiptError, match="void"):
+                self.ledger.settle(old, State.RELEASED)
 
     @precondition(lambda self: self.receipts)
     @rule(anyone=anyone)

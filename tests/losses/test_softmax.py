@@ -92,3 +92,18 @@ def test_extreme_margins_have_slopes_and_probabilities(margin, size):
 def test_a_negative_margin_is_refused():
     with pytest.raises(InputError, match="margin"):
         MarginSoftmax(-1.0)
+
+
+def test_exponentials_of_single_precision_are_near_and_a_function_of_their_row():
+    loss, generator = MarginSoftmax(2.0), np.random.default_rng(8)
+    margins = generator.standard_normal((7, 523)) * generator.choice([0.01, 1.0, 30.0, 1e30], 523)
+    labels = generator.integers(0, 7, 523).astype(float)
+    rough = loss.slopes(margins, labels, exponentials=np.float32)
+    np.testing.assert_allclose(rough, loss.slopes(margins, labels), rtol=0, atol=1e-6)
+    for number in range(523):
+        one = slice(number, number + 1)
+        alone = loss.slopes(margins[:, one], labels[one], exponentials=np.float32)
+        np.testing.assert_array_equal(alone, rough[:, one])
+    np.testing.assert_array_equal(
+        loss.slopes(margins[:, ::-1], labels[::-1], exponentials=np.float32), rough[:, ::-1]
+    )

@@ -12,12 +12,19 @@ import numpy as np
 import pytest
 
 from discreet.data import Rows
-from discreet.errors import BudgetExceeded, CalibrationError, RehearsalWarning, ReleaseFailed
+from discreet.errors import (
+    BudgetExceeded,
+    CalibrationError,
+    NotAccepted,
+    RehearsalWarning,
+    ReleaseFailed,
+)
 from discreet.gate import release
 from discreet.ledger import MemoryLedger, State
 from discreet.mechanisms import REGISTRY
 from discreet.noise import RehearsalNoise, SystemNoise
-from discreet.privacy import AddRemoveOne, Budget, Guarantee, Profile, ReplaceOne
+from discreet.privacy import Budget, Guarantee, Profile
+from discreet.privacy.unit import UNITS
 from discreet.record import Release
 from support.cases import ALL_CASES, Data, case_labelled, every
 from support.cases.additive import AdditiveCase
@@ -42,12 +49,23 @@ def test_every_registered_mechanism_has_a_worst_pair():
     assert {case.mechanism.name for case in ALL_CASES} == {mechanism.name for mechanism in REGISTRY}
 
 
-@pytest.mark.parametrize("unit", [AddRemoveOne(), ReplaceOne()], ids=lambda unit: unit.name)
+@pytest.mark.parametrize("unit", UNITS.values(), ids=lambda unit: unit.name)
 @pytest.mark.parametrize("name", [mechanism.name for mechanism in REGISTRY])
 def test_every_mechanism_has_a_case_for_each_unit_that_it_accepts(name, unit):
     cases = [case for case in ALL_CASES if case.mechanism.name == name]
-    if any(case.mechanism.accepts(case.question, unit) for case in cases):
+    if any(
+        unit.name in case.mechanism.units and case.mechanism.accepts(case.question, unit)
+        for case in cases
+    ):
         assert any(case.unit == unit for case in cases)
+
+
+@every_case
+def test_a_unit_that_the_proof_does_not_name_is_refused(case):
+    for unit in UNITS.values():
+        if unit.name not in case.mechanism.units:
+            with pytest.raises(NotAccepted, match=f"does not cover the unit '{unit.name}'; use"):
+                case.mechanism.plan(case.question, case.budget, unit)
 
 
 def test_no_two_cases_have_the_same_label():

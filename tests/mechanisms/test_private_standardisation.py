@@ -30,6 +30,7 @@ from discreet.privacy import (
     Budget,
     Gaussian,
     Guarantee,
+    Pure,
     ReplaceOne,
     compose,
     gaussian_multiplier,
@@ -663,7 +664,17 @@ def test_what_the_proof_does_not_cover_is_refused():
     with pytest.raises(NotAccepted, match="intercept"):
         PrivateStandardisation(PrivateStandardisation()).plan(problem_of(), budget, ADD)
     with pytest.raises(CalibrationError, match="first stage"):
-        mechanism.plan_beside(problem_of(), budget, ADD, beside=Gaussian(0.1))
+        mechanism.plan_beside(problem_of(), budget, ADD, times=2)
+
+
+@pytest.mark.parametrize("budget", [Budget(1.0, 1e-6), Budget(1.0)])
+def test_what_was_released_before_is_in_the_composition(budget):
+    before = Gaussian(0.05) if budget.delta else Pure(0.1)
+    alone = PrivateStandardisation().plan(problem_of(), budget, ADD)
+    plan = PrivateStandardisation().plan_beside(problem_of(), budget, ADD, beside=before)
+    assert before in plan.guarantee.profile.ideal.parts
+    assert 0.999 <= plan.guarantee.epsilon(budget.delta) <= 1.0
+    assert plan.second.scale > 1.01 * alone.second.scale
 
 
 def test_a_pure_law_cannot_follow_gaussian_sums():

@@ -81,13 +81,13 @@ def whole_numbers(question, X, y, weights, point):
     matrix, labels = prepared.gather()
     entries = [[int(v) for v in row] for row in matrix * 2.0**ENTRY_BITS]
     vectors = [[Fraction(v) for v in row] for row in
-               sums._cut_point(point).reshape(sums.problem.shape)]  # fmt: skip
+               sums.cut_point(point).reshape(sums.problem.shape)]  # fmt: skip
     margins = [
         [sum(a * b for a, b in zip(vector, row, strict=True)) for row in entries]
         for vector in vectors
     ]
     exact = np.array([[float(z / 2**ENTRY_BITS) for z in row] for row in margins])
-    slopes = sums.problem.loss.slopes(exact, labels)
+    slopes = sums.problem.loss.slopes(exact, labels, exponentials=np.float32)
     per_slope = math.ldexp(SHORTENED, sums.slope_bits) / sums.problem.lipschitz
     counts = [[int(v) for v in np.trunc(row * weights * per_slope)] for row in slopes]
     return [
@@ -175,6 +175,10 @@ def test_several_margins_and_sums_are_those_of_each_vector():
             )
         )
         np.testing.assert_allclose(margins, each, atol=1e-12)
+        norms, each = opened.sum(
+            lambda block: (block.squared_norms(), np.square(block.rows()).sum(axis=1))
+        )
+        np.testing.assert_allclose(norms, each, atol=1e-12)
         sums, each = opened.sum(
             lambda block: (
                 block.several_sums(weights),
@@ -298,7 +302,7 @@ def test_what_is_no_softmax_problem_is_refused():
 class _EachItsOwn(MarginSoftmax):
     """A logistic loss of its own for each class."""
 
-    def slopes(self, margins, labels):
+    def slopes(self, margins, labels, **options):
         signs = np.where(np.arange(len(margins))[:, None] == labels, 1.0, -1.0)
         return MarginLogistic(40.0).slope(signs, margins)
 

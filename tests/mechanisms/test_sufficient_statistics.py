@@ -373,7 +373,7 @@ def test_forgetting_that_a_replaced_record_moves_twice_is_caught():
 def test_a_diagonal_with_the_variance_of_the_rest_is_caught():
     class ThinDiagonal(Moments):
         @property
-        def _weights(self):
+        def entry_weights(self):
             return np.full(self.dimension - self.width, math.sqrt(2))
 
     case = case_labelled("sufficient statistics, add_remove")

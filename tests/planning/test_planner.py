@@ -116,6 +116,23 @@ def test_numbers_are_predicted_too():
     assert "R2 is predicted" in planner.predict([3.0], n=[4000]).sentence()
 
 
+def test_too_few_rows_are_said_to_be_too_few():
+    wide = PublicFacts([Numeric(0, 1)] * 20, classes=["no", "yes"], majority=0.7)
+    planner = Planner(wide, draws=3)
+    few = planner.predict([1.0], n=[300]).conclusion()
+    assert "With 300 rows at epsilon 1 expect little more than the most frequent class" in few
+    assert "right in 0.700" in few
+    assert "expect little more" not in planner.predict([1.0], n=[3000]).conclusion()
+    number = Planner(NUMBER, draws=2).predict([0.01], n=[100]).conclusion()
+    assert "expect little more than a constant answer" in number
+
+
+def test_a_rehearsal_of_few_rows_is_told_how_many_there_are():
+    model = TWO.model(1.0, "auto", seed=0, n_hint=300)
+    assert model.n_hint == 300
+    assert TWO.model(1.0, "auto", seed=0).n_hint is None
+
+
 def test_three_classes_are_predicted_and_no_theorem_is_claimed():
     facts = PublicFacts(COLUMNS, classes=["a", "b", "c"], signal=0.8)
     prediction = Planner(facts, draws=2).predict([3.0], n=[3000])

@@ -36,7 +36,11 @@ def columns(draw):
     match draw(some.integers(0, 3)):
         case 0:
             low = draw(some.floats(-1e9, 1e9))
-            return Numeric(low, low + draw(some.floats(1, 1e9)), draw(some.none() | some.just(low)))
+            ends = low, low + draw(some.floats(1, 1e9))
+            fill = draw(some.none() | some.just(low))
+            if draw(some.booleans()):
+                return Numeric(None, None, fill, public_bounds=ends)
+            return Numeric(*ends, fill)
         case 1:
             return Category(draw(LEVELS))
         case 2:
@@ -89,6 +93,14 @@ def test_a_schema_without_comments_is_plain_toml():
     assert parse(REGRESSION).target == Target("cost", "regression", range=(0, 1000))
 
 
+def test_bounds_to_find_a_range_within_are_a_declaration_without_a_type():
+    schema = parse(SCHEMA.replace('type = "number"\nrange = [18', "public_bounds = [18"))
+    assert schema.columns["age"] == Numeric(None, None, public_bounds=(18, 100))
+    assert "age" in schema.declared_columns()
+    with pytest.raises(InputError, match="spreadsheet has no column"):
+        write_sheet(schema)
+
+
 def test_truth_values_are_not_numbers_when_they_are_read_back():
     schema = Schema({"a": Category([True, False])}, Target("b", "classification", (False, True)))
     again = parse(write(schema))
@@ -116,6 +128,11 @@ def test_what_is_left_open_is_refused_when_it_is_needed_and_not_before():
             r"here.toml: \[columns.age\] .*'rnage'.*'range'",
         ),
         ("range = [18, 100]", "range = [100, 18]", r"range must be \[lowest, highest\]; got"),
+        (
+            "range = [18, 100]",
+            "range = [18, 100]\npublic_bounds = [0, 200]",
+            r"\[columns.age\] has a range and public_bounds; keep the range if it is known",
+        ),
         ('["no", "yes"]', '["no", 1]', r"\[target\] classes must be all text"),
         ('["no", "yes"]', '["", "yes"]', r'\[target\] classes must not hold ""'),
         ('["surgery",', '["",', r'\[columns.ward\] categories must not hold ""'),

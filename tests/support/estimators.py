@@ -24,13 +24,14 @@ from discreet.linear_model import (
     SimplexRegression,
 )
 from discreet.location.base import LocationEstimator
+from discreet.svm import LinearSVC
 
 ALL = all_estimators()
 CLASSIFIERS = tuple(kind for kind in ALL if issubclass(kind, LinearClassifierBase))
 REGRESSORS = tuple(kind for kind in ALL if issubclass(kind, LinearRegressorBase))
 MIXERS = (SimplexRegression,)
 EVERY = (*CLASSIFIERS, *REGRESSORS)
-WITH_COLUMNS = (LinearClassifier, LinearRegressor)
+WITH_COLUMNS = (LinearClassifier, LinearRegressor, LinearSVC)
 
 _GENERATOR = np.random.default_rng(8)
 X = _GENERATOR.standard_normal((200, 3))

@@ -40,6 +40,7 @@ from discreet.questions import (
     CellCounts,
     ColumnLocations,
     ColumnQuantiles,
+    ExpertStream,
     Interval,
     LabelSet,
     LeastLoss,
@@ -50,6 +51,7 @@ from discreet.questions import (
     SeveralOutputs,
     Softmax,
     SpatialMedian,
+    Stream,
     VectorMean,
     VectorSum,
 )
@@ -147,6 +149,8 @@ QUESTION_EXAMPLES = {
     OneVsRest: [OneVsRest(LOGISTIC, classes=3)],
     Softmax: [Softmax(OneVsRest(LOGISTIC, classes=3))],
     Mixture: [Mixture(Squared(1.0), replace(BALL, labels=Interval(-1, 1), max_rows=2**10))],
+    ExpertStream: [ExpertStream(BOX, horizon=100), ExpertStream(BOX, horizon=1000, batch=32)],
+    Stream: [Stream(LOGISTIC, horizon=100), Stream(LOGISTIC, horizon=1000, batch=32)],
     SpatialMedian: [SpatialMedian(BALL, 9.0, Indicator(L2Ball(1.0)), smoothing=0.5)],
     SeveralOutputs: [
         SeveralOutputs(

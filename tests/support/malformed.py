@@ -49,7 +49,7 @@ def replaced(name: str, content: bytes | str) -> Callable[[Path], object]:
 
 # Command lines ----------------------------------------------------------------------------------
 
-COMMANDS = ("init", "check", "plan", "fit", "predict", "card", "demo", "audit")
+COMMANDS = ("init", "check", "plan", "fit", "stream", "predict", "card", "demo", "audit")
 
 
 def command_lines() -> Iterator[Case]:

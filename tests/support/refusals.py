@@ -28,6 +28,7 @@ from discreet.losses import (
     LogCosh,
     Logistic,
     MarginLogistic,
+    Pinball,
     PseudoHuber,
     SmoothedHinge,
     SmoothedPinball,
@@ -37,35 +38,46 @@ from discreet.mechanisms import (
     REGISTRY,
     AdaptiveRidge,
     EachAgainstTheRest,
+    Experts,
     ExponentialSampling,
+    FollowTheLeader,
     GaussianSum,
+    GradientAscent,
+    ImplicitGradient,
     LaplaceSum,
     Localization,
     Mechanism,
     NoisyGradient,
     NoisyHistogram,
     ObjectivePerturbation,
+    OnlineQuadratic,
+    OnlineToBatch,
     OutputPerturbation,
     Plan,
     PrivateCount,
+    PrivateOCP,
     PrivateStandardisation,
     SimplexSampling,
     SufficientStatistics,
     VectorPerturbation,
+    mechanism_named,
 )
 from discreet.mechanisms.minimising.minimiser import TOO_LARGE, Minimiser
 from discreet.mechanisms.minimising.rows_objective import RowsObjective
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbationPlan
+from discreet.mechanisms.streaming.noise_schedule import SCHEDULES
 from discreet.noise import RehearsalNoise
 from discreet.penalties import L1, L1L2, Indicator, L1Within
-from discreet.privacy import AddRemoveOne, Budget, ReplaceOne, Unit
+from discreet.privacy import Budget, Unit, unit_named
 from discreet.questions import (
     CellCounts,
     ColumnQuantiles,
+    ExpertStream,
     Question,
     RowCount,
     SeveralOutputs,
     SpatialMedian,
+    Stream,
     VectorMean,
     VectorSum,
 )
@@ -266,6 +278,29 @@ def _sampled(draw: Draw, count: int) -> Question:
     return _problem(draw, count, is_bounded=True, width=int(draw.integers(1, 3)))
 
 
+def _summed_stream(draw: Draw, count: int, problem: Problem) -> Stream:
+    return Stream(problem, horizon=count + 1, batch=min(count, _choice(draw, (1, 7, 40))))
+
+
+def _in_a_ball(draw: Draw, count: int) -> Problem:
+    problem = _problem(draw, count, loss=Squared(2.0))
+    return replace(problem, penalty=Indicator(L2Ball(_power(draw, -1, 1))))
+
+
+def _stream(draw: Draw, count: int) -> Stream:
+    loss = _loss(draw) if draw.random() < 0.7 else _choice(draw, (Hinge(), Pinball(0.3)))
+    problem = _problem(draw, count, loss=loss, has_penalty=False)
+    ball = Indicator(L2Ball(_power(draw, -3, 1)))
+    if isinstance(loss, Squared) or draw.random() < 0.5:
+        problem = replace(problem, penalty=ball)
+    return Stream(problem, horizon=count + 1, batch=int(draw.integers(1, min(count, 40) + 1)))
+
+
+def _experts(draw: Draw, count: int) -> ExpertStream:
+    bounds = Bounds(Box([-1.0] * 3, [2.0] * 3), 3)
+    return ExpertStream(bounds, horizon=count + 1, batch=int(draw.integers(1, count + 1)))
+
+
 _MAKERS: dict[str, Callable[[Draw, int], tuple[Mechanism, Question]]] = {
     "gaussian_sum": lambda draw, count: (
         GaussianSum(),
@@ -306,6 +341,24 @@ _MAKERS: dict[str, Callable[[Draw, int], tuple[Mechanism, Question]]] = {
         Localization(),
         _problem(draw, count, width=1, is_bounded=bool(draw.random() < 0.5)),
     ),
+    "follow_the_leader": lambda draw, count: (
+        FollowTheLeader(_choice(draw, ("square_root", "tree", "band"))),
+        _summed_stream(
+            draw, count, _problem(draw, count, loss=_choice(draw, (Hinge(), Logistic())))
+        ),
+    ),
+    "online_quadratic": lambda draw, count: (
+        OnlineQuadratic(),
+        _summed_stream(draw, count, _in_a_ball(draw, count)),
+    ),
+    "private_ocp": lambda draw, count: (
+        PrivateOCP(_choice(draw, SCHEDULES)),
+        _stream(draw, count),
+    ),
+    "implicit_gradient": lambda draw, count: (ImplicitGradient(), _stream(draw, count)),
+    "gradient_ascent": lambda draw, count: (GradientAscent(), _stream(draw, count)),
+    "online_to_batch": lambda draw, count: (OnlineToBatch(), _stream(draw, count)),
+    "experts": lambda draw, count: (Experts(), _experts(draw, count)),
 }
 NAMES = tuple(mechanism.name for mechanism in REGISTRY)
 
@@ -322,7 +375,7 @@ def a_setting(name: str, draw: Draw) -> Setting | None:
     A ridge that is too weak is made stronger, so that what is drawn is near the limit.
     """
     count = int(_choice(draw, (1, 2, 8, 30, 300, 2000)))
-    unit = _choice(draw, (AddRemoveOne(), ReplaceOne()))
+    unit = _choice(draw, [unit_named(unit) for unit in mechanism_named(name).units])
     budget = _choice(draw, (Budget(1.0, 1e-6), Budget(1.0), Budget(10.0, 1e-6), Budget(math.inf)))
     try:
         mechanism, question = _MAKERS.get(name, partial(_first_case, name))(draw, count)
@@ -332,12 +385,12 @@ def a_setting(name: str, draw: Draw) -> Setting | None:
         try:
             plan = mechanism.plan(question, budget, unit)
         except REFUSED_IN_PUBLIC:
-            inner = question.problem if isinstance(question, OneVsRest) else question
+            holds_problem = isinstance(question, OneVsRest | Stream)
+            inner = question.problem if holds_problem else question
             if not hasattr(inner, "ridge"):
                 return None
             inner = replace(inner, ridge=10 * inner.ridge)
-            question = replace(question, problem=inner) if inner is not question and isinstance(
-                question, OneVsRest) else inner  # fmt: skip
+            question = replace(question, problem=inner) if holds_problem else inner
             continue
         return Setting(mechanism, question, unit, budget, count, plan)
     return None

@@ -11,6 +11,11 @@ from sklearn.svm import LinearSVC as PlainSVC
 
 from discreet import Budget, MemoryLedger
 from discreet.errors import CalibrationError, InputError, NotAccepted
+from discreet.estimators.task import Shape
+from discreet.geometry import L2Ball
+from discreet.preprocessing import Numeric
+from discreet.privacy import AddRemoveOne
+from discreet.questions import LabelSet
 from discreet.svm import LinearSVC
 from support.estimators import THREE, TWO, X, rehearsal
 
@@ -93,3 +98,55 @@ def test_a_penalty_too_weak_for_privacy_says_what_would_do():
         LinearSVC(C=1e3, delta=0.0, data_norm=1.0).fit(X, TWO)
     largest = float(re.search(r"C at most ([\d.e+-]+)", str(caught.value))[1].rstrip("."))
     assert LinearSVC(C=largest, delta=0.0, data_norm=1.0).fit(X, TWO).release_.is_private
+
+
+_GENERATOR = np.random.default_rng(3)
+NARROW = _GENERATOR.normal(50, 2, 4000)  # of a range from 0 to 100
+WIDE = _GENERATOR.uniform(0, 1, 4000)
+TABLE = np.column_stack([NARROW, WIDE])
+LABELS = (NARROW - 50) / 2 + 0.5 * WIDE > 0.25
+COLUMNS = [(0, 100), Numeric(0, 1)]
+
+
+@rehearsal
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_declared_columns_are_standardised_which_finds_what_is_narrow(delta):
+    # Fixed rehearsal noise.
+    options = {"columns": COLUMNS, "delta": delta, "classes": [False, True], "rehearsal": 1}
+    framed = LinearSVC(**options).fit(TABLE, LABELS)
+    plain = LinearSVC(**options, mechanism="objective_perturbation").fit(TABLE, LABELS)
+    assert framed.release_.mechanism == "private_standardisation"
+    assert "columns standardised privately first" in framed.release_.reason
+    assert framed.score(TABLE, LABELS) > plain.score(TABLE, LABELS) + 0.05
+
+
+@pytest.mark.parametrize(
+    ("options", "mechanism"),
+    [
+        ({"data_norm": 1.0}, "objective_perturbation"),
+        ({"data_norm": 1.0, "mechanism": "private_standardisation"}, "private_standardisation"),
+        ({"columns": COLUMNS}, "private_standardisation"),
+        ({"columns": COLUMNS, "loss": "smoothed_hinge"}, "private_standardisation"),
+        ({"columns": COLUMNS, "loss": "hinge"}, "noisy_gradient"),
+        ({"columns": COLUMNS, "fit_intercept": False}, "objective_perturbation"),
+        ({"columns": COLUMNS, "domain": L2Ball(9.0)}, "objective_perturbation"),
+    ],
+)
+def test_columns_are_standardised_where_they_are_declared_or_it_is_asked_for(options, mechanism):
+    fit = LinearSVC(classes=[False, True], **options).fit(TABLE[:500] / 60, LABELS[:500])
+    assert fit.release_.mechanism == mechanism
+    assert 0.99 <= fit.privacy_.epsilon(1e-9) <= 1.0
+
+
+def test_means_and_spreads_have_three_percent_of_mu_squared():
+    model = LinearSVC(columns=COLUMNS, classes=[0, 1])
+    shape, unit = Shape(2, 10**6, LabelSet([0, 1])), AddRemoveOne()
+    asked = model._ask(shape, model.learning_target(), Budget(1.0, 1e-9), unit)
+    assert asked.mechanism.share == 0.03
+    problem = asked.question
+    assert problem.ridge == pytest.approx(1 / math.expm1(0.1), rel=1e-4)  # a curvature of one
+
+
+def test_columns_or_a_norm_have_to_be_declared():
+    with pytest.raises(InputError, match=r"columns.*or data_norm"):
+        LinearSVC().fit(TABLE, LABELS)

@@ -14,7 +14,7 @@ from discreet.data.frame import Coded
 from discreet.errors import InputError
 from discreet.preprocessing import Category, Numeric
 from discreet.schema import Schema, Target, parse
-from discreet.tables.declared_files import _columns_wanted
+from discreet.tables.declared_files import columns_wanted
 from support.place import CANARIES, CANARY, SCHEMA, TABLE, columns, write_parquet
 
 PATIENTS = parse(SCHEMA)
@@ -27,7 +27,7 @@ def read(path, schema, *, with_target=True):
         columns = {name: table.X[name] for name in table.X.columns}
         found = columns if table.y is None else {**columns, schema.target.name: table.y}
         return {name: spelt_out(column) for name, column in found.items()}
-    wanted = _columns_wanted(schema, with_target)
+    wanted = columns_wanted(schema, with_target)
     table = tables.open_parquet(path, schema, with_target=with_target, with_pages=True)
     frames = list(table.frames(wanted, 3))
     return {

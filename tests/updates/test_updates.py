@@ -13,6 +13,7 @@ from discreet.geometry import L2Ball, Simplex
 from discreet.penalties import L1, Indicator
 from discreet.updates import (
     Adaptive,
+    Constant,
     Decreasing,
     Growing,
     LastPoint,
@@ -79,13 +80,44 @@ def test_the_regret_of_adaptive_steps_is_within_its_bound():
 
 
 @pytest.mark.parametrize(
-    "rule", [Adaptive(2.0), Decreasing(2.0, 10.0), Growing(0.5), Preconditioned(2.0, 0.0, 3000)]
+    "rule",
+    [
+        Adaptive(2.0),
+        Constant(10.0),
+        Decreasing(2.0, 10.0),
+        Growing(0.5),
+        Preconditioned(2.0, 0.0, 3000),
+    ],
 )
 def test_every_rule_approaches_the_minimiser_of_a_quadratic(rule):
     centre = np.array([0.5, -0.2])
     found = descend(lambda point: 10 * (point - centre), np.zeros(2), steps=3000, rule=rule,
                     average=SuffixAverage(0.3), ridge=0.5)  # fmt: skip
     np.testing.assert_allclose(found, centre * 10 / 10.5, atol=0.02)
+
+
+def test_momentum_starts_each_step_ahead_of_where_the_path_is():
+    slopes, asked = np.random.default_rng(2).standard_normal((6, 2)), []
+
+    def gradient(point):
+        asked.append(point)
+        return slopes[len(asked) - 1]
+
+    found = descend(gradient, np.ones(2), steps=6, rule=Constant(3.0), average=LastPoint(),
+                    ridge=0.5, momentum=0.8)  # fmt: skip
+    before = point = np.ones(2)
+    for slope, place in zip(slopes, asked, strict=True):
+        ahead = point + 0.8 * (point - before)
+        np.testing.assert_allclose(place, ahead, atol=1e-12)
+        before, point = point, ahead - (slope + 0.5 * ahead) / 3.5
+    np.testing.assert_allclose(found, point, atol=1e-12)
+
+
+@pytest.mark.parametrize("momentum", [-0.1, 1.0, math.nan])
+def test_momentum_that_leads_nowhere_is_refused(momentum):
+    with pytest.raises(InputError, match="momentum"):
+        descend(lambda point: point, np.zeros(2), steps=1, rule=Constant(1.0),
+                average=LastPoint(), ridge=1.0, momentum=momentum)  # fmt: skip
 
 
 def path_of(rule, slopes, ridge=1.0):

@@ -18,8 +18,9 @@ from sklearn.base import BaseEstimator
 
 from discreet import _strict_json
 from discreet._types import Json
+from discreet._value_codec import decode_array, encode_array
 from discreet.artifact import npz_file
-from discreet.artifact.codec import decode, decode_array, encode, encode_array
+from discreet.artifact.codec import decode, encode
 from discreet.artifact.models import (
     NOT_STORED,
     ModelKind,
@@ -28,6 +29,7 @@ from discreet.artifact.models import (
     model_kinds,
 )
 from discreet.errors import DiscreetError, InputError
+from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.probability_curve import ProbabilityCurve
 from discreet.estimators.storing import STORED_WITHOUT
 from discreet.ledger.memory import LostLedger
@@ -40,8 +42,11 @@ FIELDS = {"format", "version", "model", "arguments", "learnt", "arrays", "releas
 MOST_BYTES = 2**33
 
 LATER_ARGUMENTS = frozenset(["calibration", "n_hint"])
-LATER_LEARNT = frozenset(["probability_curve_"])
+LATER_LEARNT = frozenset(["margin_", "probability_curve_", "ranges_"])
 """What older files lack: arguments with defaults, and what a fit left, None for such a model."""
+
+LATER_OF_ONE = {"LinearSVC": frozenset(["columns"])}
+"""Arguments that older files of one model lack, and those of others never did."""
 
 
 def save(model: BaseEstimator, folder: str | Path) -> Path:
@@ -67,7 +72,7 @@ def save(model: BaseEstimator, folder: str | Path) -> Path:
     document: Json = {
         "format": FORMAT,
         "version": VERSION,
-        "model": type(model).__name__,
+        "model": kind.name,
         "arguments": _arguments(model),
         "learnt": parts,
         "release": json.loads(model.release_.to_json()) if kind.is_released else None,
@@ -202,7 +207,8 @@ def _rebuild_model(document: Json, where: Path) -> Any:
 def _decode_arguments(arguments: Any, kind: ModelKind) -> Json:
     known = {name for name in kind.model._get_param_names() if name not in NOT_STORED}
     if isinstance(arguments, dict):
-        known -= LATER_ARGUMENTS - set(arguments)
+        later = LATER_ARGUMENTS | LATER_OF_ONE.get(kind.model.__name__, frozenset())
+        known -= later - set(arguments)
     _strict_json.check_fields(arguments, known, "the arguments of a model")
     return {name: decode(value) for name, value in arguments.items()}
 
@@ -256,6 +262,8 @@ def _check_shapes(model: Any, kind: ModelKind) -> None:
         raise InputError("a location must have a number for each column.")
     if "coef_" in found:
         _check_coefficients(model, columns)
+    if "ranges_" in found:
+        _check_ranges(model)
     if "threshold_" in found:
         _check_threshold(model, columns)
     if found.get("probability_curve_") is not None:
@@ -266,6 +274,17 @@ def _check_curve(model: Any) -> None:
     if len(model.classes_) != 2 or not isinstance(model.probability_curve_, np.ndarray):
         raise InputError("a curve of probabilities is an array, and one of two classes.")
     ProbabilityCurve(model.probability_curve_)
+
+
+def _check_ranges(model: Any) -> None:
+    """Raise unless there is a range for each that was sought, within its public bounds."""
+    features, ranges = model.feature_map(), model.ranges_
+    if ranges is None and features.sought is None:
+        return
+    if not isinstance(ranges, np.ndarray) or not isinstance(features, DeclaredFeatures):
+        raise InputError("there must be a range for each column with public bounds.")
+    if not features.holds_ranges(ranges):
+        raise InputError("ranges that were found must be two ends within each public bounds.")
 
 
 def _check_coefficients(model: Any, columns: int) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet._types import Array
 from discreet.errors import InputError, InputTypeError
-from discreet.estimators.registry import all_estimators
+from discreet.estimators.registry import STREAMS, all_estimators, all_learners
 from discreet.preprocessing import BoundedScaler
 
 NOT_STORED = ("ledger", "rehearsal")
@@ -28,11 +28,19 @@ class ModelKind:
     learnt: frozenset[str]
     optional: frozenset[str] = NAMES
     is_released: bool = True
+    room: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of the class; that of a learner of streams begins with its room."""
+        return f"{self.room}.{self.model.__name__}" if self.room else self.model.__name__
 
 
 @cache
 def model_kinds() -> dict[str, ModelKind]:
     """Return every class of models that can be stored, by name: all estimators, and the scaler.
+
+    Of a learner of a stream, what it has last answered is stored, and no more.
 
     Examples
     --------
@@ -40,8 +48,9 @@ def model_kinds() -> dict[str, ModelKind]:
     ['location_', 'n_features_in_']
     """
     kinds = [ModelKind(model, COLUMNS | model.learns) for model in all_estimators()]
+    kinds += [ModelKind(kind, COLUMNS | kind.learns, room=STREAMS) for kind in all_learners()]
     kinds.append(ModelKind(BoundedScaler, frozenset(), NAMES | COLUMNS, is_released=False))
-    return {kind.model.__name__: kind for kind in kinds}
+    return {kind.name: kind for kind in kinds}
 
 
 def kind_of(model: Any) -> ModelKind:
@@ -54,14 +63,14 @@ def kind_of(model: Any) -> ModelKind:
     False
     """
     kinds = model_kinds()
-    kind = kinds.get(type(model).__name__)
-    if kind is None or kind.model is not type(model):
+    kind = next((each for each in kinds.values() if each.model is type(model)), None)
+    if kind is None:
         raise InputTypeError(
             f"only this library's own models can be stored, {', '.join(sorted(kinds))}; got a "
             f"value of type {type(model).__name__}."
         )
-    missing = kind.learnt - set(vars(model))
-    if missing or (kind.is_released and "release_" not in vars(model)):
+    left = kind.learnt | {"release_"} if kind.is_released else kind.learnt
+    if not all(hasattr(model, name) for name in left):
         raise InputError(f"this {type(model).__name__} is not fitted; call fit before save.")
     return kind
 

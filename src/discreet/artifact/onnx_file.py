@@ -12,12 +12,13 @@ from sklearn.base import BaseEstimator, is_classifier
 from discreet.artifact.models import check_linear, coefficients
 from discreet.artifact.skops_file import write_whole
 from discreet.errors import InputError
+from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.probability_curve import ProbabilityCurve
 from discreet.geometry import L1L2Ball
 from discreet.linear_model import LinearClassifier, LogisticRegression, PoissonRegressor
 from discreet.losses import MarginLogistic
 from discreet.losses.softmax import MarginSoftmax, softmax_of
-from discreet.preprocessing import Category, Column, Numeric, declare_columns
+from discreet.preprocessing import Category, Column, Numeric
 
 OPSET = 19
 IR_VERSION = 9
@@ -132,17 +133,16 @@ def _add_margins(graph: _Graph, model: Any) -> str:
     if declared is None:
         rows = graph.input(COLUMNS, coef.shape[1])
         return graph.node("Add", graph.node("MatMul", rows, matrix), graph.constant(intercept))
-    columns = [_add_column(graph, name, column) for name, column in _name_columns(declared)]
+    features = model.fitted_map()
+    columns = [_add_column(graph, name, one) for name, one in _name_columns(features.declared)]
     linear = graph.node("MatMul", graph.node("Concat", *columns, axis=1), matrix)
-    features = model.feature_map()
     region = features.region
     if features.kept_share < 1 and isinstance(region, L1L2Ball):
-        linear = _shorten_rows(graph, model, region, columns, linear, coef)
+        linear = _shorten_rows(graph, features, region, columns, linear, coef)
     return graph.node("Add", linear, graph.constant(intercept))
 
 
-def _name_columns(given: Any) -> list[tuple[str, Column]]:
-    declared = declare_columns(given)
+def _name_columns(declared: dict[str, Column] | list[Column]) -> list[tuple[str, Column]]:
     if isinstance(declared, dict):
         return [(str(name), column) for name, column in declared.items()]
     return [(f"column_{number}", column) for number, column in enumerate(declared, start=1)]
@@ -168,11 +168,16 @@ def _add_column(graph: _Graph, name: str, column: Column) -> str:
 
 
 def _shorten_rows(
-    graph: _Graph, model: Any, region: L1L2Ball, columns: list[str], linear: str, coef: Any
+    graph: _Graph,
+    features: DeclaredFeatures,
+    region: L1L2Ball,
+    columns: list[str],
+    linear: str,
+    coef: Any,
 ) -> str:
     """Return margins of rows that are shortened about the middle of each range."""
     encoded = []
-    for (_, column), cells in zip(_name_columns(model.columns), columns, strict=True):
+    for (_, column), cells in zip(_name_columns(features.declared), columns, strict=True):
         if isinstance(column, Numeric):
             moved = graph.node("Sub", cells, graph.constant(column.middle))
             cells = graph.node("Div", moved, graph.constant(column.half))
@@ -188,7 +193,7 @@ def _shorten_rows(
         graph.node("Div", graph.constant(region.l1_radius), total),
         graph.node("Div", graph.constant(region.l2_radius), length),
     )
-    origin = np.concatenate([column.origin() for _, column in _name_columns(model.columns)])
+    origin = np.concatenate([column.origin() for column in features.columns])
     middle = graph.constant(origin @ coef.T)
     around = graph.node("Mul", factors, graph.node("Sub", linear, middle))
     return graph.node("Add", middle, around)
@@ -270,7 +275,7 @@ def _add_curve(graph: _Graph, curve: ProbabilityCurve, margins: str) -> str:
 
 def _add_probabilities(graph: _Graph, model: Any, margins: str, classes: int, axis: str) -> None:
     """Add the probabilities of classes."""
-    loss = model.margin_loss()
+    loss = model.fitted_loss()
     if model.multiclass_ == "softmax":
         _add_softmax(graph, softmax_of(loss), margins, axis)
         return

@@ -21,37 +21,50 @@ from discreet.ledger import NoLedger
 from discreet.losses import Hinge, Huber, Logistic, MarginLogistic, Squared
 from discreet.mechanisms import (
     REGISTRY,
+    AcceleratedGradient,
     AdaptiveRidge,
     EachAgainstTheRest,
+    Experts,
     ExponentialSampling,
+    FollowTheLeader,
     GaussianSum,
+    GradientAscent,
+    ImplicitGradient,
     LaplaceSum,
     Localization,
     Mechanism,
     NoisyGradient,
     NoisyHistogram,
     ObjectivePerturbation,
+    OnlineQuadratic,
+    OnlineToBatch,
     OutputPerturbation,
     Plan,
     PrivateCount,
+    PrivateOCP,
+    PrivateRanges,
     PrivateStandardisation,
     SandwichMoments,
     SimplexSampling,
     SufficientStatistics,
     VectorPerturbation,
+    mechanism_named,
 )
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbationPlan
+from discreet.mechanisms.signal_rules import SignalRules
 from discreet.mechanisms.simplex_sampling import least_with, widest
 from discreet.noise import RehearsalNoise
 from discreet.penalties import Indicator
-from discreet.privacy import AddRemoveOne, Budget, NoPrivacy, Unit, unit_named
+from discreet.privacy import AddRemoveOne, Budget, NoPrivacy, Unit, ZeroOutOne, unit_named
 from discreet.questions import (
     CellCounts,
     ColumnQuantiles,
+    ExpertStream,
     Question,
     RowCount,
     SeveralOutputs,
     SpatialMedian,
+    Stream,
     VectorSum,
 )
 from discreet.questions.bounds import Bounds, Interval, LabelSet
@@ -113,6 +126,17 @@ class Case:
         return audit(
             run, self.pair, plan.guarantee, scores=self.scores, subject=self.subject, **options
         )
+
+
+def units_of(name: str) -> tuple[str, ...]:
+    """Return the names of the units in which a registered mechanism is audited.
+
+    Examples
+    --------
+    >>> units_of("gaussian_sum")
+    ('add_remove', 'replace')
+    """
+    return mechanism_named(name).units
 
 
 Maker = Callable[[Unit, Budget, Budget], Iterator[Case]]
@@ -274,11 +298,39 @@ def _private_standardisation(unit: Unit, budget: Budget, pure: Budget) -> Iterat
                    pair, is_tight=False, effort=300.0,
                    remark="only coefficients are released, and the frame is seen through them"
                    )  # fmt: skip
+        if spent.delta > 0:
+            settled = PrivateStandardisation(
+                ObjectivePerturbation(settles_later=True),
+                share=0.06,
+                rules=SignalRules(settles_margin=False),
+            )
+            yield Case("private standardisation that settles ridge and length", settled, problem,
+                       spent, pair, is_tight=False, effort=300.0,
+                       remark="as above; and what is settled is seen itself")  # fmt: skip
         yield Case(f"private standardisation with counts of scores, {law}",
                    PrivateStandardisation(counts_scores=True), problem, spent, pair,
                    is_tight=False, effort=300.0,
                    remark="as above; and counts have the smallest part of the budget"
                    )  # fmt: skip
+
+
+def _private_ranges(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    """A crowd near the upper bound; one record more at the lower, or one brought there.
+
+    The lowest quantile then moves by as many ranks as it can.
+    """
+    bounds = Bounds(Box([-1.0], [1.0]), 1, labels=LabelSet([-1, 1]), intercept=1.0, max_rows=2**16)
+    problem = Problem(MarginLogistic(margin=40.0), bounds, ridge=4000.0)
+    crowd = np.full((60, 1), 0.499)
+    first = crowd if isinstance(unit, AddRemoveOne) else np.vstack([crowd, [[0.5]]])
+    second = np.vstack([crowd, [[-0.5]]])
+    pair = Pair((first, np.ones(len(first))), (second, np.ones(len(second))), unit)
+    for spent in (budget, pure):
+        law = "gaussian" if spent.delta > 0 else "laplace"
+        learner = ObjectivePerturbation(law)
+        yield Case(f"private ranges, {law}", PrivateRanges(learner, columns=(0,)), problem, spent,
+                   pair, is_tight=False, effort=300.0,
+                   remark="ranges have the smallest part of the budget")  # fmt: skip
 
 
 def _sandwich_moments(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
@@ -412,6 +464,29 @@ def _noisy_softmax(unit: Unit, budget: Budget) -> Case:
 EVEN = "at the origin the other classes are as likely as each other; slopes are longest if one is"
 
 
+def _accelerated_gradient(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    # As softmax above; the norm is in units of a record, and one of few records matters to it.
+    bounds = Bounds(L2Ball(1.0), 1, labels=LabelSet([-1, 1]), max_rows=2**16)
+    problem = Problem(MarginLogistic(margin=40.0), bounds, ridge=4000.0 / budget.epsilon)
+    yield Case("accelerated gradient", AcceleratedGradient(1), OneVsRest(problem, classes=3),
+               budget, _turned_pair(unit), is_tight=False, effort=60.0, remark=EVEN)  # fmt: skip
+    # Hardly any ridge, so that the norm decides how far the step goes.
+    wide = replace(problem, bounds=replace(bounds, n_features=2), ridge=0.01)
+    yield Case("accelerated gradient, steps", AcceleratedGradient(1), OneVsRest(wide, classes=3),
+               budget, _leaning_pair(unit), is_tight=False, effort=80.0,
+               remark="the norm has a small part of the budget")  # fmt: skip
+
+
+def _leaning_pair(unit: Unit) -> Pair:
+    """Rows along two axes, many and few, and one between them: there or not, or along the first."""
+    many, few = np.tile([[1.0, 0.0]], (400, 1)), np.tile([[0.0, 1.0]], (5, 1))
+    first = np.vstack([many, few])
+    second = np.vstack([first, [[math.sqrt(0.5), math.sqrt(0.5)]]])
+    if not isinstance(unit, AddRemoveOne):
+        first = np.vstack([first, many[:1]])
+    return Pair((first, np.zeros(len(first))), (second, np.zeros(len(second))), unit)
+
+
 def _turned_pair(unit: Unit) -> Pair:
     """A row of the first of several classes: there or not, or turned about."""
     nothing, row = [0.0], [1.0]
@@ -472,6 +547,91 @@ def _simplex_sampling(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case
                    )  # fmt: skip
 
 
+def _stream_pair(row: list[float], other: list[float], labels: tuple[float, float], unit: Unit,
+                 rounds: int) -> Pair:  # fmt: skip
+    """The first record of a stream there or not, or another; later ones say nothing."""
+    if isinstance(unit, ZeroOutOne):
+        other = [0.0] * len(row)
+    X, Z = np.zeros((rounds, len(row))), np.zeros((rounds, len(row)))
+    X[0], Z[0] = row, other
+    y = np.ones(rounds)
+    return Pair((X, y * [labels[0], *y[1:]]), (Z, y * [labels[1], *y[1:]]), unit)
+
+
+def _follow_the_leader(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    # The first record is steep; of 50 answers each is the last one of another running sum.
+    bounds = Bounds(L2Ball(1.0), 1, labels=LabelSet([-1, 1]))
+    stream = Stream(Problem(Hinge(), bounds, ridge=1.0), horizon=50)
+    # The zeroed-out record must keep a declared label.
+    labels = (1.0, 1.0) if isinstance(unit, ZeroOutOne) else (1.0, -1.0)
+    pair = _stream_pair([1.0], [1.0], labels, unit, 50)
+    for factor in ("square_root", "tree", "band"):
+        yield Case(f"follow the leader, {factor.replace('_', ' ')}", FollowTheLeader(factor),
+                   stream, budget, pair, effort=30.0, is_tight=False,
+                   remark=SPREAD_OUT)  # fmt: skip
+
+
+SPREAD_OUT = "what shows is spread over all answers, and scores take the answers one by one"
+
+
+def _online_quadratic(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    bounds = Bounds(L2Ball(1.0), 2, labels=Interval(-1, 1))
+    problem = Problem(Squared(1.0), bounds, ridge=20.0, penalty=Indicator(L2Ball(10.0)))
+    pair = _stream_pair([1.0, 0.0], [0.5, math.sqrt(0.75)], (1.0, -1.0), unit, 4)
+    yield Case("online quadratic", OnlineQuadratic("square_root"), Stream(problem, horizon=4),
+               budget, pair, effort=20.0, is_tight=False,
+               remark="moments are not released themselves, only what is solved from them"
+               )  # fmt: skip
+
+
+def _steep_stream(rounds: int) -> Stream:
+    """Rounds of a loss whose slope is at its bound wherever iterates can be."""
+    return Stream(_steep(), horizon=rounds)
+
+
+def _early_pair(unit: Unit, rounds: int, place: int = 0) -> Pair:
+    """Empty records but an early one: there or not, or of one class or the other."""
+    X, y = np.zeros((rounds, 1)), np.ones(rounds)
+    X[place] = 1.0
+    if isinstance(unit, ZeroOutOne):
+        return Pair((np.zeros((rounds, 1)), y), (X, y), unit)
+    return Pair((X, y), (X, np.where(np.arange(rounds) == place, -1.0, y)), unit)
+
+
+def _private_ocp(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    for schedule in ("regret", "even"):
+        yield Case(f"private online convex programming, {schedule}", PrivateOCP(schedule),
+                   _steep_stream(4), budget, _early_pair(unit, 4), effort=20.0)  # fmt: skip
+
+
+def _implicit_gradient(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    yield Case("implicit gradient", ImplicitGradient(), _steep_stream(4), budget,
+               _early_pair(unit, 4), effort=6.0)  # fmt: skip
+
+
+def _gradient_ascent(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    # The first record is passed over: of a straight loss that is all of the warm-up.
+    yield Case("gradient ascent", GradientAscent(), _steep_stream(4), budget,
+               _early_pair(unit, 4, place=1), effort=6.0)  # fmt: skip
+
+
+def _online_to_batch(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    yield Case("online to batch", OnlineToBatch(), _steep_stream(20), budget,
+               _early_pair(unit, 20))  # fmt: skip
+
+
+def _experts(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    # Draws in a row from equal odds, which one record tilts for good.
+    rounds = 20
+    question = ExpertStream(Bounds(Box([0.0, 0.0], [1.0, 1.0]), 2), horizon=rounds)
+    first, second = np.full((rounds, 2), 0.5), np.full((rounds, 2), 0.5)
+    first[0] = [1.0, 0.0]
+    if not isinstance(unit, ZeroOutOne):
+        second[0] = [0.0, 1.0]
+    yield Case("experts", Experts(), question, budget, Pair(first, second, unit), effort=2.0,
+               remark="zCDP accounts a little more than the law of the draws")  # fmt: skip
+
+
 _MAKERS: dict[str, Maker] = {
     "gaussian_sum": _gaussian_sum,
     "laplace_sum": _laplace_sum,
@@ -481,12 +641,21 @@ _MAKERS: dict[str, Maker] = {
     "objective_perturbation": _objective_perturbation,
     "one_vs_rest": _one_vs_rest,
     "private_standardisation": _private_standardisation,
+    "private_ranges": _private_ranges,
     "sandwich_moments": _sandwich_moments,
     "adaptive_ridge": _adaptive_ridge,
     "sufficient_statistics": _sufficient_statistics,
     "exponential_sampling": _exponential_sampling,
     "noisy_gradient": _noisy_gradient,
+    "accelerated_gradient": _accelerated_gradient,
     "simplex_sampling": _simplex_sampling,
     "vector_perturbation": _vector_perturbation,
     "localization": _localization,
+    "follow_the_leader": _follow_the_leader,
+    "online_quadratic": _online_quadratic,
+    "private_ocp": _private_ocp,
+    "implicit_gradient": _implicit_gradient,
+    "gradient_ascent": _gradient_ascent,
+    "online_to_batch": _online_to_batch,
+    "experts": _experts,
 }

@@ -22,6 +22,7 @@ from discreet.cli.ledger import app as ledger
 from discreet.cli.plan import plan
 from discreet.cli.predict import predict
 from discreet.cli.score import score
+from discreet.cli.stream import stream
 
 HELP = """Differentially private learning whose guarantees are true of the code as it runs.
 
@@ -36,7 +37,8 @@ The whole chain, on made-up patients:
     discreet card model
     discreet predict model hospital/holdout.csv --out predictions.csv
 
-For a table of your own, `discreet init table.csv` proposes the schema.
+For a table of your own, `discreet init table.csv` proposes the schema. For records that arrive
+one after another, see `discreet stream --help`.
 
 Exit codes: 0 done; 1 refused (over budget, refuted, unsound, a serious finding); 2 wrong input;
 3 a file or a ledger cannot be read or written; 70 a bug.
@@ -68,7 +70,7 @@ def _discreet(
     """Say what applies to every command."""
 
 
-for command in (init, check, plan, fit, card, predict, score, audit, demo):
+for command in (init, check, plan, fit, stream, card, predict, score, audit, demo):
     app.command(cls=LateHelp)(command)
 for info in ledger.registered_commands:
     info.cls = LateHelp

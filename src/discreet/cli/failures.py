@@ -35,6 +35,10 @@ class Unwritten(DiscreetError):
     """A release is safe, but not where it was asked for; the message says where."""
 
 
+class Interrupted(DiscreetError):
+    """A command was stopped, and what it had is safe; the message says where."""
+
+
 class Commands(PlainGroup):
     """Commands that end with one clear line where they cannot do what they are asked."""
 
@@ -105,6 +109,8 @@ def _explain(error: Exception) -> tuple[int, str]:
         return console.WRONG_INPUT, error.format_message()  # type: ignore[attr-defined]
     if isinstance(error, typer.Abort):
         return console.INTERRUPTED, STOPPED
+    if isinstance(error, Interrupted):
+        return console.INTERRUPTED, str(error)
     if isinstance(error, (Unwritten, getattr(discreet.errors, "LedgerError", Unwritten))):
         return console.FILES, str(error)
     if isinstance(error, PrivacyError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -50,19 +51,9 @@ def make_model(
     """Return the model to fit, from what is said on the command line or in the schema."""
     schema.check_promise()
     columns = schema.declared_columns()
-    epsilon = schema.epsilon if epsilon is None else epsilon
-    delta = schema.delta if delta is None else delta
-    if epsilon is None:
-        raise InputError(
-            "--epsilon is missing: say what this fit may spend, here or under [privacy] in "
-            f"{schema.source}. `discreet plan` shows what it buys."
-        )
-    _checks.positive(epsilon=epsilon)
-    options: dict[str, Any] = {"mechanism": schema.mechanism if mechanism is None else mechanism}
+    options = find_budget(schema, epsilon, delta)
+    options["mechanism"] = schema.mechanism if mechanism is None else mechanism
     _checks.one_of(("auto", *LEARNERS), mechanism=options["mechanism"])
-    if delta is not None:
-        _checks.delta(delta=delta)
-        options["delta"] = delta
     max_rows = schema.max_rows if max_rows is None else max_rows
     if max_rows is not None:
         _checks.whole(max_rows=max_rows, at_least=1, at_most=2**40)
@@ -73,10 +64,24 @@ def make_model(
     target = schema.target
     if target.task == CLASSIFICATION:
         options |= {"classes": list(target.classes), "n_hint": schema.n_hint}
-        return LinearClassifier(epsilon, columns=columns, unit=schema.unit, **options)
-    return LinearRegressor(
-        epsilon, columns=columns, target_range=target.range, unit=schema.unit, **options
-    )
+        return LinearClassifier(columns=columns, unit=schema.unit, **options)
+    return LinearRegressor(columns=columns, target_range=target.range, unit=schema.unit, **options)
+
+
+def find_budget(schema: Schema, epsilon: float | None, delta: float | None) -> dict[str, Any]:
+    """Return epsilon, and delta if somebody says it, from the command line or the schema."""
+    epsilon = schema.epsilon if epsilon is None else epsilon
+    delta = schema.delta if delta is None else delta
+    if epsilon is None:
+        raise InputError(
+            "--epsilon is missing: say what this may spend, here or under [privacy] in "
+            f"{schema.source}. `discreet plan` shows what it buys."
+        )
+    _checks.positive(epsilon=epsilon)
+    if delta is None:
+        return {"epsilon": epsilon}
+    _checks.delta(delta=delta)
+    return {"epsilon": epsilon, "delta": delta}
 
 
 def open_books(
@@ -128,10 +133,10 @@ def keep(model: Model, schema: Schema, books: Ledger | None, folder: NewFolder, 
     except BaseException as error:  # an impatient key too
         why = f" ({error})" if isinstance(error, DiscreetError) else ""
         problem = f"{out} cannot be written{why}; the release is paid for and kept"
-    raise Unwritten(f"{problem} {_rescue(model, schema)}")
+    raise Unwritten(f"{problem} {rescue(model, schema)}")
 
 
-def _rescue(model: Model, schema: Schema) -> str:
+def rescue(model: Model, schema: Schema) -> str:
     """Save a release somewhere else, and say where."""
     try:
         place = Path(tempfile.mkdtemp(prefix="discreet-rescued-")) / "model"
@@ -143,11 +148,19 @@ def _rescue(model: Model, schema: Schema) -> str:
     return f"in {place}: move it from there. `discreet card` makes its card."
 
 
-def tell(model: Model, books: Ledger | None, out: Path, as_json: bool) -> None:
+def tell(
+    model: Model,
+    books: Ledger | None,
+    out: Path,
+    as_json: bool,
+    first: str = "",
+    more: Mapping[str, Any] | None = None,
+) -> None:
+    """Say what was released, at what price, and where it is; more for people, or for programs."""
     guarantee = model.privacy_
     delta = guarantee.quoted_delta
     left = None if books is None else books.allowance()
-    lines = [guarantee.sentence(), f"Wrote {out}."]
+    lines = [*filter(None, [first]), guarantee.sentence(), f"Wrote {out}."]
     if left is not None:
         lines.append(f"Charge {model.release_.receipt_number}. {left.sentence()}")
     private = guarantee.is_private
@@ -162,6 +175,7 @@ def tell(model: Model, books: Ledger | None, out: Path, as_json: bool) -> None:
             "mechanism": model.release_.mechanism,
             "charge": model.release_.receipt_number or None,
             "epsilon_left": None if left is None else left.epsilon,
+            **(more or {}),
         },
         as_json=as_json,
     )

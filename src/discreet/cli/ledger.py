@@ -43,7 +43,8 @@ def create(
         str, typer.Option(help="What one record is, in plain words.")
     ] = "one record",
     unit: Annotated[
-        str, typer.Option(help="Neighbours: add_remove or replace one record.")
+        str,
+        typer.Option(help="Neighbours: add_remove or replace one record; for streams, zero_out."),
     ] = "add_remove",
     part: Annotated[
         list[str] | None,

@@ -1,4 +1,4 @@
-"""What ``discreet fit`` writes besides the model itself, and how it is read again."""
+"""What ``fit`` and ``stream`` write besides the model itself, and how it is read again."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from typing import Any
 from discreet.artifact import load
 from discreet.errors import InputError
 from discreet.linear_model import LinearClassifier, LinearRegressor
+from discreet.online import LinearRegression, LinearSVC, LogisticRegression
 from discreet.schema import Schema, read, write
 
 SCHEMA = "schema.toml"
 
-Model = LinearClassifier | LinearRegressor
+Learner = LogisticRegression | LinearSVC | LinearRegression
+"""What ``discreet stream`` makes."""
+
+Model = LinearClassifier | LinearRegressor | Learner
 
 
 def store_schema(schema: Schema, folder: Path) -> None:
@@ -44,8 +48,11 @@ def open_model(folder: Path) -> tuple[Model, Schema]:
     if (folder / SCHEMA).is_symlink():
         raise InputError(f"{folder}: {SCHEMA} leads out of the folder.")
     schema = read(folder / SCHEMA)
-    if not isinstance(model, LinearClassifier | LinearRegressor):
-        raise InputError(f"{folder}: expected a model that `discreet fit` wrote; this is another.")
+    if not isinstance(model, Model):
+        raise InputError(
+            f"{folder}: expected a model that `discreet fit` or `discreet stream` wrote; this is "
+            "another."
+        )
     if model.columns != schema.declared_columns():
         raise InputError(
             f"{folder}: {SCHEMA} declares other columns than the model was fitted with. Fit again."

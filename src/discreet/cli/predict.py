@@ -42,15 +42,15 @@ def predict(
 
     from discreet import tables
     from discreet.cli.model_folder import open_model
-    from discreet.linear_model import LinearClassifier
+    from discreet.estimators.classifier import ProbabilisticClassifier
     from discreet.tables.declared_files import check_suffix
 
     if out is not None:
         check_suffix(out)
         check_new(out, force=force)
     model, schema = open_model(folder)
-    if proba and not isinstance(model, LinearClassifier):
-        raise InputError("--proba is for classification; this model predicts numbers.")
+    if proba and not isinstance(model, ProbabilisticClassifier):
+        raise InputError("--proba is for classification; this model has no probabilities.")
     with show_status("Predicting"):
         rows: Any
         if tables.is_csv(data):
@@ -58,7 +58,7 @@ def predict(
         else:
             rows = tables.open_parquet(data, schema, with_target=False, with_pages=True)
         columns: dict[str, Any] = {PREDICTION: model.predict(rows)}
-        if proba and isinstance(model, LinearClassifier):
+        if proba and isinstance(model, ProbabilisticClassifier):
             chances = model.predict_proba(rows)
             for place, label in enumerate(model.classes_.tolist()):
                 columns[PROBABILITY.format(label)] = chances[:, place]

@@ -50,6 +50,10 @@ class Block(ABC):
         """Return the margins of several vectors of coefficients, vectors x rows."""
 
     @abstractmethod
+    def squared_norms(self) -> Vector:
+        """Return the squared Euclidean norm of each row."""
+
+    @abstractmethod
     def weighted_sum(self, weights: Vector) -> Vector:
         """Return the sum of the rows, each times its weight."""
 
@@ -186,7 +190,7 @@ class MatrixBlock(Block):
 
     def several_margins(self, vectors: Array) -> Array:
         last = vectors.shape[1] - (self._intercept is not None)
-        products = np.ascontiguousarray((self._matrix @ vectors[:, :last].T).T)
+        products = self._several_products(vectors[:, :last])
         if self._scale is not None:
             products *= self._scale
         if self._intercept is not None:
@@ -194,8 +198,24 @@ class MatrixBlock(Block):
         return products
 
     @abstractmethod
+    def _several_products(self, vectors: Array) -> Array:
+        """Multiply with several vectors before clipping: a new array, vectors x rows."""
+
+    @abstractmethod
     def _careful_product(self, coefficients: Vector) -> Vector:
         """Multiply before clipping, few terms at a time."""
+
+    def squared_norms(self) -> Vector:
+        norms = self._squared_lengths()
+        if self._scale is not None:
+            norms *= np.square(self._scale)
+        if self._intercept is not None:
+            norms += self._intercept**2
+        return norms
+
+    @abstractmethod
+    def _squared_lengths(self) -> Vector:
+        """Return squared norms before clipping, as a new array."""
 
     def weighted_sum(self, weights: Vector) -> Vector:
         total = np.asarray(self._transposed_matrix @ self._scaled_weights(weights))
@@ -293,6 +313,12 @@ class DenseBlock(MatrixBlock):
             lines[whole] = weights[whole * size :] @ self._matrix[whole * size :]
         return lines
 
+    def _squared_lengths(self) -> Vector:
+        return np.asarray(np.einsum("ij,ij->i", self._matrix, self._matrix), dtype=np.float64)
+
+    def _several_products(self, vectors: Array) -> Array:
+        return np.asarray(vectors @ self._matrix.T)
+
     def _careful_product(self, coefficients: Vector) -> Vector:
         # No function within: one that calls itself would keep the rows until cycles are collected.
         return self._halves(coefficients, 0, coefficients.size)
@@ -339,6 +365,13 @@ class SparseBlock(MatrixBlock):
         return np.stack(
             [np.asarray(terms[start : start + size].sum(axis=0)).ravel() for start in starts]
         )
+
+    def _squared_lengths(self) -> Vector:
+        csr = self._matrix
+        return _segmented_sums(np.square(csr.data), np.asarray(csr.indptr, dtype=np.int64))
+
+    def _several_products(self, vectors: Array) -> Array:
+        return np.ascontiguousarray((self._matrix @ vectors.T).T)
 
     def _careful_product(self, coefficients: Vector) -> Vector:
         csr = self._matrix

@@ -177,6 +177,29 @@ class PreparedArray(Prepared):
         return block.rows(), None if self.labels is None else self.labels.copy()
 
 
+def bring_inside(block: Array, unknown: Booleans | None, bounds: Bounds) -> Array:
+    """Return rows clipped to the bounds, to the last bit as :class:`PreparedArray` clips them.
+
+    Parameters
+    ----------
+    block
+        Rows of floats, whatever they hold.
+    unknown
+        Which of them are replaced as a whole because of their label; None for none.
+    bounds
+        What is declared; the intercept's column is not appended.
+    """
+    spoilt = _find_not_finite(block) if unknown is None else _find_not_finite(block) | unknown
+    sound = _replace_spoilt(block, spoilt, bounds)
+    clipped, scale = bounds.features.clip_rows(sound)
+    if not bounds.features.shrinks_rows:
+        return clipped
+    absurd = scale < ABSURD
+    if absurd.any():
+        sound, scale = _replace_spoilt(sound, absurd, bounds), np.where(absurd, 1.0, scale)
+    return sound * scale[:, None]
+
+
 def rows_of_width(width: int) -> int:
     """Return how many rows of this width a block should have."""
     return int(np.clip(BLOCK_NUMBERS // width, FEWEST_ROWS, MOST_ROWS))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from discreet import _checks
-from discreet._types import Integers, Vector, Words
+from discreet._sealed import Sealed
+from discreet._types import Array, Integers, Vector, Words
 from discreet.data.arrays import accept_rows
 from discreet.data.source import Kernel, Prepared, Source
 from discreet.data.summation import largest_block
@@ -36,20 +37,10 @@ class Chance(Protocol):
         ...
 
 
-class _Secret:
-    """Refuses every way of being looked at that Python lets a class refuse."""
-
-    __slots__ = ()
-
-    def _refuse(self, *_: object) -> NoReturn:
-        raise SealedError("rows cannot be looked at, counted, copied or stored; release a result.")
-
-    __iter__ = __len__ = __getitem__ = __contains__ = __array__ = _refuse
-    __reduce__ = __reduce_ex__ = __getstate__ = __copy__ = __deepcopy__ = _refuse
-    __hash__ = None  # type: ignore[assignment]
+SEALED_ROWS = "rows cannot be looked at, counted, copied or stored; release a result."
 
 
-class Rows(_Secret):
+class Rows(Sealed):
     """Private rows with their declared bounds; nothing is read until :meth:`open`.
 
     Tables are accepted by their type and shape. What has no type of its own, lists and arrays of
@@ -86,6 +77,7 @@ class Rows(_Secret):
     """
 
     __slots__ = ("__source", "_block_rows", "_threads", "bounds", "unit")
+    _sealed = SEALED_ROWS
 
     def __init__(
         self,
@@ -163,7 +155,7 @@ def first_of(prepared: Prepared, bounds: Bounds) -> Prepared:
     return prepared if prepared.count <= bounds.max_rows else prepared.part(0, bounds.max_rows)
 
 
-class OpenRows(_Secret):
+class OpenRows(Sealed):
     """Rows inside a mechanism's private part; only mechanisms see them.
 
     Values are read the first time that they are asked for.
@@ -189,6 +181,7 @@ class OpenRows(_Secret):
     """
 
     __slots__ = ("__known", "__prepare", "_block_rows", "_threads")
+    _sealed = SEALED_ROWS
 
     def __init__(self, prepare: Callable[[], Prepared], block_rows: int, threads: int) -> None:
         self.__prepare = prepare
@@ -290,6 +283,26 @@ class OpenRows(_Secret):
             labels = [None] * block.size if block.labels is None else block.labels.tolist()
             yield from zip(block.rows(), labels, strict=True)
 
+    def stretches(self, size: int) -> Iterator[tuple[Array, Vector | None]]:
+        """Yield ``size`` clipped rows and their labels at a time, in order; the last may be fewer.
+
+        How the rows are stored does not show: whatever the blocks, stretches are the same.
+        """
+        _checks.whole(size=size, at_least=1)
+        waiting, held = list[tuple[Array, Vector | None]](), 0
+        for make in self._prepared.blocks(min(self._block_rows, STREAMED_AT_ONCE)):
+            block = make()
+            rows, labels, start = block.rows(), block.labels, 0
+            while start < block.size:
+                stop = min(block.size, start + size - held)
+                waiting.append((rows[start:stop], None if labels is None else labels[start:stop]))
+                held, start = held + stop - start, stop
+                if held == size:
+                    yield _end_to_end(waiting)
+                    waiting, held = [], 0
+        if held:
+            yield _end_to_end(waiting)
+
     def gather(self) -> tuple[Any, Vector | None]:
         """Return all clipped rows and labels as new arrays, sparse if they were."""
         return self._prepared.gather()
@@ -339,3 +352,10 @@ class OpenRows(_Secret):
 
     def __repr__(self) -> str:
         return "<open rows>"
+
+
+def _end_to_end(parts: list[tuple[Array, Vector | None]]) -> tuple[Array, Vector | None]:
+    """Return rows and labels of all parts, in order."""
+    labels = [part for _, part in parts if part is not None]
+    rows = np.concatenate([part for part, _ in parts]) if len(parts) > 1 else parts[0][0]
+    return rows, np.concatenate(labels) if labels else None

@@ -105,6 +105,10 @@ class PrivateEstimator(Storable):
     def feature_map(self) -> FeatureMap:
         """Return what makes features of the columns of a table."""
 
+    def fitted_map(self) -> FeatureMap:
+        """Return what makes features of columns for predictions, with all that a fit found."""
+        return self.feature_map().complete(self)
+
     _has_labels: ClassVar[bool] = True
     """Whether it learns from labels, and not from rows alone."""
 

@@ -2,8 +2,8 @@
 
 Everything that an estimator leaves to ``"auto"`` is decided here, once for each fit: whether
 columns are standardised privately first, whether scores are counted for probabilities, whether
-least squares use sufficient statistics, how strong a lasso is. How strong a ridge is stands in
-``penalty_strength.py``.
+least squares use sufficient statistics, how strong a lasso is. Ranges that have to be found come
+before all of it. How strong a ridge is stands in ``penalty_strength.py``.
 """
 
 from __future__ import annotations
@@ -11,23 +11,35 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from discreet.errors import InputError
 from discreet.estimators.interval_choice import add_intervals, check_intervals
 from discreet.estimators.least_squares import choose_least_error, match_noise
 from discreet.estimators.stating import choose_mechanism, state_question
 from discreet.estimators.task import Asked, LinearTask
 from discreet.losses import Squared
-from discreet.mechanisms import Mechanism, NoisyGradient, PrivateStandardisation
+from discreet.mechanisms import (
+    AcceleratedGradient,
+    Learner,
+    Mechanism,
+    NoisyGradient,
+    ObjectivePerturbation,
+    PrivateRanges,
+    PrivateStandardisation,
+)
+from discreet.mechanisms.private_ranges import RANGES_SHARE
 from discreet.mechanisms.private_standardisation import CENTRED_WIDTH
+from discreet.mechanisms.sampling.range_draws import RangeDraws
 from discreet.mechanisms.summing.score_counts import COUNTED_SHARE, ScoreCounts
 from discreet.mechanisms.summing.step_policy import MOST_DIRECTIONS
-from discreet.questions import OneVsRest
+from discreet.questions import OneVsRest, Problem
+from discreet.questions.sought_ranges import SoughtRanges
 
 
 def choose(task: LinearTask) -> Asked:
     """Settle what the task leaves open, state its question, and choose who answers it."""
     if task.has_intervals:
         check_intervals(task)
-    task = replace(task, mechanism=choose_first_stage(task))
+    task = replace(task, mechanism=choose_first_stage(task), sought=_settle_search(task))
     settled, reasons = _settle(task)
     question = state_question(settled)
     problem = question.problem if isinstance(question, OneVsRest) else question
@@ -40,30 +52,108 @@ def choose(task: LinearTask) -> Asked:
     reasons += _explain_probabilities(task)
     if task.has_intervals:
         mechanism = add_intervals(mechanism)
+    if task.sought is not None:
+        question, mechanism = find_ranges_first(task.sought, question, mechanism)
+        if task.sought.share == 0:
+            reasons += ("ranges not sought: too few rows for this budget",)
     return Asked(question, mechanism, reasons=reasons, is_softmax=settled.is_softmax)
+
+
+LEAST_NATS = 0.3
+"""Ranges are sought if points beyond the expected rows are less likely by this, in logarithms.
+
+Measured on adult and credit_default: with less, ends were so often drawn amid the rows that a model
+lost more than it gained, whatever the declared bounds.
+"""
+
+
+def _settle_search(task: LinearTask) -> SoughtRanges | None:
+    """Say how much goes into the search for ranges: nothing if too few rows are expected."""
+    if task.sought is None:
+        return None
+    draws = RangeDraws.within_budget(task.sought.columns, RANGES_SHARE, task.budget, task.unit)
+    is_worth = draws.expect_nats(expect_rows(task)) >= LEAST_NATS
+    return replace(task.sought, share=RANGES_SHARE if is_worth else 0.0)
+
+
+def expect_rows(task: LinearTask) -> int:
+    """Return how many rows are expected: as declared, or as many as there may be."""
+    most, hint = task.bounds.max_rows, task.standardising.n_hint
+    return most if hint is None else min(hint, most)
+
+
+def find_ranges_first(
+    sought: SoughtRanges, question: Problem | OneVsRest, mechanism: Mechanism
+) -> tuple[Problem | OneVsRest, PrivateRanges]:
+    """Return the question about rows as they are before ranges are found, and who finds them.
+
+    Parameters
+    ----------
+    sought
+        Which ranges.
+    question
+        What is asked of rows within their ranges.
+    mechanism
+        Who answers that.
+    """
+    if not isinstance(mechanism, Learner):
+        raise InputError(
+            f"{mechanism.name} cannot share its budget with the search for ranges; declare ranges "
+            "in place of public_bounds, or use mechanism='auto'."
+        )
+    bounds = question.bounds
+    first = PrivateRanges(
+        mechanism,
+        columns=sought.columns,
+        inside=bounds,
+        vectors=question.classes if isinstance(question, OneVsRest) else 1,
+        share=sought.share,
+    )
+    return question.restate(replace(bounds, features=sought.outside)), first
 
 
 def choose_first_stage(task: LinearTask) -> str | Mechanism:
     """Return the private standardisation that comes first, or what was asked for if none does.
 
     It needs an intercept to centre with; a domain would be one of standardised coefficients; wide
-    rows are mostly sparse, and would fill up.
+    rows are mostly sparse, and would fill up. Softmax of many coefficients does without it there,
+    unless columns are declared: rows are dense then.
     """
     how, bounds = task.standardising, task.bounds
     is_auto = task.mechanism == "auto"
-    can = (
-        bounds.intercept is not None and task.domain is None and bounds.n_features <= CENTRED_WIDTH
-    )
+    together = _learn_at_once(task) if is_auto and how.learns_at_once else None
+    most = CENTRED_WIDTH
+    if isinstance(together, AcceleratedGradient) and how.is_dense:
+        most = MOST_CENTRED
+    can = bounds.intercept is not None and task.domain is None and bounds.n_features <= most
     if task.mechanism != "private_standardisation" and not (is_auto and can and how.is_usual):
-        return task.mechanism
+        return together if isinstance(together, AcceleratedGradient) else task.mechanism
     first = PrivateStandardisation(
         entry_bound=how.entry_bound,
         indicators=how.indicators,
         counts_scores=is_worth_counting(task),
+        share=how.share,
+        centred_width=CENTRED_WIDTH if most == CENTRED_WIDTH else most + 1,
     )
-    if is_auto and how.learns_at_once and _can_learn_at_once(task):
-        return first.with_second(NoisyGradient())
-    return first
+    if together is not None:
+        return first.with_second(together)
+    if how.rules is None or task.budget.delta == 0 or task.has_intervals:
+        return first
+    second = ObjectivePerturbation(settles_later=True)
+    return replace(first, second=second, share=share_of_sums(task), rules=how.rules)
+
+
+RULED_SHARE, SMALL_SHARE = 0.06, 0.12
+"""The share of mu squared for noisy sums that settle an objective; and if rows are few."""
+
+FEW_ROWS = 3000.0
+"""Rows are few if there are at most this many, times epsilon: the largest tables of those that
+gained by the larger share."""
+
+
+def share_of_sums(task: LinearTask) -> float:
+    """Return what noisy sums are worth, from the number of rows that is expected."""
+    return SMALL_SHARE if expect_rows(task) * task.budget.epsilon <= FEW_ROWS else RULED_SHARE
 
 
 ROWS_A_DEVIATION = 500 * math.sqrt(COUNTED_SHARE)
@@ -79,10 +169,8 @@ def is_worth_counting(task: LinearTask) -> bool:
     how = task.standardising
     if not how.counts_scores or task.classes != 2:
         return False
-    most = task.bounds.max_rows
-    expected = most if how.n_hint is None else min(how.n_hint, most)
-    counts = ScoreCounts.within_budget(task.budget, task.unit, most)
-    return expected >= ROWS_A_DEVIATION * math.sqrt(counts.variance)
+    counts = ScoreCounts.within_budget(task.budget, task.unit, task.bounds.max_rows)
+    return expect_rows(task) >= ROWS_A_DEVIATION * math.sqrt(counts.variance)
 
 
 def _explain_probabilities(task: LinearTask) -> tuple[str, ...]:
@@ -95,10 +183,24 @@ def _explain_probabilities(task: LinearTask) -> tuple[str, ...]:
     return ("scores not counted: columns are not standardised",)
 
 
-def _can_learn_at_once(task: LinearTask) -> bool:
-    """Say whether directions of all classes can be told apart, as softmax needs to be better."""
-    coefficients = task.classes * (task.bounds.n_features + 1)
-    return task.budget.delta > 0 and task.classes > 2 and coefficients <= MOST_DIRECTIONS
+MOST_CENTRED = 2047
+"""Dense columns up to which classes are learnt at once from standardised rows."""
+
+MOST_AT_ONCE = 100_000
+"""Coefficients of all classes together up to which they are learnt at once."""
+
+
+def _learn_at_once(task: LinearTask) -> Learner | None:
+    """Return how three or more classes are learnt at once, None if they are not.
+
+    As long as directions can be told apart, each has steps of its own; otherwise all have the same.
+    """
+    coefficients = task.classes * task.bounds.width
+    if task.classes <= 2 or task.budget.delta == 0 or task.domain is not None:
+        return None
+    if coefficients <= MOST_DIRECTIONS:
+        return NoisyGradient()
+    return AcceleratedGradient() if coefficients <= MOST_AT_ONCE else None
 
 
 def _settle(task: LinearTask) -> tuple[LinearTask, tuple[str, ...]]:

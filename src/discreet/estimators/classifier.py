@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from discreet import _checks
 from discreet._types import Array, Vector
@@ -17,9 +20,13 @@ from discreet.estimators.predicting import row_by_row
 from discreet.estimators.probability_curve import ProbabilityCurve
 from discreet.estimators.targets import ClassTarget, LearningTarget
 from discreet.estimators.task import Asked
-from discreet.losses import ProbabilisticLoss
+from discreet.losses import Loss, ProbabilisticLoss
 from discreet.losses.softmax import softmax_of
+from discreet.mechanisms.signal_rules import Settings, find_settings
 from discreet.questions import OneVsRest
+
+LARGE_SCORE = 100.0
+"""Typical scores are far smaller, unless classes are separated."""
 
 
 def class_target(classes: Any, y: GivenColumn | None) -> ClassTarget:
@@ -100,6 +107,32 @@ class LinearClassifierBase(ClassifierMixin, LinearEstimator):  # type: ignore[mi
 class ProbabilisticClassifier(LinearClassifierBase):
     """A linear model whose margins stand for probabilities."""
 
+    @property
+    def settings_(self) -> Settings | None:
+        """What noisy sums settled of the objective; None where nothing waited for them."""
+        check_is_fitted(self)
+        return find_settings(self.released_model(), self.coef_.shape[-1] + 1)
+
+    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
+        super()._keep(asked, target)
+        settings = self.settings_
+        if settings is None or settings.noise_to_signal > 0:
+            return
+        bounds = asked.question.bounds
+        value = np.atleast_2d(self.release_.value)[:, : bounds.width]
+        largest = float(np.linalg.norm(value, axis=1).max()) * bounds.row_norm()
+        if largest * settings.typical_share > LARGE_SCORE:
+            warnings.warn(
+                f"scores can be as large as {largest:.3g}: the classes are separated, or nearly, "
+                "and without noise hardly any penalty holds the coefficients. Declare C.",
+                ConvergenceWarning,
+                stacklevel=7,
+            )
+
+    def fitted_loss(self) -> Loss:
+        """Return the loss that the model was fitted with, margin and all."""
+        return self.margin_loss()
+
     def probability_curve(self) -> ProbabilityCurve | None:
         """Return what makes probabilities of the margins of two classes; None for the loss."""
         return None
@@ -113,7 +146,7 @@ class ProbabilisticClassifier(LinearClassifierBase):
         X
             Rows, as for ``fit``.
         """
-        loss = self.margin_loss()
+        loss = self.fitted_loss()
         if not isinstance(loss, ProbabilisticLoss):
             raise InputError(f"{loss!r} gives no probabilities; use decision_function.")
         margins = self._margins(X)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -24,6 +24,8 @@ from discreet.estimators.features import (
 from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
 from discreet.preprocessing import BoundedScaler, Category, Column, declare_columns
 from discreet.preprocessing.short_forms import Declared
+from discreet.preprocessing.sought_column import SoughtColumn, is_sought
+from discreet.questions.sought_ranges import SoughtRanges
 from discreet.record import Fact, Origin
 
 
@@ -56,13 +58,68 @@ class DeclaredFeatures(FeatureMap):
     @property
     def scaler(self) -> BoundedScaler:
         """What encodes rows; a public constant."""
-        return BoundedScaler(self.declared, centre_categories=self.is_centred, data_norm=None)
+        columns = self.declared
+        encoded: Declared
+        if isinstance(columns, dict):
+            encoded = {name: _as_encoded(column) for name, column in columns.items()}
+        else:
+            encoded = [_as_encoded(column) for column in columns]
+        return BoundedScaler(encoded, centre_categories=self.is_centred, data_norm=None)
 
     @cached_property
     def columns(self) -> list[Column]:
         """What is declared, column by column."""
         columns = self.declared
         return list(columns.values() if isinstance(columns, dict) else columns)
+
+    @property
+    def sought(self) -> SoughtRanges | None:
+        widths = [column.width for column in self.columns]
+        places = zip(np.cumsum([0, *widths]).tolist(), self.columns, strict=False)
+        found = tuple(place for place, column in places if is_sought(column))
+        return SoughtRanges(found, replace(self, kept_share=1.0).region) if found else None
+
+    def complete(self, model: Any) -> FeatureMap:
+        ranges = getattr(model, "ranges_", None)
+        return self if ranges is None else self.with_ranges(np.asarray(ranges))
+
+    def with_ranges(self, ranges: Array) -> DeclaredFeatures:
+        """Return the same columns with the ranges that were found, in the user's own units.
+
+        Parameters
+        ----------
+        ranges
+            The two ends of each range that was sought, in the order of the columns.
+        """
+        if not self.holds_ranges(ranges):
+            raise InputError(
+                "the ranges that a fit found are not those of these columns; were columns changed "
+                "after the fit? Fit again."
+            )
+        ends = iter(ranges.tolist())
+        columns = [
+            column.within(*next(ends)) if is_sought(column) else column for column in self.columns
+        ]
+        if isinstance(self.declared, dict):
+            return replace(self, given=dict(zip(self.declared, columns, strict=True)))
+        return replace(self, given=columns)
+
+    def holds_ranges(self, ranges: Array) -> bool:
+        """Say whether there is a range within the public bounds for each that is sought."""
+        sought = [column for column in self.columns if is_sought(column)]
+        if ranges.shape != (len(sought), 2) or not sought:
+            return False
+        pairs = zip(sought, ranges.tolist(), strict=True)
+        return all(column.low <= low < high <= column.high for column, (low, high) in pairs)
+
+    def ranges_of(self, shares: Array) -> Array:
+        """Return ranges in the user's own units, given from -1 to 1 within their public bounds."""
+        sought = [column for column in self.columns if is_sought(column)]
+        found = [
+            [min(max(column.middle + column.half * end, column.low), column.high) for end in ends]
+            for column, ends in zip(sought, shares.tolist(), strict=True)
+        ]
+        return np.array(found)
 
     @property
     def region(self) -> ConvexSet:  # type: ignore[override]
@@ -117,6 +174,7 @@ class DeclaredFeatures(FeatureMap):
         name_columns(model, names, len(columns))
         # A stored entry of a sparse row takes half as much again as one of a dense row.
         is_sparse = not scaler.centre_categories and 3 * len(columns) < 2 * width
+        is_sparse = is_sparse and self.sought is None  # places of numbers are seldom zero
         if is_sparse:
             scaler.sparse_output = True
         wanted = self._want(names or [f"column {place}" for place in range(len(columns))])
@@ -151,3 +209,8 @@ class DeclaredFeatures(FeatureMap):
         origin = np.concatenate([column.origin() for column in self.columns])
         middle = origin @ coef.T
         return np.asarray(middle + factors * (linear - middle) + model.intercept_)
+
+
+def _as_encoded(column: Column) -> Column:
+    """Return what encodes a column in a fit."""
+    return SoughtColumn(column) if is_sought(column) else column

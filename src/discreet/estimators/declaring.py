@@ -24,6 +24,10 @@ _PARAMETERS = {
     ),
     "data_norm": _Parameter("how long a row can be", "data_norm=5.0"),
     "data_range": _Parameter("the lowest and highest entry of a row", "data_range=(0, 1)"),
+    "horizon": _Parameter("how many records there will be, at most", "horizon=100_000"),
+    "experts": _Parameter("who is to be followed", 'experts=["mean", "last week", "model"]'),
+    "loss_range": _Parameter("the least and the largest loss", "loss_range=(0, 1)"),
+    "classes": _Parameter("the classes", 'classes=["no", "yes"]'),
     "target_range": _Parameter("the lowest and highest target", "target_range=(0, 100)"),
 }
 

@@ -22,6 +22,7 @@ from discreet.data.matrix import GivenMatrix, accept_matrix, columns_of
 from discreet.data.stored import OpenedTable, Wanted
 from discreet.errors import InputError
 from discreet.geometry import ConvexSet
+from discreet.questions.sought_ranges import SoughtRanges
 from discreet.record import Fact, Origin
 
 COLUMNS_FOUND = Fact("columns", "their number, and their names if they have any", Origin.FOUND)
@@ -87,6 +88,15 @@ class FeatureMap(ABC):
 
     facts: tuple[Fact, ...]
     """What is declared about columns, in the caller's terms."""
+
+    @property
+    def sought(self) -> SoughtRanges | None:
+        """Numbers whose ranges a fit has to find first; None if all are declared."""
+        return None
+
+    def complete(self, model: Any) -> FeatureMap:
+        """Return the map of a fitted model, with the ranges that its fit found."""
+        return self
 
     @abstractmethod
     def accept(self, model: Any, X: Any) -> Accepted:

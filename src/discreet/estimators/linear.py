@@ -111,6 +111,7 @@ class LinearEstimator(CoefficientModel, WeightedEstimator):
             absolute=self._absolute(),
             standardising=self._standardising(),
             has_intervals=self._wants_intervals(),
+            sought=features.sought,
         )
 
     def _ask(
@@ -125,6 +126,10 @@ class LinearEstimator(CoefficientModel, WeightedEstimator):
         """Return what targets were counted from in the fit."""
         return 0.0
 
+    def released_model(self) -> Array:
+        """Return the released value without what was found before the model: ranges of columns."""
+        return np.asarray(self.release_.value)
+
     def _coefficients(self, asked: Asked, origin: float = 0.0) -> tuple[Array, Array]:
         """Return coefficients and intercepts in the user's units, one of each for every problem.
 
@@ -138,9 +143,9 @@ class LinearEstimator(CoefficientModel, WeightedEstimator):
             coef, intercept = released, np.zeros(len(released))
         else:
             coef, intercept = released[:, :-1], released[:, -1] * constant
-        coef, intercept = self.feature_map().fold(coef, intercept + origin)
+        coef, intercept = self.fitted_map().fold(coef, intercept + origin)
         return np.ascontiguousarray(coef), intercept
 
     def _margins(self, X: Any) -> Array:
         """Return the inner product of each row with each vector of coefficients."""
-        return X.values if isinstance(X, Margins) else self.feature_map().margins(self, X)
+        return X.values if isinstance(X, Margins) else self.fitted_map().margins(self, X)

@@ -7,21 +7,20 @@ from dataclasses import replace
 
 from discreet.estimators.task import AbsoluteValues, LinearTask
 from discreet.losses import Loss
-from discreet.mechanisms import PrivateStandardisation
+from discreet.mechanisms import PrivateStandardisation, SandwichMoments
 from discreet.privacy import Budget, Unit, gaussian_multiplier
 from discreet.questions import Bounds
 
 BEND_SHARE = 0.1
 """What one row may bend the objective by, in epsilons, if its loss is not jointly smooth."""
 
-COUNTED_ROOM = 7 / 6
-"""The free ridge is larger by this if scores are counted: twice as much is released beside."""
-
 RIDGE_IS_FREE = ("noisy_gradient", "exponential_sampling")
 """Mechanisms whose noise does not depend on the ridge."""
 
-BESIDE_MOMENTS = 2.2 / 1.2
-"""How much more ridge is free beside releases that take a fifth of mu squared or more."""
+ROOMS = ((0.04, 1.2, 2.4), (0.10, 1.4, 2.8), (0.16, 1.6, 3.2), (0.27, 2.2, 4.4), (0.3, 2.4, 4.4))
+"""Free ridges of a jointly smooth loss times epsilon, if records are added or removed and if they
+are replaced, by the share of mu squared that Gaussian releases beside have at most. With a smaller
+one the noise is larger; the guarantee holds for any."""
 
 LEAST_RIDGE = 2.0**-40
 """A trace of ridge, over the square of the row norm, where none is asked for and none needed."""
@@ -48,20 +47,22 @@ def choose_ridge(task: LinearTask, bounds: Bounds, times: int) -> float:
         return _at_least(task, task.ridge, bounds, times)
     if task.uses_statistics:  # they need none, beside what the noise on them asks for
         return bounds.row_norm() ** 2 * min(max(1 / task.budget.epsilon, VANISHING), 1.0)
-    norm, budget, room = bounds.row_norm(), task.budget, 1.0
+    norm, budget, beside = bounds.row_norm(), task.budget, 0.0
+    if task.sought is not None and budget.is_private:
+        if budget.delta == 0:
+            budget = Budget((1 - task.sought.share) * budget.epsilon)
+        else:
+            beside += task.sought.share
     if isinstance(task.mechanism, PrivateStandardisation):
-        norm, budget = (
-            1.0 + 2.0**-19,
-            task.mechanism.budget_for_second(budget),
-        )  # rows have norm one then
-        if task.mechanism.counts_scores and budget.is_private and budget.delta > 0:
-            room = COUNTED_ROOM
+        norm = 1.0 + 2.0**-19  # rows have norm one then
+        beside += task.mechanism.share_beside
+        budget = task.mechanism.budget_for_second(budget)
     elif times == 1 and not task.has_intervals and _pure_is_less(task, bounds):
         budget = Budget(budget.epsilon)  # that law will be chosen, and needs less ridge
-    if task.has_intervals and _is_joint(task):
-        room = BESIDE_MOMENTS
+    if task.has_intervals:
+        beside += SandwichMoments().share_beside
     weight = bounds.largest_weight
-    return room * free_ridge(task.loss, norm, budget, task.unit, weight=weight, times=times)
+    return free_ridge(task.loss, norm, budget, task.unit, weight=weight, times=times, beside=beside)
 
 
 def _beside_absolute(
@@ -72,10 +73,6 @@ def _beside_absolute(
         return max(absolute.ridge, LEAST_RIDGE * bounds.row_norm() ** 2)
     alone = replace(task, absolute=None, ridge=absolute.ridge or None)
     return choose_ridge(alone, bounds, times)
-
-
-def _is_joint(task: LinearTask) -> bool:
-    return task.budget.is_private and task.loss.joint_smoothness is not None
 
 
 def _pure_is_less(task: LinearTask, bounds: Bounds) -> bool:
@@ -109,17 +106,25 @@ def ridge_at_cost(smoothness: float, epsilons: float) -> float:
 
 
 def free_ridge(
-    loss: Loss, row_norm: float, budget: Budget, unit: Unit, *, weight: float = 1.0, times: int = 1
+    loss: Loss,
+    row_norm: float,
+    budget: Budget,
+    unit: Unit,
+    *,
+    weight: float = 1.0,
+    times: int = 1,
+    beside: float = 0.0,
 ) -> float:
     r"""Return a ridge from public facts: no number of rows is in it.
 
     For a jointly smooth loss :math:`\kappa R^2/\epsilon`, twice that if records are replaced; with
     some room, at which the noise is that of a Gaussian mechanism to 0.2 % (margin losses, delta
-    up to 1e-6, computed for epsilon 0.1 to 8). For other losses the ridge at which one row bends
-    the objective by a tenth of epsilon. K problems that share a budget have a K-th of epsilon each,
-    or, if it is not pure, the larger share that Gaussian noise leaves them: :math:`\mu/\sqrt K`, if
-    the whole is :math:`\mu`-Gaussian private. As epsilon grows, a thousandth of what one row bends
-    is left, and so it is with an infinite budget.
+    up to 1e-6, computed for epsilon 0.1 to 8), and more room the larger the share of mu squared
+    ``beside``, which other Gaussian releases of the fit have. For other losses the ridge at which
+    one row bends the objective by a tenth of epsilon. K problems that share a budget have a K-th of
+    epsilon each, or, if it is not pure, the larger share that Gaussian noise leaves them:
+    :math:`\mu/\sqrt K`, if the whole is :math:`\mu`-Gaussian private. As epsilon grows, a
+    thousandth of what one row bends is left, and so it is with an infinite budget.
 
     Examples
     --------
@@ -140,8 +145,16 @@ def free_ridge(
     elif budget.delta == 0:
         share = (2.04 if unit.count_is_public else 1.02) / epsilon
     elif times == 1:
-        share = (2.4 if unit.count_is_public else 1.2) / epsilon
+        share = _room_beside(beside)[unit.count_is_public] / epsilon
     else:
         gaussian = 1 / (gaussian_multiplier(budget) * math.sqrt(times))
         share = (3.0 if unit.count_is_public else 2.0) / max(epsilon, gaussian)
     return max(share, VANISHING) * bend * squared
+
+
+def _room_beside(share: float) -> tuple[float, float]:
+    """Return the free ridges times epsilon, if records are added or removed, and if replaced."""
+    for most, added, replaced in ROOMS:
+        if share <= most:
+            return added, replaced
+    return ROOMS[-1][1:]

@@ -12,6 +12,9 @@ from discreet.estimators.base import PrivateEstimator
 ROOMS = ("linear_model", "svm", "location")
 """The rooms whose estimators users import."""
 
+STREAMS = "online"
+"""The room of what learns from streams, whose names repeat those of estimators of tables."""
+
 
 def all_estimators() -> tuple[type[PrivateEstimator], ...]:
     """Return every estimator, room by room.
@@ -21,8 +24,23 @@ def all_estimators() -> tuple[type[PrivateEstimator], ...]:
     >>> [kind.__name__ for kind in all_estimators()][:2]
     ['ElasticNet', 'HuberRegressor']
     """
-    rooms = [import_module(f"discreet.{room}") for room in ROOMS]
-    listed = [getattr(room, name) for room in rooms for name in room.__all__]
-    return tuple(
+    return tuple(kind for room in ROOMS for kind in _find_in(room))
+
+
+def all_learners() -> tuple[type[PrivateEstimator], ...]:
+    """Return everything that learns from streams.
+
+    Examples
+    --------
+    >>> [kind.__name__ for kind in all_learners()]
+    ['Experts', 'LinearRegression', 'LinearSVC', 'LogisticRegression']
+    """
+    return tuple(_find_in(STREAMS))
+
+
+def _find_in(place: str) -> list[type[PrivateEstimator]]:
+    room = import_module(f"discreet.{place}")
+    listed = [getattr(room, name) for name in room.__all__]
+    return [
         kind for kind in listed if isinstance(kind, type) and issubclass(kind, PrivateEstimator)
-    )
+    ]

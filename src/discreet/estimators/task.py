@@ -12,10 +12,22 @@ from discreet import _checks
 from discreet.geometry import ConvexSet
 from discreet.losses import Loss, Squared
 from discreet.losses.softmax import softmax_of
-from discreet.mechanisms import LEARNERS, Mechanism, NoisyGradient, PrivateStandardisation
+from discreet.mechanisms import (
+    LEARNERS,
+    AcceleratedGradient,
+    Mechanism,
+    NoisyGradient,
+    PrivateStandardisation,
+)
+from discreet.mechanisms.private_standardisation import GAUSSIAN_SHARE
+from discreet.mechanisms.signal_rules import SignalRules
 from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds, Labels, LabelSet, Question
+from discreet.questions.sought_ranges import SoughtRanges
 from discreet.record import Fact
+
+AT_ONCE = (NoisyGradient, AcceleratedGradient)
+"""Mechanisms that learn three or more classes by softmax."""
 
 
 class Shape(NamedTuple):
@@ -68,11 +80,16 @@ class Standardising:
     entry_bound, indicators
         As of :class:`~discreet.mechanisms.PrivateStandardisation`.
     learns_at_once
-        Whether ``mechanism="auto"`` then learns three or more classes by softmax.
+        Whether ``mechanism="auto"`` learns three or more classes by softmax.
     counts_scores
         Whether the scores of two classes are counted as well, if the budget is worth it.
     n_hint
         How many rows are expected, declared; None for as many as there may be.
+    rules
+        What of the objective is settled by noisy sums, if delta is not zero and classes are not
+        learnt at once; None for nothing.
+    share
+        As of :class:`~discreet.mechanisms.PrivateStandardisation`.
     """
 
     is_usual: bool = False
@@ -81,6 +98,13 @@ class Standardising:
     learns_at_once: bool = False
     counts_scores: bool = False
     n_hint: int | None = None
+    rules: SignalRules | None = None
+    share: float = GAUSSIAN_SHARE
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether rows are dense as they come: those of declared columns are."""
+        return self.entry_bound is not None
 
 
 @dataclass(frozen=True)
@@ -111,6 +135,8 @@ class LinearTask:
         How columns are standardised, and whether that is usual.
     has_intervals
         Whether a part of the budget pays for standard errors.
+    sought
+        Numbers whose ranges are found first; ``bounds`` are those of rows within their ranges.
     """
 
     loss: Loss
@@ -125,6 +151,7 @@ class LinearTask:
     absolute: AbsoluteValues | None = None
     standardising: Standardising = field(default_factory=Standardising)
     has_intervals: bool = False
+    sought: SoughtRanges | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.mechanism, str):
@@ -150,7 +177,7 @@ class LinearTask:
             mechanism = mechanism.second
         return (
             self.classes > 2
-            and (mechanism == "noisy_gradient" or isinstance(mechanism, NoisyGradient))
+            and (mechanism == "noisy_gradient" or isinstance(mechanism, AT_ONCE))
             and softmax_of(self.loss) is not None
             and self.domain is None
             and self.absolute is None

@@ -120,6 +120,10 @@ class Box(ConvexSet):
         lower, upper = self._corners
         return lower + source.uniform(dimension) * (upper - lower)
 
+    def holds_surely(self, rows: Array) -> bool:
+        lower, upper = self._corners
+        return bool(((rows >= lower) & (rows <= upper)).all())
+
     def _clip_rows(self, rows: Array) -> tuple[Array, Vector]:
         return clamp_rows(rows, *self._corners), np.ones(len(rows))
 

@@ -23,8 +23,15 @@ _MUCH_SMALLER = 2.0**-600
 
 _AT_ONCE = 2**15
 _FEW = 0.1
+_FEW_ROWS = 8
+"""Up to so many are measured at once, which is faster than to look who is surely inside."""
+
+_TINY = np.finfo(np.float64).tiny
 _SURELY = 1 - 2.0**-20
 """Norms in any order of summation err by less than this, up to 2**31 columns."""
+
+SURELY_SQUARED = (1 - 2.0**-19) ** 2
+"""Of the square of a radius: squares of norms up to it are of rows that are surely inside."""
 
 
 def shrink_factors(
@@ -38,7 +45,7 @@ def shrink_factors(
     A factor must be a function of its row alone, to the last bit, or one record would change how
     others are rounded. So must ``norms``; ``rough`` norms only tell which rows are surely inside.
     """
-    if rough is None:
+    if rough is None or rows.shape[0] <= _FEW_ROWS:
         return _shrink_factors(rows, radius, norms)
     factors = np.ones(rows.shape[0])
     doubtful = np.flatnonzero(~(rough(rows) <= radius * _SURELY))
@@ -67,7 +74,7 @@ def _shrink_factors(rows: Rows, radius: float, norms: Callable[[Rows], Vector]) 
 def _factors(norms: Vector, radius: float) -> Vector:
     factors = np.divide(radius, norms, out=np.ones_like(norms), where=norms > radius)
     # A subnormal factor has few digits and could be rounded up by a lot: such rows become zero.
-    factors[factors < np.finfo(np.float64).tiny] = 0.0
+    factors[factors < _TINY] = 0.0
     return factors
 
 

@@ -150,6 +150,13 @@ class ConvexSet(ABC):
         self._check_dimension(dimension)
         return self._project(np.zeros((1, dimension))).ravel()
 
+    def holds_surely(self, rows: Array) -> bool:
+        """Say whether it is plain to see that clipping would leave all rows as they are.
+
+        False says nothing; so does a row with a NaN or an infinity.
+        """
+        return False
+
     def clip_rows(self, rows: Array) -> tuple[Array, Vector]:
         """Bring rows of private data into the set.
 

@@ -10,7 +10,7 @@ from scipy.special import ndtri
 
 from discreet._types import Array, Booleans, Vector
 from discreet.geometry import limits
-from discreet.geometry.clipping import shrink_factors
+from discreet.geometry.clipping import SURELY_SQUARED, shrink_factors
 from discreet.geometry.convex_set import ConvexSet, Uniforms
 from discreet.geometry.norms import (
     euclidean_norms,
@@ -111,6 +111,10 @@ class L2Ball(ConvexSet):
         distance: float = self.radius * numbers[0] ** (1 / dimension)
         direction: Vector = unit_rows(ndtri(numbers[None, 1:]))
         return distance * direction.ravel()
+
+    def holds_surely(self, rows: Array) -> bool:
+        squares = np.einsum("ij,ij->i", rows, rows)
+        return bool((squares <= self.radius * self.radius * SURELY_SQUARED).all())
 
     def _clip_rows(self, rows: Array) -> tuple[Array, Vector]:
         return rows, shrink_factors(rows, self.radius, pairwise_euclidean_norms, euclidean_norms)

@@ -169,6 +169,8 @@ def _judge_column(
 ) -> Iterator[Finding]:
     if isinstance(counted, NumberTally) and isinstance(column, NumbersLooked):
         yield from _judge_numbers(column.name, column.ends, counted, rows)
+        if column.ends is not None and not column.is_sought:
+            yield from _judge_width(column.name, column.ends, counted)
     elif isinstance(counted, LabelTally) and isinstance(column, LevelsLooked):
         listed = list(column.category.levels)
         yield from _judge_labels(column.name, listed, counted, rows, are_classes=False)
@@ -188,6 +190,8 @@ def _judge_target(
         interval = getattr(target, "interval", None)
         ends = None if interval is None else (interval.low, interval.high)
         yield from _judge_numbers(TARGET, ends, counted, rows)
+        if ends is not None:
+            yield from _judge_width(TARGET, ends, counted)
         if rows > 1 and counted.is_constant:
             yield Finding(SERIOUS, TARGET, "all rows hold the same value.", "Is it this column?")
     elif isinstance(target, ClassTarget):
@@ -234,7 +238,6 @@ def _judge_numbers(
                 f"farthest is {end:.6g}.",
                 "Is the unit the same, and the end of the range right?",
             )
-    yield from _judge_width(name, ends, counted)
 
 
 def _judge_width(name: str, ends: tuple[float, float], counted: NumberTally) -> Iterator[Finding]:

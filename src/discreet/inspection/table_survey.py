@@ -42,6 +42,7 @@ from discreet.inspection.tallies import (
     count_persons,
 )
 from discreet.preprocessing import Category, Column, Numeric
+from discreet.preprocessing.sought_column import is_sought
 
 Ends = tuple[float, float]
 
@@ -56,10 +57,13 @@ class NumbersLooked:
         What the column is called.
     ends
         The lowest and the highest number that count; None if rows are clipped as a whole.
+    is_sought
+        Whether these are public bounds, within which a fit finds the range.
     """
 
     name: str
     ends: Ends | None
+    is_sought: bool = False
 
     def count(self, cells: Any) -> NumberTally:
         """Count the cells of the column."""
@@ -168,7 +172,8 @@ def state_columns(features: DeclaredFeatures, names: list[str]) -> tuple[Looked,
 def _state_column(name: str, column: Column) -> Looked:
     if isinstance(column, Category):
         return LevelsLooked(name, column)
-    return NumbersLooked(name, (column.low, column.high) if isinstance(column, Numeric) else None)
+    ends = (column.low, column.high) if isinstance(column, Numeric) else None
+    return NumbersLooked(name, ends, is_sought(column))
 
 
 def state_numbers(

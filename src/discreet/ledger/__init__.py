@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from discreet._lazy import lazy_names
 
 if TYPE_CHECKING:
+    from discreet.ledger.abstract import NOT_DURABLE as NOT_DURABLE
     from discreet.ledger.abstract import AbstractLedger as AbstractLedger
     from discreet.ledger.abstract import Entry as Entry
     from discreet.ledger.abstract import State as State
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from discreet.ledger.receipt import Receipt as Receipt
 
 _HOMES = {
+    "NOT_DURABLE": "abstract",
     "AbstractLedger": "abstract",
     "Allowance": "allowance",
     "Anchor": "durable.anchor",

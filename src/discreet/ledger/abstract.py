@@ -9,10 +9,10 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from discreet._html import LONGEST_TABLE, bar_html, notebook_html, sentence_html, table_html
-from discreet.errors import InputError, ReceiptError
+from discreet.errors import InputError, PrivacyError, ReceiptError
 from discreet.ledger.allowance import Allowance
 from discreet.ledger.receipt import Receipt
 from discreet.privacy import Guarantee
@@ -21,6 +21,8 @@ from discreet.privacy.guarantee import in_three_digits
 
 class State(Enum):
     """The life of a charge, which can be refunded until its rows are opened.
+
+    An interaction that is saved is handed over; who resumes it opens it again.
 
     Examples
     --------
@@ -39,6 +41,7 @@ class State(Enum):
     OPENED = "opened"
     RELEASED = "released"
     FAILED = "failed"
+    HANDED_OVER = "handed over"
     REFUNDED = "refunded"
 
 
@@ -108,6 +111,11 @@ class Entry:
 FOREIGN = "this receipt was not written by this ledger."
 ANOTHER = "this receipt was written for another guarantee."
 
+NOT_DURABLE = (
+    "only a ledger that outlives its process can see to it that a saved state is resumed once; use "
+    'Ledger.create("patients.db", budget), or freeze the interaction.'
+)
+
 
 def check_move(state: State, before: State, after: State) -> None:
     """Refuse a step that the life of a charge does not have."""
@@ -145,6 +153,11 @@ class AbstractLedger(ABC):
     def identity(self) -> str:
         """What tells this ledger from others, without anything secret; empty if it keeps none."""
 
+    @property
+    def key(self) -> str:
+        """A random name that books keep for ever, wherever they lie; empty without durable ones."""
+        return ""
+
     def __copy__(self) -> Self:
         """A copy is the same ledger: a budget is not doubled by copying it."""
         return self
@@ -167,6 +180,31 @@ class AbstractLedger(ABC):
     @abstractmethod
     def refund(self, receipt: Receipt) -> None:
         """Give a charge back whose rows were never opened."""
+
+    is_durable: ClassVar[bool] = False
+    """Whether the books outlive their process, so that an interaction can be handed over."""
+
+    def hand_over(self, receipt: Receipt, token: str) -> None:
+        """Let whoever shows the token take up what an opened receipt pays for, once."""
+        raise PrivacyError(NOT_DURABLE)
+
+    def take_up(self, number: int, token: str, guarantee: Guarantee) -> Receipt:
+        """Return a new receipt for a charge that was handed over; older receipts are void.
+
+        Parameters
+        ----------
+        number
+            Of the charge.
+        token
+            What it was handed over with last.
+        guarantee
+            What was charged.
+        """
+        raise PrivacyError(NOT_DURABLE)
+
+    def reclaim(self, receipt: Receipt) -> None:
+        """Take back what was handed over, if nobody has taken it up; nothing if it was not."""
+        raise PrivacyError(NOT_DURABLE)
 
     @abstractmethod
     def history(self) -> tuple[Entry, ...]:

@@ -273,7 +273,9 @@ class LostLedger(AbstractLedger):
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise PrivacyError(self.reason)
 
-    charge = redeem = settle = refund = history = remaining = spent = allowance = _refuse
+    charge = redeem = settle = refund = hand_over = take_up = reclaim = history = remaining = (
+        spent
+    ) = allowance = _refuse
 
     @property
     def identity(self) -> str:

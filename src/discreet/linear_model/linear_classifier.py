@@ -4,43 +4,51 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-
 from discreet import _checks
 from discreet._types import Array
 from discreet.estimators.classifier import ProbabilisticClassifier
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap
+from discreet.estimators.found_ranges import RANGES, RangeFindingEstimator
 from discreet.estimators.probability_curve import ProbabilityCurve
 from discreet.estimators.targets import LearningTarget
 from discreet.estimators.task import Asked, Standardising
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger
 from discreet.losses import Loss, MarginLogistic
-from discreet.mechanisms.summing.score_counts import ScoreCounts
+from discreet.mechanisms.signal_rules import SignalRules
+from discreet.mechanisms.summing.score_counts import CELLS, ScoreCounts
 from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Budget, Unit, unit_named
+
+USUAL_MARGIN = 2.0
+"""What the loss asks for where no rule settles it."""
 
 CALIBRATIONS = ("curve", "none")
 """How probabilities of two classes are made of scores."""
 
 
-class LinearClassifier(ProbabilisticClassifier):
+class LinearClassifier(RangeFindingEstimator, ProbabilisticClassifier):
     r"""A linear classifier with every choice made for accuracy under privacy.
 
     Columns are brought to [-1, 1] by their declared ranges and levels; a small part of the budget
     pays for their means and spreads, by which they are standardised; the rest pays for a logistic
-    loss that asks for a margin, whose slope is near its bound where noise keeps the margins. If
+    loss that asks for a margin, whose slope is near its bound where noise keeps the margins. How
+    large a margin, how strong a penalty and how long rows may be depends on how much noise there is
+    for as many rows and columns, which the noisy sums that were paid for tell (``settings_``). If
     ``delta`` is zero the noise is made for the l1 norm of rows, which is small where most columns
-    are categories.
+    are categories; margin and penalty are fixed then.
 
     Three or more classes are learnt at once, by the softmax loss that asks for the same margin: one
     record moves its gradient by no more than the root of two, whatever the number of classes, where
-    problems of one class each have to share the budget. So it is if ``delta > 0``, columns are
-    standardised and there are at most 512 coefficients; otherwise each class is told from the rest
-    by a problem of its own. ``mechanism="private_standardisation"`` asks for
-    that, ``mechanism="noisy_gradient"`` for softmax without a standardisation.
+    problems of one class each have to share the budget. So it is if ``delta > 0``, there is no
+    ``domain``, and classes times columns, the intercept one of them, are at most 100,000. Up to 512
+    coefficients columns are standardised and every direction has steps of its own, 300 of them;
+    more are learnt in 60 steps with momentum, standardised up to 512 columns, or 2047 if they are
+    declared, and as they are beyond, so that sparse rows stay sparse. Otherwise each class is told
+    from the rest by a problem of its own, which ``mechanism="private_standardisation"`` asks for;
+    ``mechanism="noisy_gradient"`` asks for softmax without a standardisation.
 
     Probabilities of two classes are calibrated. A loss that asks for a margin puts classes right,
     not probabilities; so a small part of the budget pays for noisy counts of the training rows, by
@@ -65,10 +73,14 @@ class LinearClassifier(ProbabilisticClassifier):
         ``Category`` for data frames, a list for arrays. Short forms are ``(18, 100)`` and
         ``["a", "b"]``. None for rows of numbers.
     margin
-        What the loss asks for; zero is logistic regression.
+        What the loss asks for; zero is logistic regression. None for the rule: if ``delta > 0`` and
+        columns are standardised, from 3, where noise dominates, down to 0, where it hardly matters;
+        otherwise 2. Where accuracy is all that counts and there are many rows to few columns,
+        ``margin=2`` may be better by a few tenths of a percent, at the cost of probabilities.
     C
         Inverse strength of the penalty in the standardised frame, where rows have norm at most
-        one. By default the weakest penalty that costs no privacy.
+        one. None for the rule: the weakest penalty that costs no privacy, up to twice that where
+        noise dominates.
     calibration
         ``"curve"`` spends 3 % of the budget (of mu squared, or of a pure epsilon) on counts of
         scores, where columns are standardised and enough rows are expected: ``n_hint`` times mu at
@@ -76,7 +88,8 @@ class LinearClassifier(ProbabilisticClassifier):
         ``"none"``, log-odds are the score over 1 + margin / 2, which costs nothing.
     n_hint
         Roughly how many rows there will be, declared and not counted. None for their number where
-        that is public, and ``max_rows`` otherwise.
+        that is public, and ``max_rows`` otherwise. If they are few (at most 3000 over epsilon),
+        means and spreads have twice the share of the budget.
     fit_intercept
         Whether there is an intercept; without one columns cannot be standardised.
     domain
@@ -109,9 +122,19 @@ class LinearClassifier(ProbabilisticClassifier):
     probability_curve_
         Two rows, scores and log-odds of the second of two classes; lines between them, and the
         outer ones go on. None where probabilities are those of the loss.
+    margin_
+        The margin that the loss asked for.
+    settings_
+        What the noisy sums settled, and prints as a sentence: a noisy number of rows, the noise,
+        the length of rows, the margin and the ridge
+        (:class:`~discreet.mechanisms.signal_rules.Settings`). None where nothing waited for them:
+        ``delta`` is zero, columns are not standardised, or classes are learnt by softmax.
+    ranges_
+        The ranges that the fit found, low and high, for each column that was declared with
+        ``public_bounds``, in their order; None if there was none. Predictions clip to them.
     release_, privacy_
-        The release and its guarantee. If scores were counted, its value is the coefficients
-        followed by the counts.
+        The release and its guarantee. The value is the coefficients, followed by the counts if
+        scores were counted, and by the numbers of ``settings_`` if there are such.
 
     Examples
     --------
@@ -129,6 +152,8 @@ class LinearClassifier(ProbabilisticClassifier):
     ... ).fit(X, y)
     >>> bool(model.score(X, y) > 0.9), model.coef_.shape
     (True, (1, 3))
+    >>> print(model.settings_)
+    about ... rows and a noise of ...: margin ..., ridge 1.4, rows shortened to ...
 
     Three classes:
 
@@ -141,8 +166,9 @@ class LinearClassifier(ProbabilisticClassifier):
 
     must_declare: ClassVar[Declarations] = (("columns", "data_norm"),)
 
-    learns = ProbabilisticClassifier.learns | {"probability_curve_"}
+    learns = ProbabilisticClassifier.learns | RANGES | {"margin_", "probability_curve_"}
 
+    margin_: float | None
     probability_curve_: Array | None
 
     def __init__(
@@ -154,7 +180,7 @@ class LinearClassifier(ProbabilisticClassifier):
         ledger: AbstractLedger | None = None,
         *,
         columns: Declared | None = None,
-        margin: float = 2.0,
+        margin: float | None = None,
         C: float | None = None,
         calibration: str = "curve",
         n_hint: int | None = None,
@@ -191,8 +217,12 @@ class LinearClassifier(ProbabilisticClassifier):
         if self.n_hint is not None:
             _checks.whole(n_hint=self.n_hint, at_least=1)
 
-    def margin_loss(self) -> Loss:
-        return MarginLogistic(self.margin)
+    def margin_loss(self) -> MarginLogistic:
+        return MarginLogistic(USUAL_MARGIN if self.margin is None else self.margin)
+
+    def fitted_loss(self) -> Loss:
+        # A model that was stored before margins were settled has the one it was made with.
+        return self.margin_loss() if self.margin_ is None else MarginLogistic(self.margin_)
 
     def feature_map(self) -> FeatureMap:
         if self.columns is None:
@@ -209,22 +239,25 @@ class LinearClassifier(ProbabilisticClassifier):
             learns_at_once=True,
             counts_scores=self.calibration == "curve",
             n_hint=self.n_hint,
+            rules=SignalRules(settles_margin=self.margin is None, settles_ridge=self.C is None),
         )
 
     def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
         super()._keep(asked, target)
-        curve = self._make_curve(asked) if self.classes_.size == 2 else None
+        settings, stated = self.settings_, self.margin_loss()
+        self.margin_ = stated.margin if settings is None else settings.margin
+        curve = self._make_curve(asked, self.margin_) if self.classes_.size == 2 else None
         self.probability_curve_ = None if curve is None else curve.points
 
-    def _make_curve(self, asked: Asked) -> ProbabilityCurve:
+    def _make_curve(self, asked: Asked, margin: float) -> ProbabilityCurve:
         """Return the curve of the counts that were released, or the usual line without any."""
         bounds = asked.question.bounds
-        counted = np.asarray(self.release_.value)[bounds.width :]
-        if counted.size == 0:
-            return ProbabilityCurve.usual(self.margin)
+        counted = self.released_model()[bounds.width : bounds.width + CELLS]
+        if counted.size < CELLS:
+            return ProbabilityCurve.usual(margin)
         budget, unit = Budget(self.epsilon, self.delta), unit_named(self.unit)
         planned = ScoreCounts.within_budget(budget, unit, bounds.max_rows)
-        return ProbabilityCurve.of_counts(counted, planned.variance, self.margin)
+        return ProbabilityCurve.of_counts(counted, planned.variance, margin)
 
     def probability_curve(self) -> ProbabilityCurve | None:
         points = self.probability_curve_

@@ -7,6 +7,7 @@ from typing import ClassVar
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap
+from discreet.estimators.found_ranges import RANGES, RangeFindingEstimator
 from discreet.estimators.linear import INTERCEPT_SHARE
 from discreet.estimators.regressor import LinearRegressorBase
 from discreet.geometry import ConvexSet
@@ -19,14 +20,16 @@ NUMERIC_SHARE = 0.8
 """How much of the largest l1 norm of numbers is kept."""
 
 
-class LinearRegressor(LinearRegressorBase):
+class LinearRegressor(RangeFindingEstimator, LinearRegressorBase):
     r"""A linear regression with every choice made for accuracy under privacy.
 
     Columns are brought to [-1, 1] by their declared ranges and levels; rows of an unusually large
     l1 norm are shortened, in ``fit`` and in ``predict`` alike. The loss is a smooth Huber loss
     whose slope is bounded by a quarter of half the range of targets, the noise goes on its
     objective, and its law, for the l1 or the Euclidean norm of rows, is the one that disturbs
-    least.
+    least. Columns are not standardised, and nothing is settled by noisy sums as in
+    :class:`LinearClassifier`: rules of that kind were tried, and what they gained on some tables
+    they lost on others (docs/defaults.md).
 
     Parameters
     ----------
@@ -77,6 +80,9 @@ class LinearRegressor(LinearRegressorBase):
         category, in the order of the declaration.
     n_features_in_, feature_names_in_
         As in scikit-learn.
+    ranges_
+        The ranges that the fit found, low and high, for each column that was declared with
+        ``public_bounds``, in their order; None if there was none. Predictions clip to them.
     release_, privacy_
         The release and its guarantee.
 
@@ -95,6 +101,8 @@ class LinearRegressor(LinearRegressorBase):
     >>> bool(model.score(X, y) > 0.9), model.coef_.shape
     (True, (3,))
     """
+
+    learns = LinearRegressorBase.learns | RANGES
 
     must_declare: ClassVar[Declarations] = (("columns", "data_norm"), ("target_range",))
 

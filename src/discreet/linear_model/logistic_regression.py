@@ -11,6 +11,7 @@ from discreet.estimators.task import Standardising
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger
 from discreet.losses import Logistic, Loss
+from discreet.mechanisms.signal_rules import SignalRules
 from discreet.privacy import Unit
 
 
@@ -19,9 +20,20 @@ class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
 
     It minimises the logistic loss summed over rows plus :math:`\|w\|^2/(2C)`, the intercept's
     coefficient included, with a random linear term (objective perturbation), and releases the
-    coefficients once. With ``epsilon=math.inf`` it is ordinary penalised logistic regression. If
-    ``C`` is left to the rule, a small part of the budget pays for the means and spreads of columns,
-    and the penalty is one on standardised coefficients.
+    coefficients once. With ``epsilon=math.inf`` it is ordinary logistic regression, penalised if
+    ``C`` is given.
+
+    It is the textbook's model, where :class:`LinearClassifier` is the one with every choice made
+    for accuracy. The loss asks for no margin, probabilities are those of the loss and are not
+    calibrated, and rows are numbers within ``data_norm``: there are no declared columns. Whether
+    columns are standardised depends on ``C``. If it is given, they are not: the penalty is
+    :math:`\|w\|^2/(2C)` on the coefficients of the rows as they are, and a ``C`` too large for the
+    budget is refused. If it is left out and ``delta`` is positive, a small part of the budget, 6 %
+    of mu squared or 3 % with ``intervals``, pays for the means and spreads of columns; the penalty
+    is one on standardised coefficients, and rows are shortened to a typical length in that frame,
+    or a longer one where noise hardly matters (``settings_``): :class:`LinearClassifier` with
+    ``margin=0``, without calibration. If it is left out and ``delta`` is zero, or there is no
+    intercept, columns are not standardised, and the penalty is the weakest that costs no privacy.
 
     Parameters
     ----------
@@ -36,7 +48,7 @@ class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
         Where the fit is paid for; None keeps no books, which ``privacy_`` says.
     C
         Inverse strength of the penalty, as in scikit-learn. By default the weakest penalty that
-        costs no privacy.
+        costs no privacy, up to twice that where noise dominates.
     fit_intercept
         Whether there is a constant column; it is inside the row norm and penalised.
     domain
@@ -69,8 +81,12 @@ class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
         As in scikit-learn.
     multiclass_
         How three or more classes were learnt: ``"one_vs_rest"`` or ``"softmax"``. None for two.
+    settings_
+        What noisy sums of columns settled: length of rows and ridge, as in
+        :class:`LinearClassifier`; None where nothing waited for them.
     release_, privacy_
-        The release and its guarantee.
+        The release and its guarantee. The value is the coefficients, followed by the numbers of
+        ``settings_`` if there are such; with ``intervals`` all that those need.
 
     Examples
     --------
@@ -136,4 +152,7 @@ class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
 
     def _standardising(self) -> Standardising:
         """Standardise if the penalty is left to us: its strength means another thing then."""
-        return Standardising(self.C is None and self.delta > 0 and math.isfinite(self.epsilon))
+        return Standardising(
+            self.C is None and self.delta > 0 and not (self.intervals and math.isinf(self.epsilon)),
+            rules=SignalRules(settles_margin=False, settles_ridge=self.C is None),
+        )

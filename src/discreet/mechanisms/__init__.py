@@ -1,8 +1,8 @@
 """The mechanisms: each a page of code (``x.py``) beside a page of proof (``x.md``).
 
 ``base`` has the interfaces, ``share`` what one of several releases may spend, ``registry`` the one
-list of all of them. What they are made of lies in three sub-rooms: ``minimising``, ``sampling`` and
-``summing``.
+list of all of them. What they are made of lies in four sub-rooms: ``minimising``, ``sampling``,
+``summing`` and ``streaming``.
 """
 
 from __future__ import annotations
@@ -12,13 +12,21 @@ from typing import TYPE_CHECKING
 from discreet._lazy import lazy_names
 
 if TYPE_CHECKING:
+    from discreet.mechanisms.accelerated_gradient import AcceleratedGradient as AcceleratedGradient
     from discreet.mechanisms.adaptive_ridge import AdaptiveRidge as AdaptiveRidge
     from discreet.mechanisms.base import Learner as Learner
     from discreet.mechanisms.base import Mechanism as Mechanism
     from discreet.mechanisms.base import Plan as Plan
     from discreet.mechanisms.base import Verdict as Verdict
+    from discreet.mechanisms.experts import Experts as Experts
     from discreet.mechanisms.exponential_sampling import ExponentialSampling as ExponentialSampling
+    from discreet.mechanisms.follow_the_leader import FollowTheLeader as FollowTheLeader
     from discreet.mechanisms.gaussian_sum import GaussianSum as GaussianSum
+    from discreet.mechanisms.gradient_ascent import GradientAscent as GradientAscent
+    from discreet.mechanisms.implicit_gradient import ImplicitGradient as ImplicitGradient
+    from discreet.mechanisms.interactive import InteractiveMechanism as InteractiveMechanism
+    from discreet.mechanisms.interactive import InteractivePlan as InteractivePlan
+    from discreet.mechanisms.interactive import Session as Session
     from discreet.mechanisms.laplace_sum import LaplaceSum as LaplaceSum
     from discreet.mechanisms.localization import Localization as Localization
     from discreet.mechanisms.noisy_gradient import NoisyGradient as NoisyGradient
@@ -27,8 +35,12 @@ if TYPE_CHECKING:
         ObjectivePerturbation as ObjectivePerturbation,
     )
     from discreet.mechanisms.one_vs_rest import EachAgainstTheRest as EachAgainstTheRest
+    from discreet.mechanisms.online_quadratic import OnlineQuadratic as OnlineQuadratic
+    from discreet.mechanisms.online_to_batch import OnlineToBatch as OnlineToBatch
     from discreet.mechanisms.output_perturbation import OutputPerturbation as OutputPerturbation
     from discreet.mechanisms.private_count import PrivateCount as PrivateCount
+    from discreet.mechanisms.private_ocp import PrivateOCP as PrivateOCP
+    from discreet.mechanisms.private_ranges import PrivateRanges as PrivateRanges
     from discreet.mechanisms.private_standardisation import (
         PrivateStandardisation as PrivateStandardisation,
     )
@@ -45,10 +57,17 @@ if TYPE_CHECKING:
 _HOMES = {
     "LEARNERS": "registry",
     "REGISTRY": "registry",
+    "AcceleratedGradient": "accelerated_gradient",
     "AdaptiveRidge": "adaptive_ridge",
     "EachAgainstTheRest": "one_vs_rest",
+    "Experts": "experts",
     "ExponentialSampling": "exponential_sampling",
+    "FollowTheLeader": "follow_the_leader",
     "GaussianSum": "gaussian_sum",
+    "GradientAscent": "gradient_ascent",
+    "ImplicitGradient": "implicit_gradient",
+    "InteractiveMechanism": "interactive",
+    "InteractivePlan": "interactive",
     "LaplaceSum": "laplace_sum",
     "Learner": "base",
     "Localization": "localization",
@@ -56,11 +75,16 @@ _HOMES = {
     "NoisyGradient": "noisy_gradient",
     "NoisyHistogram": "noisy_histogram",
     "ObjectivePerturbation": "objective_perturbation",
+    "OnlineQuadratic": "online_quadratic",
+    "OnlineToBatch": "online_to_batch",
     "OutputPerturbation": "output_perturbation",
     "Plan": "base",
     "PrivateCount": "private_count",
+    "PrivateRanges": "private_ranges",
+    "PrivateOCP": "private_ocp",
     "PrivateStandardisation": "private_standardisation",
     "SandwichMoments": "sandwich_moments",
+    "Session": "interactive",
     "SimplexSampling": "simplex_sampling",
     "SufficientStatistics": "sufficient_statistics",
     "VectorPerturbation": "vector_perturbation",

@@ -15,7 +15,8 @@ import numpy as np
 from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.data import Block, OpenRows
-from discreet.errors import NotAccepted, PrivacyError
+from discreet.errors import CalibrationError, NotAccepted, PrivacyError
+from discreet.losses import Loss
 from discreet.noise import Grid, Noise
 from discreet.privacy import Budget, Guarantee, Profile, Unit
 from discreet.questions import Problem, Question
@@ -62,6 +63,12 @@ CONSTRAINT_AS_RADIUS = Verdict(
 )
 
 
+FIXED_OBJECTIVE = (
+    "this mechanism's objective is fixed when it is planned; use "
+    "ObjectivePerturbation(settles_later=True)."
+)
+
+
 class Plan(ABC):
     """Everything decided before a row is read, and what is promised about the outcome.
 
@@ -105,6 +112,25 @@ class Plan(ABC):
         """
         return framing.frame.fold(np.asarray(self.run(framing.apply(rows), noise)))
 
+    @property
+    def objective_noise(self) -> float:
+        """The standard deviation of the noise in a coordinate of an objective's slope."""
+        raise CalibrationError(FIXED_OBJECTIVE)
+
+    def settle(self, loss: Loss, ridge: float) -> Plan:
+        """Return the same plan for an objective that was settled by what is released already.
+
+        Noise, mask and guarantee stay: they were planned for every objective that may come.
+
+        Parameters
+        ----------
+        loss
+            What is summed over rows, with the constants of the loss that was planned for.
+        ridge
+            At least the one that was planned for.
+        """
+        raise CalibrationError(FIXED_OBJECTIVE)
+
     def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Any:
         """Run several times over, for studies of a mechanism; work may be shared.
 
@@ -136,6 +162,9 @@ class Mechanism(ABC):
     >>> cost(GaussianSum(), Budget(1.0, 1e-6)), cost(LaplaceSum(), Budget(0.5))
     (1.0, 0.5)
     """
+
+    units: ClassVar[tuple[str, ...]] = ("add_remove", "replace")
+    """Names of the units that the proof covers; of these, ``accepts`` may refuse some."""
 
     @property
     @abstractmethod
@@ -196,6 +225,11 @@ class Mechanism(ABC):
         _checks.instance(Question, question=question)
         _checks.instance(Budget, budget=budget)
         _checks.instance(Unit, unit=unit)
+        if unit.name not in self.units:
+            known = " or ".join(map(repr, self.units))
+            raise NotAccepted(
+                f"the proof of {self.name} does not cover the unit {unit.name!r}; use {known}."
+            )
         verdict = self.accepts(question, unit)
         if not verdict:
             raise NotAccepted(verdict.reason)

@@ -15,6 +15,7 @@ from discreet.geometry import Box
 from discreet.mechanisms.base import YES, Learner, Plan, Verdict, public_facts
 from discreet.mechanisms.sampling.choice import column_of, nearest_step, plan_choice
 from discreet.mechanisms.sampling.column_locations import plan_locations
+from discreet.mechanisms.sampling.ranks import Runs, level_of, rank_range
 from discreet.mechanisms.sampling.sampled_model import (
     accepts_model,
     plan_model,
@@ -34,54 +35,8 @@ from discreet.questions import BestThreshold, ColumnQuantiles, LeastLoss, Questi
 from discreet.questions.locations import ColumnLocations
 from discreet.questions.problem import Problem
 
-FINEST = 2**32
-"""A quantile is taken as a fraction with no larger denominator: 0.05 as one in twenty."""
-
 MOST_ROWS = 2**29
 """With more rows than this a score may not fit 64 bits."""
-
-
-@dataclass(frozen=True, eq=False)
-class Runs:
-    """Grid points in runs of equal score, from left to right.
-
-    With l records below a point, g above it and n in all, its score is the number of ranks
-    by which q n lies outside of [l, n - g], times the denominator of q.
-    """
-
-    starts: Integers
-    counts: Integers
-    scores: Integers
-
-    @classmethod
-    def of(cls, places: Integers, steps: int, level: Fraction) -> Runs:
-        """Cut the grid points 0, ..., ``steps`` where a record lies."""
-        taken, tally = np.unique(places, return_counts=True)
-        upto = np.cumsum(tally)
-        before = np.concatenate([[0], upto])
-        # A gap, a record's own place, the next gap, ..., the last gap.
-        starts, counts, below, here = (np.zeros(2 * taken.size + 1, np.int64) for _ in range(4))
-        starts[0::2], starts[1::2] = np.concatenate([[0], taken + 1]), taken
-        counts[0::2] = np.concatenate([taken, [steps + 1]]) - starts[0::2]
-        counts[1::2] = 1
-        below[0::2], below[1::2] = before, before[:-1]
-        here[1::2] = tally
-        too_high = level.denominator * below - level.numerator * places.size
-        too_low = -(too_high + level.denominator * here)
-        scores = np.maximum(np.maximum(too_high, too_low), 0)
-        filled = counts > 0
-        return cls(starts[filled], counts[filled], scores[filled])
-
-    def draw(self, rate: Fraction, noise: Noise, draws: int) -> Integers:
-        """Draw grid points with chance proportional to exp(-score * rate)."""
-        run, member = noise.candidates(self.counts, self.scores, rate, draws)
-        return self.starts[run] + member
-
-    def best(self) -> float:
-        """Return the middle of the points with the least score; they lie side by side."""
-        least = np.flatnonzero(self.scores == self.scores.min())
-        last = self.starts[least[-1]] + self.counts[least[-1]] - 1
-        return float((self.starts[least[0]] + last) / 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,14 +170,3 @@ class ExponentialSampling(Learner):
             profile, unit, public_facts(question.bounds, unit), budget.delta or 1e-9
         )
         return ExponentialSamplingPlan(question, rate, guarantee, reason)
-
-
-def level_of(q: float) -> Fraction:
-    """Return the quantile as a fraction strictly between zero and one."""
-    least = Fraction(1, FINEST)
-    return min(max(Fraction(q).limit_denominator(FINEST), least), 1 - least)
-
-
-def rank_range(level: Fraction, unit: Unit) -> Fraction:
-    """Bound how many ranks more the score may change at one grid point than at another."""
-    return Fraction(2) if unit.count_is_public else 2 * max(level, 1 - level)

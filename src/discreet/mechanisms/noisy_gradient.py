@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,7 +79,16 @@ class NoisyGradientPlan(Plan):
         prepared = self.sums.prepare(rows)
         return np.array([self._walk(prepared, noise) for _ in range(draws)])
 
-    def _walk(self, prepared: OpenRows, noise: Noise) -> Vector:
+    def noisy_gradients(self, prepared: OpenRows, noise: Noise) -> Callable[[Vector], Vector]:
+        """Return a function that releases the gradient at a point, for as many steps as planned.
+
+        Parameters
+        ----------
+        prepared
+            Rows as the sums want them: private.
+        noise
+            The source of randomness.
+        """
         noises = self._noises(noise)
         batches = self.batches.draw(prepared, noise, self.steps)
         # What is divided by is the rate, never the size of a batch, which may be private.
@@ -88,11 +97,14 @@ class NoisyGradientPlan(Plan):
         def gradient(point: Vector) -> Vector:
             return scale * self.noisy_sum(next(batches), point, next(noises))
 
+        return gradient
+
+    def _walk(self, prepared: OpenRows, noise: Noise) -> Vector:
         problem = self.problem
         penalty = problem.penalty
         origin = np.zeros(self.problem.width)
         found = descend(
-            gradient,
+            self.noisy_gradients(prepared, noise),
             origin if penalty is None else penalty.nearest(origin),
             steps=self.steps,
             rule=self.rule,

@@ -13,8 +13,15 @@ import numpy as np
 from discreet import _checks
 from discreet._types import Vector
 from discreet.data import OpenRows
-from discreet.errors import CalibrationError
-from discreet.mechanisms.base import Learner, Plan, Verdict, accepts_curvatures
+from discreet.errors import CalibrationError, InputError
+from discreet.losses import Logistic, Loss, MarginLogistic
+from discreet.mechanisms.base import (
+    FIXED_OBJECTIVE,
+    Learner,
+    Plan,
+    Verdict,
+    accepts_curvatures,
+)
 from discreet.mechanisms.minimising.linear_term import (
     GaussianTerm,
     LaplaceTerm,
@@ -51,6 +58,22 @@ PURE_MASK_SHARE = 0.008
 """The mask's share of a pure epsilon; where rows are many, the mask is most of the noise."""
 
 
+MOST_RIDGES = 2.0
+"""A ridge that is settled later is at most this many times the one that was planned."""
+
+
+@dataclass(frozen=True)
+class SettledObjective:
+    """A loss and a ridge."""
+
+    loss: Loss
+    ridge: float
+
+    @classmethod
+    def of(cls, problem: Problem) -> SettledObjective:
+        return cls(problem.loss, problem.ridge)
+
+
 @dataclass(frozen=True, eq=False)
 class ObjectivePerturbationPlan(Plan):
     """The linear term, how exactly to solve, and the mask."""
@@ -60,6 +83,17 @@ class ObjectivePerturbationPlan(Plan):
     mask: Mask
     guarantee: Guarantee
     reason: str
+    settled: SettledObjective | None = None  # None for the objective that was planned for
+
+    @property
+    def objective_noise(self) -> float:
+        return self.term.scale
+
+    def settle(self, loss: Loss, ridge: float) -> ObjectivePerturbationPlan:
+        if isinstance(self.minimiser, PenalisedMinimiser):
+            raise CalibrationError(FIXED_OBJECTIVE)
+        self.minimiser.check_settled(loss, ridge)
+        return replace(self, settled=SettledObjective(loss, ridge))
 
     @property
     def scale(self) -> float:
@@ -78,19 +112,26 @@ class ObjectivePerturbationPlan(Plan):
         return self.mask.tolerances(self.minimiser.radius)
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
-        return self.run_with(rows, noise, self.minimiser.problem.ridge)
+        if self.settled is None:
+            return self.run_with(rows, noise, self.minimiser.problem.ridge)
+        return self._run(rows, noise, self.settled)
 
     def run_with(self, rows: OpenRows, noise: Noise, ridge: float) -> Vector:
         """Run with less ridge than planned, because the rows are known to make up for it."""
+        return self._run(rows, noise, SettledObjective(self.minimiser.problem.loss, ridge))
+
+    def _run(self, rows: OpenRows, noise: Noise, objective: SettledObjective) -> Vector:
         width = self.minimiser.problem.bounds.width
-        point = self.minimiser.solve(rows, self.term.draw(width, noise), ridge=ridge)
+        linear = self.term.draw(width, noise)
+        point = self.minimiser.solve(rows, linear, loss=objective.loss, ridge=objective.ridge)
         released = self.mask.hide(point, noise)
         return self.minimiser.finish(released)
 
     def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Any:
         minimiser, width = self.minimiser, self.minimiser.problem.bounds.width
         is_weighted = minimiser.problem.bounds.max_weight is not None
-        if isinstance(minimiser, PenalisedMinimiser) or width > WIDEST or is_weighted:
+        is_other = is_weighted or self.settled is not None
+        if isinstance(minimiser, PenalisedMinimiser) or width > WIDEST or is_other:
             return super().run_many(rows, noise, draws)
         points = solve_many(minimiser, rows, self.term.draw_many(width, draws, noise))
         hidden = self.mask.hide(points.ravel(), noise).reshape(points.shape)
@@ -99,14 +140,26 @@ class ObjectivePerturbationPlan(Plan):
 
 @dataclass(frozen=True, eq=False)
 class ExactMinimiser(Plan):
-    """The minimiser itself, without noise: what an infinite budget buys."""
+    """The minimiser itself, without noise: what an infinite budget buys.
+
+    Nothing is promised, so nothing has to be certified: what is found is released.
+    """
 
     minimiser: Minimiser | PenalisedMinimiser
     guarantee: Guarantee
     reason: str = "an infinite budget buys the minimiser itself"
+    settled: SettledObjective | None = None
+
+    @property
+    def objective_noise(self) -> float:
+        return 0.0
+
+    def settle(self, loss: Loss, ridge: float) -> ExactMinimiser:
+        return replace(self, settled=SettledObjective(loss, ridge))
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
-        return self.minimiser.solve(rows, np.zeros(self.minimiser.problem.bounds.width))
+        objective = self.settled or SettledObjective.of(self.minimiser.problem)
+        return self.minimiser.solve_without_noise(rows, objective.loss, objective.ridge)
 
 
 @dataclass(frozen=True)
@@ -118,6 +171,10 @@ class ObjectivePerturbation(Learner):
     law
         Of the linear term: ``"gaussian"``, which needs delta > 0; ``"laplace"`` in each coordinate
         or ``"radial"``, both of pure epsilon; None for the one with the smallest noise.
+    settles_later
+        Whether loss and ridge are settled when it runs, by what is released already: a margin
+        logistic loss of any margin, and a ridge up to twice that of the problem. Noise and
+        guarantee are for all of them.
 
     Examples
     --------
@@ -133,10 +190,13 @@ class ObjectivePerturbation(Learner):
     """
 
     law: str | None = None
+    settles_later: bool = False
 
     def __post_init__(self) -> None:
         if self.law is not None:
             _checks.one_of(LAWS, law=self.law)
+        if self.settles_later and self.law not in (None, "gaussian"):
+            raise InputError("an objective is settled later beside Gaussian noise alone.")
 
     @property
     def name(self) -> str:
@@ -151,6 +211,14 @@ class ObjectivePerturbation(Learner):
                 f"{question.loss!r} is not smooth, and the proof needs its curvature; use a "
                 "smoothed loss.",
             )
+        if self.settles_later and not (
+            question.penalty is None and isinstance(question.loss, MarginLogistic | Logistic)
+        ):
+            return Verdict(
+                False,
+                "an objective is settled later if its loss is Logistic or MarginLogistic, without "
+                "a penalty but the ridge; use settles_later=False for others.",
+            )
         return accepts_curvatures(question)
 
     def _plan_beside(
@@ -159,7 +227,8 @@ class ObjectivePerturbation(Learner):
         if not budget.is_private:
             minimiser = _minimiser(problem, GaussianTerm(0.0))
             return ExactMinimiser(minimiser, Guarantee(NoPrivacy(), unit))
-        return Share(problem, budget, unit, beside, times).smallest(self.law, _size, _PLANS)
+        plans = _SETTLED_LATER if self.settles_later else _PLANS
+        return Share(problem, budget, unit, beside, times).smallest(self.law, _size, plans)
 
 
 def _size(share: Share[Problem], law: str) -> float:
@@ -207,9 +276,9 @@ def _gaussian_profile(share: Share[Problem], scale: float) -> Profile:
     return share.together(compose([ideal, Gaussian(MASK_SHARE * mu)]), distance)
 
 
-def _gaussian_plan(share: Share[Problem], reason: str) -> Plan:
+def _gaussian_plan(share: Share[Problem], reason: str, *, settles_later: bool = False) -> Plan:
     term = _gaussian_term(share)
-    minimiser = _minimiser(share.problem, term)
+    minimiser = _minimiser(share.problem, term, settles_later=settles_later)
     mask = gaussian_mask(
         mu=MASK_SHARE * share.problem.row_lipschitz / term.scale,
         error=minimiser.radius,
@@ -252,6 +321,7 @@ _TERMS: dict[str, Callable[[Share[Problem]], LinearTerm]] = {
     "radial": _radial_term,
 }
 _PLANS = {"gaussian": _gaussian_plan, "laplace": _laplace_plan, "radial": _radial_plan}
+_SETTLED_LATER = {"gaussian": partial(_gaussian_plan, settles_later=True)}
 
 
 def _check_ridge(problem: Problem, budget: Budget) -> None:
@@ -266,11 +336,18 @@ def _check_ridge(problem: Problem, budget: Budget) -> None:
     )
 
 
-def _minimiser(problem: Problem, term: LinearTerm) -> Minimiser | PenalisedMinimiser:
+def _minimiser(
+    problem: Problem, term: LinearTerm, *, settles_later: bool = False
+) -> Minimiser | PenalisedMinimiser:
     """Fix how far coefficients may go, and the certificate, from public numbers."""
     width = problem.bounds.width
     linear_bound = term.bound(width)
     far = 2 * (linear_bound / problem.ridge + far_margin(problem) / problem.row_norm)
+    if settles_later:
+        # Within so large a radius slopes reach one and curvatures a quarter, whatever the margin.
+        most = MOST_RIDGES * problem.ridge
+        bounded = replace(problem, radius=far)
+        return Minimiser(bounded, linear_bound, term.error(width), most_ridge=most)
     largest = (problem.bounds.max_rows * problem.row_lipschitz + linear_bound) / problem.ridge
     bounded = replace(problem, radius=min(far, 4 * largest))
     return minimiser_of(bounded, linear_bound, term.error(width))

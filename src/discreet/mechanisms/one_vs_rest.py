@@ -6,13 +6,14 @@ One-vs-rest: as many two-class problems as classes, composed.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
 
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
+from discreet.losses import Loss
 from discreet.mechanisms.base import Learner, Plan, Verdict
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
 from discreet.noise import Noise
@@ -34,6 +35,13 @@ class OneVsRestPlan(Plan):
     @property
     def tolerances(self) -> tuple[Tolerance, ...]:
         return self.one.tolerances
+
+    @property
+    def objective_noise(self) -> float:
+        return self.one.objective_noise
+
+    def settle(self, loss: Loss, ridge: float) -> OneVsRestPlan:
+        return replace(self, one=self.one.settle(loss, ridge))
 
     def run(self, rows: OpenRows, noise: Noise) -> Array:
         return np.array([self.one.run(each, noise) for each in self._against_rest(rows)])

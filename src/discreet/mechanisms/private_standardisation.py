@@ -1,7 +1,8 @@
 """Standardise columns privately, then learn in that frame; ``private_standardisation.md``.
 
-Two stages that compose: noisy means and variances for preprocessing, then another mechanism. If
-asked to, a third: counts of the rows' scores, for the calibration of probabilities.
+Two stages that compose: noisy means and variances for preprocessing, then another mechanism, whose
+objective they may settle. If asked to, a third: counts of the rows' scores, for the calibration of
+probabilities.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from discreet import _checks
 from discreet._types import Array
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError, InputError
 from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
 from discreet.mechanisms.base import Learner, Plan, Verdict, grid_tolerances
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
+from discreet.mechanisms.one_vs_rest import EachAgainstTheRest
+from discreet.mechanisms.signal_rules import Settings, SignalRules
 from discreet.mechanisms.sufficient_statistics import SufficientStatistics
 from discreet.mechanisms.summing.column_sums import ColumnSums, ColumnTotals, NoisySums
 from discreet.mechanisms.summing.score_counts import COUNTED_SHARE, ScoreCounts
@@ -31,13 +35,13 @@ from discreet.questions.several_classes import OneVsRest
 from discreet.record import Tolerance
 
 GAUSSIAN_SHARE = 0.03
-"""The share of mu squared that goes into the standardisation."""
+"""The share of mu squared that goes into the standardisation, unless another is asked for."""
 
 PURE_SHARE = 0.1
 """The share of a pure epsilon that goes into the standardisation."""
 
 CENTRED_WIDTH = 512
-"""Wider rows are not centred: sparse ones would fill up."""
+"""Wider rows are not centred, unless that is asked for: sparse ones would fill up."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +49,7 @@ class PrivateStandardisationPlan(Plan):
     """Noisy sums first, then the second mechanism on rows in the frame that they give.
 
     What is released is the coefficients; followed by counts of the rows' scores, if those are asked
-    for.
+    for, and by what the noisy sums settled, if they settle anything.
     """
 
     moments: ColumnSums
@@ -56,6 +60,8 @@ class PrivateStandardisationPlan(Plan):
     guarantee: Guarantee
     reason: str
     counts: ScoreCounts | None = None  # None if they are not asked for
+    rules: SignalRules | None = None  # None if the objective is the one that was planned
+    centred_width: int = CENTRED_WIDTH
 
     @property
     def tolerances(self) -> tuple[Tolerance, ...]:
@@ -71,17 +77,30 @@ class PrivateStandardisationPlan(Plan):
     def run(self, rows: OpenRows, noise: Noise) -> Array:
         frame = self._frame(rows, noise)  # public: made of noisy sums alone
         plan, bounds = self.replan.plan_within(frame.region, self.second)
+        settings = self._settle(frame)
+        if self.rules is not None and settings is not None:
+            frame = replace(frame, length=settings.length)
+            plan = plan.settle(self.rules.loss(settings, self.replan.problem.loss), settings.ridge)
         framing = Framing(frame, bounds, self.moments.bounds)
         value = np.asarray(plan.run_in_frame(rows, noise, framing))
-        if self.counts is None:
-            return value
-        return np.concatenate([value, self.counts.release(rows, value, noise)])
+        if self.counts is not None:
+            value = np.concatenate([value, self.counts.release(rows, value, noise)])
+        return value if settings is None else settings.append_to(value)
+
+    def _settle(self, frame: StandardFrame) -> Settings | None:
+        """Return what the rules make of the frame and of public numbers."""
+        if self.rules is None:
+            return None
+        problem = self.replan.problem
+        return self.rules.settle(
+            frame, self.moments, problem.loss, problem.ridge, self.second.objective_noise
+        )
 
     def _frame(self, rows: OpenRows, noise: Noise) -> StandardFrame:
         sums = self._sums(rows, noise)
         if self.is_pure:
             return StandardFrame.of_laplace(sums, self.moments)
-        centred = self.moments.bounds.width <= CENTRED_WIDTH
+        centred = self.moments.bounds.width <= self.centred_width
         return StandardFrame.of_gaussian(sums, self.moments, centred=centred)
 
     def _sums(self, rows: OpenRows, noise: Noise) -> ColumnTotals:
@@ -99,6 +118,11 @@ class _Replan:
     budget: Budget
     unit: Unit
     beside: Profile | None
+
+    @property
+    def problem(self) -> Problem:
+        """The problem, or that of one class against the rest."""
+        return self.question if isinstance(self.question, Problem) else self.question.problem
 
     def bounds(self, region: ConvexSet) -> Bounds:
         stated = self.question.bounds
@@ -141,6 +165,17 @@ class PrivateStandardisation(Learner):
         Whether rows are counted too, by class and by the score that the released coefficients give
         them; for two classes. The noisy counts are released after the coefficients
         (``summing/score_counts.py``), and make probabilities of scores.
+    share
+        The share of mu squared that goes into means and spreads, if delta is not zero; a tenth of
+        a pure epsilon does.
+    rules
+        What of the objective is settled by the noisy sums; ``second`` then is
+        ``ObjectivePerturbation(settles_later=True)``, for two classes or for each against the rest,
+        and delta is not zero. What was settled is released after all else
+        (``signal_rules.py``). None for the objective that the problem states.
+    centred_width
+        Up to how many columns, the intercept one of them, are centred; those of wider rows are
+        scaled alone, so that sparse rows stay sparse. For a budget with ``delta > 0``.
 
     Examples
     --------
@@ -158,6 +193,14 @@ class PrivateStandardisation(Learner):
     entry_bound: float | None = None
     indicators: tuple[bool, ...] | None = None
     counts_scores: bool = False
+    share: float = GAUSSIAN_SHARE
+    rules: SignalRules | None = None
+    centred_width: int = CENTRED_WIDTH
+
+    def __post_init__(self) -> None:
+        _checks.positive(share=self.share)
+        _checks.fraction(share=self.share)
+        _checks.whole(centred_width=self.centred_width, at_least=1)
 
     @property
     def name(self) -> str:
@@ -171,6 +214,10 @@ class PrivateStandardisation(Learner):
                 False, "private_standardisation centres columns, so it needs an intercept."
             )
         problem = question if isinstance(question, Problem) else question.problem
+        if self.rules is not None and not _settles_later(self.second):
+            return Verdict(
+                False, "rules settle the objective of ObjectivePerturbation(settles_later=True)."
+            )
         if problem.penalty is not None:
             return Verdict(
                 False,
@@ -201,19 +248,22 @@ class PrivateStandardisation(Learner):
         beside: Profile | None,
         times: int,
     ) -> Plan:
-        if beside is not None or times > 1:
-            raise CalibrationError("private_standardisation is the first stage, and runs once.")
+        if times > 1:
+            raise CalibrationError("private_standardisation is a first stage, and runs once.")
         if self.indicators is not None and len(self.indicators) != question.bounds.n_features:
             raise InputError(
                 f"indicators must say of {question.bounds.n_features} columns whether they are "
                 f"zero or one; got {len(self.indicators)}."
             )
         is_pure = budget.delta == 0
+        if is_pure and self.rules is not None:
+            raise CalibrationError("rules are for Gaussian sums, which need delta > 0.")
         moments = self._moments(question.bounds, is_pure=is_pure)
-        sums, counts = _plan_sums(moments, budget, unit), None
+        sums, counts = self._plan_sums(moments, budget, unit), None
         if self.counts_scores:
             counts = ScoreCounts.within_budget(budget, unit, question.bounds.max_rows)
-        replan = _Replan(self.second, question, budget, unit, _compose_known(sums, counts))
+        known = _compose_known(beside, sums, counts)
+        replan = _Replan(self.second, question, budget, unit, known)
         region: ConvexSet = L2Ball(1.0)
         if is_pure:
             region = L1L2Ball(math.sqrt(question.bounds.width), 1.0)
@@ -224,8 +274,19 @@ class PrivateStandardisation(Learner):
         reason = f"columns standardised privately first; then {chosen}"
         if counts is not None:
             reason += f"; scores counted for {COUNTED_SHARE:.0%} of the budget"
+        if self.rules is not None:
+            reason += f"; {self.rules.sentence}"
         return PrivateStandardisationPlan(
-            moments, sums, is_pure, second, replan, second.guarantee, reason, counts
+            moments,
+            sums,
+            is_pure,
+            second,
+            replan,
+            second.guarantee,
+            reason,
+            counts,
+            self.rules,
+            centred_width=self.centred_width,
         )
 
     def with_second(self, second: Learner) -> PrivateStandardisation:
@@ -234,6 +295,11 @@ class PrivateStandardisation(Learner):
 
     def coefficients(self, value: Any) -> Array:
         return self.second.coefficients(value)
+
+    @property
+    def share_beside(self) -> float:
+        """The share of mu squared that sums and counts have of a budget whose delta is not zero."""
+        return self.share + (COUNTED_SHARE if self.counts_scores else 0.0)
 
     def budget_for_second(self, budget: Budget) -> Budget:
         """Return roughly what the other stages leave of a budget, for rules of thumb."""
@@ -253,23 +319,29 @@ class PrivateStandardisation(Learner):
         # The intercept's square is a constant.
         return ColumnSums(bounds, largest / unit, (*squared, False), unit)
 
+    def _plan_sums(self, moments: ColumnSums, budget: Budget, unit: Unit) -> NoisySums | None:
+        if not budget.is_private:
+            return None
+        if budget.delta == 0:
+            return NoisySums.laplace(moments, unit, PURE_SHARE * budget.epsilon)
+        mu = math.sqrt(self.share) / gaussian_multiplier(budget)
+        return NoisySums.gaussian(moments, unit, mu)
 
-def _plan_sums(moments: ColumnSums, budget: Budget, unit: Unit) -> NoisySums | None:
-    if not budget.is_private:
-        return None
-    if budget.delta == 0:
-        return NoisySums.laplace(moments, unit, PURE_SHARE * budget.epsilon)
-    mu = math.sqrt(GAUSSIAN_SHARE) / gaussian_multiplier(budget)
-    return NoisySums.gaussian(moments, unit, mu)
 
-
-def _compose_known(sums: NoisySums | None, counts: ScoreCounts | None) -> Profile | None:
+def _compose_known(
+    beside: Profile | None, sums: NoisySums | None, counts: ScoreCounts | None
+) -> Profile | None:
     """Return the profile of all that is released beside the second stage, None without noise."""
     if sums is None:
         return None
-    if counts is None or counts.profile is None:
-        return sums.profile
-    return compose([sums.profile, counts.profile])
+    parts = [beside, sums.profile, None if counts is None else counts.profile]
+    return compose([part for part in parts if part is not None])
+
+
+def _settles_later(mechanism: Learner) -> bool:
+    if isinstance(mechanism, EachAgainstTheRest):
+        return _settles_later(mechanism.one)
+    return isinstance(mechanism, ObjectivePerturbation) and mechanism.settles_later
 
 
 def _is_of_two(problem: Problem) -> bool:

@@ -6,18 +6,27 @@ Audits, privacy cards, the command line, estimators and the universal tests feed
 from __future__ import annotations
 
 from discreet import _checks
+from discreet.mechanisms.accelerated_gradient import AcceleratedGradient
 from discreet.mechanisms.adaptive_ridge import AdaptiveRidge
 from discreet.mechanisms.base import Mechanism
+from discreet.mechanisms.experts import Experts
 from discreet.mechanisms.exponential_sampling import ExponentialSampling
+from discreet.mechanisms.follow_the_leader import FollowTheLeader
 from discreet.mechanisms.gaussian_sum import GaussianSum
+from discreet.mechanisms.gradient_ascent import GradientAscent
+from discreet.mechanisms.implicit_gradient import ImplicitGradient
 from discreet.mechanisms.laplace_sum import LaplaceSum
 from discreet.mechanisms.localization import Localization
 from discreet.mechanisms.noisy_gradient import NoisyGradient
 from discreet.mechanisms.noisy_histogram import NoisyHistogram
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
 from discreet.mechanisms.one_vs_rest import EachAgainstTheRest
+from discreet.mechanisms.online_quadratic import OnlineQuadratic
+from discreet.mechanisms.online_to_batch import OnlineToBatch
 from discreet.mechanisms.output_perturbation import OutputPerturbation
 from discreet.mechanisms.private_count import PrivateCount
+from discreet.mechanisms.private_ocp import PrivateOCP
+from discreet.mechanisms.private_ranges import PrivateRanges
 from discreet.mechanisms.private_standardisation import PrivateStandardisation
 from discreet.mechanisms.sandwich_moments import SandwichMoments
 from discreet.mechanisms.simplex_sampling import SimplexSampling
@@ -33,14 +42,23 @@ REGISTRY: tuple[Mechanism, ...] = (
     ObjectivePerturbation(),
     EachAgainstTheRest(),
     PrivateStandardisation(),
+    PrivateRanges(),
     SandwichMoments(),
     AdaptiveRidge(),
     SufficientStatistics(),
     ExponentialSampling(),
     NoisyGradient(),
+    AcceleratedGradient(),
     SimplexSampling(),
     VectorPerturbation(),
     Localization(),
+    FollowTheLeader(),
+    OnlineQuadratic(),
+    PrivateOCP(),
+    ImplicitGradient(),
+    GradientAscent(),
+    OnlineToBatch(),
+    Experts(),
 )
 """Every mechanism; the universal checks run over all of them."""
 
@@ -71,7 +89,7 @@ def mechanism_named(name: str) -> Mechanism:
     Examples
     --------
     >>> mechanism_named("objective_perturbation")
-    ObjectivePerturbation(law=None)
+    ObjectivePerturbation(law=None, settles_later=False)
     >>> sorted(set(LEARNERS) - {mechanism.name for mechanism in REGISTRY})
     []
     """

@@ -318,6 +318,11 @@ class SandwichMoments(Learner):
     def name(self) -> str:
         return "sandwich_moments"
 
+    @property
+    def share_beside(self) -> float:
+        """The share of mu squared that matrices and counts have beside the coefficients."""
+        return self.curvature_share + self.outer_share + COUNT_SHARE
+
     def coefficients(self, value: Any) -> Array:
         released = ReleasedSandwich.of(value)
         return np.asarray(released.fold @ released.coefficients)

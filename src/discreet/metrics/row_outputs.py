@@ -136,7 +136,7 @@ class LinearOutputs(ModelOutputs):
         )
 
     def read(self, rows: Any) -> Array:
-        margins = self.model.feature_map().margins(self.model, rows, product_by_row)
+        margins = self.model.fitted_map().margins(self.model, rows, product_by_row)
         if not isinstance(self.model, LinearRegressorBase):
             return np.asarray(margins)
         if type(self.model).predict is LinearRegressorBase.predict:

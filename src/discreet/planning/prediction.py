@@ -20,6 +20,9 @@ SHOWN_SPREAD = 0.0005
 RARE = 0.9
 """Where the most frequent class has a larger share, accuracy says little."""
 
+LITTLE = 0.25
+"""Predicted to gain at most this share of what can be gained on a constant answer."""
+
 ABOUT = (
     "A prediction about made-up data of the declared shape, in which a planted linear model is the "
     "truth; not about your data, of which nothing was read."
@@ -176,7 +179,23 @@ class Prediction:
         return (
             f"With {cell.n:,} rows and epsilon {cell.epsilon:g}, {self.facts.score} is predicted "
             f"to be {cell.mean:.3f}{f' ({spread})' if spread else ''}, against "
-            f"{cell.without_privacy:.3f} without privacy.{self._words_for_rare(cell)}"
+            f"{cell.without_privacy:.3f} without privacy.{self._words_for_few(cell)}"
+            f"{self._words_for_rare(cell)}"
+        )
+
+    def _words_for_few(self, cell: Cell) -> str:
+        """Say that rows are too few for this epsilon, if next to nothing is predicted."""
+        constant = self.facts.constant_score
+        if (cell.mean or 0.0) - constant > LITTLE * (cell.without_privacy - constant):
+            return ""
+        reached = (
+            f"the most frequent class, which is right in {constant:.3f}"
+            if self.facts.is_classification
+            else "a constant answer"
+        )
+        return (
+            f" With {cell.n:,} rows at epsilon {cell.epsilon:g} expect little more than {reached}: "
+            "more rows, fewer columns or a larger epsilon are needed."
         )
 
     @property

@@ -10,8 +10,9 @@ from typing import Any
 from discreet import _checks
 from discreet._types import Json
 from discreet.errors import InputError, InputTypeError
+from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.linear_model import LinearClassifier, LinearRegressor
-from discreet.preprocessing import BoundedScaler, Category, Column, Numeric, declare_columns
+from discreet.preprocessing import Category, Column, Numeric, declare_columns
 from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import unit_named
 
@@ -62,7 +63,7 @@ class PublicFacts:
             raise InputError("declare either classes or target_range, and not both.")
         _checks.delta(delta=self.delta)
         object.__setattr__(self, "unit", unit_named(self.unit).name)
-        BoundedScaler(self.columns).row_norm()
+        _checks.positive(row_norm=self.row_norm)  # refuses columns that make no encoding
         usual = USUAL_ACCURACY if self.is_classification else USUAL_R2
         if self.signal is None:
             object.__setattr__(self, "signal", max(usual, (1 + self._least) / 2))
@@ -118,6 +119,11 @@ class PublicFacts:
         return len(self.classes)
 
     @property
+    def constant_score(self) -> float:
+        """The score of a constant answer."""
+        return self._least
+
+    @property
     def _least(self) -> float:
         """What a constant answer reaches."""
         if not self.is_classification:
@@ -139,6 +145,11 @@ class PublicFacts:
         """How many features the columns become."""
         return sum(column.width for column in self.stand_ins)
 
+    @cached_property
+    def row_norm(self) -> float:
+        """The largest Euclidean norm of an encoded row, without any intercept."""
+        return DeclaredFeatures(self.columns).scaler.row_norm()
+
     @property
     def ends(self) -> tuple[float, float]:
         """The range of the target."""
@@ -146,7 +157,7 @@ class PublicFacts:
         return float(low), float(high)
 
     def model(
-        self, epsilon: float, mechanism: str, seed: int
+        self, epsilon: float, mechanism: str, seed: int, n_hint: int | None = None
     ) -> LinearClassifier | LinearRegressor:
         """Return the estimator that would be fitted, for a rehearsal.
 
@@ -158,6 +169,8 @@ class PublicFacts:
             ``"auto"``, or a name among :data:`discreet.mechanisms.LEARNERS`.
         seed
             Of the rehearsal noise.
+        n_hint
+            How many rows are expected, for a classifier; None for nobody knows.
         """
         if self.is_classification:
             return LinearClassifier(
@@ -166,6 +179,7 @@ class PublicFacts:
                 unit=self.unit,
                 columns=self.stand_ins,
                 classes=list(range(self.count)),
+                n_hint=n_hint,
                 mechanism=mechanism,
                 rehearsal=seed,
             )

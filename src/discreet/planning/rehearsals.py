@@ -88,7 +88,7 @@ class Rehearsals:
 
     def _score(self, epsilon: float, count: int, mechanism: str, draw: int) -> RehearsedScores:
         train, test = self._table(draw)
-        model = self._facts.model(epsilon, mechanism, self._key(draw))
+        model = self._facts.model(epsilon, mechanism, self._key(draw), count)
         with warnings.catch_warnings(), SINGLE_PRODUCTS:  # small products gain from no more
             warnings.simplefilter("ignore", RehearsalWarning)
             model.fit(train.X[:count], train.y[:count])

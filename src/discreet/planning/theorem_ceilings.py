@@ -10,7 +10,6 @@ import math
 from discreet.errors import InputError
 from discreet.planning.prediction import Ceiling
 from discreet.planning.public_facts import PublicFacts
-from discreet.preprocessing import BoundedScaler
 from discreet.theory import Setting, best_lower, best_upper
 
 THRESHOLD_SHARE = 1 / 8
@@ -32,7 +31,7 @@ def ceilings(facts: PublicFacts, epsilon: float, n: int, radius: float) -> tuple
     """
     if facts.count > 2 or not math.isfinite(epsilon):
         return ()
-    row = math.hypot(BoundedScaler(facts.stand_ins, data_norm=None).row_norm(), 1.0)
+    row = math.hypot(facts.row_norm, 1.0)
     low, high = facts.ends
     slope = 1.0 if facts.is_classification else THRESHOLD_SHARE * (high - low)
     bend = 0.25 if facts.is_classification else 1.0

@@ -390,7 +390,14 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 "set centre_categories=False as well."
             )
         declared = declare_columns(self.columns)
-        return tuple(declared.values() if isinstance(declared, dict) else declared)
+        listed = tuple(declared.values() if isinstance(declared, dict) else declared)
+        if any(isinstance(c, Numeric) and c.public_bounds is not None for c in listed):
+            raise InputError(
+                "BoundedScaler needs a range for each numeric column: nothing is learnt here. "
+                "Ranges within public_bounds are found by LinearClassifier, LinearRegressor and "
+                "LinearSVC, whose columns= take them."
+            )
+        return listed
 
     def _check_shape(self, X: Any, names: list[Any] | None) -> None:
         """Refuse another set of columns than the declared one."""

@@ -83,7 +83,7 @@ class Column(ABC):
         """Return coefficients in the user's own units, and what the intercept gains."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False)
 class Numeric(Column):
     r"""A number between two declared ones, mapped to [-1, 1].
 
@@ -93,10 +93,17 @@ class Numeric(Column):
     Parameters
     ----------
     low, high
-        The declared range; values outside are clipped. Within 1e100 of zero, ``low < high``.
+        The declared range; values outside are clipped. Within 1e100 of zero, ``low < high``. None
+        if it is to be found.
     fill
         Stands for a value that is missing, infinite or not a number, in [low, high]; the middle
         of the range if None.
+    public_bounds
+        The lowest and the highest value that there could be, if the range in which most values lie
+        is not known: a fit then spends a part of its budget on finding that range within these
+        bounds. ``low`` and ``high`` are these bounds then. It is for ``columns=`` of
+        :class:`~discreet.linear_model.LinearClassifier`,
+        :class:`~discreet.linear_model.LinearRegressor` and :class:`~discreet.svm.LinearSVC`.
 
     Examples
     --------
@@ -104,16 +111,27 @@ class Numeric(Column):
     [-0.5, 1.0, 0.0]
     >>> Numeric(0, 10, fill=0).encode(np.array(["5", "unknown"]), centred=True).ravel().tolist()
     [0.0, -1.0]
+    >>> Numeric(None, None, public_bounds=(0, 1e6)).words
+    'numbers within 0 and 1000000, whose range is found privately'
     """
 
     low: float
     high: float
     fill: float | None = None
+    public_bounds: tuple[float, float] | None = None
 
-    def __post_init__(self) -> None:
-        _checks.finite(low=self.low, high=self.high)
-        object.__setattr__(self, "low", float(self.low))
-        object.__setattr__(self, "high", float(self.high))
+    def __init__(
+        self,
+        low: float | None,
+        high: float | None,
+        fill: float | None = None,
+        public_bounds: tuple[float, float] | None = None,
+    ) -> None:
+        ends = _ends_of(low, high, public_bounds)
+        object.__setattr__(self, "low", ends[0])
+        object.__setattr__(self, "high", ends[1])
+        object.__setattr__(self, "fill", None if fill is None else _finite("fill", fill))
+        object.__setattr__(self, "public_bounds", None if public_bounds is None else ends)
         if not self.low < self.high:
             raise InputError(f"low must be below high; got {self.low} and {self.high}.")
         if max(abs(self.low), abs(self.high)) > LARGEST or self.high - self.low < NARROWEST:
@@ -121,18 +139,38 @@ class Numeric(Column):
                 f"a range must lie within {LARGEST:g} of zero and be at least {NARROWEST:g} wide; "
                 f"got {self.low} to {self.high}. Rescale the column."
             )
-        if self.fill is None:
-            return
-        _checks.finite(fill=self.fill)
-        object.__setattr__(self, "fill", float(self.fill))
-        if not self.low <= self.fill <= self.high:
+        if public_bounds is not None and self.high - self.low < _least_width(ends):
+            raise InputError(
+                "public_bounds must be so wide that a small part of them is a range in floating "
+                f"point; got {self.low} to {self.high}. Rescale the column, or move its zero."
+            )
+        if self.fill is not None and not self.low <= self.fill <= self.high:
             raise InputError(
                 f"fill must lie between low and high, {self.low} and {self.high}; got {self.fill}."
             )
 
+    def __repr__(self) -> str:
+        if self.public_bounds is None:
+            return f"Numeric(low={self.low!r}, high={self.high!r}, fill={self.fill!r})"
+        return f"Numeric(None, None, fill={self.fill!r}, public_bounds={self.public_bounds!r})"
+
+    def within(self, low: float, high: float) -> Numeric:
+        """Return the same column with this range, which lies within the one at hand.
+
+        Parameters
+        ----------
+        low, high
+            The range; a declared fill outside of it counts as its nearest end.
+        """
+        fill = None if self.fill is None else min(max(self.fill, low), high)
+        return Numeric(low, high, fill)
+
     @property
     def words(self) -> str:
         fill = "" if self.fill is None else f"; {self.fill:.12g} where missing"
+        if self.public_bounds is not None:
+            within = f"numbers within {self.low:.12g} and {self.high:.12g}"
+            return f"{within}, whose range is found privately{fill}"
         return f"numbers from {self.low:.12g} to {self.high:.12g}{fill}"
 
     @property
@@ -162,7 +200,7 @@ class Numeric(Column):
         return np.clip(scaled, -1.0, 1.0, out=scaled)
 
     def plain(self, cells: Cells) -> Array:
-        numbers = _numbers(cells)
+        numbers = read_numbers(cells)
         fill = self.middle if self.fill is None else self.fill
         is_known = np.isfinite(numbers)
         if not is_known.all():
@@ -178,6 +216,38 @@ class Numeric(Column):
     def fold(self, coef: Array, *, centred: bool) -> tuple[Array, Array]:
         slope = coef / self.half
         return slope, -(slope[..., 0] * self.middle)
+
+
+def _ends_of(low: object, high: object, public_bounds: object) -> tuple[float, float]:
+    """Return the ends of a declared range, or of the bounds that one is sought within."""
+    if public_bounds is None:
+        if low is None or high is None:
+            raise InputTypeError(
+                "low and high must be a number each; or None twice beside public_bounds=(low, "
+                "high), within which a fit finds the range."
+            )
+        return _finite("low", low), _finite("high", high)
+    if not isinstance(public_bounds, tuple | list) or len(public_bounds) != 2:
+        raise InputTypeError(
+            "public_bounds must be two numbers, the lowest and the highest value; got a value of "
+            f"type {type(public_bounds).__name__}."
+        )
+    ends = tuple(_finite("public_bounds", end) for end in public_bounds)
+    if (low, high) not in ((None, None), ends):
+        raise InputError(
+            "declare a range, low and high, or public_bounds, within which it is found; got both."
+        )
+    return ends[0], ends[1]
+
+
+def _least_width(ends: tuple[float, float]) -> float:
+    """Return how wide bounds must be, that a thousandth of them is still a range."""
+    return max(1e10 * NARROWEST, 2.0**-30 * max(abs(ends[0]), abs(ends[1])))
+
+
+def _finite(name: str, number: Any) -> float:
+    _checks.finite(**{name: number})
+    return float(number)
 
 
 def encode_numbers(columns: Sequence[Numeric], cells: Sequence[NDArray[Any]]) -> Array:
@@ -351,7 +421,7 @@ class Category(Column):
         if cells.dtype.kind in "biuf":
             if cells.dtype in (np.float16, np.float32):
                 place = self._narrow_place(cells.dtype.type)
-            codes = [place.get(number, -1) for number in _numbers(cells).tolist()]
+            codes = [place.get(number, -1) for number in read_numbers(cells).tolist()]
         else:
             codes = [_place(cell, place) for cell in cells.tolist()]
         return np.array(codes, dtype=np.int64)
@@ -394,10 +464,10 @@ def _key(level: object) -> str | float:
     return number
 
 
-def _numbers(cells: Cells) -> Vector:
+def read_numbers(cells: Cells) -> Vector:
     """Return each cell as a number, whatever the other cells are."""
     if isinstance(cells, Coded):
-        return _numbers(cells.distinct)[cells.places]
+        return read_numbers(cells.distinct)[cells.places]
     if cells.dtype.kind in "biuf":
         with np.errstate(all="ignore"):  # a warning would tell of a value
             return cells.astype(np.float64, copy=False)

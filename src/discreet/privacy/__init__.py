@@ -3,7 +3,7 @@
 from discreet.privacy.bounded_range import BoundedRange
 from discreet.privacy.budget import Budget
 from discreet.privacy.calibration import calibrate, calibrate_from, gaussian_multiplier
-from discreet.privacy.combined import Composition, Minimum, compose
+from discreet.privacy.combined import Composition, Maximum, Minimum, compose, worst_of
 from discreet.privacy.concentrated import ORDERS, Renyi, ZeroConcentrated
 from discreet.privacy.fixed_batch import FixedBatchGaussian
 from discreet.privacy.gaussian import Gaussian
@@ -15,7 +15,14 @@ from discreet.privacy.profile import Profile, profile_from_json
 from discreet.privacy.pure import Approximate, Pure
 from discreet.privacy.sampled_gaussian import SampledGaussian
 from discreet.privacy.shifted_gaussian import ShiftedGaussian
-from discreet.privacy.unit import ONE_RECORD, AddRemoveOne, ReplaceOne, Unit, unit_named
+from discreet.privacy.unit import (
+    ONE_RECORD,
+    AddRemoveOne,
+    ReplaceOne,
+    Unit,
+    ZeroOutOne,
+    unit_named,
+)
 from discreet.privacy.within_distance import WithinDistance, within
 
 __all__ = [
@@ -30,6 +37,7 @@ __all__ = [
     "Gaussian",
     "Guarantee",
     "Laplace",
+    "Maximum",
     "Minimum",
     "NoPrivacy",
     "Profile",
@@ -41,6 +49,7 @@ __all__ = [
     "Unit",
     "WithinDistance",
     "ZeroConcentrated",
+    "ZeroOutOne",
     "calibrate",
     "calibrate_from",
     "compose",
@@ -50,4 +59,5 @@ __all__ = [
     "profile_from_json",
     "unit_named",
     "within",
+    "worst_of",
 ]

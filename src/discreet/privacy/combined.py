@@ -114,6 +114,73 @@ class Minimum(Profile):
 
 
 @dataclass(frozen=True, init=False)
+class Maximum(Profile):
+    """Several releases of which one record enters one only: the worst of them.
+
+    Parameters
+    ----------
+    cases
+        The profile of each release, at least one, each without a distance.
+
+    Examples
+    --------
+    >>> from discreet.privacy import Pure
+    >>> either = Maximum([Pure(0.5), Gaussian(0.2)])
+    >>> either.delta(0.6) == Gaussian(0.2).delta(0.6), either.delta(0.0) == Pure(0.5).delta(0.0)
+    (True, True)
+    """
+
+    kind: ClassVar[str] = "maximum"
+    is_closed_form: ClassVar[bool] = False
+    cases: tuple[Profile, ...]
+
+    def __init__(self, cases: Iterable[Profile]) -> None:
+        object.__setattr__(self, "cases", tuple(cases))
+        self.__post_init__()
+
+    def __post_init__(self) -> None:
+        _check_profiles(self.cases)
+        if any(profile.distance for profile in self.cases):
+            raise InputError("state the maximum of ideal profiles, then its distance.")
+
+    @property
+    def is_private(self) -> bool:
+        return all(profile.is_private for profile in self.cases)
+
+    @property
+    def releases(self) -> int:
+        return max(profile.releases for profile in self.cases)
+
+    @property
+    def units(self) -> frozenset[str]:
+        return frozenset().union(*(profile.units for profile in self.cases))
+
+    @property
+    def failure(self) -> float:
+        return max(profile.failure for profile in self.cases)
+
+    @property
+    def core(self) -> Profile:
+        return Maximum(profile.core for profile in self.cases)
+
+    @property
+    def precision(self) -> float:
+        return max(profile.precision for profile in self.cases)
+
+    @property
+    def pure_epsilon(self) -> float:
+        return max(profile.pure_epsilon for profile in self.cases)
+
+    def bound(self, epsilons: Vector) -> Vector:
+        worst: Vector = np.max([profile.bound(epsilons) for profile in self.cases], axis=0)
+        return worst
+
+    def rdp(self, orders: ArrayLike) -> Vector:
+        worst: Vector = np.max([profile.rdp(orders) for profile in self.cases], axis=0)
+        return worst
+
+
+@dataclass(frozen=True, init=False)
 class Composition(Profile):
     """Several releases from the same data, their privacy parameters fixed in advance.
 
@@ -343,6 +410,25 @@ def compose(profiles: Iterable[Profile]) -> Profile:
         ideal = profile.ideal
         parts.extend(ideal.parts if isinstance(ideal, Composition) else (ideal,))
     whole = parts[0] if len(parts) == 1 else Composition(parts)
+    return within(whole, math.fsum(profile.distance for profile in listed))
+
+
+def worst_of(profiles: Iterable[Profile]) -> Profile:
+    """Return the profile of releases of which a record enters one only; distances add.
+
+    Examples
+    --------
+    >>> worst_of([within(Gaussian(3.0), 1e-30), Gaussian(4.0)])
+    WithinDistance(of=Gaussian(mu=4.0), tau=1e-30)
+    """
+    listed = tuple(profiles)
+    _check_profiles(listed)
+    ideals = dict.fromkeys(profile.ideal for profile in listed)
+    gaussians = [profile for profile in ideals if isinstance(profile, Gaussian)]
+    kept = [profile for profile in ideals if not isinstance(profile, Gaussian)]
+    if gaussians:
+        kept.append(max(gaussians, key=lambda profile: profile.mu))
+    whole = kept[0] if len(kept) == 1 else Maximum(kept)
     return within(whole, math.fsum(profile.distance for profile in listed))
 
 

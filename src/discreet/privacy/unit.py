@@ -106,11 +106,41 @@ class ReplaceOne(Unit):
         return min(diameter, 2 * norm)
 
 
-UNITS: dict[str, Unit] = {unit.name: unit for unit in (AddRemoveOne(), ReplaceOne())}
+@dataclass(frozen=True)
+class ZeroOutOne(Unit):
+    """One record of a stream replaced by nothing; its round stays, and rounds are public.
+
+    The form that adding or removing a record takes where records arrive in declared rounds. To
+    leave a round out, so that later records move up by one, is not covered.
+
+    Examples
+    --------
+    >>> ZeroOutOne().spread(1.5)
+    1.5
+    """
+
+    @property
+    def name(self) -> str:
+        return "zero_out"
+
+    @property
+    def change(self) -> str:
+        return "replacing one record by nothing, in its round"
+
+    @property
+    def count_is_public(self) -> bool:
+        return True
+
+    def spread(self, norm: float, *, diameter: float | None = None) -> float:
+        _checks.not_negative(norm=norm)
+        return norm
+
+
+UNITS: dict[str, Unit] = {unit.name: unit for unit in (AddRemoveOne(), ReplaceOne(), ZeroOutOne())}
 
 
 def unit_named(name: str | Unit) -> Unit:
-    """Return the unit for a name such as ``"add_remove"`` or ``"replace"``.
+    """Return the unit for a name: ``"add_remove"``, ``"replace"`` or ``"zero_out"``.
 
     Examples
     --------

@@ -4,6 +4,8 @@ from discreet.questions.base import Question
 from discreet.questions.bounds import Bounds, Interval, Labels, LabelSet
 from discreet.questions.cell_counts import CellCounts
 from discreet.questions.choices import BestThreshold, ColumnQuantiles, LeastLoss
+from discreet.questions.declared_stream import DeclaredStream, Stream
+from discreet.questions.expert_stream import ExpertStream
 from discreet.questions.locations import ColumnLocations
 from discreet.questions.mixture import Mixture
 from discreet.questions.problem import Problem
@@ -18,6 +20,7 @@ QUESTIONS: tuple[type[Question], ...] = (
     ColumnLocations,
     ColumnQuantiles,
     CellCounts,
+    ExpertStream,
     LeastLoss,
     Mixture,
     OneVsRest,
@@ -26,6 +29,7 @@ QUESTIONS: tuple[type[Question], ...] = (
     SeveralOutputs,
     Softmax,
     SpatialMedian,
+    Stream,
     VectorMean,
     VectorSum,
 )
@@ -38,6 +42,8 @@ __all__ = [
     "CellCounts",
     "ColumnLocations",
     "ColumnQuantiles",
+    "DeclaredStream",
+    "ExpertStream",
     "Interval",
     "LabelSet",
     "Labels",
@@ -50,6 +56,7 @@ __all__ = [
     "SeveralOutputs",
     "Softmax",
     "SpatialMedian",
+    "Stream",
     "VectorMean",
     "VectorProblem",
     "VectorSum",

@@ -100,6 +100,10 @@ def write_sheet(schema: Schema) -> str:
 def _rows(schema: Schema) -> Iterator[tuple[str, ...]]:
     for name, column in schema.columns.items():
         match column:
+            case Numeric(public_bounds=bounds) if bounds is not None:
+                raise InputError(
+                    f"{name!r} has public_bounds, for which a spreadsheet has no column; use TOML."
+                )
             case Numeric(low=low, high=high, fill=fill):
                 filled = "" if fill is None else _spell(fill)
                 yield (name, USE, NUMBER, _spell(low), _spell(high), filled, "")

@@ -46,7 +46,7 @@ GROUPS = "group"
 OF_GROUP = ("columns", "type", "range", "missing", "categories")
 DATA = ("name", "protects", "rows_per_person", "unit", "ignored")
 TARGET = ("name", "task", "classes", "range")
-OF_NUMBER = ("type", "range", "missing")
+OF_NUMBER = ("type", "range", "missing", "public_bounds")
 OF_CATEGORY = ("type", "categories")
 PRIVACY = ("epsilon", "delta")
 MODEL = ("mechanism", "max_rows", "n_hint")
@@ -257,19 +257,32 @@ def _full_column(table: dict[str, Any], where: str) -> Column | Undeclared:
         if listed == []:
             return Undeclared(kind)
         return _checked_category(listed, where, f"{where} categories")
+    return _number_column(table, where)
+
+
+def _number_column(table: dict[str, Any], where: str) -> Column | Undeclared:
+    """Return a column of numbers: with a range, with bounds to find one within, or with neither."""
     ends = _range(table.get("range", []), f"{where} range")
+    bounds = _range(table.get("public_bounds", []), f"{where} public_bounds")
     fill = _number(table["missing"], f"{where} missing") if "missing" in table else None
-    if ends is None:
-        return Undeclared(kind)
-    if fill is not None and not ends[0] <= fill <= ends[1]:
+    if ends is not None and bounds is not None:
+        raise InputError(
+            f"{where} has a range and public_bounds; keep the range if it is known, and the bounds "
+            "if a fit is to find it within them."
+        )
+    widest = bounds if ends is None else ends
+    if widest is None:
+        return Undeclared(NUMBER)
+    if fill is not None and not widest[0] <= fill <= widest[1]:
         raise InputError(f"{where} missing must lie within the range; got {fill:g}.")
-    return _locate_refusal(where, lambda: Numeric(*ends, fill))
+    return _locate_refusal(where, lambda: Numeric(*widest, fill, bounds))
 
 
 def _kind_declared(table: dict[str, Any], where: str) -> str:
-    """Return the type of a column, which a range or categories say, too."""
-    if "type" not in table and ("range" in table) != ("categories" in table):
-        return NUMBER if "range" in table else CATEGORY
+    """Return the type of a column, which a range, bounds or categories say, too."""
+    is_number = "range" in table or "public_bounds" in table
+    if "type" not in table and is_number != ("categories" in table):
+        return NUMBER if is_number else CATEGORY
     _check_present(table, ("type",), where)
     return _choice(table["type"], f"{where} type", KINDS)
 

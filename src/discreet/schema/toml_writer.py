@@ -86,9 +86,9 @@ def _lines(schema: Schema, preamble: str, notes: Mapping[str, str]) -> Iterator[
 
 def _declaration(column: Column | Undeclared) -> Iterator[str]:
     match column:
-        case Numeric(low=low, high=high, fill=fill):
+        case Numeric(low=low, high=high, fill=fill, public_bounds=bounds):
             yield f'type = "{NUMBER}"'
-            yield f"range = {_list((low, high))}"
+            yield f"{'range' if bounds is None else 'public_bounds'} = {_list((low, high))}"
             if fill is not None:
                 yield f"missing = {_value(fill)}"
         case Category(levels=levels):

@@ -1,9 +1,10 @@
 """CSV and Parquet files, read against a schema and written.
 
 A CSV file is read whole. Parquet files, one or many, come through the door for stored tables
-(:mod:`discreet.data.stored`), a few rows at a time.
+(:mod:`discreet.data.stored`), a few rows at a time. Rows that arrive on a pipe are read one by one.
 """
 
+from discreet.tables.arriving_rows import ArrivingRows
 from discreet.tables.declared_files import (
     OwnersTable,
     RowsAndLabels,
@@ -18,8 +19,10 @@ from discreet.tables.declared_files import (
     read_for_owner,
     write,
 )
+from discreet.tables.rows_in_order import open_in_order
 
 __all__ = [
+    "ArrivingRows",
     "OwnersTable",
     "RowsAndLabels",
     "are_files",
@@ -28,6 +31,7 @@ __all__ = [
     "describe",
     "is_csv",
     "measure",
+    "open_in_order",
     "open_parquet",
     "read_csv",
     "read_for_owner",

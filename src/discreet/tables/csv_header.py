@@ -30,6 +30,11 @@ def read_header(path: Path) -> list[str]:
         start = file.read(LONGEST_HEADER)
     if not start.strip():
         raise InputError(f"{path}: the file is empty; expected a line of column names, then rows.")
+    return parse_header(path, start)
+
+
+def parse_header(path: Path | str, start: bytes) -> list[str]:
+    """Return the names in the first line of some bytes; an error quotes nothing of them."""
     text = start.decode("utf-8-sig", errors="replace")
     names: list[str] = []
     with contextlib.suppress(csv.Error):
@@ -43,12 +48,13 @@ def read_header(path: Path) -> list[str]:
 
 
 def check_columns(
-    path: Path,
+    path: Path | str,
     names: Sequence[str],
     schema: Schema,
     *,
     with_target: bool,
     person: str | None = None,
+    is_text: bool | None = None,
 ) -> None:
     """Refuse a file whose columns are not those of the schema.
 
@@ -65,11 +71,14 @@ def check_columns(
         Whether the target must be there.
     person
         A column beside the declared ones that must be there, too; None for none.
+    is_text
+        Whether these are rows of CSV; None to tell from the name of the file.
     """
     wanted = [*schema.columns, *([schema.target.name] if with_target else [])]
     if person is not None and person not in wanted:
         wanted.append(person)
-    is_text = path.suffix.lower() == ".csv"
+    if is_text is None:
+        is_text = Path(path).suffix.lower() == ".csv"
     missing = [name for name in wanted if name not in names]
     if missing:
         if is_text:
@@ -111,7 +120,7 @@ def _columns_words(shown: Sequence[str]) -> str:
     return f"the column{'' if len(shown) == 1 else 's'} {listed}{more}"
 
 
-def check_separator(path: Path, names: Sequence[str]) -> None:
+def check_separator(path: Path | str, names: Sequence[str]) -> None:
     """Refuse a file whose first line is one cell with other marks in it than commas."""
     if _is_one_cell(names):
         raise InputError(f"{path}: {SEPARATED}")

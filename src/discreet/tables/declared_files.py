@@ -132,7 +132,7 @@ def open_parquet(
     """
     is_single = not are_files(path)
     table = ParquetTable.open(_check_file(path) if is_single else path)
-    wanted = _columns_wanted(schema, with_target, keeps_undeclared)
+    wanted = columns_wanted(schema, with_target, keeps_undeclared)
     for file in table.files:
         check_columns(file.path, file.names, schema, with_target=with_target)
     table.check(wanted)
@@ -167,7 +167,7 @@ def read_csv(path: Path | str, schema: Schema, *, with_target: bool = True) -> R
     """
     path = _check_file(path)
     check_columns(path, read_header(path), schema, with_target=with_target)
-    wanted = _columns_wanted(schema, with_target)
+    wanted = columns_wanted(schema, with_target)
     cells = _read_csv_cells(path, wanted)
     y = cells.pop(schema.target.name) if with_target else None
     return RowsAndLabels(Frame(cells), y)
@@ -221,7 +221,7 @@ def read_for_owner(path: Path | str, schema: Schema, *, person: str | None = Non
     """
     path = _check_file(path)
     check_columns(path, read_header(path), schema, with_target=True, person=person)
-    wanted = _columns_wanted(schema, True, keeps_undeclared=True)
+    wanted = columns_wanted(schema, True, keeps_undeclared=True)
     names = [column.name for column in wanted]
     if person is not None and person not in names:
         wanted.append(Wanted(person, ()))
@@ -447,7 +447,7 @@ def _check_file(path: Path | str) -> Path:
         return path
 
 
-def _columns_wanted(
+def columns_wanted(
     schema: Schema, with_target: bool, keeps_undeclared: bool = False
 ) -> list[Wanted]:
     """Return what is read: numbers, or cells that mean one of the declared labels."""

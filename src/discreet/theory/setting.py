@@ -10,7 +10,7 @@ from functools import lru_cache
 from discreet import _checks
 from discreet._types import Json
 from discreet.errors import InputError
-from discreet.privacy import Budget, Unit, gaussian_multiplier, unit_named
+from discreet.privacy import Budget, Unit, ZeroOutOne, gaussian_multiplier, unit_named
 
 LEAST_EPSILON = 1e-50
 """Powers of smaller ones are beyond floats."""
@@ -99,6 +99,8 @@ class Setting:
         if self.radius is not None:
             _check_positive_or_infinite("radius", self.radius)
         object.__setattr__(self, "unit", unit_named(self.unit))
+        if self.unit == ZeroOutOne():
+            raise InputError("these bounds are for tables; use the unit add_remove or replace.")
         for name in ("n", "p"):
             object.__setattr__(self, name, int(getattr(self, name)))
         for name in _SIZES:

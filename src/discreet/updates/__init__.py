@@ -2,11 +2,19 @@
 
 from discreet.updates.averages import Average, LastPoint, PolynomialAverage, SuffixAverage
 from discreet.updates.descent import descend
-from discreet.updates.step_rules import Adaptive, Decreasing, Growing, Preconditioned, StepRule
+from discreet.updates.step_rules import (
+    Adaptive,
+    Constant,
+    Decreasing,
+    Growing,
+    Preconditioned,
+    StepRule,
+)
 
 __all__ = [
     "Adaptive",
     "Average",
+    "Constant",
     "Decreasing",
     "Growing",
     "LastPoint",

@@ -1,6 +1,7 @@
 """Projected steps along gradients that somebody else releases.
 
-Proximal subgradient descent, with the ridge and the penalty taken exactly.
+Proximal subgradient descent, with the ridge and the penalty taken exactly; with momentum, if asked
+for (Nesterov's accelerated gradient).
 """
 
 from __future__ import annotations
@@ -26,10 +27,12 @@ def descend(
     average: Average,
     ridge: float,
     penalty: Penalty | None = None,
+    momentum: float = 0.0,
 ) -> Vector:
     r"""Follow gradients, and return an average of the path.
 
-    A step from w with stiffness s goes to the minimiser of
+    A step starts from :math:`w + \beta (w - w')`, w' the point before w; without momentum from w.
+    From there, call it w again, a step with stiffness s goes to the minimiser of
     :math:`\langle g, u \rangle + s \|u - w\|^2/2 + \Lambda \|u\|^2/2 + P(u)`. The ridge and the
     penalty are public, so they are taken as they are; the penalty of a constraint projects.
 
@@ -50,6 +53,8 @@ def descend(
     penalty
         :math:`P`, a further penalty or a constraint; None for neither. Preconditioned steps take
         none.
+    momentum
+        :math:`\beta`, from zero up to but not one.
 
     Examples
     --------
@@ -63,19 +68,23 @@ def descend(
     """
     _checks.whole(steps=steps, at_least=1)
     _checks.positive(ridge=ridge)
+    if not 0 <= momentum < 1:
+        raise InputError(f"momentum must be from 0 up to but not 1; got {momentum}.")
     if penalty is not None and isinstance(rule, Preconditioned):
         raise InputError("Preconditioned steps know no penalty; use Adaptive.")
     stiffness_of = rule.start()
     point = np.array(start, dtype=np.float64)
-    answer = point
+    answer = before = point
     for taken in range(1, steps + 1):
-        slope = gradient(point)
+        ahead = point + momentum * (point - before) if momentum else point
+        before = point
+        slope = gradient(ahead)
         stiffness = stiffness_of(slope)
         if isinstance(stiffness, Directions):
-            point = stiffness.step(point, slope, ridge)
+            point = stiffness.step(ahead, slope, ridge)
         else:
             step = 1 / (stiffness + ridge)
-            point = (stiffness * point - slope) * step
+            point = (stiffness * ahead - slope) * step
             if penalty is not None:
                 point = penalty.prox(point, step)
         answer = average.fold(answer, point, taken, steps)

@@ -1,6 +1,7 @@
 r"""How far steps go.
 
-Step sizes (learning rates): decreasing, for strong convexity, adaptive (AdaGrad), preconditioned.
+Step sizes (learning rates): constant, decreasing, for strong convexity, adaptive (AdaGrad),
+preconditioned.
 
 A step from w along the gradient g minimises :math:`\langle g, u \rangle + s \|u - w\|^2 / 2` plus
 whatever else is known of the objective; s is its *stiffness*, the inverse of a step size. A rule
@@ -57,6 +58,31 @@ class StepRule(ABC):
     @abstractmethod
     def start(self) -> Stiffness:
         """Return a function from one gradient after the other to the stiffness of each step."""
+
+
+@dataclass(frozen=True)
+class Constant(StepRule):
+    """For sums whose curvature is known: all steps alike.
+
+    Parameters
+    ----------
+    stiffness
+        About the largest curvature that the path meets.
+
+    Examples
+    --------
+    >>> stiffness = Constant(30.0).start()
+    >>> [stiffness(np.ones(3)) for _ in range(2)]
+    [30.0, 30.0]
+    """
+
+    stiffness: float
+
+    def __post_init__(self) -> None:
+        _checks.positive(stiffness=self.stiffness)
+
+    def start(self) -> Stiffness:
+        return lambda gradient: self.stiffness
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,8 @@ class Part:
 class StagedCase(Case):
     """A mechanism of several releases; ``distance`` is the norm of all of them side by side."""
 
+    attained = 0.999  # what the worst pair attains of the declared sensitivity, at least
+
     distance: Callable[[Any], float]
 
     @property
@@ -73,7 +75,8 @@ def minimiser_part(plan, prepare, unit):
             lambda rows, noise: plan.run(prepare(rows), noise) / plan.grid.scale,
             plan.sensitivity / plan.grid.scale,
         )
-    problem, in_noise = plan.minimiser.problem, plan.minimiser.problem.ridge / plan.scale
+    problem = plan.minimiser.problem
+    in_noise = (problem if plan.settled is None else plan.settled).ridge / plan.scale
     order = 1 if isinstance(plan.term, LaplaceTerm) else 2
     # Where losses are straight, minimisers are as far apart as the slopes of rows.
     slopes = unit.spread(problem.lipschitz * problem.bounds.row_norm(order)) / plan.scale

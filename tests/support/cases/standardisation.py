@@ -13,6 +13,8 @@ from discreet.data import Bounds, LabelSet
 from discreet.geometry import Box, L1Ball, L1L2Ball, L2Ball
 from discreet.losses import MarginLogistic
 from discreet.mechanisms import ObjectivePerturbation, PrivateStandardisation
+from discreet.mechanisms.objective_perturbation import MOST_RIDGES, ExactMinimiser
+from discreet.mechanisms.signal_rules import SignalRules
 from discreet.mechanisms.summing.score_counts import ScoreCounts
 from discreet.mechanisms.summing.standard_frame import StandardFrame
 from discreet.noise import RehearsalNoise
@@ -31,6 +33,9 @@ class StandardisationCase(StagedCase):
 
     def parts(self, plan):
         second, bounds = plan.replan.plan_within(self.frame.region, plan.second)
+        if plan.rules is not None:  # as if noise dominated
+            problem = plan.replan.problem
+            second = second.settle(problem.loss, MOST_RIDGES * problem.ridge)
         both = (
             first_stage(plan),
             minimiser_part(
@@ -42,7 +47,11 @@ class StandardisationCase(StagedCase):
     def silent_answer(self, plan, data):
         # Noise widens the floor of the spreads; without it, exact sums.
         counts = None if plan.counts is None else ScoreCounts(None, None, False)
-        return replace(plan, sums=None, counts=counts).run(data.open(self), SilentNoise())
+        second = plan.second
+        if plan.rules is not None:  # without noise they settle another objective
+            second = ExactMinimiser(second.minimiser, second.guarantee)
+        exact = replace(plan, sums=None, counts=counts, second=second)
+        return exact.run(data.open(self), SilentNoise())
 
     def solver_error(self, plan, data):
         """Minimisers agree to twice their certified radius and a step, before they are folded."""
@@ -88,6 +97,10 @@ def _cases():
     laplace = PrivateStandardisation(ObjectivePerturbation("laplace"))
     counted, counted_pure = (replace(one, counts_scores=True)
                              for one in (PrivateStandardisation(), laplace))  # fmt: skip
+    # A margin so large that losses are straight is kept; the ridge and the length are settled.
+    settled = PrivateStandardisation(
+        ObjectivePerturbation(settles_later=True), rules=SignalRules(settles_margin=False)
+    )
     p, labels = 5, LabelSet([-1, 1])
     cube = Bounds(Box([-1] * p, [1] * p), p, labels=labels, intercept=0.1, max_rows=2**20)
     diamond = replace(cube, features=L1Ball(2.0))
@@ -115,6 +128,10 @@ def _cases():
     yield case("counted, add_remove", counted, cube, add, approximate,
                [nothing], [nothing, corner], L2Ball(1.0))  # fmt: skip
     yield case("counted, replace", counted, cube, swap, approximate,
+               [nothing, corner], [nothing, [-x for x in corner]], L2Ball(1.0))  # fmt: skip
+    yield case("settled, add_remove", settled, cube, add, approximate,
+               [nothing], [nothing, corner], L2Ball(1.0))  # fmt: skip
+    yield case("settled, replace", settled, cube, swap, approximate,
                [nothing, corner], [nothing, [-x for x in corner]], L2Ball(1.0))  # fmt: skip
     yield case("counted, pure, add_remove", counted_pure, cube, add, pure,
                [nothing], [nothing, corner], L1L2Ball(2.0, 1.0))  # fmt: skip

@@ -11,6 +11,7 @@ from discreet._html import notebook_html, sentence_html, table_html
 from discreet._types import Json
 from discreet.audit.one_run.p_value import check_confidence
 from discreet.errors import InputError, InputTypeError
+from discreet.privacy.unit import UNITS
 
 FORMAT = 1
 ROUNDED_DOWN = ("lower_bound", "share", "power", "ceiling")
@@ -69,7 +70,7 @@ class OneRunResult:
         _checks.not_negative(lower_bound=self.lower_bound, ceiling=self.ceiling)
         _checks.not_negative(share=self.share, claimed=self.claimed)
         _checks.delta(delta=self.delta)
-        _checks.one_of(("add_remove", "replace"), unit=self.unit)
+        _checks.one_of(tuple(UNITS), unit=self.unit)
         _checks.whole(canaries=self.canaries, looks=self.looks, at_least=1)
         _checks.whole(guesses=self.guesses, at_least=1, at_most=self.canaries)
         _checks.whole(correct=self.correct, at_least=0, at_most=self.guesses)

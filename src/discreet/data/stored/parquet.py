@@ -196,10 +196,18 @@ class ParquetTable(StoredTable):
             answers = [answer(frame) for frame in frames]
         return np.concatenate(answers) if answers else answer(_empty_frame(columns))
 
-    def frames(self, wanted: Sequence[Wanted], rows: int) -> Generator[Frame, None, None]:
-        """Yield all rows in order, at most so many at a time, never of two files."""
+    def frames(
+        self, wanted: Sequence[Wanted], rows: int, skipped: int = 0
+    ) -> Generator[Frame, None, None]:
+        """Yield rows in order, at most so many at a time, never of two files.
+
+        Parameters
+        ----------
+        wanted, rows, skipped
+            As for :meth:`batches`.
+        """
         wanted = [self._add_meaning(column) for column in wanted]
-        for file, batch in self.batches(wanted, rows):
+        for file, batch in self.batches(wanted, rows, skipped):
             yield _read_frame(file, batch, wanted)
 
     def batches(

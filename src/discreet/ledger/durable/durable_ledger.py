@@ -12,7 +12,7 @@ import json
 import os
 import platform
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -41,7 +41,7 @@ from discreet.ledger.durable.anchor import Anchor
 from discreet.ledger.durable.dataset import DataSet, check_text
 from discreet.ledger.durable.hash_chain import BEGINNING, Line, next_line, parse_or_none
 from discreet.ledger.durable.high_water_mark import NOTHING, Mark, last_seen, remember
-from discreet.ledger.durable.migration import seal_books
+from discreet.ledger.durable.migration import admit_hand_overs, seal_books
 from discreet.ledger.durable.sql_tables import DATASETS, EVENTS
 from discreet.ledger.durable.store import Asked, Store
 from discreet.ledger.durable.summary import (
@@ -80,7 +80,13 @@ KEEP = (
 
 MOST_CHARGES = 2**31 - 1
 
+HANDED = "handed"
+"""The field of a line with the hash of what a state is handed over with."""
+
+TAKEN_UP = "what this receipt paid for was handed over and taken up; the receipt is void."
+
 sql_tables.MIGRATIONS[1] = seal_books
+sql_tables.MIGRATIONS[2] = admit_hand_overs
 
 
 @dataclass(frozen=True)
@@ -148,6 +154,8 @@ class Ledger(AbstractLedger):
     >>> folder.cleanup()
     """
 
+    is_durable = True
+
     def __init__(
         self, where: str | Path, dataset: str | None = None, *, part: str | None = None
     ) -> None:
@@ -165,7 +173,7 @@ class Ledger(AbstractLedger):
         self._is_alone = False  # nobody else seems to charge at the same time
 
     @property
-    def _key(self) -> str:
+    def key(self) -> str:
         return self.declared.key
 
     @classmethod
@@ -318,6 +326,41 @@ class Ledger(AbstractLedger):
         check_end(state)
         self._move(_check_receipt(receipt), State.OPENED, state)
 
+    def hand_over(self, receipt: Receipt, token: str) -> None:
+        self._move(
+            _check_receipt(receipt), State.OPENED, State.HANDED_OVER, {HANDED: _hash_token(token)}
+        )
+
+    def reclaim(self, receipt: Receipt) -> None:
+        def decide(summary: Any, lines: list[Line]) -> Change | None:
+            own = _lines_of(_check_receipt(receipt).number, lines)
+            _recognise(receipt, self, own)
+            state = _read_state(own[-1])
+            if state is State.OPENED:
+                return None
+            check_move(state, State.HANDED_OVER, State.OPENED)
+            facts = {"actor": _actor()}
+            return self._change(summary, receipt.number, State.OPENED, facts, summary.balance)
+
+        which = {"id": self._id, "number": _check_receipt(receipt).number}
+        self._exchange(decide, LINES_OF_CHARGE, which)
+
+    def take_up(self, number: int, token: str, guarantee: Guarantee) -> Receipt:
+        _checks.whole(number=number, at_least=1, at_most=MOST_CHARGES)
+        fresh, digests = uuid.uuid4().hex, list[str]()
+
+        def decide(summary: Any, lines: list[Line]) -> Change | None:
+            own = _lines_of(number, lines)
+            if own[0].document["guarantee"] != json.loads(guarantee.to_json()):
+                raise ReceiptError(ANOTHER)
+            _check_handed(own, token)
+            digests.append(own[0].digest)
+            facts = {"actor": _actor(), "token": _hash_token(fresh)}
+            return self._change(summary, number, State.OPENED, facts, summary.balance)
+
+        self._exchange(decide, LINES_OF_CHARGE, {"id": self._id, "number": number})
+        return Receipt(number, guarantee, self, fresh, digests[-1])
+
     def refund(self, receipt: Receipt | int) -> None:
         """Give a charge back whose rows were never opened.
 
@@ -335,20 +378,25 @@ class Ledger(AbstractLedger):
         """
         return tuple(entry for entry in self.history() if entry.is_refundable)
 
-    def _move(self, receipt: Receipt | int, before: State, after: State) -> None:
+    def _move(
+        self,
+        receipt: Receipt | int,
+        before: State,
+        after: State,
+        facts: Mapping[str, str] | None = None,
+    ) -> None:
         number = receipt.number if isinstance(receipt, Receipt) else receipt
 
         def decide(summary: Any, lines: list[Line]) -> Change | None:
-            own = [line for line in lines if line.charge == number]
-            if not own:
-                raise ReceiptError(f"there is no charge {number} in these books.")
+            own = _lines_of(number, lines)
             if isinstance(receipt, Receipt):
-                _recognise(receipt, self, own[0].document)
+                _recognise(receipt, self, own)
             check_move(_read_state(own[-1]), before, after)
             balance = summary.balance
             if after is State.REFUNDED:
                 balance = dump_balance(self._standing_balance(lines, without=number))
-            return self._change(summary, number, after, {"actor": _actor()}, balance)
+            said = {"actor": _actor(), **(facts or {})}
+            return self._change(summary, number, after, said, balance)
 
         if after is State.REFUNDED:  # costs may be infinite and cannot be subtracted
             self._exchange(decide, LINES, {"id": self._id})
@@ -367,7 +415,7 @@ class Ledger(AbstractLedger):
         """
         if query is None and self._is_alone and (change := self._attempt(decide)):
             return self._latest, change
-        seen = last_seen(self._key)
+        seen = last_seen(self.key)
         questions: list[Asked] = [(SUMMARY, {"id": self._id, "seen": seen.line})]
         if query is not None:
             questions.append((query, which or {}))
@@ -394,7 +442,7 @@ class Ledger(AbstractLedger):
         decided here that the books do not confirm: what is written is written only after the very
         lines that it was decided on. Refusals are not believed: something may have been refunded.
         """
-        summary, seen = self._latest, last_seen(self._key)
+        summary, seen = self._latest, last_seen(self.key)
         change = decide(summary, [])
         if change is None or seen.digest != summary.head:
             return None
@@ -407,7 +455,7 @@ class Ledger(AbstractLedger):
     def _remember_written(self, change: Change | None) -> None:
         """Remember what is on disk now."""
         if change is not None:
-            remember(self._key, Mark(change.line.number, change.line.digest))
+            remember(self.key, Mark(change.line.number, change.line.digest))
             self._latest = change.summary(self._facts)
 
     def _change(
@@ -439,7 +487,7 @@ class Ledger(AbstractLedger):
     def history(self) -> tuple[Entry, ...]:
         with self._store.read_transaction() as connection:
             lines = read_lines(connection, LINES, id=self._id)
-        seen = last_seen(self._key)
+        seen = last_seen(self.key)
         if seen != NOTHING and seen not in {Mark(line.number, line.digest) for line in lines}:
             raise LedgerError(rollback_message(self.place, seen))
         states = {line.charge: _read_state(line) for line in lines if line.charge}
@@ -488,7 +536,7 @@ class Ledger(AbstractLedger):
         return balance_of(self._summary())
 
     def _summary(self) -> Any:
-        seen = last_seen(self._key)
+        seen = last_seen(self.key)
         with self._store.read_transaction() as connection:
             found = connection.execute(SUMMARY, {"id": self._id, "seen": seen.line}).one_or_none()
         check_summary(found, self._facts, seen, self.place)
@@ -528,8 +576,8 @@ class Ledger(AbstractLedger):
         """
         found = self._summary()
         self._store.flush()  # what was read may be younger than the disk
-        remember(self._key, Mark(found.lines, found.head))
-        return Anchor(self.declared.name, self._key, found.lines, found.head, _now())
+        remember(self.key, Mark(found.lines, found.head))
+        return Anchor(self.declared.name, self.key, found.lines, found.head, _now())
 
     def verify(self, known: str | None = None, *, anchors: Iterable[Anchor] = ()) -> Verification:
         """Go through the books again and say what is wrong with them.
@@ -547,8 +595,8 @@ class Ledger(AbstractLedger):
         return f"Ledger({self._store.identity!r}, {self.declared.name!r}{part})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        seen = last_seen(self._key)
-        mark = (self._key, seen.line, seen.digest)
+        seen = last_seen(self.key)
+        mark = (self.key, seen.line, seen.digest)
         return _reopen, (self._store.address, self.declared.name, self.part, mark)
 
 
@@ -628,11 +676,39 @@ def _reading_error(line: Line) -> LedgerError:
     return LedgerError(f"line {line.number} of the history cannot be read; run verify.")
 
 
-def _recognise(receipt: Receipt, ledger: Ledger, document: Any) -> None:
-    issuer = receipt.issuer
+def _lines_of(number: int, lines: list[Line]) -> list[Line]:
+    """Return what happened to a charge, in order."""
+    own = [line for line in lines if line.charge == number]
+    if not own:
+        raise ReceiptError(f"there is no charge {number} in these books.")
+    return own
+
+
+def _check_handed(own: list[Line], token: str) -> None:
+    """Refuse a state that was taken up, is not the last one, or was never handed over."""
+    state, handed = _read_state(own[-1]), [line.document.get(HANDED) for line in own]
+    if _hash_token(token) not in handed:
+        raise ReceiptError("this state was never handed over to this ledger; it cannot be resumed.")
+    if state is State.HANDED_OVER and handed[-1] == _hash_token(token):
+        return
+    if state is State.HANDED_OVER:
+        raise ReceiptError("a newer state of this interaction was handed over; resume that one.")
+    raise ReceiptError(
+        f"this state was taken up already, and its charge is {state.value}; a state is resumed "
+        "once."
+    )
+
+
+def _recognise(receipt: Receipt, ledger: Ledger, own: list[Line]) -> None:
+    """Refuse a receipt that is not the last one of its charge."""
+    issuer, document = receipt.issuer, own[0].document
     is_here = isinstance(issuer, Ledger) and issuer.declared.key == ledger.declared.key
-    if not is_here or document["token"] != _hash_token(receipt.token):
+    tokens = [line.document["token"] for line in own if "token" in line.document]
+    token = _hash_token(receipt.token)
+    if not is_here or not tokens:
         raise ReceiptError(FOREIGN)
+    if tokens[-1] != token:
+        raise ReceiptError(TAKEN_UP if token in tokens else FOREIGN)
     if document["guarantee"] != json.loads(receipt.guarantee.to_json()):
         raise ReceiptError(ANOTHER)
 

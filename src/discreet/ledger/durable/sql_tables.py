@@ -16,8 +16,8 @@ import sqlalchemy as sql
 
 from discreet.errors import LedgerError
 
-FORMAT = 2
-"""Format 1 did not bind the summary into the history."""
+FORMAT = 3
+"""Format 1 did not bind the summary into the history; 2 had no charges that are handed over."""
 
 METADATA = sql.MetaData()
 

@@ -34,13 +34,14 @@ MIGRATED = "migrated"
 """What the line says with which books were brought up to date."""
 
 STEPS = {
-    State.RESERVED.value: None,
-    State.OPENED.value: State.RESERVED.value,
-    State.RELEASED.value: State.OPENED.value,
-    State.FAILED.value: State.OPENED.value,
-    State.REFUNDED.value: State.RESERVED.value,
+    State.RESERVED.value: (None,),
+    State.OPENED.value: (State.RESERVED.value, State.HANDED_OVER.value),
+    State.HANDED_OVER.value: (State.OPENED.value,),
+    State.RELEASED.value: (State.OPENED.value,),
+    State.FAILED.value: (State.OPENED.value,),
+    State.REFUNDED.value: (State.RESERVED.value,),
 }
-"""What can happen to a charge, and what must have happened last."""
+"""What can happen to a charge, and what may have happened last."""
 
 SAME = 1e-6
 """Relative difference of a recorded cost and one computed again by another version."""
@@ -309,7 +310,7 @@ class Replay:
     def _step(self, line: Line) -> str:
         if self.dataset is None:
             return "comes before the data set was declared"
-        if line.what not in STEPS or self.states.get(line.charge) != STEPS[line.what]:
+        if line.what not in STEPS or self.states.get(line.charge) not in STEPS[line.what]:
             return f"says {line.what!r} of a charge that cannot become so"
         if line.what == State.RESERVED.value and line.charge != len(self.states) + 1:
             return "skips a number"

@@ -78,6 +78,7 @@ from discreet._types import Vector
 from discreet.data import OpenRows, margin_roundings
 from discreet.errors import CalibrationError, PrivacyError
 from discreet.geometry.limits import UNIT
+from discreet.losses import Loss
 from discreet.mechanisms.minimising.rows_objective import CAREFUL_ROWS, DENSE_WIDTH, RowsObjective
 from discreet.questions.problem import Problem
 from discreet.solvers import (
@@ -121,12 +122,15 @@ class Minimiser:
     """How exactly a problem is solved, decided from public numbers.
 
     ``linear_bound`` bounds the norm of the linear term, and ``linear_error`` how far the one in
-    use is from the ideal one.
+    use is from the ideal one. With ``most_ridge`` the certificate is for every ridge from that of
+    the problem up to it: the errors of gradients are those of the largest, the modulus that they
+    are divided by is the smallest.
     """
 
     problem: Problem  # with a finite radius
     linear_bound: float = 0.0
     linear_error: float = 0.0
+    most_ridge: float | None = None
 
     def __post_init__(self) -> None:
         if not math.isfinite(self.far):
@@ -144,11 +148,16 @@ class Minimiser:
         return min(self.problem.radius, self.problem.domain_radius)
 
     @property
+    def _stiffest(self) -> float:
+        """The largest ridge that the certificate is for."""
+        return self.problem.ridge if self.most_ridge is None else self.most_ridge
+
+    @property
     def float_error(self) -> float:
         """E: what rounding adds to the computed gradient, margins aside."""
         problem, rows = self.problem, self.problem.bounds.max_rows
         everything = rows * problem.row_lipschitz
-        last = everything + problem.ridge * self.far + self.linear_bound
+        last = everything + self._stiffest * self.far + self.linear_bound
         second_order = (rows / CAREFUL_ROWS * UNIT) ** 2 * everything
         return ((CAREFUL_ROWS + 22) * UNIT * everything + 4 * UNIT * last + second_order) * _UP
 
@@ -181,7 +190,7 @@ class Minimiser:
     def spacing(self) -> float:
         """What rounding a point to floats can do to its gradient."""
         problem = self.problem
-        stiffness = problem.bounds.max_rows * problem.row_smoothness + problem.ridge
+        stiffness = problem.bounds.max_rows * problem.row_smoothness + self._stiffest
         return UNIT * stiffness * self.far
 
     @property
@@ -218,14 +227,42 @@ class Minimiser:
         spread = math.sqrt(1.32 * problem.smoothness * rows / (4 * problem.ridge))
         return min(plain, residual / problem.ridge + self.margin_error * spread) * _UP
 
-    def solve(self, rows: OpenRows, linear: Vector, *, ridge: float | None = None) -> Vector:
+    def check_settled(self, loss: Loss, ridge: float) -> None:
+        """Raise unless loss and ridge are among those that the certificate is for."""
+        planned, within = self.problem.loss, self.problem.reach
+        if self.most_ridge is None or not self.problem.ridge <= ridge <= self.most_ridge:
+            raise PrivacyError("the ridge is not one that was planned for.")
+        is_planned = (
+            loss.lipschitz(math.inf) <= planned.lipschitz(within)
+            and loss.smoothness(math.inf) <= planned.smoothness(within)
+            and loss.joint_smoothness == planned.joint_smoothness
+            and loss.self_concordance == planned.self_concordance
+            and loss.is_one_signed == planned.is_one_signed
+        )
+        if not is_planned:
+            raise PrivacyError("the loss is not one that was planned for.")
+
+    def solve(
+        self,
+        rows: OpenRows,
+        linear: Vector,
+        *,
+        ridge: float | None = None,
+        loss: Loss | None = None,
+    ) -> Vector:
         """Return a point within :attr:`radius` of the minimiser, or raise.
 
-        With another ``ridge`` than the problem's, rows and ridge together must still curve as much.
+        With a weaker ``ridge`` than the problem's, rows and ridge together must still curve as
+        much; a stronger one must be at most ``most_ridge``. Another ``loss`` must have the
+        constants of the problem's.
         """
-        problem = self.problem if ridge is None else replace(self.problem, ridge=ridge)
+        problem = replace(
+            self.problem,
+            ridge=self.problem.ridge if ridge is None else ridge,
+            loss=self.problem.loss if loss is None else loss,
+        )
         objective = RowsObjective(problem, rows, linear)
-        objective.strong_convexity = self.problem.ridge
+        objective.strong_convexity = max(self.problem.ridge, problem.ridge)
         start = np.zeros_like(linear)
         if linear.size > DENSE_WIDTH:
             # Wide rows: only what rows touch has to move from where the linear term alone leads.
@@ -243,6 +280,25 @@ class Minimiser:
         if self._is_far(objective, point):
             raise PrivacyError(TOO_LARGE)
         raise PrivacyError(UNCERTIFIED)
+
+    def solve_without_noise(self, rows: OpenRows, loss: Loss, ridge: float) -> Vector:
+        """Return the best point found, certified or not, for a budget that promises nothing."""
+        problem = replace(self.problem, loss=loss, ridge=ridge)
+        objective = RowsObjective(problem, rows, np.zeros(problem.bounds.width))
+        start, smoothness = np.zeros(objective.dimension), self._smoothness_at_hand(objective)
+        best = newton(objective, start, tolerance=AIM * self.tolerance).point
+        least = np.linalg.norm(objective.careful_gradient(best))
+        points = steady_newton(
+            objective.careful_gradient, objective.full_inverse, best, smoothness=smoothness
+        )
+        for _ in range(REFINEMENTS):
+            if least <= self.tolerance:
+                break
+            point = next(points)
+            slope = np.linalg.norm(objective.careful_gradient(point))
+            if slope < least:
+                best, least = point, slope
+        return best
 
     def _refine(
         self, objective: RowsObjective, start: Vector
@@ -262,9 +318,10 @@ class Minimiser:
     ) -> Iterator[tuple[Vector, Vector | None]]:
         """Yield what comes of methods whose number of steps is known in advance."""
         problem, smoothness = self.problem, self._smoothness_at_hand(objective)
+        modulus = objective.strong_convexity
         largest = objective.count * problem.row_lipschitz + self.linear_bound
-        largest += problem.ridge * float(np.linalg.norm(start))
-        steps = iterations_needed(smoothness, problem.ridge, largest, self.tolerance)
+        largest += modulus * float(np.linalg.norm(start))
+        steps = iterations_needed(smoothness, modulus, largest, self.tolerance)
         point = accelerated_gradient(
             objective, start, smoothness=smoothness, tolerance=self.tolerance, most_steps=steps
         ).point
@@ -273,7 +330,7 @@ class Minimiser:
             return
         point = self._keep_within(point)
         yield from self._refine(objective, point)
-        steps = descents_needed(smoothness, problem.ridge, largest, self.tolerance / REACHED)
+        steps = descents_needed(smoothness, modulus, largest, self.tolerance / REACHED)
         point = np.zeros_like(start)
         for is_near in (False, True):
             reference = point if is_near else None
@@ -283,7 +340,7 @@ class Minimiser:
 
     def _smoothness_at_hand(self, objective: RowsObjective) -> float:
         # Of the rows at hand, not of the most there may be: only the time it takes depends on it.
-        return objective.count * self.problem.row_smoothness + self.problem.ridge
+        return objective.count * self.problem.row_smoothness + objective.strong_convexity
 
     def _is_far(self, objective: RowsObjective, point: Vector) -> bool:
         """Say whether the minimiser is surely so far that it would be refused in public as well."""
@@ -291,7 +348,7 @@ class Minimiser:
         if not 0 < beyond < math.inf:
             return False
         slope = float(np.linalg.norm(objective.careful_gradient(point)))
-        return slope <= 0.5 * self.problem.ridge * beyond
+        return slope <= 0.5 * objective.strong_convexity * beyond
 
     def _keep_within(self, point: Vector) -> Vector:
         return point if np.linalg.norm(point) <= self.far else np.zeros_like(point)

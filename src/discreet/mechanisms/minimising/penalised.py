@@ -27,6 +27,7 @@ from discreet._types import Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
 from discreet.geometry.limits import UNIT
+from discreet.losses import Loss
 from discreet.mechanisms.minimising.minimiser import Minimiser
 from discreet.mechanisms.minimising.proximal_search import ProximalSearch, reachable_residual
 from discreet.mechanisms.minimising.rows_objective import RowsObjective
@@ -109,12 +110,28 @@ class PenalisedMinimiser:
         total = (rounded + subtraction + gradient_error + prox) / problem.ridge
         return (total + self._prox_error) * _UP
 
-    def solve(self, rows: OpenRows, linear: Vector, *, ridge: float | None = None) -> Vector:
+    def solve_without_noise(self, rows: OpenRows, loss: Loss, ridge: float) -> Vector:
+        """Return the minimiser, certified: with a penalty it is never out of reach."""
+        return self.solve(rows, np.zeros(self.problem.bounds.width), ridge=ridge, loss=loss)
+
+    def solve(
+        self,
+        rows: OpenRows,
+        linear: Vector,
+        *,
+        ridge: float | None = None,
+        loss: Loss | None = None,
+    ) -> Vector:
         """Return a point within :attr:`radius` of the minimiser, or raise.
 
-        With another ``ridge`` than the problem's, rows and ridge together must still curve as much.
+        With another ``ridge`` than the problem's, rows and ridge together must still curve as much;
+        another ``loss`` must have the constants of the problem's.
         """
-        problem = self.problem if ridge is None else replace(self.problem, ridge=ridge)
+        problem = replace(
+            self.problem,
+            ridge=self.problem.ridge if ridge is None else ridge,
+            loss=self.problem.loss if loss is None else loss,
+        )
         objective = RowsObjective(problem, rows, linear)
         objective.strong_convexity = self.problem.ridge
         return self.search(objective).find()

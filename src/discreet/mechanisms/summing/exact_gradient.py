@@ -90,6 +90,10 @@ class ExactSums(ABC):
         """Rows are at most two to this power long."""
         return math.frexp(self.problem.row_norm)[1]
 
+    def scale_down(self, length: float) -> float:
+        """Return how long something of this length is among prepared rows."""
+        return math.ldexp(length, -self._exponent)
+
     @cached_property
     def unit(self) -> float:
         """The gradient that one unit of :meth:`units` stands for."""
@@ -110,12 +114,13 @@ class ExactSums(ABC):
 
     def prepare(self, rows: OpenRows) -> OpenRows:
         """Return the rows divided by a power of two and cut to the grid, the intercept a column."""
-        return rows.transform(self._cut, self.bounds)
+        return rows.transform(self.cut, self.bounds)
 
-    def _cut(self, rows: Any) -> Any:
+    def cut(self, rows: Any) -> Any:
+        """Divide clipped rows by a power of two and cut them to the grid, in place."""
         if sparse.issparse(rows):
             stored: Any = rows
-            self._cut(stored.data)
+            self.cut(stored.data)
             return stored
         rows *= math.ldexp(1.0, ENTRY_BITS - self._exponent)
         np.trunc(rows, out=rows)
@@ -126,7 +131,7 @@ class ExactSums(ABC):
     def units(self, prepared: OpenRows, point: Vector) -> Integers:
         """Return the sum at public coefficients, in whole units."""
 
-    def _cut_point(self, point: Vector) -> Vector:
+    def cut_point(self, point: Vector) -> Vector:
         """Return coefficients for prepared rows, on a grid of their own."""
         with np.errstate(all="ignore"):
             scaled = point * math.ldexp(1.0, self._exponent)
@@ -143,18 +148,29 @@ class ExactGradient(ExactSums):
 
     problem: Problem
 
+    def round_slopes(self, slopes: Vector) -> Vector:
+        """Clip slopes to their bound and round them to whole fractions of it, in place."""
+        np.minimum(slopes, self._steepest, out=slopes)
+        np.maximum(slopes, -self._steepest, out=slopes)
+        slopes *= self._per_slope
+        return np.rint(slopes, out=slopes)
+
+    @cached_property
+    def _steepest(self) -> float:
+        return self.problem.lipschitz
+
+    @cached_property
+    def _per_slope(self) -> float:
+        return math.ldexp(1.0, self.slope_bits) / self._steepest
+
     def units(self, prepared: OpenRows, point: Vector) -> Integers:
         """Return the sum at public coefficients, in whole units."""
-        weights = self._cut_point(point)
-        loss, most = self.problem.loss, self.problem.lipschitz
-        per_slope = math.ldexp(1.0, self.slope_bits) / most
+        weights = self.cut_point(point)
 
         def kernel(block: Block) -> Integers:
-            slopes = weigh(block, loss.slope(labels_of(block), block.margins(weights)))
-            np.minimum(slopes, most, out=slopes)
-            np.maximum(slopes, -most, out=slopes)
-            slopes *= per_slope
-            np.rint(slopes, out=slopes)
+            slopes = self.round_slopes(
+                weigh(block, self.problem.loss.slope(labels_of(block), block.margins(weights)))
+            )
             total = block.weighted_sum(slopes)
             total *= 2.0**ENTRY_BITS
             return total.astype(np.int64)

@@ -67,7 +67,7 @@ class Moments:
     def product_size(self) -> float:
         """The largest norm of one record's part of X'y, before scaling."""
         row = self.problem.row_norm if self.order == 2 else self._row_l1
-        return row * self._label * self._weight * _UP
+        return row * self.largest_label * self._weight * _UP
 
     @property
     def contribution(self) -> float:
@@ -84,7 +84,7 @@ class Moments:
     @property
     def sensitivity(self) -> float:
         """How far apart, in norm, the vectors of neighbours can be as computed."""
-        return self.unit.spread(self.contribution, diameter=self._diameter) + 2 * self.rounding
+        return self.unit.spread(self.contribution, diameter=self.diameter) + 2 * self.rounding
 
     @property
     def bound(self) -> float:
@@ -92,7 +92,7 @@ class Moments:
         return self.problem.bounds.max_rows * (1 + 2.0**-20)
 
     @property
-    def _diameter(self) -> float:
+    def diameter(self) -> float:
         """How far apart, in norm, the parts of two records can be."""
         apart = math.sqrt(4.5) * _UP
         if self.order == 2:
@@ -106,7 +106,7 @@ class Moments:
         """The most l1 norm in this scaling for each unit of l2 norm in the other, part by part."""
         longest, width = self.problem.row_norm, self.width
         matrix = math.sqrt(width * (width + 3)) / 2 * longest**2 * self._weight / self.gram_size
-        vector = math.sqrt(width) * longest * self._label * self._weight / self.product_size
+        vector = math.sqrt(width) * longest * self.largest_label * self._weight / self.product_size
         return matrix * _UP, vector * _UP
 
     @property
@@ -115,7 +115,8 @@ class Moments:
         return min(bounds.row_norm(1), math.sqrt(bounds.width) * bounds.row_norm(2) * _UP)
 
     @property
-    def _label(self) -> float:
+    def largest_label(self) -> float:
+        """The largest magnitude of a label, against which labels are measured."""
         labels = self.problem.bounds.labels
         return max(0.0 if labels is None else labels.magnitude, LEAST_LABEL)
 
@@ -124,27 +125,28 @@ class Moments:
         return self.problem.bounds.largest_weight
 
     @property
-    def _upper(self) -> tuple[Integers, Integers]:
+    def upper(self) -> tuple[Integers, Integers]:
+        """The places of the diagonal and of what is above it."""
         return np.triu_indices(self.width)
 
     @property
-    def _weights(self) -> Vector:
+    def entry_weights(self) -> Vector:
         """The factors of the entries of the upper triangle."""
         above = math.sqrt(2) if self.order == 2 else 1.0
-        rows, columns = self._upper
+        rows, columns = self.upper
         return np.where(rows == columns, 1.0, above)
 
     def vector(self, rows: OpenRows) -> Vector:
         """Return the vector of opened rows: private."""
         gram, product = rows.sum(_kernel, block_rows=BLOCK_ROWS)
-        triangle = gram[self._upper] * self._weights
+        triangle = gram[self.upper] * self.entry_weights
         return np.concatenate([triangle / self.gram_size, product / self.product_size])
 
     def matrices(self, vector: Vector) -> tuple[Array, Vector]:
         """Return X'X and X'y over their sizes from the vector."""
         triangle, product = vector[: -self.width], vector[-self.width :]
         gram = np.zeros((self.width, self.width))
-        gram[self._upper] = triangle / self._weights
+        gram[self.upper] = triangle / self.entry_weights
         return gram + np.triu(gram, 1).T, product
 
     def coefficients(self, solution: Vector) -> Vector:

@@ -133,7 +133,7 @@ class SecondMoments(ExactSums):
 
     def units(self, prepared: OpenRows, point: Vector) -> Integers:
         """Return the sums at public coefficients, in whole units: a matrix for each weight."""
-        coefficients = self._cut_point(point)
+        coefficients = self.cut_point(point)
         scale = math.ldexp(1.0, self.slope_bits)
 
         def kernel(block: Block) -> Integers:

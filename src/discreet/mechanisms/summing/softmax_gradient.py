@@ -4,8 +4,9 @@ For a row x of class y the gradient in the coefficients of class k is :math:`s_k
 slopes of :class:`~discreet.losses.softmax.MarginSoftmax`: in norm at most :math:`\sqrt 2 \|x\|`.
 
 Margins are exact, and slopes a function of one row's margins and class, as in
-``exact_gradient.py``. Of exponentials as computed nothing is needed but that none is negative and
-the largest is one: with u the unit of roundings, chances are at most one and add up to
+``exact_gradient.py``. Slopes are cut to 2**-20, so exponentials of single precision will do, and
+take a third of the time. Of exponentials as computed nothing is needed but that none is negative
+and the largest is one: with u the unit of roundings, chances are at most one and add up to
 :math:`1 + (K + 1) u` at most, so slopes exceed their bound by a share of less than
 :math:`(K + 6) u`, the weight included. They are shortened by more than that and cut towards zero,
 so that as integers their norm is at most :math:`\sqrt 2 \cdot 2^k`.
@@ -36,12 +37,14 @@ class ExactSoftmax(ExactSums):
 
     def units(self, prepared: OpenRows, point: Vector) -> Integers:
         """Return the sum at public coefficients, in whole units."""
-        vectors = self._cut_point(point).reshape(self.problem.shape)
+        vectors = self.cut_point(point).reshape(self.problem.shape)
         loss = self.problem.loss
         per_slope = math.ldexp(SHORTENED, self.slope_bits) / self.problem.lipschitz
 
         def kernel(block: Block) -> Integers:
-            slopes = loss.slopes(block.several_margins(vectors), labels_of(block))
+            slopes = loss.slopes(
+                block.several_margins(vectors), labels_of(block), exponentials=np.float32
+            )
             if block.weights is not None:
                 slopes *= block.weights
             slopes *= per_slope

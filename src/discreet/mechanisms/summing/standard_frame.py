@@ -16,10 +16,13 @@ from discreet._types import Array, Vector
 from discreet.data import OpenRows
 from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
 from discreet.mechanisms.summing.column_sums import ColumnSums, ColumnTotals
-from discreet.questions.bounds import Bounds
+from discreet.questions.bounds import CLIPPING_SLACK, Bounds
 
 FEWEST = 50.0
 """The count of rows is taken to be at least this much, lest a noisy one be zero or negative."""
+
+LEAST_SQUARED_LENGTH = 0.25
+"""Of standardised rows, intercept aside: that is added to it, so nothing rests on this."""
 
 ROW_SHARE = 0.8
 """The mean absolute value of a bell curve is this much of its standard deviation."""
@@ -48,10 +51,12 @@ class StandardFrame:
         """Scale columns by their noisy standard deviations; rows are clipped in l2."""
         unit, constant = moments.unit, moments.bounds.intercept or 0.0
         count = max(float(sums.entries[-1]) * unit / constant, FEWEST)
+        noise = sums.noise / count
         mean = sums.entries[:-1] / count if centred else np.zeros(sums.entries.size - 1)
-        spread = np.maximum(sums.squares[:-1] / count - mean**2, 0.0)
-        floor = 3 * sums.noise / count + float(spread.mean()) + 1e-12
-        length = math.sqrt(1 + float((spread / (spread + floor)).sum()))
+        found = sums.squares[:-1] / count - mean**2
+        spread = np.maximum(found, 0.0)
+        floor = 3 * noise + float(spread.mean()) + 1e-12
+        length = math.sqrt(1 + squared_length(found, mean, floor, noise, centred=centred))
         scale = 1 / (np.sqrt(spread + floor) * unit)
         return cls(mean * unit, scale, 1.0, length, L2Ball(1.0), constant, count)
 
@@ -75,6 +80,19 @@ class StandardFrame:
         region = L1L2Ball(max(total / length, 1.0), 1.0)
         return cls(mean * unit, scale / unit, anchor, length, region, constant, count)
 
+    def longest(self, moments: ColumnSums) -> float:
+        """Bound the norm of what a declared row becomes before it is divided by the length.
+
+        Whichever is smaller, by its largest entry in every column or by its norm along the column
+        that is stretched most.
+        """
+        declared, centre = moments.bounds, np.abs(self.mean)
+        entry = moments.entry_bound * moments.unit
+        norm = declared.features.reach(declared.n_features, 2)
+        by_entries = float(np.linalg.norm((entry + centre) * self.scale))
+        by_norm = norm * float(self.scale.max()) + float(np.linalg.norm(centre * self.scale))
+        return math.hypot(min(by_entries, by_norm), self.constant) * CLIPPING_SLACK**2
+
     def apply(self, rows: Any) -> Any:
         """Bring rows, the intercept's column last, into the frame; dense ones are overwritten."""
         is_sparse = sparse.issparse(rows)
@@ -93,6 +111,38 @@ class StandardFrame:
         anchor = coefficients[..., -1:] * (self.constant / self.length)
         anchor = anchor - (slopes * self.mean).sum(axis=-1, keepdims=True)
         return np.concatenate([slopes, anchor / self.intercept], axis=-1)
+
+
+def squared_length(
+    found: Vector, mean: Vector, floor: float, noise: float, *, centred: bool
+) -> float:
+    r"""Estimate, without bias, the mean squared norm of standardised rows, intercept aside.
+
+    A column is found to have the variance r, of which the noise in its squared mean has taken
+    :math:`s^2`, and is weighed by :math:`w = 1/(\max(r, 0) + floor)`: by less if the noise made r
+    large, so that :math:`\sum (r + s^2) w` is too short. By Stein's identity what is missing is
+    :math:`-\mathrm{Var}(r) \, w' = \mathrm{Var}(r) \, w^2` where r is positive and nothing
+    elsewhere, with :math:`\mathrm{Var}(r) = s^2 (1 + 4 \, mean^2)`. The estimate is no smaller
+    than its own noise, nor than a quarter.
+
+    Parameters
+    ----------
+    found
+        The variances as the noise left them, negative ones too.
+    mean
+        The noisy means; zeros if columns are not centred.
+    floor
+        What is added to a variance before it is divided by.
+    noise
+        The standard deviation of the noise in a mean.
+    centred
+        Whether the squares of noisy means were subtracted from the variances.
+    """
+    weights = 1 / (np.maximum(found, 0.0) + floor)
+    unbiased = found + noise**2 if centred else found
+    doubt = noise**2 * (1 + 4 * mean**2) * weights**2
+    length = float((unbiased * weights).sum()) + float(doubt[found > 0].sum())
+    return max(length, math.sqrt(float(doubt.sum())), LEAST_SQUARED_LENGTH)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,9 @@
+"""Releases that go on: charged once for all they will ever say, then fed record by record.
+
+``interaction.md`` says what is promised and what every interactive mechanism owes to it.
+"""
+
+from discreet.interaction.live import Interaction
+from discreet.interaction.taking_up import read_note
+
+__all__ = ["Interaction", "read_note"]

@@ -1,0 +1,122 @@
+"""What was declared when an interaction began, so that it can be planned again elsewhere."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from discreet._value_codec import ValueCodec
+from discreet.errors import DiscreetError, InputError
+from discreet.geometry import SETS
+from discreet.losses import LOSSES
+from discreet.mechanisms import InteractiveMechanism, InteractivePlan
+from discreet.penalties import PENALTIES
+from discreet.privacy import AddRemoveOne, Budget, ReplaceOne, Unit, ZeroOutOne
+from discreet.questions import QUESTIONS, Bounds, DeclaredStream, Interval, LabelSet
+
+
+@cache
+def codec() -> ValueCodec:
+    """Return what writes and reads declarations: values of this library alone, from closed lists.
+
+    It needs every mechanism, so it is made when a declaration is, before anything is paid.
+    """
+    from discreet.mechanisms import REGISTRY
+    from discreet.mechanisms.doubling_epochs import DoublingEpochs
+
+    mechanisms: tuple[type[Any], ...] = (
+        *(type(mechanism) for mechanism in REGISTRY),
+        DoublingEpochs,
+    )
+    others: tuple[type[Any], ...] = (
+        Bounds,
+        Interval,
+        LabelSet,
+        Budget,
+        AddRemoveOne,
+        ReplaceOne,
+        ZeroOutOne,
+    )
+    kinds: tuple[type[Any], ...] = (*SETS, *LOSSES, *PENALTIES, *QUESTIONS, *mechanisms, *others)
+    return ValueCodec(kinds, "a saved interaction")
+
+
+@dataclass(frozen=True, eq=False)
+class Declaration:
+    """A mechanism, a stream, a budget and a unit, with the plan that follows from them.
+
+    Parameters
+    ----------
+    mechanism
+        Who answers.
+    question
+        The stream.
+    budget
+        What the whole interaction may spend.
+    unit
+        Who is protected.
+    plan
+        What the mechanism made of it.
+    """
+
+    mechanism: InteractiveMechanism
+    question: DeclaredStream
+    budget: Budget
+    unit: Unit
+    plan: InteractivePlan
+
+    @classmethod
+    def of(
+        cls,
+        mechanism: InteractiveMechanism,
+        question: DeclaredStream,
+        budget: Budget,
+        unit: Unit,
+    ) -> Declaration:
+        """Plan, from public facts.
+
+        Parameters
+        ----------
+        mechanism
+            Who answers.
+        question
+            The stream.
+        budget
+            What the whole interaction may spend.
+        unit
+            Who is protected.
+        """
+        codec()  # nothing is imported later
+        plan = mechanism.plan(question, budget, unit)
+        return cls(mechanism, question, budget, unit, plan)
+
+    def to_json(self) -> Any:
+        """Return what it takes to plan the same again, as JSON."""
+        parts = (self.mechanism, self.question, self.budget, self.unit)
+        return [codec().encode(part) for part in parts]
+
+    @classmethod
+    def from_json(cls, document: Any) -> Declaration:
+        """Plan again what a document declares."""
+        if not isinstance(document, list) or len(document) != 4:
+            raise InputError("a declaration has four parts.")
+        mechanism, question, budget, unit = map(codec().decode, document)
+        try:
+            return cls.of(mechanism, question, budget, unit)
+        except (AttributeError, TypeError, DiscreetError):
+            raise InputError("what was declared cannot be planned by this version.") from None
+
+    def fingerprint(self) -> str:
+        """Return a digest of the plan: a state may only be used with the plan that made it."""
+        plan = self.plan
+        told = [
+            type(plan).__name__,
+            plan.packed_format,
+            json.loads(plan.guarantee.to_json()),
+            [[one.what, float(one.value).hex()] for one in plan.tolerances],
+            plan.reason,
+        ]
+        return hashlib.sha256(json.dumps(told).encode()).hexdigest()

@@ -1,0 +1,85 @@
+"""Taking up an interaction that was saved: the ledger decides, and the file is removed."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from discreet._resident_thread import call_privately
+from discreet.errors import DiscreetError, InputError
+from discreet.interaction.live import Interaction, Outcome, unwrap, without_frames
+from discreet.interaction.state_file import DAMAGED, read_state, remove_state
+from discreet.ledger import AbstractLedger
+from discreet.noise import Noise
+
+STOPPED = "the interaction was not taken up: it was interrupted before. It can still be resumed."
+
+
+def take_up(path: Path, ledger: AbstractLedger, noise: Noise) -> Interaction:
+    """Read a state, ask the ledger for it, and go on; what is secret stays in other threads.
+
+    Whoever interrupts this before the ledger was asked has lost nothing; afterwards, the learner.
+
+    Parameters
+    ----------
+    path
+        The file of the state.
+    ledger
+        That paid for it.
+    noise
+        The source of randomness from now on.
+    """
+    stopped: list[bool] = []
+    work = partial(_take_up, path, ledger, noise, stopped)
+    found: Interaction = unwrap(call_privately(work, partial(stopped.append, True)))
+    return found
+
+
+def _take_up(path: Path, ledger: AbstractLedger, noise: Noise, stopped: list[bool]) -> Outcome:
+    try:
+        state = read_state(path, ledger)
+        plan = state.declared.plan
+        try:
+            session = plan.unpack(state.packed, noise)
+            session.answer()
+        except Exception:
+            return Outcome(stopped=InputError(DAMAGED))
+        if stopped:
+            return Outcome(stopped=InputError(STOPPED))
+        receipt = ledger.take_up(state.charge, state.token, plan.guarantee)
+    except (OSError, DiscreetError) as error:
+        return Outcome(stopped=without_frames(error))
+    remove_state(path)
+    return Outcome(
+        Interaction(lambda: session, receipt, state.declared, state.said, is_opened=True)
+    )
+
+
+def read_note(path: Path, ledger: AbstractLedger) -> str:
+    """Return what was kept beside a saved state; it can still be resumed.
+
+    Parameters
+    ----------
+    path
+        The file of the state.
+    ledger
+        That paid for it.
+
+    Examples
+    --------
+    >>> from discreet.ledger import MemoryLedger
+    >>> from discreet.privacy import Budget
+    >>> read_note(Path("no/such/state"), MemoryLedger(Budget(1.0, 1e-6)))
+    Traceback (most recent call last):
+        ...
+    FileNotFoundError: [Errno 2] No such file or directory: 'no/such/state'
+    """
+    note: str = unwrap(call_privately(partial(_read_note, path, ledger), lambda: None))
+    return note
+
+
+def _read_note(path: Path, ledger: AbstractLedger) -> Outcome:
+    try:
+        return Outcome(read_state(path, ledger).note)
+    except (OSError, DiscreetError) as error:
+        return Outcome(stopped=without_frames(error))

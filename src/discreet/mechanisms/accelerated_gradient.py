@@ -1,0 +1,185 @@
+"""Several classes at once, in few long steps; proof in ``accelerated_gradient.md``.
+
+Nesterov's accelerated gradient on noisy sums, with steps made for the noisy norm of the rows'
+second moment: DP-SGD with momentum over all rows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet import _checks
+from discreet._types import Array, Vector
+from discreet.data import OpenRows
+from discreet.errors import CalibrationError
+from discreet.mechanisms.base import Learner, Plan, Verdict, grid_tolerances
+from discreet.mechanisms.noisy_gradient import NoisyGradient, NoisyGradientPlan
+from discreet.mechanisms.summing.schatten_norm import SchattenNorm
+from discreet.mechanisms.summing.second_moments import GaussianEvent
+from discreet.mechanisms.summing.softmax_gradient import ExactSoftmax
+from discreet.mechanisms.summing.step_policy import FREE_STEPS, MOST_STEPS
+from discreet.noise import Noise
+from discreet.privacy import Budget, Guarantee, Profile, Unit, compose, gaussian_multiplier
+from discreet.questions import OneVsRest, Question, Softmax
+from discreet.record import Tolerance
+from discreet.updates import Constant, descend
+
+STEPS = 60
+"""Steps if nobody says."""
+
+MOMENTUM = 0.8
+
+NORM_SHARE = 0.003
+"""The share of mu squared that goes into the norm that steps are made for."""
+
+LEAST_BEND = 0.1
+"""Curvature of the loss over that of the rows, for many classes."""
+
+
+@dataclass(frozen=True, eq=False)
+class AcceleratedGradientPlan(Plan):
+    """One noisy number, then noisy sums of gradients in steps that it decides."""
+
+    norm: SchattenNorm
+    event: GaussianEvent | None  # None if there is no noise, and no privacy
+    second: NoisyGradientPlan
+    guarantee: Guarantee
+    reason: str
+
+    @property
+    def problem(self) -> Softmax:
+        return self.norm.sums.problem
+
+    @property
+    def tolerances(self) -> tuple[Tolerance, ...]:
+        if self.event is None:
+            return self.second.tolerances
+        first = grid_tolerances(self.event.grid, "the noise on the norm of second moments")
+        return (*first, *self.second.tolerances)
+
+    def run(self, rows: OpenRows, noise: Noise) -> Array:
+        return self._walk(self.norm.sums.prepare(rows), noise)
+
+    def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Array:
+        prepared = self.norm.sums.prepare(rows)
+        return np.array([self._walk(prepared, noise) for _ in range(draws)])
+
+    def noisy_norm(self, prepared: OpenRows, noise: Noise) -> float:
+        """Release the norm of the second moment of prepared rows, in records."""
+        norm = np.array([self.norm.of(prepared)])
+        return float(norm[0] if self.event is None else self.event.release(norm, noise)[0])
+
+    def _walk(self, prepared: OpenRows, noise: Noise) -> Array:
+        problem = self.problem
+        stiffness = self.stiffness(self.noisy_norm(prepared, noise))  # public from here on
+        release = self.second.noisy_gradients(prepared, noise)
+
+        def gradient(point: Vector) -> Vector:
+            released = release(point).reshape(problem.shape)
+            # The slopes of a row add up to zero: what all classes have in common is noise.
+            return np.ravel(released - released.mean(axis=0))
+
+        return descend(
+            gradient,
+            np.zeros(problem.width),
+            steps=self.second.steps,
+            rule=Constant(stiffness),
+            average=self.second.average,
+            ridge=problem.ridge,
+            momentum=MOMENTUM,
+        ).reshape(problem.shape)
+
+    def stiffness(self, norm: float) -> float:
+        """Return the stiffness of steps, from a noisy number of records: public.
+
+        What the noise alone may be is the least it is taken to be, lest steps be far too long.
+        """
+        bend = max(LEAST_BEND, 1 / self.problem.several.classes)
+        least = 1.0 if self.event is None else max(1.0, self.event.grid.scale)
+        return bend * max(norm, least) * self.norm.record
+
+
+@dataclass(frozen=True)
+class AcceleratedGradient(Learner):
+    """Softmax by noisy gradients with momentum, for many coefficients.
+
+    Parameters
+    ----------
+    steps
+        How many sums of gradients are released, up to 10**6; None for 60, or 1000 without privacy.
+
+    Examples
+    --------
+    >>> from discreet.data import Bounds, LabelSet
+    >>> from discreet.geometry import L2Ball
+    >>> from discreet.losses import MarginLogistic
+    >>> from discreet.privacy import AddRemoveOne
+    >>> from discreet.questions import Problem
+    >>> bounds = Bounds(L2Ball(1.0), 500, labels=LabelSet([-1, 1]), max_rows=10**6)
+    >>> question = OneVsRest(Problem(MarginLogistic(), bounds, ridge=1.25), classes=10)
+    >>> plan = AcceleratedGradient().plan(question, Budget(1.0, 1e-9), AddRemoveOne())
+    >>> round(plan.guarantee.epsilon(1e-9), 3), plan.reason
+    (1.0, '60 steps over all rows with momentum, all classes at once')
+    """
+
+    steps: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.steps is not None:
+            _checks.whole(steps=self.steps, at_least=1, at_most=MOST_STEPS)
+
+    @property
+    def name(self) -> str:
+        return "accelerated_gradient"
+
+    def accepts(self, question: Question, unit: Unit) -> Verdict:
+        if not isinstance(question, OneVsRest | Softmax):
+            return Verdict(
+                False, "accelerated_gradient learns three or more classes; use noisy_gradient."
+            )
+        return NoisyGradient().accepts(question, unit)
+
+    def _plan_beside(
+        self,
+        question: OneVsRest | Softmax,
+        budget: Budget,
+        unit: Unit,
+        *,
+        beside: Profile | None,
+        times: int,
+    ) -> Plan:
+        problem = Softmax(question) if isinstance(question, OneVsRest) else question
+        norm = SchattenNorm(ExactSoftmax(problem))
+        if not budget.is_private:
+            second = self._sums(self.steps or FREE_STEPS).plan(problem, budget, unit)
+            return self._assemble(norm, None, second)
+        if budget.delta == 0:
+            raise CalibrationError(
+                "accelerated_gradient adds Gaussian noise, which needs delta > 0; allow a small "
+                "delta, or learn each class from the rest."
+            )
+        event = GaussianEvent.plan(
+            mu=math.sqrt(NORM_SHARE / times) / gaussian_multiplier(budget),
+            sensitivity=1 + 2 * norm.error,  # in both units
+            dimension=1,
+            bound=2.0 * problem.bounds.max_rows,
+        )
+        released = [*([] if beside is None else [beside]), *[event.profile] * times]
+        second = self._sums(self.steps or STEPS).plan_beside(
+            problem, budget, unit, beside=compose(released), times=times
+        )
+        return self._assemble(norm, event, second)
+
+    @staticmethod
+    def _sums(steps: int) -> NoisyGradient:
+        return NoisyGradient(steps, rate=1.0, average="suffix")
+
+    @staticmethod
+    def _assemble(norm: SchattenNorm, event: GaussianEvent | None, second: Plan) -> Plan:
+        if not isinstance(second, NoisyGradientPlan):
+            raise CalibrationError("noisy_gradient has another plan than expected.")
+        reason = second.reason.replace(" over all rows", " over all rows with momentum")
+        return AcceleratedGradientPlan(norm, event, second, second.guarantee, reason)

@@ -1,0 +1,190 @@
+"""Follow the leader along noisy running sums of gradients; proof in ``follow_the_leader.md``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from discreet import _checks
+from discreet._types import Vector
+from discreet.errors import InputError
+from discreet.mechanisms.base import Verdict, accepts_slopes, grid_tolerances, public_facts
+from discreet.mechanisms.interactive import InteractiveMechanism, InteractivePlan, Session
+from discreet.mechanisms.streaming.factor_choice import FACTORS, choose_factor
+from discreet.mechanisms.streaming.leader import Leader, bound_regret, usual_pull
+from discreet.mechanisms.streaming.open_batch import RecordGradients
+from discreet.mechanisms.streaming.prefix_calibration import PrefixRelease, calibrate_prefix
+from discreet.mechanisms.streaming.prefix_factor import Participation
+from discreet.mechanisms.streaming.running_sums import SummingSession
+from discreet.noise import Noise
+from discreet.privacy import Budget, Guarantee, NoPrivacy, Unit
+from discreet.questions import Problem, Question, Stream
+from discreet.record import Tolerance
+
+
+class FollowTheLeaderSession(SummingSession):
+    """The noisy running sum of gradients, and the coefficients that follow from it."""
+
+    def __init__(self, plan: FollowTheLeaderPlan, noise: Noise) -> None:
+        super().__init__(plan.question, plan.records, plan.release, noise)
+        self._leader = plan.leader
+        self._go_to(plan.leader.first())
+
+    def _follow(self, total: Vector, step: int) -> Vector:
+        return self._leader.after(total, step)
+
+    def answer(self) -> Vector:
+        return self._public
+
+
+@dataclass(frozen=True, eq=False)
+class FollowTheLeaderPlan(InteractivePlan):
+    """The noise of running sums, and where they lead to."""
+
+    question: Stream
+    release: PrefixRelease | None  # None if there is no noise, and no privacy
+    leader: Leader
+    guarantee: Guarantee
+    reason: str
+
+    @cached_property
+    def records(self) -> RecordGradients:
+        """What records add: sums go over one batch, never over more."""
+        bounds = replace(self.question.bounds, max_rows=self.question.batch)
+        return RecordGradients(self.question.problem.restate(bounds))
+
+    @property
+    def sensitivity(self) -> float:
+        """How far, in l2, what the Gaussian mechanism sees can be from that of a neighbour."""
+        return 0.0 if self.release is None else self.release.sensitivity
+
+    @property
+    def regret(self) -> float:
+        """The bound on the expected regret over all records."""
+        question = self.question
+        deviation = 0.0 if self.release is None else self.release.usual_deviation
+        return bound_regret(
+            question.problem, question.updates, question.batch, deviation, self.leader.pull
+        )
+
+    @property
+    def tolerances(self) -> tuple[Tolerance, ...]:
+        grid = None if self.release is None else self.release.grid
+        return grid_tolerances(grid, "the noise on running sums of gradients")
+
+    def start(self, noise: Noise) -> Session:
+        return FollowTheLeaderSession(self, noise)
+
+    def _unpack(self, packed: Mapping[str, Any], noise: Noise) -> Session:
+        return FollowTheLeaderSession(self, noise).unpack(packed)
+
+
+@dataclass(frozen=True)
+class FollowTheLeader(InteractiveMechanism):
+    """Online learning along running sums of gradients with correlated noise (DP-FTRL).
+
+    Parameters
+    ----------
+    factor
+        Which noise is added to which sum: ``"square_root"``, with the least noise and a memory as
+        long as the stream; ``"tree"``, with a memory of a vector for each doubling; ``"band"``;
+        or ``"auto"``, the least predicted error among those that fit.
+    band
+        How many steps the noise of a band reaches; None for 32, or for the separation if records
+        come several times. Only with ``"band"``.
+    learning_rate
+        How far a sum of gradients moves the coefficients; None for the rate that is expected to
+        predict records best, given the noise (``streaming/leader.py``).
+    participations
+        How often the record that is protected may come.
+    separation
+        How many updates apart it comes, at least; needed if it comes more than once.
+
+    Examples
+    --------
+    >>> from discreet.data import Bounds, LabelSet
+    >>> from discreet.geometry import L2Ball
+    >>> from discreet.losses import Logistic
+    >>> from discreet.privacy import ReplaceOne
+    >>> bounds = Bounds(L2Ball(1.0), 10, labels=LabelSet([-1, 1]))
+    >>> stream = Stream(Problem(Logistic(), bounds, ridge=1.0), horizon=1000)
+    >>> plan = FollowTheLeader().plan(stream, Budget(1.0, 1e-6), ReplaceOne())
+    >>> plan.reason, round(plan.release.grid.scale, 1)
+    ('square root noise on 1,000 running sums', 15.3)
+    """
+
+    factor: str = "auto"
+    band: int | None = None
+    learning_rate: float | None = None
+    participations: int = 1
+    separation: int | None = None
+
+    def __post_init__(self) -> None:
+        _checks.one_of(FACTORS, factor=self.factor)
+        if self.band is not None:
+            _checks.whole(band=self.band, at_least=1)
+            if self.factor != "band":
+                raise InputError('state band only with factor="band".')
+        if self.learning_rate is not None:
+            _checks.positive(learning_rate=self.learning_rate)
+        _checks.whole(participations=self.participations, at_least=1)
+        if self.separation is not None:
+            _checks.whole(separation=self.separation, at_least=1)
+        elif self.participations > 1:
+            raise InputError(
+                "a record that comes several times needs separation: how many updates apart it "
+                "comes, at least."
+            )
+
+    @property
+    def name(self) -> str:
+        return "follow_the_leader"
+
+    @property
+    def participation(self) -> Participation:
+        """How often the protected record may come."""
+        return Participation(self.participations, self.separation or 1)
+
+    @property
+    def records_come_once(self) -> bool:
+        return self.participations == 1
+
+    def accepts(self, question: Question, unit: Unit) -> Verdict:
+        if not isinstance(question, Stream):
+            return Verdict(False, "follow_the_leader learns from streams; state a Stream.")
+        return accepts_slopes(question.problem)
+
+    def _plan(self, question: Stream, budget: Budget, unit: Unit) -> FollowTheLeaderPlan:
+        problem, batch, updates = question.problem, question.batch, question.updates
+        facts = (*public_facts(question.bounds, unit), *question.assumed)
+        if not budget.is_private:
+            leader = Leader(problem, self._pull(problem, updates, batch, 0.0), updates)
+            guarantee = Guarantee(NoPrivacy(), unit, facts)
+            return FollowTheLeaderPlan(question, None, leader, guarantee, "running sums")
+        participation = self.participation
+        factor = choose_factor(self.factor, updates, problem.width, self.band, participation)
+        release = calibrate_prefix(
+            factor,
+            budget,
+            width=problem.width,
+            apart=unit.spread(problem.row_lipschitz),
+            bound=batch * problem.row_lipschitz,
+            participation=participation,
+        )
+        if participation.times > 1:
+            facts = (*facts, participation.sentence)
+        pull = self._pull(problem, updates, batch, release.usual_deviation)
+        return FollowTheLeaderPlan(
+            question,
+            release,
+            Leader(problem, pull, updates),
+            Guarantee(release.profile, unit, facts, quoted_delta=budget.delta),
+            f"{factor.name} noise on {updates:,} running sums",
+        )
+
+    def _pull(self, problem: Problem, updates: int, batch: int, deviation: float) -> float:
+        if self.learning_rate is not None:
+            return 1 / float(self.learning_rate)
+        return usual_pull(problem, updates, batch, deviation)

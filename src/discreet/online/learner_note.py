@@ -1,0 +1,58 @@
+"""What is public of a learner, as text that travels with its secret state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from discreet import _strict_json
+from discreet._value_codec import ValueCodec
+from discreet.errors import InputError
+from discreet.geometry import SETS
+from discreet.mechanisms import REGISTRY, InteractiveMechanism
+from discreet.preprocessing import Category, Numeric
+from discreet.privacy import AddRemoveOne, ReplaceOne, ZeroOutOne
+
+CODEC = ValueCodec(
+    (
+        *SETS,
+        *(type(each) for each in REGISTRY if isinstance(each, InteractiveMechanism)),
+        *(Numeric, Category, AddRemoveOne, ReplaceOne, ZeroOutOne),
+    ),
+    "a saved learner",
+)
+"""What parameters of a learner may be."""
+
+NO_LEARNER = "this file holds an interaction and no learner; resume it with discreet.gate.resume."
+
+FIELDS = {"learner", "parameters", "columns"}
+
+
+class LearnerNote(NamedTuple):
+    """The name of a learner, its parameters, and what it knows of columns."""
+
+    learner: str
+    parameters: dict[str, Any]
+    columns: dict[str, Any]
+
+
+def describe_learner(learner: Any, columns: Mapping[str, Any]) -> str:
+    """Return what is public of a learner, but for its ledger."""
+    parameters = learner.get_params(deep=False)
+    del parameters["ledger"]
+    note = LearnerNote(
+        type(learner).__name__, CODEC.encode(parameters), CODEC.encode(dict(columns))
+    )
+    return _strict_json.dump(note._asdict())
+
+
+def read_description(text: str) -> LearnerNote:
+    """Return what a text says of a learner; nothing of it is believed."""
+    if not text:
+        raise InputError(NO_LEARNER)
+    document = _strict_json.parse(text, "a saved learner")
+    _strict_json.check_fields(document, FIELDS, "a saved learner")
+    parameters, columns = CODEC.decode(document["parameters"]), CODEC.decode(document["columns"])
+    if not isinstance(parameters, dict) or not isinstance(columns, dict):
+        raise InputError(NO_LEARNER)
+    return LearnerNote(str(document["learner"]), parameters, columns)

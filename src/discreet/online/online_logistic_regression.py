@@ -1,0 +1,153 @@
+"""Private online logistic regression."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from discreet.estimators.classifier import ProbabilisticClassifier
+from discreet.geometry import ConvexSet
+from discreet.ledger import AbstractLedger
+from discreet.losses import Logistic, Loss
+from discreet.online.classifying import OnlineClassifier
+from discreet.online.river_types import RiverClassifier
+from discreet.preprocessing.short_forms import Declared
+from discreet.privacy import Unit
+
+
+class LogisticRegression(OnlineClassifier, ProbabilisticClassifier, RiverClassifier):
+    r"""Logistic regression for a stream of records, differentially private.
+
+    It learns from each record once, in their order, and can be asked at any time. All that it will
+    ever say is paid for before the first record. The gradients are taken at coefficients that were
+    released, and their running sums carry correlated noise (DP-FTRL), so that the noise of an
+    answer hardly grows with the stream.
+
+    Parameters
+    ----------
+    epsilon, delta
+        The privacy budget of the whole stream.
+    data_norm
+        The declared bound on the Euclidean norm of a row, if ``columns`` are not declared; longer
+        rows are shortened to it. One of the two has to be declared.
+    unit
+        Who is protected: ``"replace"`` one record, or ``"zero_out"`` one, in whose place nothing is
+        learnt. When records arrive is public; that all later ones come a place earlier is not
+        covered.
+    ledger
+        Where the stream is paid for; None keeps no books, and nothing can be saved then.
+    horizon
+        How many records will be learnt from, at most; there is no default. A shorter stream costs
+        the same.
+    batch
+        After how many records there is another answer. None for about a thousand answers: more of
+        them need more noise, and hardly follow the stream more closely.
+    columns
+        What is declared about each column, as for
+        :class:`~discreet.preprocessing.BoundedScaler`. None for rows of numbers.
+    features
+        The names of features in records that are dicts, in the order in which noise is added, where
+        ``columns`` does not name them.
+    classes
+        The two classes, declared; there is no default, since no record may decide how others are
+        read.
+    C
+        Inverse strength of the penalty over the whole stream. By default a trace.
+    fit_intercept
+        Whether there is a constant column; it is inside the row norm and penalised.
+    domain
+        A convex set that the coefficients of encoded columns stay in; None for no constraint.
+    mechanism
+        ``"auto"``, ``"follow_the_leader"``; with a penalty worth the name, ``"private_ocp"``,
+        ``"implicit_gradient"`` or ``"gradient_ascent"``.
+    rehearsal
+        None for privacy. A whole number gives repeatable noise: the result is **not private**.
+    verbose
+        Above zero, the guarantee is printed when the stream begins.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, n_features_in_, feature_names_in_
+        As in scikit-learn; they follow the last answer.
+    multiclass_
+        None: there are two classes.
+    release_, privacy_
+        The last answer as a release, and the guarantee of everything that is ever answered.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> generator = np.random.default_rng(0)
+    >>> X = generator.normal(size=(20_000, 3)) / 3
+    >>> y = X[:, 0] - X[:, 1] > 0
+    >>> model = LogisticRegression(
+    ...     epsilon=1.0, delta=1e-6, data_norm=1.0, horizon=20_000, classes=[False, True]
+    ... )
+    >>> for start in range(0, 20_000, 1000):
+    ...     model = model.partial_fit(X[start : start + 1000], y[start : start + 1000])
+    >>> model.n_seen, model.is_over, bool(model.score(X, y) > 0.8)
+    (20000, True, True)
+
+    One record at a time, as in river:
+
+    >>> model = LogisticRegression(
+    ...     horizon=100, columns={"age": (18, 100)}, classes=["home", "readmitted"]
+    ... )
+    >>> model.learn_one({"age": 71}, "readmitted")
+    >>> sorted(model.predict_proba_one({"age": 40}))
+    ['home', 'readmitted']
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-9,
+        data_norm: float | None = None,
+        unit: str | Unit = "replace",
+        ledger: AbstractLedger | None = None,
+        *,
+        horizon: int | None = None,
+        batch: int | None = None,
+        columns: Declared | None = None,
+        features: Any = None,
+        classes: Any = None,
+        C: float | None = None,
+        fit_intercept: bool = True,
+        domain: ConvexSet | None = None,
+        mechanism: str = "auto",
+        rehearsal: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.data_norm = data_norm
+        self.unit = unit
+        self.ledger = ledger
+        self.horizon = horizon
+        self.batch = batch
+        self.columns = columns
+        self.features = features
+        self.classes = classes
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.domain = domain
+        self.mechanism = mechanism
+        self.rehearsal = rehearsal
+        self.verbose = verbose
+
+    def margin_loss(self) -> Loss:
+        return Logistic()
+
+    def predict_proba_one(self, x: Mapping[Any, Any]) -> dict[Any, float]:
+        """Return the probability of each class for one record; one half before anything was learnt.
+
+        Parameters
+        ----------
+        x
+            Features by name.
+        """
+        chance = float(Logistic().probability(np.array(self._margin_of(x))))
+        first, second = self._two_classes()
+        return {first: 1 - chance, second: chance}

@@ -1,0 +1,144 @@
+"""Rows of CSV that arrive on a pipe: a line is a record, and is read by itself.
+
+No line is refused and none reaches into another. One that cannot be parsed (an open quote, more or
+fewer cells than the header, more than 4 MiB, nothing at all) is a record whose cells are all
+missing. Cells are read as everywhere (``docs/odd_cells.md``).
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from discreet.data.cells import numbers_of
+from discreet.data.frame import CellArray, Coded, Frame
+from discreet.data.stored import Wanted
+from discreet.errors import InputError
+from discreet.schema import Schema
+from discreet.tables.csv_header import LONGEST_HEADER, check_columns, parse_header
+from discreet.tables.csv_records import LONGEST_LINE
+from discreet.tables.declared_files import RowsAndLabels, columns_wanted
+
+WHERE = "standard input"
+
+READ_AT_ONCE = 2**16
+"""Bytes that are taken from a pipe together, if so many wait."""
+
+
+class Pipe(Protocol):
+    """Bytes that arrive."""
+
+    def read1(self, size: int, /) -> bytes:
+        """Return what has arrived, waiting if that is nothing; empty at the end."""
+        ...
+
+
+class ArrivingRows:
+    """Rows of CSV as they arrive; the first line is the header, and is checked at once.
+
+    Parameters
+    ----------
+    pipe
+        Where bytes arrive, a binary file.
+    schema
+        What is declared.
+
+    Examples
+    --------
+    >>> import io
+    >>> from discreet.preprocessing import Numeric
+    >>> from discreet.schema import Target
+    >>> schema = Schema({"age": Numeric(0, 120)}, Target("cost", "regression", range=(0, 1e6)))
+    >>> arriving = ArrivingRows(io.BytesIO(b"cost,age\\n10,47\\n20,old"), schema)
+    >>> [rows.X["age"].tolist() for rows in arriving.blocks(100)]
+    [[47.0], [nan]]
+    """
+
+    def __init__(self, pipe: Pipe, schema: Schema) -> None:
+        self._lines = _split_lines(pipe)
+        self._ready: list[bytes] = []
+        header = self._take_header()
+        self._names = parse_header(WHERE, header)
+        check_columns(WHERE, self._names, schema, with_target=True, is_text=True)
+        self._wanted = columns_wanted(schema, True)
+        self._target = schema.target.name
+
+    def _take_header(self) -> bytes:
+        for lines in self._lines:
+            if lines:
+                header, *self._ready = lines
+                if header.strip() and len(header) <= LONGEST_HEADER:
+                    return header
+                break
+        raise InputError(f"{WHERE}: expected a line of column names, then a line for each record.")
+
+    def blocks(self, size: int, skipped: int = 0) -> Iterator[RowsAndLabels]:
+        """Yield records as they arrive: those that wait together, so many at most.
+
+        Parameters
+        ----------
+        size
+            The most records at a time.
+        skipped
+            How many are passed over at the beginning.
+        """
+        for lines in self._remaining_lines():
+            passed = min(skipped, len(lines))
+            skipped -= passed
+            for start in range(passed, len(lines), size):
+                yield self._read(lines[start : start + size])
+
+    def _remaining_lines(self) -> Iterator[list[bytes]]:
+        yield self._ready
+        yield from self._lines
+
+    def _read(self, lines: Sequence[bytes]) -> RowsAndLabels:
+        records = [_parse_line(line, len(self._names)) for line in lines]
+        cells = {}
+        for column in self._wanted:
+            place = self._names.index(column.name)
+            cells[column.name] = _read_column([record[place] for record in records], column)
+        y = cells.pop(self._target)
+        return RowsAndLabels(Frame(cells), y)
+
+
+def _split_lines(pipe: Pipe) -> Iterator[list[bytes]]:
+    """Yield the lines that are complete as soon as they are; one that is too long comes empty."""
+    rest, is_long = b"", False
+    while arrived := pipe.read1(READ_AT_ONCE):
+        *lines, rest = (rest + arrived).split(b"\n")
+        if lines and is_long:
+            lines[0], is_long = b"", False
+        if len(rest) > LONGEST_LINE:
+            rest, is_long = b"", True
+        yield [_check_length(line) for line in lines]
+    if rest or is_long:
+        yield [_check_length(b"" if is_long else rest)]
+
+
+def _check_length(line: bytes) -> bytes:
+    return line if len(line) <= LONGEST_LINE else b""
+
+
+def _parse_line(line: bytes, width: int) -> list[str]:
+    """Return the cells of a line; empty ones if it is no record of so many."""
+    text = line.removesuffix(b"\r").decode("utf-8", errors="surrogateescape")
+    try:
+        cells = next(csv.reader([text], strict=True), [])
+    except csv.Error:
+        cells = []
+    return cells if len(cells) == width else [""] * width
+
+
+def _read_column(cells: Iterable[str], column: Wanted) -> CellArray | Coded:
+    """Return cells as numbers, or as places among the declared labels."""
+    if column.labels is None or column.meaning is None:
+        return numbers_of(cells)
+    places: dict[Any, int] = {label: place for place, label in enumerate(column.labels)}
+    missing = len(places)
+    distinct = np.array([*column.labels, None], dtype=object)
+    found = [places.get(column.meaning(cell), missing) for cell in cells]
+    return Coded(distinct, np.array(found, dtype=np.int64))
