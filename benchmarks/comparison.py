@@ -146,7 +146,7 @@ class Comparison:
                 told = [f"*{ours}*" if (name, epsilon) in behind else ours]
                 cells.append(" / ".join(told + [_said(one) if one else "-" for one in found]))
             size = " x ".join(f"{n:,}" for n in self.peers.get(name, {}).get("rows, columns", ()))
-            lines.append(f"| {name} {size} | " + " | ".join(cells) + " |")
+            lines.append(f"| {name} {size}".rstrip() + " | " + " | ".join(cells) + " |")
         return "\n".join(lines)
 
     def _verdicts(self, score: str) -> str:

@@ -207,7 +207,7 @@ def test_verdicts_goals_and_changes_are_those_of_the_figures(benchmarks, tmp_pat
     assert (
         "log loss, against the defaults before: better by more than one standard error in 4" in page
     )
-    assert "| bank  | *.8000* / .8050 / - |" in page
+    assert "| bank | *.8000* / .8050 / - |" in page
 
 
 def test_words_and_many_levels_go_to_public_buckets(benchmarks):
