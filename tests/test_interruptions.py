@@ -185,7 +185,11 @@ def interrupted(interrupter, noise, ledger):
 @pytest.mark.parametrize("again", [False, True], ids=["once", "twice"])
 @pytest.mark.parametrize("noise", [Failing, Slow])
 def test_no_interruption_of_the_gate_carries_anything_out(noise, again, monkeypatch):
-    """At every step of it, and once more where the first one is dealt with."""
+    """At every step of it, and once more where the first one is dealt with.
+
+    A step may be one of a destructor, of which Python passes on to a hook what is raised there.
+    """
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
     monkeypatch.setattr(discreet._own_thread, "PATIENCE", 0.001)
     place, raised = 1, set()
     while True:
