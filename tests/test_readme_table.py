@@ -19,7 +19,7 @@ from discreet.estimators import PrivateEstimator, all_estimators
 from discreet.geometry import Box
 from discreet.linear_model import LogisticRegression
 from discreet.losses import Huber
-from support.estimators import TWO, X, labels_for
+from support.estimators import SELECTORS, TWO, X, labels_for
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
 CODE = [
@@ -29,8 +29,8 @@ CODE = [
     for piece in re.findall(r"(?<!extra )`([^`]+)`", line.split("|")[2])
 ]
 ROOMS = (
-    "artifact", "linear_model", "location", "metrics", "online", "planning", "preprocessing",
-    "report", "svm",
+    "artifact", "feature_selection", "linear_model", "location", "metrics", "model_selection",
+    "online", "planning", "preprocessing", "report", "svm",
 )  # fmt: skip
 LEFT_OUT = {"radius=...": "radius=1.0", ", ...)": ", budget=budget)"}
 """What stands for the dots."""
@@ -110,5 +110,6 @@ def test_every_piece_of_code_in_the_table_runs(world, monkeypatch):
         if isinstance(found, PrivateEstimator) and not hasattr(found, "release_"):
             kind = type(found)
             missing = {"data_norm": 1.0} if getattr(found, "data_norm", 1.0) is None else {}
+            missing |= {"target_range": (-1.0, 1.0)} if kind in SELECTORS else {}
             found.set_params(rehearsal=1, **missing).fit(rows_for(kind), labels_for(kind))
             assert not found.privacy_.is_private, piece

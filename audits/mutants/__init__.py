@@ -21,6 +21,7 @@ from audits.mutants import (
     stages,
     streams,
     sums,
+    supports,
     vectors,
 )
 from audits.mutants.base import BoundMutant, Broken, Finding, Mutant
@@ -43,6 +44,7 @@ MUTANTS: tuple[Broken, ...] = (
     *vectors.MUTANTS,
     *running_sums.MUTANTS,
     *streams.MUTANTS,
+    *supports.MUTANTS,
 )
 
 SURVIVORS: tuple[Mutant, ...] = (*objective.SURVIVORS, *stages.SURVIVORS)

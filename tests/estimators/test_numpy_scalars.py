@@ -14,6 +14,7 @@ from discreet.preprocessing import Numeric
 from support.estimators import ABOUT_X, X, labels_for, learnt, make, rehearsal
 
 GIVEN = {
+    "n_features_to_select": 2,
     **ABOUT_X, "max_rows": 5000, "rehearsal": 3, "steps": 1000, "alpha": 500.0, "C": 0.001,
     "threshold": 0.5, "max_weight": 2.0, "expected_rows": 300, "entropy": 100.0, "smoothing": 0.1,
     "q": 0.3, "quantile": 0.3,

@@ -12,6 +12,7 @@ from numbers import Real
 import numpy as np
 import pytest
 from sklearn.base import is_classifier
+from sklearn.feature_selection import SelectorMixin
 
 from discreet.estimators.classifier import LinearClassifierBase
 from discreet.estimators.registry import all_estimators
@@ -27,6 +28,7 @@ from discreet.location.base import LocationEstimator
 from discreet.svm import LinearSVC
 
 ALL = all_estimators()
+SELECTORS = tuple(kind for kind in ALL if issubclass(kind, SelectorMixin))
 CLASSIFIERS = tuple(kind for kind in ALL if issubclass(kind, LinearClassifierBase))
 REGRESSORS = tuple(kind for kind in ALL if issubclass(kind, LinearRegressorBase))
 MIXERS = (SimplexRegression,)
@@ -73,12 +75,20 @@ ABOUT_X = {
 """What has to be declared of ``X`` and of its labels."""
 
 
+OF_SELECTORS = {"target_range": (-1.0, 1.0), "n_features_to_select": 2, "vote": "columns"}
+"""Of three columns, by numbers, two are chosen; there is an answer however few rows there are."""
+
+
 def declare(kind, *given, **parameters):
     """Return an estimator of any kind, with what it must be told declared, unless it is given."""
     known = {*list(inspect.signature(kind).parameters)[: len(given)], *parameters}
     for ways in kind.must_declare:
         if not known.intersection(ways):
             parameters |= {way: ABOUT_X[way] for way in ways if way in ABOUT_X}
+    if kind in SELECTORS:
+        taken = inspect.signature(kind).parameters
+        missing = {name for name in OF_SELECTORS if name in taken and name not in known}
+        parameters |= {name: OF_SELECTORS[name] for name in missing}
     return kind(*given, **parameters)
 
 

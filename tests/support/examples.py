@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from discreet.audit.catalogue import first_if_negative
 from discreet.geometry import (
     Box,
     L1Ball,
@@ -35,11 +36,14 @@ from discreet.losses import (
 )
 from discreet.penalties import L1, L1L2, L2, Indicator, L1Within, WithRidge
 from discreet.questions import (
+    BestSubset,
     BestThreshold,
+    BlockVote,
     Bounds,
     CellCounts,
     ColumnLocations,
     ColumnQuantiles,
+    ColumnVotes,
     ExpertStream,
     Interval,
     LabelSet,
@@ -52,6 +56,7 @@ from discreet.questions import (
     Softmax,
     SpatialMedian,
     Stream,
+    StrongestColumns,
     VectorMean,
     VectorSum,
 )
@@ -151,6 +156,13 @@ QUESTION_EXAMPLES = {
     Mixture: [Mixture(Squared(1.0), replace(BALL, labels=Interval(-1, 1), max_rows=2**10))],
     ExpertStream: [ExpertStream(BOX, horizon=100), ExpertStream(BOX, horizon=1000, batch=32)],
     Stream: [Stream(LOGISTIC, horizon=100), Stream(LOGISTIC, horizon=1000, batch=32)],
+    BestSubset: [BestSubset(CLASSES, 2), BestSubset(CLASSES, 1, 3.0, has_constant=False)],
+    BlockVote: [BlockVote(BALL, first_if_negative, 20), BlockVote(BALL, first_if_negative, 9, 2)],
+    ColumnVotes: [ColumnVotes(BlockVote(BALL, first_if_negative, 20), 2)],
+    StrongestColumns: [
+        StrongestColumns(CLASSES, 2),
+        StrongestColumns(CLASSES, 1, Interval(0, 1), is_centred=False, widths=(2, 1)),
+    ],
     SpatialMedian: [SpatialMedian(BALL, 9.0, Indicator(L2Ball(1.0)), smoothing=0.5)],
     SeveralOutputs: [
         SeveralOutputs(

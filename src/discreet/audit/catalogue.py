@@ -39,6 +39,7 @@ from discreet.mechanisms import (
     OnlineQuadratic,
     OnlineToBatch,
     OutputPerturbation,
+    Peeling,
     Plan,
     PrivateCount,
     PrivateOCP,
@@ -46,6 +47,7 @@ from discreet.mechanisms import (
     PrivateStandardisation,
     SandwichMoments,
     SimplexSampling,
+    StabilityRelease,
     SufficientStatistics,
     VectorPerturbation,
     mechanism_named,
@@ -57,14 +59,17 @@ from discreet.noise import RehearsalNoise
 from discreet.penalties import Indicator
 from discreet.privacy import AddRemoveOne, Budget, NoPrivacy, Unit, ZeroOutOne, unit_named
 from discreet.questions import (
+    BlockVote,
     CellCounts,
     ColumnQuantiles,
+    ColumnVotes,
     ExpertStream,
     Question,
     RowCount,
     SeveralOutputs,
     SpatialMedian,
     Stream,
+    StrongestColumns,
     VectorSum,
 )
 from discreet.questions.bounds import Bounds, Interval, LabelSet
@@ -632,6 +637,50 @@ def _experts(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
                remark="zCDP accounts a little more than the law of the draws")  # fmt: skip
 
 
+def _peeling(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    """One record that half of the columns gain from, and the others lose by, as much as they can.
+
+    Sums without means attain the range; the columns that gain are behind before.
+    """
+    for size in (1, 2):
+        bounds = Bounds(LinfBall(1.0), 2 * size, labels=LabelSet([-1, 1]), max_rows=2**16)
+        X, y = np.array([[0.0] * size + [-1.0] * size] * 3), np.ones(3)
+        more, turned = np.vstack([X, np.ones((1, 2 * size))]), np.append(y, -1.0)
+        first = (X, y) if isinstance(unit, AddRemoveOne) else (more, turned)
+        pair = Pair(first, (more, np.append(y, 1.0)), unit)
+        question = StrongestColumns(bounds, size, is_centred=False)
+        yield Case(f"peeling, {size} of {2 * size} columns", Peeling(), question, pure, pair,
+                   is_tight=False, effort=float(size), remark=RARE)  # fmt: skip
+    yield Case("peeling, votes of blocks", Peeling(), ColumnVotes(vote_on_sign(1), 1), pure,
+               sign_pair(1, unit), is_tight=False, effort=6.0, remark=RARE)  # fmt: skip
+
+
+def first_if_negative(X: Any, y: Any) -> list[int]:
+    """Choose the first of two columns if an entry is below zero, and otherwise the second."""
+    return [0 if X.min() < 0 else 1]
+
+
+def vote_on_sign(blocks: int) -> BlockVote:
+    """Ask blocks whether an entry is below zero: one record decides for its block."""
+    return BlockVote(Bounds(LinfBall(1.0), 2, max_rows=2**16), first_if_negative, blocks)
+
+
+def sign_pair(blocks: int, unit: Unit) -> Pair:
+    """Enough rows that no block is empty, and one that turns the vote of its block, or not."""
+    rows = np.ones((12 * blocks, 2))
+    more = np.vstack([rows, [[-1.0, -1.0]]])
+    kept = rows if isinstance(unit, AddRemoveOne) else np.vstack([rows, [[1.0, 1.0]]])
+    return Pair(kept, more, unit)
+
+
+def _stability_release(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    """All blocks but one agree, and are just ahead enough: one record turns a vote."""
+    test: Any = StabilityRelease().plan(vote_on_sign(1), budget, unit)
+    blocks = test.test.level + test.test.margin
+    yield Case("stability release, votes of blocks", StabilityRelease(), vote_on_sign(blocks),
+               budget, sign_pair(blocks, unit), effort=6.0)  # fmt: skip
+
+
 _MAKERS: dict[str, Maker] = {
     "gaussian_sum": _gaussian_sum,
     "laplace_sum": _laplace_sum,
@@ -658,4 +707,6 @@ _MAKERS: dict[str, Maker] = {
     "gradient_ascent": _gradient_ascent,
     "online_to_batch": _online_to_batch,
     "experts": _experts,
+    "peeling": _peeling,
+    "stability_release": _stability_release,
 }

@@ -28,6 +28,7 @@ _PARAMETERS = {
     "experts": _Parameter("who is to be followed", 'experts=["mean", "last week", "model"]'),
     "loss_range": _Parameter("the least and the largest loss", "loss_range=(0, 1)"),
     "classes": _Parameter("the classes", 'classes=["no", "yes"]'),
+    "procedure": _Parameter("what chooses columns on a block", "procedure=SelectKBest(k=5)"),
     "target_range": _Parameter("the lowest and highest target", "target_range=(0, 100)"),
 }
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from discreet.mechanisms.online_quadratic import OnlineQuadratic as OnlineQuadratic
     from discreet.mechanisms.online_to_batch import OnlineToBatch as OnlineToBatch
     from discreet.mechanisms.output_perturbation import OutputPerturbation as OutputPerturbation
+    from discreet.mechanisms.peeling import Peeling as Peeling
     from discreet.mechanisms.private_count import PrivateCount as PrivateCount
     from discreet.mechanisms.private_ocp import PrivateOCP as PrivateOCP
     from discreet.mechanisms.private_ranges import PrivateRanges as PrivateRanges
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from discreet.mechanisms.registry import mechanism_named as mechanism_named
     from discreet.mechanisms.sandwich_moments import SandwichMoments as SandwichMoments
     from discreet.mechanisms.simplex_sampling import SimplexSampling as SimplexSampling
+    from discreet.mechanisms.stability_release import StabilityRelease as StabilityRelease
     from discreet.mechanisms.sufficient_statistics import (
         SufficientStatistics as SufficientStatistics,
     )
@@ -78,6 +80,7 @@ _HOMES = {
     "OnlineQuadratic": "online_quadratic",
     "OnlineToBatch": "online_to_batch",
     "OutputPerturbation": "output_perturbation",
+    "Peeling": "peeling",
     "Plan": "base",
     "PrivateCount": "private_count",
     "PrivateRanges": "private_ranges",
@@ -86,6 +89,7 @@ _HOMES = {
     "SandwichMoments": "sandwich_moments",
     "Session": "interactive",
     "SimplexSampling": "simplex_sampling",
+    "StabilityRelease": "stability_release",
     "SufficientStatistics": "sufficient_statistics",
     "VectorPerturbation": "vector_perturbation",
     "Verdict": "base",

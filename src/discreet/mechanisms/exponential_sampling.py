@@ -22,6 +22,7 @@ from discreet.mechanisms.sampling.sampled_model import (
     plan_without_noise,
     span_of_columns,
 )
+from discreet.mechanisms.sampling.subset_choice import plan_subset
 from discreet.mechanisms.share import Share
 from discreet.noise import Noise
 from discreet.privacy import (
@@ -31,7 +32,7 @@ from discreet.privacy import (
     Profile,
     Unit,
 )
-from discreet.questions import BestThreshold, ColumnQuantiles, LeastLoss, Question
+from discreet.questions import BestSubset, BestThreshold, ColumnQuantiles, LeastLoss, Question
 from discreet.questions.locations import ColumnLocations
 from discreet.questions.problem import Problem
 
@@ -92,7 +93,7 @@ class ExponentialSamplingPlan(Plan):
 class ExponentialSampling(Learner):
     """Answers drawn with chances that fall exponentially with their loss; pure epsilon.
 
-    A quantile of each column, or another location; the best threshold, or candidate; or the
+    A quantile of each column, or another location; the best threshold, candidate or subset; or the
     coefficients of a convex problem of up to six of them within a box or a ball, whether its loss
     has kinks or not.
 
@@ -127,7 +128,7 @@ class ExponentialSampling(Learner):
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if isinstance(question, Problem):
             return accepts_model(question, unit)
-        if isinstance(question, ColumnLocations):
+        if isinstance(question, ColumnLocations | BestSubset):
             return YES
         if not isinstance(question, ColumnQuantiles | BestThreshold | LeastLoss):
             return Verdict(
@@ -157,6 +158,8 @@ class ExponentialSampling(Learner):
             raise CalibrationError("this question shares no budget; give it one of its own.")
         if isinstance(question, ColumnLocations):
             return plan_locations(question, budget, unit)
+        if isinstance(question, BestSubset):
+            return plan_subset(question, budget, unit)
         if isinstance(question, BestThreshold | LeastLoss):
             return plan_choice(question, budget, unit)
         return self._plan_quantiles(cast(ColumnQuantiles, question), budget, unit)

@@ -24,12 +24,14 @@ from discreet.mechanisms.one_vs_rest import EachAgainstTheRest
 from discreet.mechanisms.online_quadratic import OnlineQuadratic
 from discreet.mechanisms.online_to_batch import OnlineToBatch
 from discreet.mechanisms.output_perturbation import OutputPerturbation
+from discreet.mechanisms.peeling import Peeling
 from discreet.mechanisms.private_count import PrivateCount
 from discreet.mechanisms.private_ocp import PrivateOCP
 from discreet.mechanisms.private_ranges import PrivateRanges
 from discreet.mechanisms.private_standardisation import PrivateStandardisation
 from discreet.mechanisms.sandwich_moments import SandwichMoments
 from discreet.mechanisms.simplex_sampling import SimplexSampling
+from discreet.mechanisms.stability_release import StabilityRelease
 from discreet.mechanisms.sufficient_statistics import SufficientStatistics
 from discreet.mechanisms.vector_perturbation import VectorPerturbation
 
@@ -59,6 +61,8 @@ REGISTRY: tuple[Mechanism, ...] = (
     GradientAscent(),
     OnlineToBatch(),
     Experts(),
+    Peeling(),
+    StabilityRelease(),
 )
 """Every mechanism; the universal checks run over all of them."""
 

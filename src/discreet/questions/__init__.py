@@ -1,6 +1,8 @@
 """What is asked of the rows, and what is declared about them; nothing here holds data."""
 
 from discreet.questions.base import Question
+from discreet.questions.best_subset import BestSubset
+from discreet.questions.block_vote import BlockVote, ColumnVotes
 from discreet.questions.bounds import Bounds, Interval, Labels, LabelSet
 from discreet.questions.cell_counts import CellCounts
 from discreet.questions.choices import BestThreshold, ColumnQuantiles, LeastLoss
@@ -12,13 +14,17 @@ from discreet.questions.problem import Problem
 from discreet.questions.several_classes import OneVsRest, Softmax
 from discreet.questions.several_outputs import SeveralOutputs
 from discreet.questions.spatial_median import SpatialMedian
+from discreet.questions.strongest_columns import StrongestColumns
 from discreet.questions.sums import RowCount, VectorMean, VectorSum
 from discreet.questions.vector_problem import VectorProblem
 
 QUESTIONS: tuple[type[Question], ...] = (
+    BestSubset,
     BestThreshold,
+    BlockVote,
     ColumnLocations,
     ColumnQuantiles,
+    ColumnVotes,
     CellCounts,
     ExpertStream,
     LeastLoss,
@@ -30,6 +36,7 @@ QUESTIONS: tuple[type[Question], ...] = (
     Softmax,
     SpatialMedian,
     Stream,
+    StrongestColumns,
     VectorMean,
     VectorSum,
 )
@@ -37,11 +44,14 @@ QUESTIONS: tuple[type[Question], ...] = (
 
 __all__ = [
     "QUESTIONS",
+    "BestSubset",
     "BestThreshold",
+    "BlockVote",
     "Bounds",
     "CellCounts",
     "ColumnLocations",
     "ColumnQuantiles",
+    "ColumnVotes",
     "DeclaredStream",
     "ExpertStream",
     "Interval",
@@ -57,6 +67,7 @@ __all__ = [
     "Softmax",
     "SpatialMedian",
     "Stream",
+    "StrongestColumns",
     "VectorMean",
     "VectorProblem",
     "VectorSum",

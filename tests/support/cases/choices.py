@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import lsq_linear
 
 from discreet.data import Bounds, LabelSet
-from discreet.geometry import Box
+from discreet.geometry import Box, LinfBall
 from discreet.losses import Huber, Pinball
 from discreet.mechanisms import ExponentialSampling
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
-from discreet.questions import BestThreshold, LeastLoss
+from discreet.questions import BestSubset, BestThreshold, LeastLoss
 from discreet.questions.locations import ColumnLocations
 from support.cases.base import Case, Data, hostile_row
 
@@ -65,6 +67,28 @@ class LocationCase(Case):
         return np.array([grid[each.argmin()] for each in sums])
 
 
+@dataclass(frozen=True)
+class SubsetCase(Case):
+    """A draw of the columns of a linear model."""
+
+    def silent_answer(self, plan, data):
+        return least_subset(np.asarray(data.X), np.asarray(data.y), self.question)
+
+
+def least_subset(X, y, question):
+    """Return the subset with the least error, each found by itself."""
+
+    def error(subset):
+        columns = np.column_stack([X[:, subset], np.ones(len(X))])
+        ridged = np.vstack([columns, np.eye(columns.shape[1])])
+        found = lsq_linear(ridged, np.append(y, np.zeros(columns.shape[1])),
+                           (-question.coefficient, question.coefficient))  # fmt: skip
+        return found.cost
+
+    everyone = itertools.combinations(range(X.shape[1]), question.size)
+    return np.array(min(everyone, key=lambda subset: error(list(subset))))
+
+
 def _cases():
     labels = LabelSet([-1, 1])
     columns = Bounds(Box([0.0] * 2, [1.0] * 2), 2, max_rows=2**16)
@@ -73,7 +97,12 @@ def _cases():
     y = np.repeat([-1.0, 1.0], 12)
     losses = np.array([[0.0, 1.0]] * 12)
     points = np.array([[0.25, 1.0]] * 12)
+    signed = Bounds(LinfBall(1.0), 3, labels=labels, max_rows=2**16)
+    table, sides = np.array([[1.0, 0.3, -0.2]] * 12 + [[-1.0, 0.3, 0.2]] * 12), -y
     for unit in (AddRemoveOne(), ReplaceOne()):
+        lines = Data(table[:-1], sides[:-1]), Data(table, sides)
+        if unit.count_is_public:
+            lines = Data(table, np.append(sides[:-1], 1.0)), Data(table, sides)
         if unit.count_is_public:
             classes = Data(X, np.append(y[:-1], -1.0)), Data(X, y)
             tables = Data(np.append(losses[1:], [[1.0, 0.0]], axis=0)), Data(losses)
@@ -85,6 +114,7 @@ def _cases():
             (ThresholdCase, "threshold", BestThreshold(marked, steps=100), classes,
              hostile_row(2, [-1, 1])),
             (ColumnCase, "least loss", LeastLoss(columns), tables, hostile_row(2)),
+            (SubsetCase, "subset", BestSubset(signed, 2), lines, hostile_row(3, [-1, 1])),
             (LocationCase, "Huber location", ColumnLocations(columns, Huber(0.1)), places,
              hostile_row(2)),
             (LocationCase, "absolute location", ColumnLocations(columns, Pinball(0.5)), places,

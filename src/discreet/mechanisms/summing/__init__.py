@@ -3,6 +3,7 @@
 ==================== ===============================================================================
 ``totals``           sums and means of rows on a grid
 ``column_sums``      sums of entries and of their squares, for a standardisation
+``column_scores``    how much each column goes with the labels, for a choice of columns
 ``standard_frame``   the columns centred and scaled by what those sums say
 ``score_counts``     rows counted by class and score, for the calibration of probabilities
 ``moments``          X'X and X'y, the sufficient statistics of least squares

@@ -1,0 +1,144 @@
+"""The best few columns together, drawn among all subsets."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from discreet import _checks
+from discreet.errors import InputError
+from discreet.estimators.declaring import Declarations
+from discreet.estimators.support_selector import SupportSelector, check_size
+from discreet.estimators.targets import LearningTarget, require_target
+from discreet.estimators.task import Asked, Shape
+from discreet.ledger import AbstractLedger
+from discreet.mechanisms import ExponentialSampling
+from discreet.preprocessing.short_forms import Declared
+from discreet.privacy import Budget, Unit
+from discreet.questions import BestSubset
+
+
+class ExponentialSupport(SupportSelector):
+    """The columns on which a linear model predicts best together, differentially private.
+
+    Every subset of so many columns is scored by the least squared error of a linear model on it,
+    and one is drawn by the exponential mechanism, exactly: the smaller the error, the likelier.
+    There is always an answer, of pure epsilon. For few columns: at most 100,000 subsets.
+
+    Parameters
+    ----------
+    n_features_to_select
+        How many columns.
+    epsilon, delta
+        The privacy budget of one fit; ``delta`` is not used.
+    data_norm
+        The declared bound on the absolute value of each entry; entries beyond are clipped. Choose
+        it without looking at the data; there is no default.
+    unit
+        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
+    ledger
+        Where the fit is paid for; None keeps no books, which ``privacy_`` says.
+    columns
+        What each column can hold: numbers, no categories.
+    data_range
+        The declared range of entries, if it is not symmetric.
+    target_range
+        The declared range of targets that are numbers; others are clipped to it. Left out, targets
+        are two classes.
+    classes
+        The classes, if they are not public in the labels.
+    coef_bound
+        The largest absolute value of a coefficient, entries and targets being brought to [-1, 1].
+        The smaller, the less noise; too small a bound scores strong columns too low.
+    fit_intercept
+        Whether models have a constant, which lies within the same bound.
+    max_rows
+        A public bound on the number of rows, if that number is private.
+    rehearsal
+        None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
+        **not private**. Nothing in scikit-learn sets it.
+    verbose
+        Above zero, the guarantee is printed after the fit.
+
+    Attributes
+    ----------
+    selected_
+        The places of the columns.
+    is_stable_
+        True: there is always an answer.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+    release_, privacy_
+        The release and its guarantee.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> generator = np.random.default_rng(0)
+    >>> X = generator.uniform(-1, 1, size=(5000, 12))
+    >>> y = 0.7 * X[:, 3] - 0.7 * X[:, 7]
+    >>> selector = ExponentialSupport(2, epsilon=1.0, data_norm=1.0, target_range=(-1, 1))
+    >>> selector.fit(X, y).get_support(indices=True)
+    array([3, 7])
+    >>> selector.privacy_.epsilon(0.0)
+    1.0
+    """
+
+    must_declare: ClassVar[Declarations] = (("columns", "data_norm", "data_range"),)
+
+    def __init__(
+        self,
+        n_features_to_select: int = 2,
+        epsilon: float = 1.0,
+        delta: float = 1e-9,
+        data_norm: float | None = None,
+        unit: str | Unit = "add_remove",
+        ledger: AbstractLedger | None = None,
+        *,
+        columns: Declared | None = None,
+        data_range: tuple[float, float] | None = None,
+        target_range: tuple[float, float] | None = None,
+        classes: Any = None,
+        coef_bound: float = 1.0,
+        fit_intercept: bool = True,
+        max_rows: int = 2**23,
+        rehearsal: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.epsilon = epsilon
+        self.delta = delta
+        self.data_norm = data_norm
+        self.unit = unit
+        self.ledger = ledger
+        self.columns = columns
+        self.data_range = data_range
+        self.target_range = target_range
+        self.classes = classes
+        self.coef_bound = coef_bound
+        self.fit_intercept = fit_intercept
+        self.max_rows = max_rows
+        self.rehearsal = rehearsal
+        self.verbose = verbose
+
+    def _check(self) -> None:
+        super()._check()
+        _checks.whole(n_features_to_select=self.n_features_to_select, at_least=1)
+        _checks.positive(coef_bound=self.coef_bound)
+        _checks.truth(fit_intercept=self.fit_intercept)
+        if self._widths():
+            raise InputError(
+                "ExponentialSupport chooses among numbers; use PeelingSupport for categories."
+            )
+
+    def _ask(
+        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
+    ) -> Asked:
+        target = require_target(target)
+        question = BestSubset(
+            self._bounds(shape),
+            check_size(self.n_features_to_select, shape.n_features),
+            float(self.coef_bound),
+            has_constant=bool(self.fit_intercept),
+            assumed=target.assumed,
+        )
+        return Asked(question, ExponentialSampling(), self._facts(target))

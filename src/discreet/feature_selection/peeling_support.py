@@ -1,0 +1,144 @@
+"""Columns that go most with the target, drawn one after another."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from discreet import _checks
+from discreet.errors import InputError
+from discreet.estimators.declaring import Declarations
+from discreet.estimators.support_selector import SupportSelector, check_size
+from discreet.estimators.targets import LearningTarget, require_target
+from discreet.estimators.task import Asked, Shape
+from discreet.ledger import AbstractLedger
+from discreet.mechanisms import Peeling
+from discreet.preprocessing.short_forms import Declared
+from discreet.privacy import Budget, Unit
+from discreet.questions import StrongestColumns
+
+
+class PeelingSupport(SupportSelector):
+    """The columns that go most with the target, differentially private.
+
+    Each column is scored by its covariance with the target, summed over rows. Columns are drawn one
+    after another by the exponential mechanism, exactly: the stronger, the likelier. There is always
+    an answer. Rows are only summed, so a million sparse columns, files and clusters are fine.
+
+    Parameters
+    ----------
+    n_features_to_select
+        How many columns; at most as many as there are. They share the budget.
+    epsilon, delta
+        The privacy budget of one fit. ``delta=0`` asks for pure epsilon, which is also what few
+        columns are drawn with.
+    data_norm
+        The declared bound on the absolute value of each entry; entries beyond are clipped. Choose
+        it without looking at the data; there is no default.
+    unit
+        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
+    ledger
+        Where the fit is paid for; None keeps no books, which ``privacy_`` says.
+    columns
+        What each column can hold, as for :class:`~discreet.LinearClassifier`: numbers are brought
+        to [-1, 1], and a category is worth as much as the best of its levels.
+    data_range
+        The declared range of entries, if it is not symmetric: for counts clipped to one, ``(0, 1)``
+        is twice as good as a bound of one. Sparse tables need a range with zero in it.
+    target_range
+        The declared range of targets that are numbers; others are clipped to it. Left out, targets
+        are classes.
+    classes
+        The classes, if they are not public in the labels.
+    center
+        Whether means are subtracted from entries and target. That costs two to four times the
+        noise, and is worth it unless one of the two is centred: otherwise a column of ones goes
+        with classes of unequal size.
+    max_rows
+        A public bound on the number of rows, if that number is private.
+    rehearsal
+        None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
+        **not private**. Nothing in scikit-learn sets it.
+    verbose
+        Above zero, the guarantee is printed after the fit.
+
+    Attributes
+    ----------
+    selected_
+        The places of the columns, in the order in which they were drawn.
+    is_stable_
+        True: there is always an answer.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+    release_, privacy_
+        The release and its guarantee.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> generator = np.random.default_rng(0)
+    >>> X = generator.uniform(-1, 1, size=(5000, 100))
+    >>> y = X[:, 3] - X[:, 7] > 0
+    >>> selector = PeelingSupport(2, epsilon=1.0, data_norm=1.0).fit(X, y)
+    >>> selector.get_support(indices=True)
+    array([3, 7])
+    >>> selector.transform(X).shape
+    (5000, 2)
+    """
+
+    must_declare: ClassVar[Declarations] = (("columns", "data_norm", "data_range"),)
+
+    def __init__(
+        self,
+        n_features_to_select: int = 5,
+        epsilon: float = 1.0,
+        delta: float = 1e-9,
+        data_norm: float | None = None,
+        unit: str | Unit = "add_remove",
+        ledger: AbstractLedger | None = None,
+        *,
+        columns: Declared | None = None,
+        data_range: tuple[float, float] | None = None,
+        target_range: tuple[float, float] | None = None,
+        classes: Any = None,
+        center: bool = True,
+        max_rows: int = 2**23,
+        rehearsal: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.epsilon = epsilon
+        self.delta = delta
+        self.data_norm = data_norm
+        self.unit = unit
+        self.ledger = ledger
+        self.columns = columns
+        self.data_range = data_range
+        self.target_range = target_range
+        self.classes = classes
+        self.center = center
+        self.max_rows = max_rows
+        self.rehearsal = rehearsal
+        self.verbose = verbose
+
+    def _check(self) -> None:
+        super()._check()
+        _checks.whole(n_features_to_select=self.n_features_to_select, at_least=1)
+        _checks.truth(center=self.center)
+        if not self.center and getattr(self.feature_map(), "origin", 0.0) != 0:
+            raise InputError(
+                "without means, zero has to be in data_range: an entry of zero says nothing."
+            )
+
+    def _ask(
+        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
+    ) -> Asked:
+        target, widths = require_target(target), self._widths()
+        question = StrongestColumns(
+            self._bounds(shape),
+            check_size(self.n_features_to_select, len(widths) or shape.n_features),
+            entries=self._entries(),
+            is_centred=bool(self.center),
+            widths=widths,
+            assumed=target.assumed,
+        )
+        return Asked(question, Peeling(), self._facts(target))

@@ -1,0 +1,203 @@
+"""An answer if it is stable, and otherwise that it is not; proof in ``stability_release.md``."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+
+from discreet import _checks
+from discreet._types import Array, Vector
+from discreet.data import OpenRows
+from discreet.errors import CalibrationError
+from discreet.mechanisms.ballot import Answer, Ballot, Workers, leader_of
+from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
+from discreet.noise import LARGEST_RATE, UNIT_RATE, Noise
+from discreet.privacy import Approximate, Budget, Guarantee, NoPrivacy, Unit
+from discreet.questions import BlockVote, Question
+from discreet.record import Tolerance
+
+STABLE, UNSTABLE = 1.0, 0.0
+"""What a released value begins with: whether an answer follows."""
+
+
+@dataclass(frozen=True)
+class StabilityTest:
+    """Whether a whole number, with noise, is far enough above the level where answers may change.
+
+    Parameters
+    ----------
+    move
+        How far one record moves the number.
+    level
+        Where answers of neighbours differ, the number is at most this on both.
+    rate
+        Of the discrete Laplace noise, in units of 2**-40.
+    margin
+        Noise is as large as this, or larger, with a chance of delta at most.
+    """
+
+    move: int
+    level: int
+    rate: int
+    margin: int
+
+    @classmethod
+    def of(cls, budget: Budget, move: int, level: int) -> StabilityTest:
+        """Return the test that a budget pays for.
+
+        Parameters
+        ----------
+        budget
+            What may be spent; its delta is positive.
+        move
+            How far one record moves the number.
+        level
+            Where answers of neighbours differ, the number is at most this on both.
+        """
+        if budget.delta == 0:
+            raise CalibrationError(
+                "that an answer is stable cannot be said without a chance of error; use a positive "
+                "delta."
+            )
+        rate = min(math.floor(Fraction(budget.epsilon) * UNIT_RATE / move), LARGEST_RATE)
+        if rate < 1:
+            raise CalibrationError("epsilon is too small for a test; use a larger one.")
+        return cls(move, level, rate, _least_margin(rate / UNIT_RATE, budget.delta))
+
+    @property
+    def epsilon(self) -> float:
+        """What the noise costs."""
+        return self.move * self.rate / UNIT_RATE
+
+    def passes(self, number: int, noise: Noise) -> bool:
+        """Draw the noise, and say whether the number passes: public."""
+        return number + int(noise.discrete_laplace(1, self.rate)[0]) >= self.level + self.margin
+
+
+def _least_margin(rate: float, delta: float) -> int:
+    r"""Return the least t at which noise of this rate exceeds it with a chance of delta at most.
+
+    .. math:: P(Z \ge t) = e^{-r t} / (1 + e^{-r}), \quad t \ge 1
+    """
+    exact = (-math.log(delta) - math.log1p(math.exp(-rate))) / rate
+    return max(1, math.ceil(exact * (1 + 1e-12) + 1e-9))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StabilityPlan(Plan):
+    """A test of how stable an answer is; there is none if nothing is to be hidden."""
+
+    test: StabilityTest | None
+    guarantee: Guarantee
+    columns: int
+    reason: str = "an answer, or that there is no stable one, costs the same"
+
+    @abstractmethod
+    def examine(self, rows: OpenRows) -> Callable[[Noise], tuple[Answer, int]]:
+        """Return what finds an answer, and how stable it is; it may need randomness of its own."""
+
+    @property
+    def tolerances(self) -> tuple[Tolerance, ...]:
+        if self.test is None:
+            return ()
+        threshold = float(self.test.level + self.test.margin)
+        return (
+            Tolerance("scale of the noise", UNIT_RATE / self.test.rate),
+            Tolerance("threshold of the test", threshold),
+        )
+
+    def run(self, rows: OpenRows, noise: Noise) -> Vector:
+        return self._say(*self.examine(rows)(noise), noise)
+
+    def _say(self, answer: Answer, number: int, noise: Noise) -> Vector:
+        if self.test is not None and not self.test.passes(number, noise):
+            return np.array([UNSTABLE])
+        return np.array([STABLE, *answer])
+
+    def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Array:
+        """Run several times over; a line says whether, and then 1 for each column chosen."""
+        lines, find = np.zeros((draws, 1 + self.columns)), self.examine(rows)
+        for line in lines:
+            said = self._say(*find(noise), noise)
+            line[0] = said[0]
+            line[1 + said[1:].astype(np.int64)] = 1.0
+        return lines
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BlockVotePlan(StabilityPlan):
+    """The choice of most blocks, if it is far enough ahead of the next."""
+
+    holds_rows = True
+
+    question: BlockVote
+    workers: Workers = field(default_factory=Workers)
+
+    def examine(self, rows: OpenRows) -> Callable[[Noise], tuple[Answer, int]]:
+        ballot = Ballot.of(self.question, rows)
+        return lambda noise: leader_of(ballot.answers(noise, self.workers))
+
+
+@dataclass(frozen=True)
+class StabilityRelease(Mechanism):
+    """An answer that no few records could change, or the word that there is none.
+
+    Parameters
+    ----------
+    workers
+        Who runs a procedure on blocks of rows.
+
+    Examples
+    --------
+    >>> from discreet.geometry import LinfBall
+    >>> from discreet.privacy import AddRemoveOne
+    >>> from discreet.questions import Bounds
+    >>> def widest(X, y):
+    ...     return [abs(X).sum(axis=0).argmax()]
+    >>> question = BlockVote(Bounds(LinfBall(1.0), n_features=8), widest, blocks=80)
+    >>> plan = StabilityRelease().plan(question, Budget(1.0, 1e-6), AddRemoveOne())
+    >>> plan.test.level + plan.test.margin  # votes that the first must be ahead of the second
+    29
+    """
+
+    workers: Workers = field(default_factory=Workers)
+
+    def __post_init__(self) -> None:
+        _checks.instance(Workers, workers=self.workers)
+
+    @property
+    def name(self) -> str:
+        return "stability_release"
+
+    def accepts(self, question: Question, unit: Unit) -> Verdict:
+        if isinstance(question, BlockVote):
+            return YES
+        return Verdict(
+            False,
+            "stability_release answers what blocks of rows vote for; use exponential_sampling to "
+            "choose by losses, and peeling to choose many columns.",
+        )
+
+    def _plan(self, question: BlockVote, budget: Budget, unit: Unit) -> Plan:
+        # One record changes one vote, so the lead by two; if another leads, it was two at most.
+        test, guarantee = _test(question, budget, unit, move=2, level=2)
+        return BlockVotePlan(
+            test=test, guarantee=guarantee, columns=question.columns, question=question,
+            workers=self.workers,
+        )  # fmt: skip
+
+
+def _test(
+    question: BlockVote, budget: Budget, unit: Unit, *, move: int, level: int
+) -> tuple[StabilityTest | None, Guarantee]:
+    if not budget.is_private:
+        return None, Guarantee(NoPrivacy(), unit)
+    test = StabilityTest.of(budget, move, level)
+    facts = (*public_facts(question.bounds, unit), *question.assumed)
+    profile = Approximate(test.epsilon, budget.delta)
+    return test, Guarantee(profile, unit, facts, budget.delta)

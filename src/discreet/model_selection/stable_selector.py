@@ -1,0 +1,152 @@
+"""Any selector of columns, made private by votes of blocks of rows."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from discreet import _checks
+from discreet.estimators.block_voting import (
+    VotingSelector,
+    blocks_for_support,
+    name_classes,
+    procedure_of,
+)
+from discreet.estimators.declaring import Declarations
+from discreet.estimators.targets import LearningTarget, require_target
+from discreet.estimators.task import Asked, Shape
+from discreet.ledger import AbstractLedger
+from discreet.mechanisms import StabilityRelease
+from discreet.preprocessing.short_forms import Declared
+from discreet.privacy import Budget, Unit
+from discreet.questions import BlockVote
+
+
+class StableSelector(VotingSelector):
+    """What a selector chooses on most of many small blocks of rows, differentially private.
+
+    The selector may be anything: scikit-learn's, or a function. Rows are dealt to blocks at random,
+    in secret, and it runs on each block by itself, so one record changes one vote. The choice that
+    leads is released if it is far enough ahead; otherwise that no answer is stable, at the same
+    cost. A block on which the selector raises, or says what is no choice of columns, has chosen
+    none.
+
+    Parameters
+    ----------
+    procedure
+        A scikit-learn selector, of which a clone is fitted to each block, or a function of rows and
+        labels that returns a mask or places. What it says of a block may depend on that block
+        alone; a ``random_state`` that is left open is the same number on every block. What it
+        prints or writes is outside the promise.
+    epsilon, delta
+        The privacy budget of one fit; ``delta`` has to be positive.
+    data_norm
+        The declared bound on the absolute value of each entry; entries beyond are clipped. Votes
+        need none: left out, entries stay as they are.
+    unit
+        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
+    ledger
+        Where the fit is paid for; None keeps no books, which ``privacy_`` says.
+    columns
+        What each column can hold, as for :class:`~discreet.LinearClassifier`; the selector sees the
+        encoded features, and a category is chosen if one of its levels is.
+    data_range
+        The declared range of entries, if it is not symmetric.
+    target_range
+        The declared range of targets that are numbers; others are clipped to it. Left out, targets
+        are classes.
+    classes
+        The classes, if they are not public in the labels.
+    blocks
+        How many blocks; public. By default what the budget needs if nine blocks in ten agree.
+    n_jobs
+        How many blocks are worked on at once; None for one, -1 for as many as there are processors.
+    backend
+        ``"threads"`` or ``"processes"``, which rows are sent to.
+    max_rows
+        A public bound on the number of rows, if that number is private.
+    rehearsal
+        None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
+        **not private**. Nothing in scikit-learn sets it.
+    verbose
+        Above zero, the guarantee is printed after the fit.
+
+    Attributes
+    ----------
+    selected_
+        The places of the columns; empty if there is no stable answer.
+    is_stable_
+        Whether there is an answer: not if none is far enough ahead, nor if most blocks choose no
+        column.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+    release_, privacy_
+        The release and its guarantee.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> generator = np.random.default_rng(0)
+    >>> X = generator.normal(size=(4000, 12))
+    >>> y = X[:, 2] + X[:, 5] > 0
+    >>> selector = StableSelector(SelectKBest(k=2), epsilon=1.0).fit(X, y)
+    >>> selector.is_stable_, selector.get_support(indices=True)
+    (True, array([2, 5]))
+    """
+
+    must_declare: ClassVar[Declarations] = (("procedure",),)
+
+    def __init__(
+        self,
+        procedure: Any = None,
+        epsilon: float = 1.0,
+        delta: float = 1e-9,
+        data_norm: float | None = None,
+        unit: str | Unit = "add_remove",
+        ledger: AbstractLedger | None = None,
+        *,
+        columns: Declared | None = None,
+        data_range: tuple[float, float] | None = None,
+        target_range: tuple[float, float] | None = None,
+        classes: Any = None,
+        blocks: int | None = None,
+        n_jobs: int | None = None,
+        backend: str = "threads",
+        max_rows: int = 2**23,
+        rehearsal: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.procedure = procedure
+        self.epsilon = epsilon
+        self.delta = delta
+        self.data_norm = data_norm
+        self.unit = unit
+        self.ledger = ledger
+        self.columns = columns
+        self.data_range = data_range
+        self.target_range = target_range
+        self.classes = classes
+        self.blocks = blocks
+        self.n_jobs = n_jobs
+        self.backend = backend
+        self.max_rows = max_rows
+        self.rehearsal = rehearsal
+        self.verbose = verbose
+
+    def _check(self) -> None:
+        super()._check()
+        procedure_of(self.procedure)
+        _checks.delta(delta=self.delta)
+
+    def _ask(
+        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
+    ) -> Asked:
+        target = require_target(target)
+        vote = BlockVote(
+            self._bounds(shape),
+            name_classes(procedure_of(self.procedure), target),
+            self._count_blocks(shape, blocks_for_support(budget)),
+            widths=self._widths(),
+            assumed=target.assumed,
+        )
+        return Asked(vote, StabilityRelease(self._workers()), self._facts(target))
