@@ -182,7 +182,7 @@ def test_what_is_not_declared_is_asked_for_before_anything_is_paid(kind, left_ou
         ({"mechanism": "gaussian_sum"}, "mechanism"),
         ({"unit": "add_remove"}, "add_remove|remov"),
         ({"features": ["age", "age", "dose"]}, "each of them once"),
-        ({"features": None}, "names of their features"),
+        ({"features": None}, "names of features"),
         ({"delta": 0.0}, "delta"),
     ],
 )
