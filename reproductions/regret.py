@@ -38,10 +38,12 @@ from discreet.penalties import Indicator
 from discreet.privacy import Budget, Guarantee, NoPrivacy, ReplaceOne
 from discreet.questions import DeclaredStream, ExpertStream, Problem, Stream
 from reproductions.lower_bound import slope
-from reproductions.many import minimisers
 
 RADIUS = 1.0
 """Of the domain, a ball."""
+
+STEPS = 1000
+"""To the best fixed point; its loss is known to some thousandths after so many."""
 
 
 @dataclass(frozen=True)
@@ -168,25 +170,23 @@ class Records:
         return self.task.loss.value(self.y, margins) + ridges
 
     def best(self) -> np.ndarray:
-        """Return the best fixed point of the ball: with as much more ridge as keeps it inside."""
+        """Return the best fixed point of the ball, by accelerated projected gradient steps."""
         if self.task.is_faint:
-            total = self.y @ self.X
-            return total * (RADIUS / np.linalg.norm(total))
-        rounds, width = self.X.shape
-        ridge = rounds * self.task.ridge_of(rounds)
+            return _project(self.y @ self.X * 1e9)
+        loss, ridge = self.task.loss, self.task.ridge_of(len(self.X)) * len(self.X)
+        smooth = loss.smoothness(RADIUS) * np.linalg.norm(self.X, 2) ** 2 + ridge
+        point = ahead = np.zeros(self.X.shape[1])
+        weight = 1.0
+        for _ in range(STEPS):
+            gradient = loss.slope(self.y, self.X @ ahead) @ self.X + ridge * ahead
+            before, point = point, _project(ahead - gradient / smooth)
+            weight, last = (1 + math.sqrt(1 + 4 * weight**2)) / 2, weight
+            ahead = point + (last - 1) / weight * (point - before)
+        return point
 
-        def minimise(more: float) -> np.ndarray:
-            nothing = np.zeros((1, width))
-            return minimisers(self.task.loss, self.X, self.y, ridge=ridge + more, linear=nothing)[0]
 
-        low, high = 0.0, float(rounds)
-        if np.linalg.norm(minimise(low)) <= RADIUS:
-            return minimise(low)
-        for _ in range(40):
-            middle = (low + high) / 2
-            is_outside = np.linalg.norm(minimise(middle)) > RADIUS
-            low, high = (middle, high) if is_outside else (low, middle)
-        return minimise(high)
+def _project(point: np.ndarray) -> np.ndarray:
+    return point * min(1.0, RADIUS / max(float(np.linalg.norm(point)), 1e-300))
 
 
 @cache

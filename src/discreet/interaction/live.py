@@ -42,7 +42,7 @@ from discreet.errors import (
 )
 from discreet.interaction.declaration import Declaration
 from discreet.interaction.state_file import remove_state, write_state
-from discreet.interaction.waiting_records import Empty, WaitingRecords, Record, keep_record
+from discreet.interaction.waiting_records import Empty, Record, WaitingRecords, keep_record
 from discreet.ledger import NOT_DURABLE, Receipt, State
 from discreet.mechanisms import Session
 from discreet.privacy import Guarantee, Unit

@@ -27,7 +27,7 @@ MOST_WAITING = 256
 MOST_NUMBERS = 2**16
 """So many numbers wait, at most: wide records wait in smaller company."""
 
-FAR = 4096
+FAR = 1024
 """So many rounds must be left beyond a full line; nearer to the horizon nobody waits."""
 
 

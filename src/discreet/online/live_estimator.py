@@ -307,25 +307,31 @@ class LiveEstimator(PrivateEstimator):
         reader = self._records
         row, label = reader.read(x), reader.read_label(y)
         if "_interaction" not in self.__dict__:
-            self._begin_with(reader)
+            self._begin_with(reader, "")
         self._feed(row, label)
 
-    def _begin_with(self, reader: RecordReader) -> None:
+    def _begin_with(self, reader: RecordReader, purpose: str) -> None:
         """Begin with the columns that single records have."""
         self.know_columns(reader.known)
-        self._begin(reader.width, self.learning_target(), "")
+        self._begin(reader.width, self.learning_target(), purpose)
 
     @silence
-    def skip(self) -> None:
+    def skip(self, *, purpose: str = "") -> None:
         """Let a round pass without a record, in the place of one that is missing.
 
         Only with ``unit="zero_out"``: afterwards nothing tells whether there was a record in that
         round. It counts as one, and the first round pays for the stream even if it is empty.
+
+        Parameters
+        ----------
+        purpose
+            What the ledger writes beside the charge, if this is the first round.
         """
+        _checks.instance(str, purpose=purpose)
         self._refuse_copies()
         if "_interaction" not in self.__dict__:
             refuse_empty_rounds(unit_named(self.unit))
-            self._begin_with(self._records)
+            self._begin_with(self._records, purpose)
         try:
             self._interaction.skip()
         finally:

@@ -147,9 +147,7 @@ def _find_signs(target: LabelTarget) -> dict[Any, Vector]:
     if not isinstance(target, ClassTarget):
         return {}
     return {
-        (type(value), value): np.asarray(
-            target.read(np.array([value], dtype=object)), dtype=np.float64
-        )
+        (type(value), value): target.read(np.array([value], dtype=object))
         for value in target.classes.tolist()
         if type(value) in (bool, int, str)
     }
