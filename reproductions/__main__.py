@@ -296,8 +296,8 @@ def show_regret(options: argparse.Namespace) -> None:
             values = " ".join(f"{value:9.4g}" for value in curve.regrets)
             print(f"  {curve.name:<30} {values}  slope {curve.slope:+.2f}", flush=True)
     note = (
-        f"Epsilon {regret.BUDGET.epsilon:g}, delta 1e-6, replace one; strongly convex losses, a "
-        "ball. Experts: slope of regret in ln p."
+        f"Epsilon {regret.BUDGET.epsilon:g}, delta 1e-6, replace one; a ball. Strongly convex "
+        "losses, or as named. Experts: slope of regret in ln p."
     )
     pictures.regret_by_size(panels, options.output / "regret.png", note)
 

@@ -231,7 +231,16 @@ def excess_by_rows(
     _finish(figure, path, "What it costs to round off a kink", note)
 
 
-REGRET_COLOURS = ("#c9a227", "#0b7a75", "#3f6fb5", "#7a3b8f", "#b5482a", "#22313a", "#6b7780")
+REGRET_COLOURS = (
+    "#c9a227",
+    "#0b7a75",
+    "#3f6fb5",
+    "#7a3b8f",
+    "#b5482a",
+    "#22313a",
+    "#6b7780",
+    "#5a8f29",
+)
 
 
 def regret_by_size(panels: Mapping[str, Sequence[regret.Curve]], path: Path, note: str) -> None:

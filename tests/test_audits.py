@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from audits import __main__ as program
-from audits import draws, mechanisms, page, tightness
+from audits import adaptive_streams, draws, mechanisms, page, tightness
 from audits.mutants import MUTANTS, SURVIVORS
 from discreet.audit.catalogue import NAMES, cases, units_of
+from discreet.privacy import ReplaceOne, ZeroOutOne
 
 
 @pytest.fixture(scope="module")
@@ -108,3 +110,28 @@ def test_the_program_writes_the_page_and_the_picture(tmp_path, monkeypatch, exac
     assert program.main([*arguments, "--output", str(tmp_path)]) == 0
     assert (tmp_path / "audit.md").read_text().count("laplace sum") == 6
     assert (tmp_path / "audit.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("name", ["private_ocp", "follow_the_leader"])
+def test_an_adversary_who_adapts_to_fifty_answers_proves_no_more_than_is_claimed(name):
+    # Fixed rehearsals. Twice the claimed loss would be seen nine times in ten.
+    found = adaptive_streams.attack(name, adaptive_streams.BUDGET, ZeroOutOne(), trials=200)
+    assert not found.violated
+    assert found.power > 0.9
+    assert found.lower_mu > 0.3 * found.claimed_mu
+
+
+def test_an_adversary_who_adapts_finds_a_quarter_of_the_noise():
+    unit = ReplaceOne()
+    adversary = adaptive_streams.leader_of_steps(adaptive_streams.BUDGET, unit)
+    schedule = adversary.plan.schedule
+    loud = replace(adversary.plan, schedule=replace(schedule, mu=4 * schedule.mu))
+    assert adaptive_streams.certify(replace(adversary, plan=loud), unit, trials=120).violated
+
+
+def test_every_adversary_plays_in_both_units(monkeypatch):
+    monkeypatch.setattr(adaptive_streams, "certify", lambda adversary, unit, **_: unit.name)
+    told = adaptive_streams.attack_all([*adaptive_streams.ADVERSARIES, "laplace_sum"])
+    assert told == ["replace", "zero_out"] * len(adaptive_streams.ADVERSARIES)
+    adversary = adaptive_streams.followed_expert(adaptive_streams.BUDGET, ZeroOutOne())
+    assert np.isfinite(adversary.many(np.zeros(1), 1, 0)).all()

@@ -220,3 +220,53 @@ def test_words_and_many_levels_go_to_public_buckets(benchmarks):
     words = pd.Series([str(i) for i in range(100)])
     assert tables._in_buckets(words, 12).nunique() == 12
     assert tables._in_buckets(words[:5], 12).tolist() == words[:5].tolist()
+
+
+def test_streams_are_predicted_before_they_are_learnt_from(benchmarks, monkeypatch):
+    monkeypatch.setattr("streams.CHUNK", 4)
+    from streams import measure, watch
+
+    learnt, asked = [0], []
+
+    def predict(part):
+        asked.append((part.start, learnt[0]))
+        return np.arange(part.start, part.stop) - 11.5
+
+    seen = watch(18, predict, lambda part: learnt.__setitem__(0, part.stop))
+    at_half = [pair for pair in asked if pair[0] != pair[1]]
+    assert [start for start, so_far in asked if start == so_far] == [0, 4, 8, 8, 12, 16]
+    assert at_half == [(12, 8), (16, 8)]  # the second half, known from the first
+    y = np.arange(18) >= 10
+    found = measure(y, seen)
+    assert found.accuracy == pytest.approx(16 / 18)
+    assert found.auc == 1.0
+    assert found.accuracy_at_half == pytest.approx(8 / 10)
+
+
+def test_a_made_up_stream_is_set_beside_learners_without_privacy(
+    benchmarks, tmp_path, monkeypatch, capsys
+):
+    import streams
+
+    monkeypatch.setattr(streams, "EPSILONS", (8.0,))
+    monkeypatch.setattr(streams, "RATES", (0.1,))
+    _write_table(tmp_path / "heart", rows=1500)
+    streams.study("heart", tmp_path, 1200)
+    lines = capsys.readouterr().out.splitlines()
+    assert all(line.startswith("| heart (1,200 x 5) |") for line in lines)
+    cells = {line.split("|")[2].strip(): line.split("|")[3:] for line in lines}
+    usual = float(cells["most frequent class"][0])
+    for learner in ("SGD, best of three rates", "river", "online, epsilon 8"):
+        assert float(cells[learner][0]) > usual
+        assert all(0 <= float(cell) <= 1 for cell in cells[learner][:6])
+    assert float(cells["table, epsilon 8"][4]) > usual
+
+
+def test_the_speed_of_learners_is_set_beside_rivers(benchmarks, monkeypatch, capsys):
+    import stream_speed
+
+    monkeypatch.setattr(sys, "argv", ["stream_speed.py", "--quick"])
+    stream_speed.main()
+    said = capsys.readouterr().out
+    assert len(re.findall(r" [\d,]+ a second   goal [\d,]+ (?:met|MISSED)", said)) == 3
+    assert "river, one at a time, without privacy" in said

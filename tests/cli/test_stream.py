@@ -132,6 +132,33 @@ def test_a_line_that_is_no_record_is_an_empty_one_and_changes_no_other(place, pi
     assert (found[0] != found[2]).any()
 
 
+@pytest.mark.parametrize("place_of_line", [1, 3, 6], ids=["first", "amid", "last"])
+def test_under_zero_out_a_line_that_is_no_record_is_an_empty_round(place, pipe, place_of_line):
+    lines = TABLE.encode().splitlines()
+    found = []
+    for number, odd in enumerate((b"", b'"d,61', b",,,,")):
+        pipe(b"\n".join([*lines[:place_of_line], odd, *lines[place_of_line + 1 :], b""]))
+        more = "--unit zero_out --rehearse 7 --horizon 6 --batch 1"
+        result = run(place, f"stream schema.toml - {more} --out model{number}")
+        assert result.code == 0, result.error
+        assert "Learnt from 6 of 6 records." in result.output
+        model = load(place / f"model{number}")
+        found.append(np.append(model.coef_, model.intercept_))
+    np.testing.assert_array_equal(found[0], found[1])
+    assert (found[0] != found[2]).any()  # a record of which nothing is known has an intercept
+
+
+def test_a_stream_may_begin_with_an_empty_round_which_pays(place, pipe):
+    about = {"unit": "zero_out", "dataset": "visits", "protects": "one patient"}
+    Ledger.create(place / "visits.db", Budget(1.0, 1e-6), **about)
+    pipe(TABLE.encode().splitlines()[0] + b"\n\n\n")
+    command = "stream schema.toml - --unit zero_out --ledger visits.db --horizon 9 --epsilon 0.5"
+    result = run(place, [*command.split(), "--out", "model", "--purpose", "who comes back"])
+    assert result.code == 0, result.error
+    assert "Learnt from 2 of 9 records." in result.output
+    assert charges(place) == [("released", "who comes back")]
+
+
 def test_a_stream_is_charged_once_and_leaves_model_schema_and_card(visits):
     command = [*PAID.split(), "--out", "model", "--purpose", "who comes back"]
     result = run(visits, command)

@@ -14,9 +14,20 @@ from discreet import Budget, Ledger, MemoryLedger, artifact
 from discreet.errors import InputError, InteractionEnded, PrivacyError, ReceiptError
 from discreet.gate import resume as resume_interaction
 from discreet.noise import SystemNoise
-from discreet.online import LogisticRegression, resume
+from discreet.online import Experts, LogisticRegression, resume
 from discreet.report import card
-from support.learners import ALL, FRAME, HORIZON, LINEAR, RECORDS, answer, labels, learn, make
+from support.learners import (
+    ALL,
+    FRAME,
+    HORIZON,
+    LINEAR,
+    NAMES,
+    RECORDS,
+    answer,
+    labels,
+    learn,
+    make,
+)
 
 CANARY = 0.48151623421
 every_learner = pytest.mark.parametrize("kind", ALL)
@@ -123,11 +134,14 @@ def test_a_copy_predicts_and_does_not_learn(kind, books):
     assert go_on(model, kind, 10, 12).n_seen == 12
 
 
-def test_no_record_is_in_anything_that_can_be_looked_at(tmp_path):
-    model = make(LogisticRegression, rehearsal=None)
-    model.learn_one({"age": CANARY, "bmi": CANARY, "dose": CANARY}, "yes")
+@every_learner
+def test_no_record_is_in_anything_that_can_be_looked_at(kind, tmp_path):
+    model = make(kind, rehearsal=None, horizon=10_000, batch=1000)
+    record = dict.fromkeys(NAMES, CANARY)
+    for _ in range(5):  # all but the first wait
+        model.learn_one(record) if kind is Experts else model.learn_one(record, "yes")
     with pytest.raises(InputError) as refusal:
-        learn(model, np.full((HORIZON, 3), CANARY), ["yes"] * HORIZON)
+        learn(model, np.full((10_000, 3), CANARY), None if kind is Experts else ["yes"] * 10_000)
     joblib.dump(model, tmp_path / "model")
     looked_at = [
         repr(model), str(model), str(vars(model)), repr(model._interaction),

@@ -18,6 +18,7 @@ from discreet.errors import (
     InputTypeError,
     RehearsalWarning,
 )
+from discreet.estimators.registry import all_learners
 from discreet.online import Experts, LinearRegression, LinearSVC, LogisticRegression
 from support.learners import (
     ALL,
@@ -40,6 +41,10 @@ from support.learners import (
 every_learner = pytest.mark.parametrize("kind", ALL)
 every_linear_one = pytest.mark.parametrize("kind", LINEAR)
 every_classifier = pytest.mark.parametrize("kind", CLASSIFIERS)
+
+
+def test_every_learner_of_the_library_is_tested_here():
+    assert set(ALL) == set(all_learners())
 
 
 def part(y, some):
@@ -182,7 +187,7 @@ def test_what_is_not_declared_is_asked_for_before_anything_is_paid(kind, left_ou
         ({"mechanism": "gaussian_sum"}, "mechanism"),
         ({"unit": "add_remove"}, "add_remove|remov"),
         ({"features": ["age", "age", "dose"]}, "each of them once"),
-        ({"features": None}, "names of their features"),
+        ({"features": None}, "names of features"),
         ({"delta": 0.0}, "delta"),
     ],
 )
@@ -247,6 +252,19 @@ def test_an_odd_record_counts_as_the_fixed_one():
     two = learn_each(make(LogisticRegression, rehearsal=1), [{"age": None}, *RECORDS[1:]], y)
     assert answer(one) == answer(two)
     assert answer(one) != answer(learn_each(make(LogisticRegression, rehearsal=1), y=y))
+
+
+@every_learner
+def test_a_parameter_may_be_a_scalar_of_numpy(kind):
+    y = labels(kind)
+    given = {"epsilon": 2.0, "delta": 1e-6, "horizon": HORIZON, "batch": 4, "verbose": 0}
+    plain = make(kind, rehearsal=3, **given)
+    other = make(
+        kind, rehearsal=np.int64(3), **{name: np.array(value)[()] for name, value in given.items()}
+    )
+    assert answer(learn(plain, FRAME, y)) == answer(learn(other, FRAME, y))
+    with pytest.raises(TypeError, match="horizon must be"):
+        learn(make(kind, horizon=True), FRAME, y)
 
 
 # Copies.

@@ -29,14 +29,20 @@ class BatchSumsSession(Session):
         self._public = np.zeros(plan.question.bounds.width)
 
     def _learn(self, X, y):
-        plan, batch = self._plan, self._plan.question.batch
         seen = self._seen
         for x, label in zip(X, y, strict=True):
-            self._open += plan.units(x * label)
+            self._open += self._plan.units(x * label)
             seen += 1
-            if seen % batch == 0:
-                self._public = plan.values(self._open + plan.noise(self._noise, self._open.size))
-                self._open = np.zeros_like(self._open)
+            self._close_if_full(seen)
+
+    def _skip(self):
+        self._close_if_full(self._seen + 1)
+
+    def _close_if_full(self, seen):
+        plan = self._plan
+        if seen % plan.question.batch == 0:
+            self._public = plan.values(self._open + plan.noise(self._noise, self._open.size))
+            self._open = np.zeros_like(self._open)
 
     def answer(self):
         return self._public

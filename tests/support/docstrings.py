@@ -18,6 +18,7 @@ from typing import Any
 
 import discreet
 from discreet.estimators import all_estimators
+from discreet.estimators.registry import all_learners
 
 ORDER = (
     *("Parameters", "Returns", "Yields", "Raises", "Warns"),
@@ -192,7 +193,7 @@ def faults(callee: Callee) -> list[str]:
         found.append("the examples do not run")
     if "+SKIP" in callee.text:
         found.append("an example is skipped")
-    if callee.value in all_estimators():
+    if callee.value in (*all_estimators(), *all_learners()):
         found += _in_attributes(callee.value, by_title.get("Attributes"))
     return found
 

@@ -27,7 +27,7 @@ from discreet.online.choosing_online import MECHANISMS
 from discreet.online.learner_note import read_description
 from discreet.privacy import ReplaceOne, ZeroOutOne
 from discreet.schema import CLASSIFICATION, Schema, read
-from discreet.tables import RowsAndLabels
+from discreet.tables import EmptyRounds, RowsAndLabels
 from discreet.tables.rows_in_order import count, cut
 
 PIPE = Path("-")
@@ -127,7 +127,7 @@ def check_saved(path: Path, books: Ledger, schema: Schema) -> None:
         )
 
 
-def open_records(schema: Schema, data: Path, skip: int) -> Iterator[RowsAndLabels]:
+def open_records(schema: Schema, data: Path, skip: int) -> Iterator[RowsAndLabels | EmptyRounds]:
     """Return records in order; whatever can be refused is refused here, while nothing is paid."""
     _checks.whole(skip=skip, at_least=0)
     if data == PIPE:
@@ -160,7 +160,10 @@ class StreamRun:
         return self.skip + self.model.n_seen - self.begun_at
 
     def learn(
-        self, records: Iterator[RowsAndLabels], requests: StopRequests, purpose: str
+        self,
+        records: Iterator[RowsAndLabels | EmptyRounds],
+        requests: StopRequests,
+        purpose: str,
     ) -> DiscreetError | OSError | None:
         """Learn until the end, the horizon or a signal; return why there were no more records."""
         report = StreamReport(self.model, self.score)
@@ -173,15 +176,23 @@ class StreamRun:
                     return error
                 if rows is None:
                     break
-                rows = cut(rows, 0, min(count(rows), self._count_left()))
-                report.predict(rows)
                 with note_warnings(LargeDeltaWarning):
-                    self.model.partial_fit(rows.X, rows.y, purpose=purpose)
+                    self._take(rows, report, purpose)
                 report.show()
         except KeyboardInterrupt:  # while it waited
             requests.is_stopped = True
         report.show(is_last=True)
         return None
+
+    def _take(self, rows: RowsAndLabels | EmptyRounds, report: StreamReport, purpose: str) -> None:
+        """Learn from rows, or let rounds pass, as far as the horizon."""
+        if isinstance(rows, EmptyRounds):
+            for _ in range(min(rows.count, self._count_left())):
+                self.model.skip(purpose=purpose)
+            return
+        rows = cut(rows, 0, min(count(rows), self._count_left()))
+        report.predict(rows)
+        self.model.partial_fit(rows.X, rows.y, purpose=purpose)
 
     def _count_left(self) -> int:
         return int(self.model.horizon or 0) - self.model.n_seen

@@ -114,7 +114,8 @@ def encode_labels(y: Any, classes: Any) -> Vector:
 
 def _find_places(cells: Any, classes: Any) -> Vector:
     place = {label: number for number, label in enumerate(classes.tolist())}
-    return np.array([place.get(label_of(cell), np.nan) for cell in cells.tolist()])
+    places = [place.get(label_of(cell), np.nan) for cell in cells.tolist()]
+    return np.array(places, dtype=np.float64)
 
 
 def _is_finite(label: Any) -> bool:

@@ -3,7 +3,7 @@
 ``interaction.md`` says what is promised and what every interactive mechanism owes to it.
 """
 
-from discreet.interaction.live import Interaction
+from discreet.interaction.live import Interaction, refuse_empty_rounds
 from discreet.interaction.taking_up import read_note
 
-__all__ = ["Interaction", "read_note"]
+__all__ = ["Interaction", "read_note", "refuse_empty_rounds"]

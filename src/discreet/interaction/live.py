@@ -42,9 +42,10 @@ from discreet.errors import (
 )
 from discreet.interaction.declaration import Declaration
 from discreet.interaction.state_file import remove_state, write_state
+from discreet.interaction.waiting_records import Empty, Record, WaitingRecords, keep_record
 from discreet.ledger import NOT_DURABLE, Receipt, State
 from discreet.mechanisms import Session
-from discreet.privacy import Guarantee
+from discreet.privacy import Guarantee, Unit
 from discreet.questions import DeclaredStream
 from discreet.record import Release
 
@@ -69,6 +70,11 @@ GONE = "this interaction was saved and taken up elsewhere; here it has ended."
 ELSEWHERE = (
     "this interaction belongs to the process that began it, and a fork of it must not go on. Save "
     "it there, and resume it here."
+)
+
+NOT_EMPTY = (
+    "no round may be left empty under the unit 'replace': it promises that a record may be another "
+    "one, not that there is none. Declare unit='zero_out'."
 )
 
 AT_ONCE = 1024
@@ -104,6 +110,7 @@ class _Held(Sealed):
     receipt: Receipt
     declared: Declaration
     said: Release
+    line: WaitingRecords
     public: _Public = _Public()
     is_opened: bool = False
     saved_at: Path | None = None  # where a state lies of which it is not known whether it counts
@@ -115,11 +122,41 @@ class _Held(Sealed):
         self.public = replace(self.public, ended=why)
 
     def show(self, *, with_answer: bool) -> None:
-        """Publish how many records were seen, and the answer if somebody is waiting for it."""
+        """Publish how many rounds have passed, and the answer if somebody is waiting for it.
+
+        An answer that is known stays until a batch is full.
+        """
         if self.session is None:
             return
+        seen, before = self.session.n_seen, self.public
+        batch = self.declared.question.batch
+        if before.has_answer and seen // batch == before.n_seen // batch:
+            self.public = _Public(seen, before.answer, has_answer=True)
+            return
         answer = _copy(self.session.answer()) if with_answer else None
-        self.public = _Public(self.session.n_seen, answer, with_answer)
+        self.public = _Public(seen, answer, with_answer)
+
+    def drain(self) -> None:
+        """Learn from the records that wait, if this copy of the state may."""
+        count, session = self.line.count, self.session
+        if not count or session is None or self.saved_at is not None:
+            return
+        bounds, learnt = self.declared.question.bounds, 0
+        for rounds, records in self.line.blocks():
+            learnt += rounds
+            if records is None:
+                for _ in range(rounds):
+                    session.skip()
+                continue
+            for block in clip_records(records, bounds, AT_ONCE):
+                session.learn(*block)
+        self.show(with_answer=False)
+        self.line.forget(learnt)
+
+    def reopen(self) -> None:
+        """Let records wait again, if they can be learnt from without asking anybody."""
+        if self.session is not None and self.is_opened and self.saved_at is None:
+            self.line.open_unless_near(self.declared.question.horizon - self.session.n_seen)
 
     def __repr__(self) -> str:
         return "<secret state>"
@@ -132,6 +169,8 @@ def _forget() -> None:
     """Drop every state in a forked process: it would be a second copy."""
     for held in list(_alive.values()):
         held.session = None
+        held.line.close()
+        held.line.forget(held.line.count)
 
 
 if hasattr(os, "register_at_fork"):
@@ -198,7 +237,8 @@ class Interaction(Sealed):
         self._process, self._shows_errors = os.getpid(), shows_errors
         self._is_asked = True
         self._release: Release | None = None
-        self.__held = _Held(None, receipt, declared, said, is_opened=is_opened)
+        line = WaitingRecords(declared.question.bounds.n_features)
+        self.__held = _Held(None, receipt, declared, said, line, is_opened=is_opened)
         _alive[id(self.__held)] = self.__held
         self._ask(partial(_begin, self.__held, begin))
 
@@ -219,8 +259,24 @@ class Interaction(Sealed):
 
     @property
     def n_seen(self) -> int:
-        """How many records were learnt from, which is public."""
-        return self.__held.public.n_seen
+        """How many rounds have passed, with a record or without, which is public."""
+        held = self.__held
+        if held.line.count and not held.public.ended and os.getpid() == self._process:
+            call_privately(partial(_guard, held, lambda: _DONE, self._shows_errors))
+        return held.public.n_seen
+
+    @property
+    def n_answers(self) -> int:
+        """How many batches were full when the present answer was worked out, at least."""
+        held = self.__held
+        return held.public.n_seen // held.declared.question.batch
+
+    @property
+    def n_due(self) -> int:
+        """How many batches are full, with records that wait; there is an answer after each."""
+        held = self.__held
+        waiting, public = held.line.count, held.public  # in this order: none is overlooked
+        return (public.n_seen + waiting) // held.declared.question.batch
 
     @property
     def is_over(self) -> bool:
@@ -234,7 +290,8 @@ class Interaction(Sealed):
         Cells that are no numbers, labels that are not declared and whatever is out of bounds are
         read as they are everywhere (``docs/odd_cells.md``): each record by itself, without a word.
         Whoever interrupts this finds in ``n_seen`` how many records were learnt from; those are not
-        to be given again.
+        to be given again. Single records may wait until there are several, or until something is
+        asked, which changes no answer.
 
         Parameters
         ----------
@@ -251,19 +308,54 @@ class Interaction(Sealed):
         InteractionEnded
             It was frozen, saved, or failed.
         """
-        given = accept_records(X, y, self.question.bounds)
+        given = accept_records(X, y, self.__held.declared.question.bounds)
+        record = keep_record(given)
+        if record is not None and self._let_wait(record):
+            return
         is_asked, self._is_asked = self._is_asked, False
         stopped: list[bool] = []
         work = partial(_learn, self.__held, given, is_asked, stopped)
         self._ask(work, partial(stopped.append, True))
 
+    def skip(self) -> None:
+        """Let a round pass without a record, in the place of one that is missing.
+
+        Afterwards nothing tells an empty round from one whose record was zeroed out, which is what
+        the unit ``zero_out`` promises. It counts as a round: ``n_seen`` grows.
+
+        Raises
+        ------
+        PrivacyError
+            The unit is ``replace``, which knows no empty rounds; nothing has changed.
+        InputError
+            There would be more rounds than the horizon; nothing has changed.
+        InteractionEnded
+            It was frozen, saved, or failed.
+        """
+        refuse_empty_rounds(self.__held.declared.unit)
+        if self._let_wait(Empty()):
+            return
+        is_asked, self._is_asked = self._is_asked, False
+        self._ask(partial(_skip, self.__held, is_asked))
+
+    def _let_wait(self, record: Record | Empty) -> bool:
+        """Put a record in line, if there is one; whoever ends the interaction meanwhile tells."""
+        held = self.__held
+        if os.getpid() != self._process or not held.line.join(record):
+            return False
+        if not held.line.is_open:  # a private call has begun since
+            self._ask(partial(_settle, held, record))
+        return True
+
     def answer(self) -> Any:
         """Return what is public now; it changes after every ``batch`` records."""
         self._is_asked = True
-        public = self.__held.public
-        if not public.has_answer:
-            self._ask(partial(_answer, self.__held))
-            public = self.__held.public
+        held = self.__held
+        due, public = self.n_due, held.public
+        is_old = not public.ended and due != public.n_seen // held.declared.question.batch
+        if is_old or not public.has_answer:
+            self._ask(partial(_answer, held))
+            public = held.public
         if not public.has_answer:
             raise InteractionEnded(public.ended or FAILED)
         return _copy(public.answer)
@@ -334,10 +426,26 @@ class Interaction(Sealed):
 
     def __repr__(self) -> str:
         held = self.__held
+        passed = held.line.count + held.public.n_seen
         return (
-            f"<interaction: {held.said.mechanism}, {held.public.n_seen:,} of "
-            f"{self.question.horizon:,} records>"
+            f"<interaction: {held.said.mechanism}, {passed:,} of {self.question.horizon:,} records>"
         )
+
+
+def refuse_empty_rounds(unit: Unit) -> None:
+    """Raise unless a unit lets rounds be empty.
+
+    Examples
+    --------
+    >>> from discreet.privacy import ReplaceOne, ZeroOutOne
+    >>> refuse_empty_rounds(ZeroOutOne())
+    >>> refuse_empty_rounds(ReplaceOne())
+    Traceback (most recent call last):
+        ...
+    discreet.errors.PrivacyError: no round may be left empty under the unit 'replace': it ...
+    """
+    if not unit.has_empty_rounds:
+        raise PrivacyError(NOT_EMPTY)
 
 
 def unwrap(outcome: Outcome | None) -> Any:
@@ -350,10 +458,17 @@ def unwrap(outcome: Outcome | None) -> Any:
 
 
 def _guard(held: _Held, work: Callable[[], Outcome], shows_errors: bool) -> Outcome:
-    """Do private work in its turn; a failure ends the interaction and becomes one sentence."""
+    """Do private work in its turn; a failure ends the interaction and becomes one sentence.
+
+    What waits comes first.
+    """
     with held.turn:
+        held.line.close()
         try:
-            return work()
+            held.drain()
+            outcome = work()
+            held.reopen()
+            return outcome
         except BaseException as error:
             _end_as_failed(held)
             if shows_errors:
@@ -365,6 +480,7 @@ def _guard(held: _Held, work: Callable[[], Outcome], shows_errors: bool) -> Outc
 
 def _end_as_failed(held: _Held) -> None:
     held.end(FAILED)
+    held.line.forget(held.line.count)
     if held.is_opened:
         with contextlib.suppress(Exception):  # the charge stands as opened
             held.receipt.issuer.settle(held.receipt, State.FAILED)
@@ -377,16 +493,13 @@ def _begin(held: _Held, begin: Callable[[], Session]) -> Outcome:
 
 
 def _learn(held: _Held, given: Given, with_answer: bool, stopped: list[bool]) -> Outcome:
-    if refusal := _refuse_unless_live(held):
+    bounds = held.declared.question.bounds
+    if refusal := _refuse_rounds(held, count_records(given) or 0) or _open(held):
         return Outcome(stopped=refusal)
-    session, bounds = held.session, held.declared.question.bounds
+    session = held.session
     if session is None:
         return Outcome(stopped=InteractionEnded(FAILED))
     left = bounds.max_rows - session.n_seen
-    if (count_records(given) or 0) > left:
-        return Outcome(stopped=InputError(beyond(bounds.max_rows)))
-    if refusal := _open(held):
-        return Outcome(stopped=refusal)
     try:
         ready = prepare_records(given, bounds)
     except SourceChanged:
@@ -397,6 +510,25 @@ def _learn(held: _Held, given: Given, with_answer: bool, stopped: list[bool]) ->
         return _learn_in_turn(held, session, clip_records(ready, bounds, AT_ONCE), stopped) or (
             _answer(held) if with_answer else _DONE
         )
+
+
+def _skip(held: _Held, with_answer: bool) -> Outcome:
+    if refusal := _refuse_rounds(held, 1) or _open(held):
+        return Outcome(stopped=refusal)
+    if held.session is not None:
+        held.session.skip()
+        held.show(with_answer=with_answer)
+    return _DONE
+
+
+def _settle(held: _Held, record: Record | Empty) -> Outcome:
+    """See to a record that joined the line when a private call had closed it."""
+    refusal = _refuse_unless_live(held)
+    if refusal is None:
+        held.drain()
+        return _DONE
+    was_not_learnt_from = held.line.withdraw(record) or held.public.ended == FAILED
+    return Outcome(stopped=refusal) if was_not_learnt_from else _DONE
 
 
 def _learn_in_turn(
@@ -460,6 +592,16 @@ def _save(held: _Held, target: Path, note: str) -> Outcome:
     held.saved_at = None
     held.end(SAVED)
     return _DONE
+
+
+def _refuse_rounds(held: _Held, count: int) -> BaseException | None:
+    """Return why so many rounds more cannot be learnt from; None if they can."""
+    if refusal := _refuse_unless_live(held):
+        return refusal
+    if held.session is None:
+        return InteractionEnded(FAILED)
+    horizon = held.declared.question.bounds.max_rows
+    return InputError(beyond(horizon)) if count > horizon - held.session.n_seen else None
 
 
 def _refuse_unless_live(held: _Held) -> BaseException | None:

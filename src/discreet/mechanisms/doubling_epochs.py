@@ -171,6 +171,11 @@ class DoublingEpochsSession(Session):
             self._inner.learn(X[start:stop], None if y is None else y[start:stop])
             start = stop
 
+    def _skip(self) -> None:
+        if self._inner.is_over:
+            self._turn()
+        self._inner.skip()
+
     def _turn(self) -> None:
         """Begin the next epoch, from nothing."""
         self._last = self._inner.answer()

@@ -101,8 +101,15 @@ class ExpertsSession(Session):
             stop = min(len(X), start + batch - (seen + start) % batch)
             self._scores = self._scores + self._plan.score(X[start:stop]).sum(axis=0)
             start = stop
-            if (seen + start) % batch == 0:
-                self._chosen = self._plan.choose(self._scores, self._noise)
+            self._choose_if_due(seen + start)
+
+    def _skip(self) -> None:
+        self._choose_if_due(self._seen + 1)
+
+    def _choose_if_due(self, seen: int) -> None:
+        """Draw an expert anew after so many rounds, if they end a batch."""
+        if seen % self._plan.question.batch == 0:
+            self._chosen = self._plan.choose(self._scores, self._noise)
 
     def answer(self) -> int:
         return self._chosen

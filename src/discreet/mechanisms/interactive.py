@@ -32,8 +32,8 @@ SEEN = "n_seen"
 class Session(Sealed, ABC):
     """The secret state of one run of an interactive mechanism.
 
-    Only the gate and plans hold one. A mechanism implements ``_learn``, ``answer`` and ``_pack``;
-    counting and the horizon are seen to here.
+    Only the gate and plans hold one. A mechanism implements ``_learn``, ``_skip``, ``answer`` and
+    ``_pack``; counting and the horizon are seen to here.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Session(Sealed, ABC):
 
     @property
     def n_seen(self) -> int:
-        """How many records were learnt from, which is public."""
+        """How many rounds have passed, which is public."""
         return self._seen
 
     @property
@@ -68,14 +68,27 @@ class Session(Sealed, ABC):
         y
             A label for each record; None if the stream has none.
         """
-        if self._seen + len(X) > self._horizon:
-            raise PrivacyError("more records than the horizon were given to a session.")
+        self._check_room(len(X))
         self._learn(X, y)
         self._seen += len(X)
+
+    def skip(self) -> None:
+        """Let one round pass without a record: what is left of a record that is zeroed out."""
+        self._check_room(1)
+        self._skip()
+        self._seen += 1
+
+    def _check_room(self, rounds: int) -> None:
+        if self._seen + rounds > self._horizon:
+            raise PrivacyError("more records than the horizon were given to a session.")
 
     @abstractmethod
     def _learn(self, X: Array, y: Vector | None) -> None:
         """Learn from records; before it, ``n_seen`` others were learnt from."""
+
+    @abstractmethod
+    def _skip(self) -> None:
+        """Let a round pass to which no record adds anything; an answer is due as ever."""
 
     @abstractmethod
     def answer(self) -> Any:

@@ -45,4 +45,4 @@ class OnlineClassifier(OnlineLearner, LinearClassifierBase):
         x
             Features by name.
         """
-        return self._two_classes()[int(self._margin_of(x) > 0)]
+        return self._records.classes[int(self._margin_of(x) > 0)]

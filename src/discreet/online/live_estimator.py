@@ -19,14 +19,14 @@ from discreet.estimators.declaring import Declarations, refuse_undeclared
 from discreet.estimators.targets import LearningTarget
 from discreet.estimators.task import Asked, Shape
 from discreet.gate import interact
-from discreet.interaction import Interaction
+from discreet.interaction import Interaction, refuse_empty_rounds
 from discreet.online.learner_note import describe_learner
 from discreet.online.record_reading import RecordReader
 from discreet.privacy import Budget, unit_named
 from discreet.privacy.large_delta import LARGE_DELTA, question_delta
 from discreet.record import Fact, Origin, Release
 
-OWN = frozenset(["_interaction", "_reader", "_asked"])
+OWN = frozenset(["_interaction", "_reader", "_asked", "_known"])
 """What a copy does not get: there is one learner."""
 
 COPIED = (
@@ -49,6 +49,7 @@ class LiveEstimator(PrivateEstimator):
 
     _interaction: Interaction
     _asked: Asked
+    _known: int  # how many answers there were when this one was kept
 
     def _check(self) -> None:
         _checks.whole(horizon=self.horizon, at_least=1)
@@ -226,12 +227,20 @@ class LiveEstimator(PrivateEstimator):
         try:
             self._interaction.learn(X, y)
         finally:
-            for name in self._follows:
-                self.__dict__.pop(name, None)
+            self._forget_answer()
+
+    def _forget_answer(self) -> None:
+        """Let go of what followed from the last answer, unless it is still the last."""
+        if self.__dict__.get("_known") == self._interaction.n_due:
+            return
+        for name in (*self._follows, "_known"):
+            self.__dict__.pop(name, None)
 
     def __getattr__(self, name: str) -> Any:
         if name in self._follows and "_interaction" in self.__dict__:
+            known = self._interaction.n_answers  # before the answer, which may be a later one
             self._refresh(self._interaction.look())
+            self._known = known
             return self.__dict__[name]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -242,7 +251,7 @@ class LiveEstimator(PrivateEstimator):
 
     @property
     def n_seen(self) -> int:
-        """How many records were learnt from, which is public."""
+        """How many rounds have passed, with a record or without, which is public."""
         return self._interaction.n_seen if "_interaction" in self.__dict__ else 0
 
     @property
@@ -298,9 +307,35 @@ class LiveEstimator(PrivateEstimator):
         reader = self._records
         row, label = reader.read(x), reader.read_label(y)
         if "_interaction" not in self.__dict__:
-            self.know_columns(reader.known)
-            self._begin(row.shape[1], self.learning_target(), "")
+            self._begin_with(reader, "")
         self._feed(row, label)
+
+    def _begin_with(self, reader: RecordReader, purpose: str) -> None:
+        """Begin with the columns that single records have."""
+        self.know_columns(reader.known)
+        self._begin(reader.width, self.learning_target(), purpose)
+
+    @silence
+    def skip(self, *, purpose: str = "") -> None:
+        """Let a round pass without a record, in the place of one that is missing.
+
+        Only with ``unit="zero_out"``: afterwards nothing tells whether there was a record in that
+        round. It counts as one, and the first round pays for the stream even if it is empty.
+
+        Parameters
+        ----------
+        purpose
+            What the ledger writes beside the charge, if this is the first round.
+        """
+        _checks.instance(str, purpose=purpose)
+        self._refuse_copies()
+        if "_interaction" not in self.__dict__:
+            refuse_empty_rounds(unit_named(self.unit))
+            self._begin_with(self._records, purpose)
+        try:
+            self._interaction.skip()
+        finally:
+            self._forget_answer()
 
     def __getstate__(self) -> dict[str, Any]:
         self._complete()

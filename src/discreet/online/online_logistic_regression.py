@@ -149,5 +149,5 @@ class LogisticRegression(OnlineClassifier, ProbabilisticClassifier, RiverClassif
             Features by name.
         """
         chance = float(Logistic().probability(np.array(self._margin_of(x))))
-        first, second = self._two_classes()
+        first, second = self._records.classes
         return {first: 1 - chance, second: chance}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,8 +18,9 @@ from discreet.estimators.targets import ClassTarget, LabelTarget, LearningTarget
 from discreet.preprocessing import BoundedScaler
 
 UNNAMED = (
-    "records as dicts need the names of their features, in an order that no record decides: "
-    'declare columns={"age": (18, 100), ...}, or features=["age", ...] beside data_norm.'
+    "records as dicts, and a first round that is empty, need the names of features, in an order "
+    'that no record decides: declare columns={"age": (18, 100), ...}, or features=["age", ...] '
+    "beside data_norm."
 )
 
 
@@ -84,6 +86,16 @@ class RecordReader:
     def known(self) -> dict[str, Any]:
         """What scikit-learn keeps of columns."""
         return {"n_features_in_": len(self.names), "feature_names_in_": list(self.names)}
+
+    @property
+    def width(self) -> int:
+        """How many numbers a record is, encoded."""
+        return int(self.read({}).shape[1])
+
+    @cached_property
+    def classes(self) -> tuple[Any, ...]:
+        """The declared classes, in order; none if labels are numbers."""
+        return tuple(self.target.classes.tolist()) if isinstance(self.target, ClassTarget) else ()
 
     def read(self, x: Mapping[Any, Any]) -> Array:
         """Return the one row of a record, encoded."""

@@ -38,6 +38,11 @@ class Unit(ABC):
     def count_is_public(self) -> bool:
         """Whether the number of records is the same for all neighbours."""
 
+    @property
+    def has_empty_rounds(self) -> bool:
+        """Whether a neighbour may have nothing in the place of a record of a stream."""
+        return False
+
     @abstractmethod
     def spread(self, norm: float, *, diameter: float | None = None) -> float:
         """Bound the change of a sum of contributions when the data become a neighbour.
@@ -129,6 +134,10 @@ class ZeroOutOne(Unit):
 
     @property
     def count_is_public(self) -> bool:
+        return True
+
+    @property
+    def has_empty_rounds(self) -> bool:
         return True
 
     def spread(self, norm: float, *, diameter: float | None = None) -> float:

@@ -4,7 +4,7 @@ A CSV file is read whole. Parquet files, one or many, come through the door for 
 (:mod:`discreet.data.stored`), a few rows at a time. Rows that arrive on a pipe are read one by one.
 """
 
-from discreet.tables.arriving_rows import ArrivingRows
+from discreet.tables.arriving_rows import ArrivingRows, EmptyRounds
 from discreet.tables.declared_files import (
     OwnersTable,
     RowsAndLabels,
@@ -23,6 +23,7 @@ from discreet.tables.rows_in_order import open_in_order
 
 __all__ = [
     "ArrivingRows",
+    "EmptyRounds",
     "OwnersTable",
     "RowsAndLabels",
     "are_files",

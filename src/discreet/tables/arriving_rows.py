@@ -1,14 +1,17 @@
 """Rows of CSV that arrive on a pipe: a line is a record, and is read by itself.
 
 No line is refused and none reaches into another. One that cannot be parsed (an open quote, more or
-fewer cells than the header, more than 4 MiB, nothing at all) is a record whose cells are all
-missing. Cells are read as everywhere (``docs/odd_cells.md``).
+fewer cells than the header, more than 4 MiB, nothing at all) is an empty round where the unit has
+such, and elsewhere a record whose cells are all missing. Cells are read as everywhere
+(``docs/odd_cells.md``).
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,6 +20,7 @@ from discreet.data.cells import numbers_of
 from discreet.data.frame import CellArray, Coded, Frame
 from discreet.data.stored import Wanted
 from discreet.errors import InputError
+from discreet.privacy import unit_named
 from discreet.schema import Schema
 from discreet.tables.csv_header import LONGEST_HEADER, check_columns, parse_header
 from discreet.tables.csv_records import LONGEST_LINE
@@ -34,6 +38,29 @@ class Pipe(Protocol):
     def read1(self, size: int, /) -> bytes:
         """Return what has arrived, waiting if that is nothing; empty at the end."""
         ...
+
+
+@dataclass(frozen=True)
+class EmptyRounds:
+    """Rounds that pass without a record.
+
+    Parameters
+    ----------
+    count
+        How many.
+
+    Examples
+    --------
+    >>> import io
+    >>> from discreet.preprocessing import Numeric
+    >>> from discreet.schema import Target
+    >>> cost = Target("cost", "regression", range=(0, 1e6))
+    >>> schema = Schema({"age": Numeric(0, 120)}, cost, unit="zero_out")
+    >>> list(ArrivingRows(io.BytesIO(b"cost,age\\n\\n\\n"), schema).blocks(100))
+    [EmptyRounds(count=2)]
+    """
+
+    count: int
 
 
 class ArrivingRows:
@@ -65,6 +92,7 @@ class ArrivingRows:
         check_columns(WHERE, self._names, schema, with_target=True, is_text=True)
         self._wanted = columns_wanted(schema, True)
         self._target = schema.target.name
+        self._has_empty_rounds = unit_named(schema.unit).has_empty_rounds
 
     def _take_header(self) -> bytes:
         for lines in self._lines:
@@ -75,7 +103,7 @@ class ArrivingRows:
                 break
         raise InputError(f"{WHERE}: expected a line of column names, then a line for each record.")
 
-    def blocks(self, size: int, skipped: int = 0) -> Iterator[RowsAndLabels]:
+    def blocks(self, size: int, skipped: int = 0) -> Iterator[RowsAndLabels | EmptyRounds]:
         """Yield records as they arrive: those that wait together, so many at most.
 
         Parameters
@@ -89,14 +117,23 @@ class ArrivingRows:
             passed = min(skipped, len(lines))
             skipped -= passed
             for start in range(passed, len(lines), size):
-                yield self._read(lines[start : start + size])
+                yield from self._read(lines[start : start + size])
 
     def _remaining_lines(self) -> Iterator[list[bytes]]:
         yield self._ready
         yield from self._lines
 
-    def _read(self, lines: Sequence[bytes]) -> RowsAndLabels:
-        records = [_parse_line(line, len(self._names)) for line in lines]
+    def _read(self, lines: list[bytes]) -> Iterator[RowsAndLabels | EmptyRounds]:
+        width = len(self._names)
+        records = [_parse_line(line, width) for line in lines]
+        if not self._has_empty_rounds:
+            yield self._read_cells([record or [""] * width for record in records])
+            return
+        for is_record, some in groupby(records, bool):
+            part = [record or [] for record in some]
+            yield self._read_cells(part) if is_record else EmptyRounds(len(part))
+
+    def _read_cells(self, records: list[list[str]]) -> RowsAndLabels:
         cells = {}
         for column in self._wanted:
             place = self._names.index(column.name)
@@ -123,14 +160,14 @@ def _check_length(line: bytes) -> bytes:
     return line if len(line) <= LONGEST_LINE else b""
 
 
-def _parse_line(line: bytes, width: int) -> list[str]:
-    """Return the cells of a line; empty ones if it is no record of so many."""
+def _parse_line(line: bytes, width: int) -> list[str] | None:
+    """Return the cells of a line; None if it is no record of so many."""
     text = line.removesuffix(b"\r").decode("utf-8", errors="surrogateescape")
     try:
         cells = next(csv.reader([text], strict=True), [])
     except csv.Error:
         cells = []
-    return cells if len(cells) == width else [""] * width
+    return cells if len(cells) == width else None
 
 
 def _read_column(cells: Iterable[str], column: Wanted) -> CellArray | Coded:

@@ -176,14 +176,21 @@ class IterateSession(Session):
     def _learn(self, X: Array, y: Vector | None) -> None:
         if y is None:
             raise PrivacyError("a learning problem was run on records without labels.")
-        plan, seen = self._plan, self._seen
-        step, batch = plan.algorithm.step, plan.question.batch
+        step, seen = self._plan.algorithm.step, self._seen
         for row, label in zip(np.ascontiguousarray(X, dtype=np.float64), y.tolist(), strict=True):
             seen += 1
             self._total = step(self._total, seen, row, label, self._played)
-            if seen % batch == 0:
-                iterate = plan.algorithm.iterate(self._total, seen)
-                self._played = plan.play(iterate, seen // batch, self._draw(seen // batch))
+            self._play_if_due(seen)
+
+    def _skip(self) -> None:
+        self._play_if_due(self._seen + 1)  # the sum stays: it is within the next limit too
+
+    def _play_if_due(self, seen: int) -> None:
+        """Release the iterate after so many rounds, if they end a batch."""
+        plan, batch = self._plan, self._plan.question.batch
+        if seen % batch == 0:
+            iterate = plan.algorithm.iterate(self._total, seen)
+            self._played = plan.play(iterate, seen // batch, self._draw(seen // batch))
 
     def _draw(self, release: int) -> Integers | None:
         """Return the noise of a release, which no other has seen."""

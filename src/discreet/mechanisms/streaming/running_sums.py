@@ -131,8 +131,16 @@ class SummingSession(Session):
             stop = min(len(rows), start + self._batch - (self._seen + start) % self._batch)
             self._records.add(rows[start:stop], y[start:stop], self._prepared, sums.open)
             start = stop
-            if (self._seen + stop) % self._batch == 0:
-                self._go_to(self._follow(sums.close(), sums.taken))
+            self._close_if_full(self._seen + stop)
+
+    def _skip(self) -> None:
+        if self._sums.taken < self._updates:
+            self._close_if_full(self._seen + 1)
+
+    def _close_if_full(self, seen: int) -> None:
+        """End the batch, if so many rounds end one."""
+        if seen % self._batch == 0:
+            self._go_to(self._follow(self._sums.close(), self._sums.taken))
 
     def _pack(self) -> Packed:
         return {"public": self._public.copy(), **self._sums.pack()}
