@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -22,6 +23,9 @@ Answer = tuple[int, ...]
 
 NO_COLUMN: Answer = ()
 """What a block has chosen on which nothing sensible came out."""
+
+Found = TypeVar("Found")
+"""What is made of a block."""
 
 WORKERS = ("threads", "processes")
 
@@ -50,40 +54,72 @@ class Workers:
         _checks.whole(count=self.count, at_least=1)
         _checks.one_of(WORKERS, kind=self.kind)
 
-    def ask(self, question: BlockVote, blocks: Iterator[tuple[Any, Vector | None]]) -> list[Answer]:
-        """Return what is chosen on each block, in their order."""
+    def ask(
+        self,
+        make: Callable[[Any, Vector | None], Found],
+        blocks: Iterator[tuple[Any, Vector | None]],
+    ) -> list[Found]:
+        """Return what is made of each block, in their order."""
         if self.count == 1:
-            return [answer_of(question, X, y) for X, y in blocks]
+            return [make(X, y) for X, y in blocks]
         backend = "threading" if self.kind == "threads" else "loky"
         # Large arrays are sent, and not left in files for workers to find.
         pool = Parallel(self.count, backend=backend, max_nbytes=None)
-        return list(pool(delayed(answer_of)(question, X, y) for X, y in blocks))
+        return list(pool(delayed(make)(X, y) for X, y in blocks))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ballot:
-    """All rows in memory, to be dealt out to blocks."""
+class Deal:
+    """All rows in memory, to be dealt out to so many blocks."""
 
-    question: BlockVote
+    blocks: int
     table: Any
     labels: Vector | None
 
     @classmethod
-    def of(cls, question: BlockVote, rows: OpenRows) -> Ballot:
-        return cls(question, *rows.gather())
+    def of(cls, blocks: int, rows: OpenRows) -> Deal:
+        return cls(blocks, *rows.gather())
 
-    def answers(self, noise: Noise, workers: Workers) -> list[Answer]:
-        """Deal the rows out, each by itself, and return what every block chooses: private."""
-        dealt = noise.below(self.question.blocks, self.table.shape[0])
-        return workers.ask(self.question, self.split(dealt.astype(np.int64)))
+    def ask(
+        self, make: Callable[[Any, Vector | None], Found], noise: Noise, workers: Workers
+    ) -> list[Found]:
+        """Deal the rows out, each by itself, and return what is made of every block: private.
+
+        Parameters
+        ----------
+        make
+            Makes something of the rows and labels of a block; it can be pickled.
+        noise
+            The source of randomness.
+        workers
+            Who does it.
+        """
+        dealt = noise.below(self.blocks, self.table.shape[0])
+        return workers.ask(make, self.split(dealt.astype(np.int64)))
 
     def split(self, dealt: Integers) -> Iterator[tuple[Any, Vector | None]]:
         """Yield the rows and labels of each block, copied, in the order that they came in."""
         order = np.argsort(dealt, kind="stable")
-        ends = np.searchsorted(dealt[order], np.arange(self.question.blocks + 1))
+        ends = np.searchsorted(dealt[order], np.arange(self.blocks + 1))
         for start, stop in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
             places = order[start:stop]
             yield self.table[places], None if self.labels is None else self.labels[places]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ballot:
+    """Rows that blocks of them vote on."""
+
+    question: BlockVote
+    deal: Deal
+
+    @classmethod
+    def of(cls, question: BlockVote, rows: OpenRows) -> Ballot:
+        return cls(question, Deal.of(question.blocks, rows))
+
+    def answers(self, noise: Noise, workers: Workers) -> list[Answer]:
+        """Deal the rows out, and return what every block chooses: private."""
+        return self.deal.ask(partial(answer_of, self.question), noise, workers)
 
 
 def answer_of(question: BlockVote, X: Any, y: Vector | None) -> Answer:
