@@ -71,9 +71,7 @@ class AggregatePlan(Plan):
         """Release the average of the numbers of blocks, one row each."""
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
-        return self.aggregate(
-            estimates_on_blocks(self.question, rows, noise, self.workers), noise
-        )
+        return self.aggregate(estimates_on_blocks(self.question, rows, noise, self.workers), noise)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -112,9 +110,7 @@ class WinsorisedPlan(AggregatePlan):
         def narrow(rows: Array) -> Array:
             return np.clip((rows - middle) / half, -1.0, 1.0)
 
-        inside = np.asarray(
-            self.mean.run(answers.transform(narrow, cube(self.question)), noise)
-        )
+        inside = np.asarray(self.mean.run(answers.transform(narrow, cube(self.question)), noise))
         return np.concatenate([middle + half * inside, low, high])
 
 
@@ -218,9 +214,7 @@ def _mean(question: BlockAverage, budget: Budget) -> Stages:
         plan = mechanism.plan(asked, budget, ONE_BLOCK)
         return (plan,), plan.guarantee.profile, ""
 
-    return _quieter(
-        lambda: with_noise(LaplaceSum()), lambda: with_noise(GaussianSum()), budget
-    )
+    return _quieter(lambda: with_noise(LaplaceSum()), lambda: with_noise(GaussianSum()), budget)
 
 
 def _winsorised(question: BlockAverage, budget: Budget) -> Stages:
@@ -283,9 +277,7 @@ def _gaussian_stages(question: BlockAverage, budget: Budget) -> Stages:
     return (*_quartiles(question, span), mean), profile_of(noise), ""
 
 
-def _quartiles(
-    question: BlockAverage, span: float | None
-) -> tuple[ExponentialSamplingPlan, ...]:
+def _quartiles(question: BlockAverage, span: float | None) -> tuple[ExponentialSamplingPlan, ...]:
     """Plan draws of two quartiles, of so large a range each; None for exact ones."""
     # Of k numbers one is another: each score moves by a rank at most, up or down.
     rate = None if span is None else Fraction(span) / 2

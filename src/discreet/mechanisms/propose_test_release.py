@@ -10,7 +10,7 @@ from typing import cast
 import numpy as np
 
 from discreet import _checks
-from discreet._types import Vector
+from discreet._types import Array, Integers, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError, InputError
 from discreet.geometry import Box
@@ -100,26 +100,31 @@ class ProposedMedianPlan(Plan):
         )
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
+        said: Vector = self.run_many(rows, noise, 1)[0]
+        return said
+
+    def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Array:
         table, _ = rows.gather()
         columns = range(self.question.bounds.n_features)
-        said = [self._answer(j, column_of(table, j), noise) for j in columns]
-        return np.array(said).T.ravel()
+        said = [self._answers(j, column_of(table, j), noise, draws) for j in columns]
+        return np.concatenate([np.array(part).T for part in zip(*said, strict=True)], axis=1)
 
-    def _answer(self, j: int, column: Vector, noise: Noise) -> tuple[float, float]:
+    def _answers(self, j: int, column: Vector, noise: Noise, draws: int) -> tuple[Vector, Vector]:
+        """Return whether each draw passed the test, and the answer, zero if it did not."""
         steps, is_count_public = self.question.steps, self.guarantee.unit.count_is_public
         places = nearest_step(self._limits(j), column, steps)
         median = lower_median(places, steps)
         if self.noises is None:
-            return STABLE, self._value(j, median)
+            return np.full(draws, STABLE), self._value(j, np.full(draws, median))
         proposed = self.noises[j]
         distance = records_to_instability(places, steps, proposed.move, is_count_public)
-        if not proposed.test.passes(distance, noise):
-            return UNSTABLE, 0.0
-        return STABLE, self._value(j, median + int(noise.discrete_laplace(1, proposed.rate)[0]))
+        passes = proposed.test.passes_each(distance, noise, draws)
+        answers = self._value(j, median + noise.discrete_laplace(draws, proposed.rate))
+        return np.where(passes, STABLE, UNSTABLE), np.where(passes, answers, 0.0)
 
-    def _value(self, j: int, place: int) -> float:
+    def _value(self, j: int, places: Integers) -> Vector:
         low, high = self._limits(j)
-        return min(max(low + place / self.question.steps * (high - low), low), high)
+        return np.clip(low + places / self.question.steps * (high - low), low, high)
 
     def _limits(self, j: int) -> tuple[float, float]:
         box = cast(Box, self.question.bounds.features)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from discreet import _checks
+from discreet.estimators.block_estimator import name_classes
 from discreet.estimators.block_voting import (
     VotingSelector,
     blocks_for_support,
-    name_classes,
     procedure_of,
 )
 from discreet.estimators.declaring import Declarations
