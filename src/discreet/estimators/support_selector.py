@@ -16,6 +16,7 @@ from discreet.estimators.bounded_entries import BoundedEntries
 from discreet.estimators.targets import LearningTarget
 from discreet.estimators.task import Asked, Shape
 from discreet.privacy import Budget, Unit
+from discreet.record import Fact, Origin
 
 
 class SupportSelector(SelectorMixin, BoundedEntries):  # type: ignore[misc]
@@ -28,6 +29,13 @@ class SupportSelector(SelectorMixin, BoundedEntries):  # type: ignore[misc]
 
     selected_: Integers
     is_stable_: bool
+
+    def _facts(self, target: LearningTarget | None) -> tuple[Fact, ...]:
+        """Return what is declared, and what was chosen among."""
+        size = self.get_params(deep=False).get("n_features_to_select")
+        chosen = "any" if size is None else f"{size:,}"
+        among = f"{chosen} of {self.n_features_in_:,} columns"
+        return (*super()._facts(target), Fact("choice", among, Origin.DECLARED))
 
     @abstractmethod
     def _ask(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from discreet import _checks
-from discreet._types import Booleans
+from discreet._types import Booleans, Vector
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.targets import LearningTarget
 from discreet.estimators.task import Asked
@@ -56,6 +57,8 @@ class StableMedian(ColumnEstimator):
     ----------
     location_
         The released median of each column; NaN where it is not stable.
+    answers_
+        The same, but zero where it is not stable.
     is_stable_
         Whether each column has an answer.
     n_features_in_, feature_names_in_
@@ -71,9 +74,10 @@ class StableMedian(ColumnEstimator):
     ([True], True)
     """
 
-    learns = frozenset(["location_", "is_stable_"])
+    learns = frozenset(["answers_", "is_stable_"])
     must_declare: ClassVar[Declarations] = (("proposal",),)
 
+    answers_: Vector
     is_stable_: Booleans
 
     def __init__(
@@ -113,6 +117,11 @@ class StableMedian(ColumnEstimator):
         return ProposeTestRelease(), ProposedMedian(declared, proposal, self.steps)
 
     def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
-        is_stable, medians = np.split(np.array(self.release_.value), 2)
-        self.is_stable_ = is_stable == STABLE
-        self.location_ = np.where(self.is_stable_, medians, np.nan)
+        is_stable, answers = np.split(np.array(self.release_.value), 2)
+        self.is_stable_, self.answers_ = is_stable == STABLE, answers
+
+    @property
+    def location_(self) -> Vector:  # type: ignore[override]
+        """The released median of each column; NaN where it is not stable."""
+        check_is_fitted(self, "answers_")
+        return np.where(self.is_stable_, self.answers_, np.nan)

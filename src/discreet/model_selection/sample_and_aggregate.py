@@ -242,7 +242,7 @@ class SampleAndAggregate(BlockEstimator):
         else:
             self.coef_, self.intercept_ = np.array(coef[0]), float(intercept[0])
 
-    @available_if(_decides)
+    @available_if(_decides)  # type: ignore[untyped-decorator]
     @row_by_row
     def decision_function(self, X: Any) -> Array:
         """Return how far each row lies on the side of the second class, or of each of several.
@@ -255,7 +255,7 @@ class SampleAndAggregate(BlockEstimator):
         margins = self.fitted_map().margins(self, X)
         return margins[:, 0] if margins.shape[1] == 1 else margins
 
-    @available_if(_predicts)
+    @available_if(_predicts)  # type: ignore[untyped-decorator]
     @row_by_row
     def predict(self, X: Any) -> Any:
         """Return the number, or the class, that the released coefficients predict for each row.
