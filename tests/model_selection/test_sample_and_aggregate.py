@@ -131,6 +131,7 @@ def test_one_charge_is_made_and_a_wrong_parameter_makes_none():
         ({"aggregate": "winsorised", "bounds": 2.0}, "declare a Box"),
         ({"outputs": 0}, "outputs"),
         ({"backend": "ants"}, "kind"),
+        ({"backend": "dask"}, "needs a current Dask client"),
     ):
         with pytest.raises((InputError, InputTypeError), match=says):
             clone(model).set_params(ledger=ledger, **change).fit(X[:400], SIGNAL[:400])

@@ -38,7 +38,7 @@ class BlockEstimator(BoundedEntries):
         super()._check()
         if self.blocks is not None:
             _checks.whole(blocks=self.blocks, at_least=1)
-        self._workers()
+        self._workers().check()
 
     def _entries(self) -> Interval:
         if self.columns is None and self.data_range is None and self.data_norm is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from discreet import _checks
 from discreet._quiet import quiet
 from discreet._types import Integers, Vector
 from discreet.data import OpenRows
+from discreet.errors import InputError
 from discreet.noise import Noise
 from discreet.questions.block_vote import BlockVote
 
@@ -27,7 +29,7 @@ NO_COLUMN: Answer = ()
 Found = TypeVar("Found")
 """What is made of a block."""
 
-WORKERS = ("threads", "processes")
+WORKERS = ("threads", "processes", "dask")
 
 
 @dataclass(frozen=True)
@@ -37,9 +39,9 @@ class Workers:
     Parameters
     ----------
     count
-        How many; one runs block after block.
+        How many; one runs block after block. A cluster has as many as it has.
     kind
-        ``"threads"`` or ``"processes"``.
+        ``"threads"``, ``"processes"``, or ``"dask"`` for the workers of the current Dask client.
 
     Examples
     --------
@@ -60,12 +62,50 @@ class Workers:
         blocks: Iterator[tuple[Any, Vector | None]],
     ) -> list[Found]:
         """Return what is made of each block, in their order."""
+        if self.kind == "dask":
+            return _ask_cluster(make, blocks)
         if self.count == 1:
             return [make(X, y) for X, y in blocks]
         backend = "threading" if self.kind == "threads" else "loky"
         # Large arrays are sent, and not left in files for workers to find.
         pool = Parallel(self.count, backend=backend, max_nbytes=None)
         return list(pool(delayed(make)(X, y) for X, y in blocks))
+
+    def check(self) -> None:
+        """Refuse a cluster that is not there; reads no row."""
+        if self.kind == "dask":
+            _current_client()
+
+
+def _current_client() -> Any:
+    try:
+        distributed: Any = importlib.import_module("distributed")
+        return distributed.default_client()
+    except (ImportError, ValueError):
+        raise InputError(
+            'backend="dask" needs a current Dask client; make one first, as in '
+            "distributed.Client(address)."
+        ) from None
+
+
+def _ask_cluster(
+    make: Callable[[Any, Vector | None], Found], blocks: Iterator[tuple[Any, Vector | None]]
+) -> list[Found]:
+    """Send each block to a worker; names of tasks and of data are random, and not of their rows."""
+    client = _current_client()
+    with quiet():
+        sent = [client.scatter([block], hash=False)[0] for block in blocks]
+        asked = [client.submit(_make_of, make, block, pure=False) for block in sent]
+        try:
+            return list(client.gather(asked))
+        finally:
+            client.cancel([*asked, *sent])
+
+
+def _make_of(
+    make: Callable[[Any, Vector | None], Found], block: tuple[Any, Vector | None]
+) -> Found:
+    return make(*block)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -189,7 +189,7 @@ class NoisyAggregate(Mechanism):
         )
 
     def _plan(self, question: BlockAverage, budget: Budget, unit: Unit) -> Plan:
-        make = _winsorised if question.aggregate == "winsorised" else _mean
+        make = _plan_winsorised if question.aggregate == "winsorised" else _plan_mean
         stages, profile, reason = make(question, budget)
         guarantee = Guarantee(NoPrivacy(), unit)
         if budget.is_private:
@@ -207,7 +207,7 @@ Stages = tuple[tuple[Any, ...], Profile, str]
 """The plans of an aggregate in order, the profile of all of them, and why so."""
 
 
-def _mean(question: BlockAverage, budget: Budget) -> Stages:
+def _plan_mean(question: BlockAverage, budget: Budget) -> Stages:
     asked = VectorMean(question.answers)
 
     def with_noise(mechanism: Mechanism) -> Stages:
@@ -217,7 +217,7 @@ def _mean(question: BlockAverage, budget: Budget) -> Stages:
     return _quieter(lambda: with_noise(LaplaceSum()), lambda: with_noise(GaussianSum()), budget)
 
 
-def _winsorised(question: BlockAverage, budget: Budget) -> Stages:
+def _plan_winsorised(question: BlockAverage, budget: Budget) -> Stages:
     if not budget.is_private:
         mean = LaplaceSum().plan(VectorMean(cube(question)), budget, ONE_BLOCK)
         return (*_quartiles(question, None), mean), NoPrivacy(), ""

@@ -54,13 +54,13 @@ def records_to_instability(places: Integers, steps: int, move: int, is_count_pub
     right = right[left]
     between, below, above = right - left - 1, left, n + 1 - right
     if is_count_public:
-        return int((between + _replaced(below, above, n)).min())
+        return int((between + _count_crossing(below, above, n)).min())
     # Of the others, as many below as above, or one more above: the rest is added.
     lacking = above - below
     return int((between + np.where(lacking > 0, lacking - 1, -lacking)).min())
 
 
-def _replaced(below: Integers, above: Integers, n: int) -> Integers:
+def _count_crossing(below: Integers, above: Integers, n: int) -> Integers:
     """Return how many have to cross the gap, beside what lies in it, to bring it to the middle.
 
     The lower median of n has the rank r: the gap lies above or below it, with r or r - 1 below.
