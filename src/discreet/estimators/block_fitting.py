@@ -75,8 +75,8 @@ class FittedCoefficients:
         fresh.fit(X, y)
         if self.classes is not None and not np.array_equal(fresh.classes_, self.classes):
             raise ValueError("a block without one of the classes has no coefficients.")
-        coef: Any = fresh.coef_
-        numbers = [np.ravel(coef.toarray() if sparse.issparse(coef) else coef)]
+        is_sparse = sparse.issparse(fresh.coef_)
+        numbers = [np.ravel(fresh.coef_.toarray() if is_sparse else fresh.coef_)]
         if self.has_intercept:
             numbers.append(np.broadcast_to(np.ravel(fresh.intercept_), (self.vectors,)))
         return np.concatenate(numbers).astype(np.float64)
