@@ -39,7 +39,11 @@ pytestmark = pytest.mark.filterwarnings("ignore::discreet.errors.RehearsalWarnin
 
 
 def rows_for(kind):
-    return X[:, :1] if kind.__name__ in ("Median", "Quantile", "Location", "Threshold") else X
+    return (
+        X[:, :1]
+        if kind.__name__ in ("Median", "Quantile", "Location", "StableMedian", "Threshold")
+        else X
+    )
 
 
 @pytest.fixture(scope="module")

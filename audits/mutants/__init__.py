@@ -5,6 +5,7 @@ must leave alone. Run ``python -m audits.mutants`` for the table.
 """
 
 from audits.mutants import (
+    aggregates,
     floats,
     gradient,
     histograms,
@@ -45,6 +46,7 @@ MUTANTS: tuple[Broken, ...] = (
     *running_sums.MUTANTS,
     *streams.MUTANTS,
     *supports.MUTANTS,
+    *aggregates.MUTANTS,
 )
 
 SURVIVORS: tuple[Mutant, ...] = (*objective.SURVIVORS, *stages.SURVIVORS)

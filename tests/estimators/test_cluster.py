@@ -12,11 +12,15 @@ import dask.dataframe as dd
 import numpy as np
 import pytest
 from pyarrow import parquet
+from sklearn.base import clone
+from sklearn.feature_selection import SelectKBest, f_regression
+from sklearn.linear_model import Ridge
 
 from discreet.data.stored import partitions as engine
 from discreet.errors import SourceChanged
 from discreet.ledger import State
 from discreet.linear_model import LinearClassifier
+from discreet.model_selection import SampleAndAggregate, StableSelector
 from estimators.test_files import CLASSES, COLUMNS, books, patients
 from support.dask_workers import WAIT, Workers, patient
 from support.estimators import rehearsal
@@ -74,6 +78,23 @@ def test_a_cluster_gives_the_same_model(folder, frame):
     np.testing.assert_allclose(ours.coef_, plain.coef_, rtol=1e-7, atol=1e-8)
     said = ours.predict(read(folder)).compute()
     assert (said.to_numpy() == plain.predict(frame[list(COLUMNS)])).all()
+
+
+@rehearsal
+def test_blocks_of_rows_are_worked_on_by_a_cluster_and_leave_nothing_there(workers):
+    X = np.random.default_rng(1).uniform(-1, 1, (600, 4))
+    y = X @ [1.0, -0.5, 0.0, 0.0]
+    options = {"target_range": (-2, 2), "blocks": 30, "epsilon": 5.0, "rehearsal": 1}
+    for here in (
+        SampleAndAggregate(Ridge(), bounds=(-2, 2), **options),
+        StableSelector(SelectKBest(f_regression, k=2), **options),
+    ):
+        there = clone(here).set_params(backend="dask").fit(X, y)
+        np.testing.assert_array_equal(there.release_.value, here.fit(X, y).release_.value)
+    deadline = time.monotonic() + WAIT
+    while any(workers.client.run(lambda dask_worker: len(dask_worker.data)).values()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from discreet.errors import BudgetExceeded, InputError
 from discreet.estimators.base import WeightedEstimator
 from discreet.feature_selection import BlockVoteSupport
 from discreet.linear_model import LowRankRegressor
-from discreet.location import Threshold
+from discreet.location import StableMedian, Threshold
 from discreet.location.base import QuantileEstimator
 from support.estimators import ALL, WEIGHTS, X, labels_for, learnt, make, rehearsal, watched_cells
 
@@ -87,7 +87,7 @@ DOORS = {
     "Dask frame": with_dask,
     "Dask arrays": in_dask_arrays,
 }
-HOLD_ROWS = (QuantileEstimator, Threshold, BlockVoteSupport)
+HOLD_ROWS = (QuantileEstimator, StableMedian, Threshold, BlockVoteSupport)
 """Their mechanism sorts or counts all rows in one memory."""
 
 

@@ -24,6 +24,7 @@ from discreet.linear_model import (
     PoissonRegressor,
     SimplexRegression,
 )
+from discreet.location import StableMedian
 from discreet.location.base import LocationEstimator
 from discreet.svm import LinearSVC
 
@@ -70,7 +71,7 @@ def declared(model):
 
 ABOUT_X = {
     "data_norm": 1.0, "target_range": (-1.0, 1.0), "target_norm": 1.0, "max_count": 10.0,
-    "bounds": (-1.0, 1.0), "radius": 1.0,
+    "bounds": (-1.0, 1.0), "radius": 1.0, "proposal": 0.3,
 }  # fmt: skip
 """What has to be declared of ``X`` and of its labels."""
 
@@ -79,8 +80,14 @@ OF_SELECTORS = {"target_range": (-1.0, 1.0), "n_features_to_select": 2, "vote": 
 """Of three columns, by numbers, two are chosen; there is an answer however few rows there are."""
 
 
+NEED_DELTA = (StableMedian,)
+"""What is tested has a chance of error: they know no pure epsilon."""
+
+
 def declare(kind, *given, **parameters):
     """Return an estimator of any kind, with what it must be told declared, unless it is given."""
+    if kind in NEED_DELTA and parameters.get("delta") == 0:
+        del parameters["delta"]
     known = {*list(inspect.signature(kind).parameters)[: len(given)], *parameters}
     for ways in kind.must_declare:
         if not known.intersection(ways):

@@ -33,6 +33,7 @@ from discreet.mechanisms import (
     LaplaceSum,
     Localization,
     Mechanism,
+    NoisyAggregate,
     NoisyGradient,
     NoisyHistogram,
     ObjectivePerturbation,
@@ -45,6 +46,7 @@ from discreet.mechanisms import (
     PrivateOCP,
     PrivateRanges,
     PrivateStandardisation,
+    ProposeTestRelease,
     SandwichMoments,
     SimplexSampling,
     StabilityRelease,
@@ -59,11 +61,13 @@ from discreet.noise import RehearsalNoise
 from discreet.penalties import Indicator
 from discreet.privacy import AddRemoveOne, Budget, NoPrivacy, Unit, ZeroOutOne, unit_named
 from discreet.questions import (
+    BlockAverage,
     BlockVote,
     CellCounts,
     ColumnQuantiles,
     ColumnVotes,
     ExpertStream,
+    ProposedMedian,
     Question,
     RowCount,
     SeveralOutputs,
@@ -681,6 +685,62 @@ def _stability_release(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Cas
                budget, sign_pair(blocks, unit), effort=6.0)  # fmt: skip
 
 
+def least_entry(X: Any, y: Any) -> float:
+    """Return the least entry of a block, which one record decides."""
+    return float(X.min())
+
+
+def least_on_an_axis(X: Any, y: Any) -> Array:
+    """Return the least entry of a block as the first of several numbers, the others zero."""
+    return np.append(X.min(), np.zeros(MANY_NUMBERS - 1))
+
+
+MANY_NUMBERS = 40
+"""So many that Gaussian noise is smaller than Laplace noise."""
+
+
+def average_of_least(blocks: int, aggregate: str = "mean") -> BlockAverage:
+    """Ask for the average, over blocks, of their least entry."""
+    bounds = Bounds(LinfBall(1.0), 2, max_rows=2**16)
+    return BlockAverage(bounds, least_entry, blocks, Box([-1.0], [1.0]), aggregate=aggregate)
+
+
+def _noisy_aggregate(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    """One record moves the numbers of its block from one end of the region to the other."""
+    yield Case("noisy aggregate, Laplace mean", NoisyAggregate(), average_of_least(1), pure,
+               sign_pair(1, unit), effort=6.0)  # fmt: skip
+    many = BlockAverage(Bounds(LinfBall(1.0), 2, max_rows=2**16), least_on_an_axis, 1, L2Ball(1.0),
+                        MANY_NUMBERS)  # fmt: skip
+    yield Case("noisy aggregate, Gaussian mean", NoisyAggregate(), many, budget,
+               sign_pair(1, unit), effort=12.0)  # fmt: skip
+    yield Case("noisy aggregate, winsorised mean", NoisyAggregate(),
+               average_of_least(1, "winsorised"), pure, sign_pair(1, unit), is_tight=False,
+               effort=12.0, remark="two draws and a mean, each of which shows a part")  # fmt: skip
+
+
+PROPOSED = ProposedMedian(Bounds(Box([0.0], [1000.0]), 1, max_rows=2**16), 10.0, steps=1000)
+"""A proposal of ten steps of a grid of a thousand."""
+
+
+def proposed_pair(unit: Unit, records: int) -> Pair:
+    """Medians ten steps apart; of the first so many records have to change, one fewer or more."""
+    if isinstance(unit, AddRemoveOne):  # two crowds; with one record more the second has the median
+        half = records // 2
+        crowds = np.repeat([500.0, 510.0], [half, half])[:, None]
+        return Pair(crowds, np.vstack([crowds, [[510.0]]]), unit)
+    crowds = np.repeat([0.0, 10.0], [records, records])[:, None]
+    moved = np.vstack([crowds[1:], [[1000.0]]])
+    return Pair(crowds, moved, unit)
+
+
+def _propose_test_release(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    """Just as many records as the test asks for: one moves both its chance and the median."""
+    plan: Any = ProposeTestRelease().plan(PROPOSED, budget, unit)
+    pair = proposed_pair(unit, plan.noises[0].test.margin)
+    yield Case("propose, test, release", ProposeTestRelease(), PROPOSED, budget, pair,
+               effort=3.0)  # fmt: skip
+
+
 _MAKERS: dict[str, Maker] = {
     "gaussian_sum": _gaussian_sum,
     "laplace_sum": _laplace_sum,
@@ -709,4 +769,6 @@ _MAKERS: dict[str, Maker] = {
     "experts": _experts,
     "peeling": _peeling,
     "stability_release": _stability_release,
+    "noisy_aggregate": _noisy_aggregate,
+    "propose_test_release": _propose_test_release,
 }

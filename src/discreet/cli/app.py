@@ -22,6 +22,7 @@ from discreet.cli.ledger import app as ledger
 from discreet.cli.plan import plan
 from discreet.cli.predict import predict
 from discreet.cli.score import score
+from discreet.cli.select import select
 from discreet.cli.stream import stream
 
 HELP = """Differentially private learning whose guarantees are true of the code as it runs.
@@ -37,7 +38,8 @@ The whole chain, on made-up patients:
     discreet card model
     discreet predict model hospital/holdout.csv --out predictions.csv
 
-For a table of your own, `discreet init table.csv` proposes the schema. For records that arrive
+For a table of your own, `discreet init table.csv` proposes the schema. To choose columns first,
+see `discreet select --help`. For records that arrive
 one after another, see `discreet stream --help`.
 
 Exit codes: 0 done; 1 refused (over budget, refuted, unsound, a serious finding); 2 wrong input;
@@ -70,7 +72,7 @@ def _discreet(
     """Say what applies to every command."""
 
 
-for command in (init, check, plan, fit, stream, card, predict, score, audit, demo):
+for command in (init, check, plan, select, fit, stream, card, predict, score, audit, demo):
     app.command(cls=LateHelp)(command)
 for info in ledger.registered_commands:
     info.cls = LateHelp

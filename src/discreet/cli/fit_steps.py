@@ -14,7 +14,7 @@ from discreet.artifact import save
 from discreet.cli.cluster import frame_of
 from discreet.cli.console import print_result, show_status
 from discreet.cli.failures import Unwritten
-from discreet.cli.model_folder import Model, about, store_schema
+from discreet.cli.model_folder import Model, Selection, about, store_schema
 from discreet.cli.new_files import NewFolder
 from discreet.errors import DiscreetError, InputError, UnitMismatch
 from discreet.ledger import Ledger
@@ -51,9 +51,37 @@ def make_model(
     """Return the model to fit, from what is said on the command line or in the schema."""
     schema.check_promise()
     columns = schema.declared_columns()
+    mechanism = schema.mechanism if mechanism is None else mechanism
+    options = find_options(schema, epsilon, delta, max_rows, rehearse) | {"mechanism": mechanism}
+    _checks.one_of(("auto", *LEARNERS), mechanism=mechanism)
+    target = schema.target
+    if target.task == CLASSIFICATION:
+        options |= {"classes": list(target.classes), "n_hint": schema.n_hint}
+        return LinearClassifier(columns=columns, unit=schema.unit, **options)
+    return LinearRegressor(columns=columns, target_range=target.range, unit=schema.unit, **options)
+
+
+def find_options(
+    schema: Schema,
+    epsilon: float | None,
+    delta: float | None,
+    max_rows: int | None,
+    rehearse: int | None,
+) -> dict[str, Any]:
+    """Return what every release is told, from the command line or the schema.
+
+    Parameters
+    ----------
+    schema
+        What is declared.
+    epsilon, delta
+        What may be spent; None for what the schema says.
+    max_rows
+        A public bound on the number of rows; None for what the schema says.
+    rehearse
+        The seed of a rehearsal; None for privacy.
+    """
     options = find_budget(schema, epsilon, delta)
-    options["mechanism"] = schema.mechanism if mechanism is None else mechanism
-    _checks.one_of(("auto", *LEARNERS), mechanism=options["mechanism"])
     max_rows = schema.max_rows if max_rows is None else max_rows
     if max_rows is not None:
         _checks.whole(max_rows=max_rows, at_least=1, at_most=2**40)
@@ -61,11 +89,7 @@ def make_model(
     if rehearse is not None:
         _checks.whole(rehearse=rehearse, at_least=0)
         options["rehearsal"] = rehearse
-    target = schema.target
-    if target.task == CLASSIFICATION:
-        options |= {"classes": list(target.classes), "n_hint": schema.n_hint}
-        return LinearClassifier(columns=columns, unit=schema.unit, **options)
-    return LinearRegressor(columns=columns, target_range=target.range, unit=schema.unit, **options)
+    return options
 
 
 def find_budget(schema: Schema, epsilon: float | None, delta: float | None) -> dict[str, Any]:
@@ -121,13 +145,15 @@ def open_books(
     return books
 
 
-def keep(model: Model, schema: Schema, books: Ledger | None, folder: NewFolder, out: Path) -> None:
+def keep(
+    model: Model | Selection, schema: Schema, books: Ledger | None, folder: NewFolder, out: Path
+) -> None:
     """Write what was released: paid for, so neither a full disk nor an interruption may lose it."""
     try:
         folder.give_room()
         save(model, folder.inside)
         store_schema(schema, folder.inside)
-        card(model.release_, ledger=books, about=about(schema)).write(folder.inside)
+        card(model.release_, ledger=books, about=about(schema, model)).write(folder.inside)
         folder.publish()
         return
     except BaseException as error:  # an impatient key too
@@ -136,7 +162,7 @@ def keep(model: Model, schema: Schema, books: Ledger | None, folder: NewFolder, 
     raise Unwritten(f"{problem} {rescue(model, schema)}")
 
 
-def rescue(model: Model, schema: Schema) -> str:
+def rescue(model: Model | Selection, schema: Schema) -> str:
     """Save a release somewhere else, and say where."""
     try:
         place = Path(tempfile.mkdtemp(prefix="discreet-rescued-")) / "model"
@@ -149,7 +175,7 @@ def rescue(model: Model, schema: Schema) -> str:
 
 
 def tell(
-    model: Model,
+    model: Model | Selection,
     books: Ledger | None,
     out: Path,
     as_json: bool,

@@ -1,13 +1,15 @@
-"""What ``fit`` and ``stream`` write besides the model itself, and how it is read again."""
+"""What ``fit``, ``stream`` and ``select`` write besides the model, and how it is read again."""
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import Any
 
 from discreet.artifact import load
 from discreet.errors import InputError
+from discreet.feature_selection import BlockVoteSupport, ExponentialSupport, PeelingSupport
 from discreet.linear_model import LinearClassifier, LinearRegressor
 from discreet.online import LinearRegression, LinearSVC, LogisticRegression
 from discreet.schema import Schema, read, write
@@ -19,18 +21,30 @@ Learner = LogisticRegression | LinearSVC | LinearRegression
 
 Model = LinearClassifier | LinearRegressor | Learner
 
+Selection = PeelingSupport | BlockVoteSupport | ExponentialSupport
+"""What ``discreet select`` makes."""
+
 
 def store_schema(schema: Schema, folder: Path) -> None:
     """Put a schema beside the model that was fitted with it."""
     (folder / SCHEMA).write_text(write(schema), encoding="utf-8")
 
 
-def about(schema: Schema) -> dict[str, Any]:
-    """Say what a model is about, for its card."""
+def about(schema: Schema, model: Model | Selection) -> dict[str, Any]:
+    """Say what a model, or a choice of columns, is about, for its card."""
+    target, columns = schema.target.name, ", ".join(schema.columns)
+    title, said = f"A model of {target}", f"Coefficients that predict {target} from {columns}."
+    if isinstance(model, Selection):
+        size, among = model.n_features_to_select, len(schema.columns)
+        title = f"Columns that matter for {target}"
+        said = (
+            f"A choice of {size} of {among} columns, so of {math.comb(among, size):,} sets: "
+            f"{columns}. What was not chosen is told too, and a release without a stable answer "
+            "costs as much as one with an answer."
+        )
     return {
-        "title": f"A model of {schema.target.name} ({schema.name})",
-        "description": f"Coefficients that predict {schema.target.name} from "
-        f"{', '.join(schema.columns)}.",
+        "title": f"{title} ({schema.name})",
+        "description": said,
         "protects": schema.protects,
         "rows_per_person": schema.rows_per_person,
         "data": schema.name,
@@ -39,16 +53,29 @@ def about(schema: Schema) -> dict[str, Any]:
 
 def about_stored(folder: Path) -> dict[str, Any] | None:
     """Say what a stored model is about; None if it was stored without a schema."""
-    return about(open_model(folder)[1]) if os.path.lexists(folder / SCHEMA) else None
+    if not os.path.lexists(folder / SCHEMA):
+        return None
+    model, schema = _open(folder)
+    return about(schema, model)
 
 
 def open_model(folder: Path) -> tuple[Model, Schema]:
     """Return a fitted model and the schema of its rows."""
+    model, schema = _open(folder)
+    if isinstance(model, Selection):
+        raise InputError(
+            f"{folder}: this is a choice of columns, which predicts nothing; fit a model to the "
+            "chosen columns with `discreet fit`."
+        )
+    return model, schema
+
+
+def _open(folder: Path) -> tuple[Model | Selection, Schema]:
     model = load(folder)
     if (folder / SCHEMA).is_symlink():
         raise InputError(f"{folder}: {SCHEMA} leads out of the folder.")
     schema = read(folder / SCHEMA)
-    if not isinstance(model, Model):
+    if not isinstance(model, Model | Selection):
         raise InputError(
             f"{folder}: expected a model that `discreet fit` or `discreet stream` wrote; this is "
             "another."

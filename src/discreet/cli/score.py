@@ -120,7 +120,7 @@ def score(
         try:
             _tell(scores, level, as_json)
             if card is not None:
-                shown = card_of(model.release_, about=about(schema), scores=scores)
+                shown = card_of(model.release_, about=about(schema, model), scores=scores)
                 write_text(card, _text_of(shown, card))
         except BaseException as error:  # an impatient key too
             why = f" ({error})" if isinstance(error, DiscreetError) else ""

@@ -27,8 +27,11 @@ _PARAMETERS = {
     "horizon": _Parameter("how many records there will be, at most", "horizon=100_000"),
     "experts": _Parameter("who is to be followed", 'experts=["mean", "last week", "model"]'),
     "loss_range": _Parameter("the least and the largest loss", "loss_range=(0, 1)"),
+    "bounds": _Parameter("what the numbers of a block are clipped to", "bounds=(-1, 1)"),
     "classes": _Parameter("the classes", 'classes=["no", "yes"]'),
+    "estimator": _Parameter("what is run on a block", "estimator=Ridge()"),
     "procedure": _Parameter("what chooses columns on a block", "procedure=SelectKBest(k=5)"),
+    "proposal": _Parameter("how far one record may move a median", "proposal=0.1"),
     "target_range": _Parameter("the lowest and highest target", "target_range=(0, 100)"),
 }
 

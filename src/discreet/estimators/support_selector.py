@@ -1,4 +1,4 @@
-"""What selectors of columns do alike: what is declared, what is asked, and what is kept."""
+"""What selectors of columns do alike: what is asked, and what is kept."""
 
 from __future__ import annotations
 
@@ -11,22 +11,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet import _checks
 from discreet._types import Booleans, Integers
-from discreet.data.given_column import GivenColumn
 from discreet.errors import InputError
-from discreet.estimators.base import PlainEstimator
-from discreet.estimators.classifier import class_target
-from discreet.estimators.declared_columns import DeclaredFeatures
-from discreet.estimators.features import COLUMNS_FOUND, FeatureMap, PlainFeatures
-from discreet.estimators.targets import LabelTarget, LearningTarget, NumberTarget, interval_of
+from discreet.estimators.bounded_entries import BoundedEntries
+from discreet.estimators.targets import LearningTarget
 from discreet.estimators.task import Asked, Shape
-from discreet.geometry import ConvexSet, LinfBall
-from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Budget, Unit
-from discreet.questions import Bounds, Interval, Labels, LabelSet
-from discreet.record import Fact, Origin, labels_in_words
+from discreet.record import Fact, Origin
 
 
-class SupportSelector(SelectorMixin, PlainEstimator):  # type: ignore[misc]
+class SupportSelector(SelectorMixin, BoundedEntries):  # type: ignore[misc]
     """A choice of columns, released once.
 
     Targets are numbers if ``target_range`` is declared, and classes otherwise.
@@ -34,75 +27,15 @@ class SupportSelector(SelectorMixin, PlainEstimator):  # type: ignore[misc]
 
     learns = frozenset(["selected_", "is_stable_"])
 
-    data_norm: float | None
-    columns: Declared | None
-    data_range: tuple[float, float] | None
-    target_range: tuple[float, float] | None
-    classes: Any
-
     selected_: Integers
     is_stable_: bool
 
-    def _check(self) -> None:
-        self._entries()
-        if self.target_range is not None:
-            interval_of(target_range=self.target_range)
-
-    def _entries(self) -> Interval:
-        """Return the declared range of entries, as they are encoded."""
-        if self.columns is not None:
-            return Interval(-1.0, 1.0)
-        if self.data_range is None:
-            size = _checks.positive_number(data_norm=self.data_norm)
-            return Interval(-size, size)
-        declared = interval_of(data_range=self.data_range)
-        origin = _origin(declared)
-        return Interval(declared.low - origin, declared.high - origin)
-
-    def row_region(self, width: int) -> ConvexSet:
-        return LinfBall(self._entries().magnitude)
-
-    def feature_map(self) -> FeatureMap:
-        if self.columns is not None:
-            return DeclaredFeatures(self.columns, is_centred=False)
-        entries, origin = self._entries(), 0.0
-        if self.data_range is not None:
-            origin = _origin(interval_of(data_range=self.data_range))
-        said = Interval(entries.low + origin, entries.high + origin)
-        facts = (COLUMNS_FOUND, Fact("features", labels_in_words(said), Origin.DECLARED))
-        return PlainFeatures(self.row_region(1), facts=facts, origin=origin)
-
-    def _widths(self) -> tuple[int, ...]:
-        """Return how many features each declared column has; empty if all have one."""
-        features = self.feature_map()
-        if not isinstance(features, DeclaredFeatures):
-            return ()
-        widths = tuple(column.width for column in features.columns)
-        return () if all(width == 1 for width in widths) else widths
-
-    def _target(self, y: GivenColumn | None) -> LabelTarget:
-        if self.target_range is not None:
-            return NumberTarget(interval_of(target_range=self.target_range))
-        return class_target(self.classes, y)
-
-    def _bounds(self, shape: Shape) -> Bounds:
-        """Return what is declared about the rows of one fit."""
-        return Bounds(
-            self.row_region(shape.n_features),
-            shape.n_features,
-            labels=_signs(shape.labels),
-            max_rows=shape.max_rows,
-        )
-
-    def _facts(self, target: LearningTarget) -> tuple[Fact, ...]:
-        """Return what is declared, or taken from the data as public, in the caller's terms."""
-        features = self.feature_map()
-        facts = features.facts
-        if isinstance(features, DeclaredFeatures):
-            encoded = Fact("features", f"encoded columns: {self.row_region(1).words}",
-                           Origin.CHOSEN)  # fmt: skip
-            facts = tuple(encoded if fact.what == "features" else fact for fact in facts)
-        return (*facts, target.fact)
+    def _facts(self, target: LearningTarget | None) -> tuple[Fact, ...]:
+        """Return what is declared, and what was chosen among."""
+        size = self.get_params(deep=False).get("n_features_to_select")
+        chosen = "any" if size is None else f"{size:,}"
+        among = f"{chosen} of {self.n_features_in_:,} columns"
+        return (*super()._facts(target), Fact("choice", among, Origin.DECLARED))
 
     @abstractmethod
     def _ask(
@@ -139,17 +72,3 @@ def check_size(size: Any, columns: int) -> int:
             f"got {size}."
         )
     return int(size)
-
-
-def _origin(entries: Interval) -> float:
-    """Return what entries are counted from: zero, or the nearest end of a range without it."""
-    if entries.low <= 0 <= entries.high:
-        return 0.0
-    return entries.low if entries.low > 0 else entries.high
-
-
-def _signs(labels: Labels | None) -> Labels | None:
-    """Return the labels of two classes as they are read: -1 and 1."""
-    if isinstance(labels, LabelSet) and len(labels.values) == 2:
-        return LabelSet([-1, 1])
-    return labels

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from discreet.mechanisms.interactive import Session as Session
     from discreet.mechanisms.laplace_sum import LaplaceSum as LaplaceSum
     from discreet.mechanisms.localization import Localization as Localization
+    from discreet.mechanisms.noisy_aggregate import NoisyAggregate as NoisyAggregate
     from discreet.mechanisms.noisy_gradient import NoisyGradient as NoisyGradient
     from discreet.mechanisms.noisy_histogram import NoisyHistogram as NoisyHistogram
     from discreet.mechanisms.objective_perturbation import (
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from discreet.mechanisms.private_standardisation import (
         PrivateStandardisation as PrivateStandardisation,
     )
+    from discreet.mechanisms.propose_test_release import ProposeTestRelease as ProposeTestRelease
     from discreet.mechanisms.registry import LEARNERS as LEARNERS
     from discreet.mechanisms.registry import REGISTRY as REGISTRY
     from discreet.mechanisms.registry import mechanism_named as mechanism_named
@@ -74,6 +76,7 @@ _HOMES = {
     "Learner": "base",
     "Localization": "localization",
     "Mechanism": "base",
+    "NoisyAggregate": "noisy_aggregate",
     "NoisyGradient": "noisy_gradient",
     "NoisyHistogram": "noisy_histogram",
     "ObjectivePerturbation": "objective_perturbation",
@@ -86,6 +89,7 @@ _HOMES = {
     "PrivateRanges": "private_ranges",
     "PrivateOCP": "private_ocp",
     "PrivateStandardisation": "private_standardisation",
+    "ProposeTestRelease": "propose_test_release",
     "SandwichMoments": "sandwich_moments",
     "Session": "interactive",
     "SimplexSampling": "simplex_sampling",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -14,6 +16,7 @@ from discreet import _checks
 from discreet._quiet import quiet
 from discreet._types import Integers, Vector
 from discreet.data import OpenRows
+from discreet.errors import InputError
 from discreet.noise import Noise
 from discreet.questions.block_vote import BlockVote
 
@@ -23,7 +26,10 @@ Answer = tuple[int, ...]
 NO_COLUMN: Answer = ()
 """What a block has chosen on which nothing sensible came out."""
 
-WORKERS = ("threads", "processes")
+Found = TypeVar("Found")
+"""What is made of a block."""
+
+WORKERS = ("threads", "processes", "dask")
 
 
 @dataclass(frozen=True)
@@ -33,9 +39,9 @@ class Workers:
     Parameters
     ----------
     count
-        How many; one runs block after block.
+        How many; one runs block after block. A cluster has as many as it has.
     kind
-        ``"threads"`` or ``"processes"``.
+        ``"threads"``, ``"processes"``, or ``"dask"`` for the workers of the current Dask client.
 
     Examples
     --------
@@ -50,40 +56,110 @@ class Workers:
         _checks.whole(count=self.count, at_least=1)
         _checks.one_of(WORKERS, kind=self.kind)
 
-    def ask(self, question: BlockVote, blocks: Iterator[tuple[Any, Vector | None]]) -> list[Answer]:
-        """Return what is chosen on each block, in their order."""
+    def ask(
+        self,
+        make: Callable[[Any, Vector | None], Found],
+        blocks: Iterator[tuple[Any, Vector | None]],
+    ) -> list[Found]:
+        """Return what is made of each block, in their order."""
+        if self.kind == "dask":
+            return _ask_cluster(make, blocks)
         if self.count == 1:
-            return [answer_of(question, X, y) for X, y in blocks]
+            return [make(X, y) for X, y in blocks]
         backend = "threading" if self.kind == "threads" else "loky"
         # Large arrays are sent, and not left in files for workers to find.
         pool = Parallel(self.count, backend=backend, max_nbytes=None)
-        return list(pool(delayed(answer_of)(question, X, y) for X, y in blocks))
+        return list(pool(delayed(make)(X, y) for X, y in blocks))
+
+    def check(self) -> None:
+        """Refuse a cluster that is not there; reads no row."""
+        if self.kind == "dask":
+            _current_client()
+
+
+def _current_client() -> Any:
+    try:
+        distributed: Any = importlib.import_module("distributed")
+        return distributed.default_client()
+    except (ImportError, ValueError):
+        raise InputError(
+            'backend="dask" needs a current Dask client; make one first, as in '
+            "distributed.Client(address)."
+        ) from None
+
+
+def _ask_cluster(
+    make: Callable[[Any, Vector | None], Found], blocks: Iterator[tuple[Any, Vector | None]]
+) -> list[Found]:
+    """Send each block to a worker; names of tasks and of data are random, and not of their rows."""
+    client = _current_client()
+    with quiet():
+        sent = [client.scatter([block], hash=False)[0] for block in blocks]
+        asked = [client.submit(_make_of, make, block, pure=False) for block in sent]
+        try:
+            return list(client.gather(asked))
+        finally:
+            client.cancel([*asked, *sent])
+
+
+def _make_of(
+    make: Callable[[Any, Vector | None], Found], block: tuple[Any, Vector | None]
+) -> Found:
+    return make(*block)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ballot:
-    """All rows in memory, to be dealt out to blocks."""
+class Deal:
+    """All rows in memory, to be dealt out to so many blocks."""
 
-    question: BlockVote
+    blocks: int
     table: Any
     labels: Vector | None
 
     @classmethod
-    def of(cls, question: BlockVote, rows: OpenRows) -> Ballot:
-        return cls(question, *rows.gather())
+    def of(cls, blocks: int, rows: OpenRows) -> Deal:
+        return cls(blocks, *rows.gather())
 
-    def answers(self, noise: Noise, workers: Workers) -> list[Answer]:
-        """Deal the rows out, each by itself, and return what every block chooses: private."""
-        dealt = noise.below(self.question.blocks, self.table.shape[0])
-        return workers.ask(self.question, self.split(dealt.astype(np.int64)))
+    def ask(
+        self, make: Callable[[Any, Vector | None], Found], noise: Noise, workers: Workers
+    ) -> list[Found]:
+        """Deal the rows out, each by itself, and return what is made of every block: private.
+
+        Parameters
+        ----------
+        make
+            Makes something of the rows and labels of a block; it can be pickled.
+        noise
+            The source of randomness.
+        workers
+            Who does it.
+        """
+        dealt = noise.below(self.blocks, self.table.shape[0])
+        return workers.ask(make, self.split(dealt.astype(np.int64)))
 
     def split(self, dealt: Integers) -> Iterator[tuple[Any, Vector | None]]:
         """Yield the rows and labels of each block, copied, in the order that they came in."""
         order = np.argsort(dealt, kind="stable")
-        ends = np.searchsorted(dealt[order], np.arange(self.question.blocks + 1))
+        ends = np.searchsorted(dealt[order], np.arange(self.blocks + 1))
         for start, stop in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
             places = order[start:stop]
             yield self.table[places], None if self.labels is None else self.labels[places]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ballot:
+    """Rows that blocks of them vote on."""
+
+    question: BlockVote
+    deal: Deal
+
+    @classmethod
+    def of(cls, question: BlockVote, rows: OpenRows) -> Ballot:
+        return cls(question, Deal.of(question.blocks, rows))
+
+    def answers(self, noise: Noise, workers: Workers) -> list[Answer]:
+        """Deal the rows out, and return what every block chooses: private."""
+        return self.deal.ask(partial(answer_of, self.question), noise, workers)
 
 
 def answer_of(question: BlockVote, X: Any, y: Vector | None) -> Answer:

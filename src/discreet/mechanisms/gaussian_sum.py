@@ -72,18 +72,34 @@ class GaussianSum(Mechanism):
         if not budget.is_private:
             return ExactTotal.of(totals)
         distance = distance_of_gaussian(totals.dimension)
-        grid = gaussian_grid(
-            multiplier=gaussian_multiplier(budget, distance=distance),
-            sensitivity=totals.sensitivity(2),
-            dimension=totals.dimension,
-            bound=totals.contribution(float("inf")),
-            room=INTEGER_ROOM / question.bounds.max_rows,
-        )
-        reached = (totals.sensitivity(2) + grid.spread_l2(totals.dimension)) / grid.scale
-        guarantee = Guarantee(
-            within(Gaussian(reached * (1 + 1e-15)), distance),
-            unit,
-            public_facts(question.bounds, unit),
-            quoted_delta=budget.delta,
-        )
-        return GaussianSumPlan(totals, grid, guarantee)
+        return plan_total(totals, gaussian_multiplier(budget, distance=distance), budget.delta)
+
+
+def plan_total(totals: Totals, multiplier: float, quoted_delta: float) -> GaussianSumPlan:
+    """Plan Gaussian noise of so many times the sensitivity.
+
+    Parameters
+    ----------
+    totals
+        What the noise is added to.
+    multiplier
+        The standard deviation over the sensitivity.
+    quoted_delta
+        At which delta the guarantee is told.
+    """
+    bounds, distance = totals.question.bounds, distance_of_gaussian(totals.dimension)
+    grid = gaussian_grid(
+        multiplier=multiplier,
+        sensitivity=totals.sensitivity(2),
+        dimension=totals.dimension,
+        bound=totals.contribution(float("inf")),
+        room=INTEGER_ROOM / bounds.max_rows,
+    )
+    reached = (totals.sensitivity(2) + grid.spread_l2(totals.dimension)) / grid.scale
+    guarantee = Guarantee(
+        within(Gaussian(reached * (1 + 1e-15)), distance),
+        totals.unit,
+        public_facts(bounds, totals.unit),
+        quoted_delta=quoted_delta,
+    )
+    return GaussianSumPlan(totals, grid, guarantee)

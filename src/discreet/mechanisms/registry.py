@@ -17,6 +17,7 @@ from discreet.mechanisms.gradient_ascent import GradientAscent
 from discreet.mechanisms.implicit_gradient import ImplicitGradient
 from discreet.mechanisms.laplace_sum import LaplaceSum
 from discreet.mechanisms.localization import Localization
+from discreet.mechanisms.noisy_aggregate import NoisyAggregate
 from discreet.mechanisms.noisy_gradient import NoisyGradient
 from discreet.mechanisms.noisy_histogram import NoisyHistogram
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
@@ -29,6 +30,7 @@ from discreet.mechanisms.private_count import PrivateCount
 from discreet.mechanisms.private_ocp import PrivateOCP
 from discreet.mechanisms.private_ranges import PrivateRanges
 from discreet.mechanisms.private_standardisation import PrivateStandardisation
+from discreet.mechanisms.propose_test_release import ProposeTestRelease
 from discreet.mechanisms.sandwich_moments import SandwichMoments
 from discreet.mechanisms.simplex_sampling import SimplexSampling
 from discreet.mechanisms.stability_release import StabilityRelease
@@ -63,6 +65,8 @@ REGISTRY: tuple[Mechanism, ...] = (
     Experts(),
     Peeling(),
     StabilityRelease(),
+    NoisyAggregate(),
+    ProposeTestRelease(),
 )
 """Every mechanism; the universal checks run over all of them."""
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet import _checks
-from discreet._types import Array, Vector
+from discreet._types import Array, Booleans, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
 from discreet.mechanisms.ballot import Answer, Ballot, Workers, leader_of
@@ -76,7 +76,22 @@ class StabilityTest:
 
     def passes(self, number: int, noise: Noise) -> bool:
         """Draw the noise, and say whether the number passes: public."""
-        return number + int(noise.discrete_laplace(1, self.rate)[0]) >= self.level + self.margin
+        return bool(self.passes_each(number, noise, 1)[0])
+
+    def passes_each(self, number: int, noise: Noise, draws: int) -> Booleans:
+        """Draw the noise several times over, and say each time whether the number passes.
+
+        Parameters
+        ----------
+        number
+            How stable the answer is.
+        noise
+            The source of randomness.
+        draws
+            How many times.
+        """
+        drawn = noise.discrete_laplace(draws, self.rate)
+        return np.asarray(number + drawn >= self.level + self.margin)
 
 
 def _least_margin(rate: float, delta: float) -> int:

@@ -1,5 +1,6 @@
-"""Choices among models, made without leaking through the choice."""
+"""Choices among models, made without leaking through the choice; and averages of models."""
 
+from discreet.model_selection.sample_and_aggregate import SampleAndAggregate
 from discreet.model_selection.stable_selector import StableSelector
 
-__all__ = ["StableSelector"]
+__all__ = ["SampleAndAggregate", "StableSelector"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from discreet import _checks
+from discreet.estimators.block_estimator import name_classes
 from discreet.estimators.block_voting import (
     VotingSelector,
     blocks_for_support,
-    name_classes,
     procedure_of,
 )
 from discreet.estimators.declaring import Declarations
@@ -61,7 +61,8 @@ class StableSelector(VotingSelector):
     n_jobs
         How many blocks are worked on at once; None for one, -1 for as many as there are processors.
     backend
-        ``"threads"`` or ``"processes"``, which rows are sent to.
+        ``"threads"``, ``"processes"``, which rows are sent to, or ``"dask"``: the workers of the
+        current Dask client.
     max_rows
         A public bound on the number of rows, if that number is private.
     rehearsal

@@ -2,6 +2,7 @@
 
 from discreet.questions.base import Question
 from discreet.questions.best_subset import BestSubset
+from discreet.questions.block_average import BlockAverage
 from discreet.questions.block_vote import BlockVote, ColumnVotes
 from discreet.questions.bounds import Bounds, Interval, Labels, LabelSet
 from discreet.questions.cell_counts import CellCounts
@@ -11,6 +12,7 @@ from discreet.questions.expert_stream import ExpertStream
 from discreet.questions.locations import ColumnLocations
 from discreet.questions.mixture import Mixture
 from discreet.questions.problem import Problem
+from discreet.questions.proposed_median import ProposedMedian
 from discreet.questions.several_classes import OneVsRest, Softmax
 from discreet.questions.several_outputs import SeveralOutputs
 from discreet.questions.spatial_median import SpatialMedian
@@ -21,6 +23,7 @@ from discreet.questions.vector_problem import VectorProblem
 QUESTIONS: tuple[type[Question], ...] = (
     BestSubset,
     BestThreshold,
+    BlockAverage,
     BlockVote,
     ColumnLocations,
     ColumnQuantiles,
@@ -31,6 +34,7 @@ QUESTIONS: tuple[type[Question], ...] = (
     Mixture,
     OneVsRest,
     Problem,
+    ProposedMedian,
     RowCount,
     SeveralOutputs,
     Softmax,
@@ -46,6 +50,7 @@ __all__ = [
     "QUESTIONS",
     "BestSubset",
     "BestThreshold",
+    "BlockAverage",
     "BlockVote",
     "Bounds",
     "CellCounts",
@@ -61,6 +66,7 @@ __all__ = [
     "Mixture",
     "OneVsRest",
     "Problem",
+    "ProposedMedian",
     "Question",
     "RowCount",
     "SeveralOutputs",

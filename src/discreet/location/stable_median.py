@@ -1,0 +1,127 @@
+"""The private median with noise of a proposed size, if the data bear it."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from discreet import _checks
+from discreet._types import Booleans, Vector
+from discreet.estimators.declaring import Declarations
+from discreet.estimators.targets import LearningTarget
+from discreet.estimators.task import Asked
+from discreet.ledger import AbstractLedger
+from discreet.location.base import ColumnEstimator
+from discreet.mechanisms import Mechanism, ProposeTestRelease
+from discreet.mechanisms.stability_release import STABLE
+from discreet.privacy import Budget, Unit
+from discreet.questions import Bounds, ProposedMedian, Question
+
+
+class StableMedian(ColumnEstimator):
+    """The median of each column with noise of a size that you propose, differentially private.
+
+    First it is tested, privately, that no few records could make one record move the median by more
+    than the proposal. If so, the median is released with noise for the proposal, however wide the
+    bounds are; otherwise only that it is not stable. Both cost the same.
+    :class:`~discreet.location.Median` always answers, and is mostly nearer.
+
+    Parameters
+    ----------
+    proposal
+        How far one record may move a median, in the units of the columns. The noise is
+        ``2 * proposal / epsilon`` for each column; with n records near the median, spread over a
+        width w, the test passes if the proposal is well above ``w / n`` times 40/epsilon.
+    epsilon, delta
+        The privacy budget of one fit; ``delta`` has to be positive. Columns share it.
+    bounds
+        The declared range of values, as (low, high); others are clipped to it. Two lists give each
+        column its own. Choose it without looking at the data; a wide range costs nothing here.
+    unit
+        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
+    ledger
+        Where the fit is paid for; None keeps no books, which ``privacy_`` says.
+    steps
+        Every value is rounded to one of ``steps + 1`` evenly spaced points of the range.
+    max_rows
+        A public bound on the number of rows, if that number is private.
+    rehearsal
+        None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
+        **not private**. Nothing in scikit-learn sets it.
+    verbose
+        Above zero, the guarantee is printed after the fit.
+
+    Attributes
+    ----------
+    location_
+        The released median of each column; NaN where it is not stable.
+    answers_
+        The same, but zero where it is not stable.
+    is_stable_
+        Whether each column has an answer.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+    release_, privacy_
+        The release and its guarantee.
+
+    Examples
+    --------
+    >>> ages = np.random.default_rng(0).normal(50, 10, size=(5000, 1))
+    >>> model = StableMedian(proposal=0.5, epsilon=1.0, bounds=(0, 1e6)).fit(ages)
+    >>> model.is_stable_.tolist(), bool(abs(model.location_[0] - 50) < 20)
+    ([True], True)
+    """
+
+    learns = frozenset(["answers_", "is_stable_"])
+    must_declare: ClassVar[Declarations] = (("proposal",),)
+
+    answers_: Vector
+    is_stable_: Booleans
+
+    def __init__(
+        self,
+        proposal: float | None = None,
+        epsilon: float = 1.0,
+        delta: float = 1e-9,
+        bounds: Any = (-1.0, 1.0),
+        unit: str | Unit = "add_remove",
+        ledger: AbstractLedger | None = None,
+        *,
+        steps: int = 2**30,
+        max_rows: int = 2**23,
+        rehearsal: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.proposal = proposal
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.unit = unit
+        self.ledger = ledger
+        self.steps = steps
+        self.max_rows = max_rows
+        self.rehearsal = rehearsal
+        self.verbose = verbose
+
+    def _check(self) -> None:
+        super()._check()
+        _checks.positive_number(proposal=self.proposal)
+
+    def _choose(
+        self, width: int, max_rows: int, budget: Budget, unit: Unit
+    ) -> tuple[Mechanism, Question]:
+        declared = Bounds(self.row_region(width), n_features=width, max_rows=max_rows)
+        proposal = _checks.positive_number(proposal=self.proposal)
+        return ProposeTestRelease(), ProposedMedian(declared, proposal, self.steps)
+
+    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
+        is_stable, answers = np.split(np.array(self.release_.value), 2)
+        self.is_stable_, self.answers_ = is_stable == STABLE, answers
+
+    @property
+    def location_(self) -> Vector:  # type: ignore[override]
+        """The released median of each column; NaN where it is not stable."""
+        check_is_fitted(self, "answers_")
+        return np.where(self.is_stable_, self.answers_, np.nan)

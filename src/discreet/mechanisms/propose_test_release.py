@@ -1,0 +1,187 @@
+"""A noise proposed, tested and then used; proof in ``propose_test_release.md``."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import cast
+
+import numpy as np
+
+from discreet import _checks
+from discreet._types import Array, Integers, Vector
+from discreet.data import OpenRows
+from discreet.errors import CalibrationError, InputError
+from discreet.geometry import Box
+from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
+from discreet.mechanisms.sampling.choice import column_of, nearest_step
+from discreet.mechanisms.sampling.median_stability import lower_median, records_to_instability
+from discreet.mechanisms.stability_release import STABLE, UNSTABLE, StabilityTest
+from discreet.noise import LARGEST_RATE, UNIT_RATE, Noise
+from discreet.privacy import Approximate, Budget, Guarantee, NoPrivacy, Unit
+from discreet.questions import ProposedMedian, Question
+from discreet.record import Tolerance
+
+TEST_SHARE = 0.5
+"""The share of epsilon that pays for the test; the rest is for the noise of the answer."""
+
+
+@dataclass(frozen=True, eq=False)
+class ProposedNoise:
+    """The test of a column, and the rate of the noise that it allows, in units of 2**-40.
+
+    Parameters
+    ----------
+    test
+        Of the number of records that would have to change.
+    rate
+        Of the discrete Laplace noise on the grid.
+    move
+        The proposal, in steps of the grid.
+    """
+
+    test: StabilityTest
+    rate: int
+    move: int
+
+    @classmethod
+    def of(cls, budget: Budget, move: int, share: float) -> ProposedNoise:
+        """Split the budget of one column between its test and its noise.
+
+        Parameters
+        ----------
+        budget
+            What the column may spend; its delta is positive.
+        move
+            The proposal, in steps of the grid.
+        share
+            Of epsilon, for the test.
+        """
+        # One record changes the distance by one; where the median may move too far, it is zero.
+        test = StabilityTest.of(Budget(share * budget.epsilon, budget.delta), move=1, level=0)
+        left = Fraction(budget.epsilon) - Fraction(test.rate, UNIT_RATE)
+        rate = min(math.floor(left * UNIT_RATE / move), LARGEST_RATE)
+        if rate < 1:
+            raise CalibrationError(
+                "epsilon is too small for so fine a grid; use fewer steps, or a larger epsilon."
+            )
+        return cls(test, rate, move)
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What test and noise cost together."""
+        return Fraction(self.test.rate + self.rate * self.move, UNIT_RATE)
+
+
+@dataclass(frozen=True, eq=False)
+class ProposedMedianPlan(Plan):
+    """A test for each column, and an answer for each that passes.
+
+    What is released is whether each column passed, and then its median, or zero.
+    """
+
+    holds_rows = True
+
+    question: ProposedMedian
+    noises: tuple[ProposedNoise, ...] | None  # None with an infinite budget
+    guarantee: Guarantee
+    reason: str = "an answer, or that it is not stable, costs the same"
+
+    @property
+    def tolerances(self) -> tuple[Tolerance, ...]:
+        if self.noises is None:
+            return ()
+        first, width = self.noises[0], self._limits(0)[1] - self._limits(0)[0]
+        scale = UNIT_RATE / first.rate / self.question.steps * width
+        return (
+            Tolerance("records that the test asks for", float(first.test.margin)),
+            Tolerance("scale of the noise in the first column", scale),
+        )
+
+    def run(self, rows: OpenRows, noise: Noise) -> Vector:
+        said: Vector = self.run_many(rows, noise, 1)[0]
+        return said
+
+    def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Array:
+        table, _ = rows.gather()
+        columns = range(self.question.bounds.n_features)
+        said = [self._answers(j, column_of(table, j), noise, draws) for j in columns]
+        return np.concatenate([np.array(part).T for part in zip(*said, strict=True)], axis=1)
+
+    def _answers(self, j: int, column: Vector, noise: Noise, draws: int) -> tuple[Vector, Vector]:
+        """Return whether each draw passed the test, and the answer, zero if it did not."""
+        steps, is_count_public = self.question.steps, self.guarantee.unit.count_is_public
+        places = nearest_step(self._limits(j), column, steps)
+        median = lower_median(places, steps)
+        if self.noises is None:
+            return np.full(draws, STABLE), self._value(j, np.full(draws, median))
+        proposed = self.noises[j]
+        distance = records_to_instability(places, steps, proposed.move, is_count_public)
+        passes = proposed.test.passes_each(distance, noise, draws)
+        answers = self._value(j, median + noise.discrete_laplace(draws, proposed.rate))
+        return np.where(passes, STABLE, UNSTABLE), np.where(passes, answers, 0.0)
+
+    def _value(self, j: int, places: Integers) -> Vector:
+        low, high = self._limits(j)
+        return np.clip(low + places / self.question.steps * (high - low), low, high)
+
+    def _limits(self, j: int) -> tuple[float, float]:
+        box = cast(Box, self.question.bounds.features)
+        return box.lower[j], box.upper[j]
+
+
+@dataclass(frozen=True)
+class ProposeTestRelease(Mechanism):
+    """Noise for a proposed sensitivity, if it is tested that no few records could exceed it.
+
+    Parameters
+    ----------
+    share
+        Of epsilon, for the test; strictly between zero and one.
+
+    Examples
+    --------
+    >>> from discreet.data import Bounds
+    >>> from discreet.privacy import AddRemoveOne
+    >>> ages = Bounds(Box([0], [120]), n_features=1)
+    >>> question = ProposedMedian(ages, proposal=0.5)
+    >>> plan = ProposeTestRelease().plan(question, Budget(1.0, 1e-6), AddRemoveOne())
+    >>> [(tolerance.what, round(tolerance.value, 3)) for tolerance in plan.tolerances]
+    [('records that the test asks for', 27.0), ('scale of the noise in the first column', 1.0)]
+    """
+
+    share: float = TEST_SHARE
+
+    def __post_init__(self) -> None:
+        _checks.finite(share=self.share)
+        if not 0 < self.share < 1:
+            raise InputError(f"share must lie strictly between 0 and 1; got {self.share}.")
+
+    @property
+    def name(self) -> str:
+        return "propose_test_release"
+
+    def accepts(self, question: Question, unit: Unit) -> Verdict:
+        if isinstance(question, ProposedMedian):
+            return YES
+        return Verdict(
+            False,
+            "propose_test_release answers medians with a proposed sensitivity; use "
+            "exponential_sampling for other quantiles.",
+        )
+
+    def _plan(self, question: ProposedMedian, budget: Budget, unit: Unit) -> Plan:
+        if not budget.is_private:
+            return ProposedMedianPlan(question, None, Guarantee(NoPrivacy(), unit))
+        columns, down = question.bounds.n_features, 1 - 2.0**-50
+        each = budget
+        if columns > 1:
+            each = Budget(budget.epsilon / columns * down, budget.delta / columns * down)
+        noises = tuple(ProposedNoise.of(each, move, self.share) for move in question.moves)
+        total = math.nextafter(float(sum((one.epsilon for one in noises), Fraction(0))), math.inf)
+        profile = Approximate(min(total, budget.epsilon), budget.delta)
+        guarantee = Guarantee(
+            profile, unit, public_facts(question.bounds, unit), quoted_delta=budget.delta
+        )
+        return ProposedMedianPlan(question, noises, guarantee)

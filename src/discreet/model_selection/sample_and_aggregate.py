@@ -1,0 +1,313 @@
+"""Any estimator or function, made private by averaging what it computes on blocks of rows."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.metaestimators import available_if
+
+from discreet import _checks
+from discreet._types import Array, Vector
+from discreet.errors import InputError
+from discreet.estimators.block_estimator import BlockEstimator, name_classes
+from discreet.estimators.block_fitting import (
+    FittedCoefficients,
+    blocks_for_average,
+    computation_of,
+)
+from discreet.estimators.declaring import Declarations
+from discreet.estimators.predicting import row_by_row
+from discreet.estimators.targets import ClassTarget, LearningTarget
+from discreet.estimators.task import Asked, Shape
+from discreet.geometry import Box, ConvexSet, L2Ball
+from discreet.ledger import AbstractLedger
+from discreet.mechanisms import NoisyAggregate
+from discreet.preprocessing.short_forms import Declared
+from discreet.privacy import Budget, Unit
+from discreet.questions import BlockAverage
+from discreet.questions.block_average import AGGREGATES
+from discreet.record import Fact, Origin
+
+
+def _predicts(model: SampleAndAggregate) -> bool:
+    return isinstance(model.estimator, BaseEstimator)
+
+
+def _decides(model: SampleAndAggregate) -> bool:
+    return _predicts(model) and model.target_range is None
+
+
+class SampleAndAggregate(BlockEstimator):
+    """The average of what an estimator or a function computes on blocks of rows, private.
+
+    What is run may be anything. Rows are dealt to blocks at random, in secret, and it runs on each
+    block by itself, so one record changes the numbers of one block. These are clipped to declared
+    bounds and averaged, with noise. A block on which it fails counts as the middle of the bounds.
+
+    Parameters
+    ----------
+    estimator
+        A scikit-learn estimator with ``coef_``, of which a clone is fitted to each block: what is
+        averaged is its coefficients and intercepts, and what is released predicts. Or a function of
+        the rows and labels of a block that returns ``outputs`` numbers. What comes of a block may
+        depend on that block alone; a ``random_state`` that is left open is the same number on every
+        block. What it prints or writes is outside the promise.
+    epsilon, delta
+        The privacy budget of one fit; ``delta=0`` asks for pure epsilon.
+    bounds
+        What the numbers of a block are clipped to: ``(low, high)`` for all, two lists for each its
+        own, or one number, the largest Euclidean norm. Choose it without looking at the data; the
+        noise is in proportion to it.
+    unit
+        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
+    ledger
+        Where the fit is paid for; None keeps no books, which ``privacy_`` says.
+    outputs
+        How many numbers a function returns; an estimator has one for each feature, and intercepts.
+    blocks
+        How many blocks; public. By default so many that the noise is a twentieth of half the width
+        of the bounds, or that quartiles are found. More blocks have less noise, and fewer rows.
+    aggregate
+        ``"mean"``, or ``"winsorised"``, which first draws quartiles and averages near them: for
+        bounds that are far wider than blocks differ.
+    data_norm
+        The declared bound on the absolute value of each entry; entries beyond are clipped. Left
+        out, entries stay as they are.
+    columns
+        What each column can hold, as for :class:`~discreet.LinearClassifier`; the estimator sees
+        the encoded features.
+    target_range
+        The declared range of targets that are numbers; others are clipped to it. Left out, targets
+        are classes; a function has none then, unless ``classes`` are declared.
+    classes
+        The classes, if they are not public in the labels.
+    n_jobs
+        How many blocks are worked on at once; None for one, -1 for as many as there are processors.
+    backend
+        ``"threads"``, ``"processes"``, which rows are sent to, or ``"dask"``: the workers of the
+        current Dask client.
+    max_rows
+        A public bound on the number of rows, if that number is private.
+    rehearsal
+        None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
+        **not private**. Nothing in scikit-learn sets it.
+    verbose
+        Above zero, the guarantee is printed after the fit.
+
+    Attributes
+    ----------
+    estimate_
+        The released averages.
+    quartiles_
+        Of a winsorised average: the lower and the upper quartile of each number over blocks.
+    coef_, intercept_
+        Of a scikit-learn estimator, in the units of the columns.
+    classes_
+        The classes in order, if targets are classes.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+    release_, privacy_
+        The release and its guarantee.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> generator = np.random.default_rng(0)
+    >>> X = generator.normal(size=(20_000, 3))
+    >>> y = X @ [1.0, -0.5, 0.0] + 0.1 * generator.normal(size=20_000)
+    >>> model = SampleAndAggregate(
+    ...     Ridge(), epsilon=1.0, bounds=(-2, 2), target_range=(-5, 5), blocks=500
+    ... )
+    >>> bool(abs(model.fit(X, y).coef_ - [1.0, -0.5, 0.0]).max() < 0.6)
+    True
+
+    >>> def spread(rows, labels):
+    ...     return np.subtract(*np.quantile(rows, [0.75, 0.25]))
+    >>> model = SampleAndAggregate(spread, epsilon=1.0, bounds=(0, 5)).fit(X)
+    >>> bool(abs(model.estimate_[0] - 1.35) < 1.0)
+    True
+    """
+
+    learns = frozenset(["estimate_"])
+    must_declare: ClassVar[Declarations] = (("estimator",), ("bounds",))
+
+    data_range = None
+
+    estimate_: Vector
+    quartiles_: Array
+    coef_: Array
+    intercept_: Any
+    classes_: Any
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        epsilon: float = 1.0,
+        delta: float = 1e-9,
+        bounds: Any = None,
+        unit: str | Unit = "add_remove",
+        ledger: AbstractLedger | None = None,
+        *,
+        outputs: int = 1,
+        blocks: int | None = None,
+        aggregate: str = "mean",
+        data_norm: float | None = None,
+        columns: Declared | None = None,
+        target_range: tuple[float, float] | None = None,
+        classes: Any = None,
+        n_jobs: int | None = None,
+        backend: str = "threads",
+        max_rows: int = 2**23,
+        rehearsal: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.unit = unit
+        self.ledger = ledger
+        self.outputs = outputs
+        self.blocks = blocks
+        self.aggregate = aggregate
+        self.data_norm = data_norm
+        self.columns = columns
+        self.target_range = target_range
+        self.classes = classes
+        self.n_jobs = n_jobs
+        self.backend = backend
+        self.max_rows = max_rows
+        self.rehearsal = rehearsal
+        self.verbose = verbose
+
+    @property
+    def _has_labels(self) -> bool:  # type: ignore[override]
+        """Whether there are labels: a function is given some if they are declared."""
+        return _predicts(self) or self.target_range is not None or self.classes is not None
+
+    def _check(self) -> None:
+        super()._check()
+        computation_of(self.estimator)
+        _checks.whole(outputs=self.outputs, at_least=1)
+        _checks.one_of(AGGREGATES, aggregate=self.aggregate)
+        region_of_numbers(self.bounds, self.outputs if not _predicts(self) else None)
+
+    def _ask(
+        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
+    ) -> Asked:
+        classes = target.classes if isinstance(target, ClassTarget) else None
+        computation, outputs = computation_of(self.estimator, classes), int(self.outputs)
+        if isinstance(computation, FittedCoefficients):
+            computation.try_out()
+            outputs = computation.outputs(shape.n_features)
+        question = BlockAverage(
+            self._bounds(shape),
+            computation if target is None else name_classes(computation, target),
+            self._count_blocks(shape, blocks_for_average(budget, outputs, self.aggregate)),
+            region_of_numbers(self.bounds, outputs),
+            outputs,
+            self.aggregate,
+            assumed=() if target is None else target.assumed,
+        )
+        facts = (
+            *self._facts(target),
+            Fact("numbers of a block", question.region.words, Origin.DECLARED),
+            Fact("blocks", f"{question.blocks:,}",
+                 Origin.CHOSEN if self.blocks is None else Origin.DECLARED),
+        )  # fmt: skip
+        return Asked(question, NoisyAggregate(self._workers()), facts)
+
+    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
+        for name in ("quartiles_", "coef_", "intercept_", "classes_"):
+            self.__dict__.pop(name, None)
+        value = np.array(self.release_.value)
+        if self.aggregate == "winsorised":
+            value, *quartiles = np.split(value, 3)
+            self.quartiles_ = np.array(quartiles)
+        self.estimate_ = value
+        if isinstance(target, ClassTarget):
+            self.classes_ = target.classes
+        computation = computation_of(self.estimator, getattr(self, "classes_", None))
+        if isinstance(computation, FittedCoefficients):
+            width = asked.question.bounds.n_features
+            self._keep_coefficients(*computation.split(value, width))
+
+    def _keep_coefficients(self, coef: Array, intercept: Vector) -> None:
+        """Keep what an estimator's averages say of the columns, in their own units."""
+        coef, intercept = self.fitted_map().fold(coef, intercept)
+        if self.target_range is None:
+            self.coef_, self.intercept_ = np.array(coef), np.array(intercept)
+        else:
+            self.coef_, self.intercept_ = np.array(coef[0]), float(intercept[0])
+
+    @available_if(_decides)  # type: ignore[untyped-decorator]
+    @row_by_row
+    def decision_function(self, X: Any) -> Array:
+        """Return how far each row lies on the side of the second class, or of each of several.
+
+        Parameters
+        ----------
+        X
+            Rows, as for ``fit``.
+        """
+        margins = self.fitted_map().margins(self, X)
+        return margins[:, 0] if margins.shape[1] == 1 else margins
+
+    @available_if(_predicts)  # type: ignore[untyped-decorator]
+    @row_by_row
+    def predict(self, X: Any) -> Any:
+        """Return the number, or the class, that the released coefficients predict for each row.
+
+        Parameters
+        ----------
+        X
+            Rows, as for ``fit``.
+        """
+        margins = self.fitted_map().margins(self, X)
+        if self.target_range is not None:
+            return margins[:, 0]
+        if margins.shape[1] == 1:
+            return self.classes_[(margins[:, 0] > 0).astype(np.int64)]
+        return self.classes_[margins.argmax(axis=1)]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self._has_labels
+        return tags
+
+
+def region_of_numbers(bounds: Any, outputs: int | None) -> ConvexSet:
+    """Return what the numbers of a block are clipped to.
+
+    Parameters
+    ----------
+    bounds
+        A radius, or two limits, or two lists of limits.
+    outputs
+        How many numbers there are; None if that is not known yet.
+
+    Examples
+    --------
+    >>> region_of_numbers((0, 1), outputs=2)
+    Box(lower=(0.0, 0.0), upper=(1.0, 1.0))
+    >>> region_of_numbers(3.0, outputs=2)
+    L2Ball(radius=3.0)
+    """
+    if np.ndim(bounds) == 0 and not isinstance(bounds, str):
+        return L2Ball(_checks.positive_number(bounds=bounds))
+    try:
+        lower, upper = (np.array(limit, dtype=np.float64) for limit in bounds)
+    except (TypeError, ValueError):
+        lower = upper = np.array(np.nan)
+    is_limit = np.isfinite(lower).all() and np.isfinite(upper).all()
+    if not is_limit or max(lower.ndim, upper.ndim) > 1 or not np.all(lower < upper):
+        raise InputError(
+            "bounds must be a low number below a high one, two lists of such numbers, or a radius; "
+            "choose them without looking at the data."
+        )
+    size = max(lower.size, upper.size) if outputs is None else outputs
+    if any(limit.ndim == 1 and limit.size != size for limit in (lower, upper)):
+        raise InputError(f"bounds must have a limit for each of the {size} numbers of a block.")
+    return Box(*(np.broadcast_to(limit, (size,)).tolist() for limit in (lower, upper)))
