@@ -8,6 +8,7 @@ from audits.mutants import (
     floats,
     gradient,
     histograms,
+    lassos,
     mixtures,
     moments,
     objective,
@@ -45,6 +46,7 @@ MUTANTS: tuple[Broken, ...] = (
     *running_sums.MUTANTS,
     *streams.MUTANTS,
     *supports.MUTANTS,
+    *lassos.MUTANTS,
 )
 
 SURVIVORS: tuple[Mutant, ...] = (*objective.SURVIVORS, *stages.SURVIVORS)

@@ -1,0 +1,200 @@
+r"""How many records the support of a LASSO withstands: margins in units of one record.
+
+Proof in ``stability_release.md``. The computed minimiser is within ``tolerance``, as a subgradient,
+of the true one; what that and rounding can do to each margin is public and
+surely bounded (:class:`Errors`), and every unit is larger by twice as much, so that computed levels
+of neighbours differ by one at most: a level is a whole number, and an error of one rounding would
+otherwise move it by another one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigvalsh
+
+from discreet._types import Array, Integers, Vector
+from discreet.errors import CalibrationError
+from discreet.geometry.limits import UNIT
+from discreet.questions import LassoSupport
+from discreet.solvers.exact_steps import ENTRY_BITS
+from discreet.solvers.huber_lasso import BLOCK, HuberLasso
+
+EXACTNESS = 2.0**-10
+"""How far, in units of one record, computed coefficients may be from the true ones."""
+
+LARGEST_SHARE = 0.25
+"""What errors may be, in units of one record; with more rows than floats can add up, they are."""
+
+_UP = 1 + 2.0**-20
+
+
+@dataclass(frozen=True)
+class Errors:
+    """How far each computed number can be from the true one, whatever the rows are.
+
+    ``products`` of columns and slopes, ``coefficients``, ``residuals``, the least ``curvature`` on
+    the chosen columns, and the ``squares`` of a column.
+    """
+
+    products: float
+    coefficients: float
+    residuals: float
+    curvature: float
+    squares: float
+
+
+@dataclass(frozen=True)
+class LassoMargins:
+    """The levels of a question, decided from public numbers."""
+
+    question: LassoSupport
+
+    def __post_init__(self) -> None:
+        asked, errors = self.question, self.errors
+        shares = (
+            errors.products / asked.step_of_products,
+            errors.coefficients / asked.step_of_coefficients,
+            errors.residuals / (math.sqrt(asked.size) * asked.step_of_coefficients),
+            errors.curvature / asked.size,
+            errors.squares,
+        )
+        if not max(shares) <= LARGEST_SHARE:
+            raise CalibrationError(
+                "margins of a LASSO of so many rows cannot be told from rounding; declare a "
+                "smaller max_rows, ceiling or coefficient."
+            )
+
+    @property
+    def tolerance(self) -> float:
+        """The norm of a subgradient at the computed minimiser."""
+        asked = self.question
+        return EXACTNESS * asked.step_of_coefficients * asked.ridge
+
+    @cached_property
+    def errors(self) -> Errors:
+        """What an early stop and rounding can do."""
+        asked, rows = self.question, self.question.bounds.max_rows
+        size, largest = asked.size, asked.largest_coefficient
+        in_rows = 2 * (size + 4) * UNIT * (1 + size * largest)
+        in_sums = (BLOCK + rows / BLOCK + 4) * UNIT * asked.slope
+        coefficients = self.tolerance / asked.ridge + 2 * UNIT * math.sqrt(size) * largest
+        stopped = self.tolerance * (1 + math.sqrt(asked.ceiling / asked.ridge) / 2)
+        rounded = math.sqrt(asked.ceiling * rows) * (in_rows + in_sums)
+        steps_of_sums = (rows + 64 * size) * UNIT
+        return Errors(
+            products=(stopped + rounded + 8 * UNIT * asked.penalty) * _UP,
+            coefficients=coefficients * _UP,
+            residuals=(math.sqrt(size) * coefficients + in_rows) * _UP,
+            curvature=2 * size * steps_of_sums * asked.ceiling * _UP,
+            squares=2 * steps_of_sums * asked.ceiling * _UP,
+        )
+
+    @property
+    def units(self) -> Errors:
+        """By how much each margin shrinks from one level to the next."""
+        asked, errors = self.question, self.errors
+        along = asked.step_of_coefficients
+        return Errors(
+            products=asked.step_of_products + 2 * errors.products,
+            coefficients=along + 2 * errors.coefficients,
+            residuals=math.sqrt(asked.size) * along + 2 * errors.residuals,
+            curvature=asked.size + 2 * errors.curvature,
+            squares=1.0 + 2 * errors.squares,
+        )
+
+    def encode(self, table: Any, labels: Vector) -> tuple[Any, Vector]:
+        """Bring entries and labels to [-1, 1], each by itself, in steps that sums can count on."""
+        bounds, within = self.question.bounds, self.question.label_range
+        reach = bounds.features.reach(bounds.n_features, math.inf)
+        middle, half = (within.low + within.high) / 2, (within.high - within.low) / 2
+        if isinstance(table, np.ndarray):
+            table = _round(table / reach)
+        else:
+            table.data = _round(table.data / reach)
+        return table, _round((labels - middle) / half)
+
+    def problem(self, table: Any, labels: Vector) -> HuberLasso:
+        """Return what is minimised for rows as they were declared."""
+        asked = self.question
+        return HuberLasso(*self.encode(table, labels), asked.slope, asked.ridge, asked.penalty)
+
+    def measure(self, problem: HuberLasso) -> Measured:
+        """Solve the problem, and measure every margin: private."""
+        point = problem.minimise(self.tolerance)
+        used = np.flatnonzero(point)
+        residuals = problem.residuals(point)
+        off = np.abs(problem.products(problem.slopes(residuals)))
+        off[used] = 0.0
+        return Measured(
+            margins=self,
+            used=used,
+            coefficients=point[used],
+            residuals=np.abs(residuals),
+            columns=problem.columns(used) if used.size <= self.question.size else np.empty((0, 0)),
+            product=float(off.max(initial=0.0)),
+            squares=float(problem.squares.max(initial=0.0)),
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Measured:
+    """A computed minimiser and what its margins are measured by."""
+
+    margins: LassoMargins
+    used: Integers
+    coefficients: Vector
+    residuals: Vector
+    columns: Array
+    product: float
+    squares: float
+
+    def answer(self) -> tuple[int, ...]:
+        """Return the support; none if it is not certain."""
+        return tuple(self.used.tolist()) if self.reaches(0) else ()
+
+    def strongest(self) -> tuple[int, ...]:
+        """Return the columns of the largest coefficients, certain or not."""
+        order = np.argsort(-np.abs(self.coefficients), kind="stable")
+        return tuple(sorted(self.used[order[: self.margins.question.size]].tolist()))
+
+    def level(self, most: int) -> int:
+        """Return the highest level that is reached, zero for none, and at most ``most``."""
+        level = 0
+        while level < most and self.reaches(level + 1):
+            level += 1
+        return level
+
+    def reaches(self, level: int) -> bool:
+        """Say whether all margins are as wide as so many records can need."""
+        asked, units, errors = self.margins.question, self.margins.units, self.margins.errors
+        if self.used.size > asked.size:
+            return False
+        if not self.product < asked.penalty - level * units.products - errors.products:
+            return False
+        if not self.squares <= asked.ceiling - level * units.squares - errors.squares:
+            return False
+        if self.used.size == 0:
+            return True
+        sizes, way = np.abs(self.coefficients), level * units.coefficients + errors.coefficients
+        if not (sizes.min() > way and sizes.max() < asked.largest_coefficient - way):
+            return False
+        needed = asked.curvature + level * units.curvature + errors.curvature
+        return self._curvature(level) + asked.ridge >= needed
+
+    def _curvature(self, level: int) -> float:
+        """Return the least curvature of rows that stay squared so many records away."""
+        units, errors = self.margins.units, self.margins.errors
+        within = self.margins.question.slope - level * units.residuals - errors.residuals
+        rows = self.columns[self.residuals <= within]
+        return float(eigvalsh(rows.T @ rows, check_finite=False)[0])
+
+
+def _round(values: Array) -> Array:
+    """Return values kept in [-1, 1], in whole steps."""
+    steps = 2.0**ENTRY_BITS
+    return np.asarray(np.rint(np.clip(values, -1.0, 1.0) * steps) / steps)
