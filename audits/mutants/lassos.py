@@ -29,7 +29,7 @@ def measure(question: LassoSupport, X: Array, y: Vector) -> Measured:
 def _question(width: int, size: int, penalty: float, curvature: float, ceiling: float,
               threshold: float) -> LassoSupport:  # fmt: skip
     bounds = Bounds(LinfBall(1.0), width, labels=Interval(-1.0, 1.0), max_rows=2**12)
-    return LassoSupport(bounds, size, penalty, curvature, ceiling, threshold)
+    return LassoSupport(bounds, size, penalty, curvature, ceiling, threshold, has_constant=False)
 
 
 def hidden_column() -> tuple[LassoSupport, Array, Vector, Array, Vector]:
@@ -129,8 +129,8 @@ class ShrunkOnly(LassoMargins):
     def units(self) -> Errors:
         asked = self.question
         along = asked.step_of_coefficients
-        return Errors(asked.step_of_products, along, math.sqrt(asked.size) * along,
-                      float(asked.size), 1.0)  # fmt: skip
+        return Errors(asked.step_of_products, along, math.sqrt(asked.coefficients) * along,
+                      float(asked.coefficients), 1.0)  # fmt: skip
 
 
 def _largest_jump(kind: type[LassoMargins]) -> float:

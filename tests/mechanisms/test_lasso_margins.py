@@ -30,6 +30,7 @@ MOST = 40
 
 def a_question(width=1, size=1, penalty=0.5, curvature=0.5, ceiling=12.0, threshold=0.125, **more):
     bounds = Bounds(LinfBall(1.0), width, labels=Interval(-1, 1), max_rows=2**12)
+    more.setdefault("has_constant", False)
     return LassoSupport(bounds, size, penalty, curvature, ceiling, threshold, **more)
 
 
@@ -190,6 +191,23 @@ def test_a_stable_support_is_released_and_others_are_not():
     # Without any column that matters, that is the answer.
     nothing = plan.run(open_rows(X, 0 * y, bounds=bounds), RehearsalNoise(1))
     assert nothing.tolist() == [1.0]
+
+
+def test_a_constant_is_not_counted_and_centres_columns_and_labels():
+    X, y = a_table()
+    shifted = (X + 1) / 2
+    with_one = replace(WIDE, has_constant=True, penalty=20.0, curvature=100.0)
+    for moved in (y, y / 2 + 0.4):
+        found = measure(with_one, shifted, moved)
+        assert found.answer() == (0, 1, 2)
+        assert found.level(MOST) > 3
+    assert measure(replace(with_one, has_constant=False), shifted, y / 2 + 0.4).used.size > 3
+    # Without columns that matter the constant has to be sure, and within its bound.
+    nothing = measure(with_one, X, np.full(len(X), 0.5))
+    assert nothing.answer() == ()
+    assert nothing.level(MOST) > 3
+    assert nothing.coefficients == pytest.approx([0.5], abs=0.01)
+    assert measure(replace(with_one, coefficient=0.5), X, np.full(len(X), 0.5)).level(MOST) == 0
 
 
 def test_squares_alone_are_a_threshold_that_is_never_reached():

@@ -21,10 +21,13 @@ def on_grid(values):
     return np.rint(np.clip(values, -1, 1) * 2.0**32) / 2.0**32
 
 
-def a_problem(rows=80, width=6, threshold=0.2, ridge=1.0, weight=3.0, noise=0.1):
+def a_problem(rows=80, width=6, threshold=0.2, ridge=1.0, weight=3.0, noise=0.1,
+              spares_last=False):  # fmt: skip
     X = on_grid(DRAW.uniform(-1, 1, (rows, width)))
     y = on_grid(X @ (0.5 * (np.arange(width) < 2)) + noise * DRAW.standard_normal(rows))
-    return HuberLasso(X, y, threshold, ridge, weight)
+    if spares_last:
+        X[:, -1] = 1.0
+    return HuberLasso(X, y, threshold, ridge, weight, spares_last)
 
 
 def exact_subgradient(problem, point):
@@ -39,8 +42,10 @@ def exact_subgradient(problem, point):
     total = Fraction(0)
     for place, value in enumerate(theta):
         product = sum(row[place] * slope for row, slope in zip(X, slopes, strict=True))
-        if value:
-            least = weight * (1 if value > 0 else -1) + ridge * value - product
+        is_spared = problem.spares_last and place == len(theta) - 1
+        if value or is_spared:
+            sign = 0 if is_spared else 1 if value > 0 else -1
+            least = weight * sign + ridge * value - product
         else:
             least = max(abs(product) - weight, Fraction(0))
         total += least**2
@@ -49,7 +54,7 @@ def exact_subgradient(problem, point):
 
 @pytest.mark.parametrize("noise", [0.0, 0.1, 1.0])
 def test_no_subgradient_is_larger_than_its_bound(noise):
-    problem = a_problem(rows=30, width=4, noise=noise)
+    problem = a_problem(rows=30, width=4, noise=noise, spares_last=noise == 0.1)
     found = problem.minimise(1e-6)
     for point in (found, np.round(found, 3), np.zeros(4), found + 1e-9):
         products = problem.products(problem.slopes(problem.residuals(point)))
@@ -69,9 +74,25 @@ def test_squares_alone_are_what_scikit_learn_minimises():
     np.testing.assert_allclose(point, model.coef_, atol=1e-6)
 
 
+@pytest.mark.oracle
+def test_squares_alone_are_what_celer_minimises():
+    celer = pytest.importorskip("celer")
+    problem = a_problem(rows=200, width=1000, threshold=5.0, weight=4.0, noise=0.3)
+    point = problem.minimise(1e-6)
+    weights = np.array([problem.weight, problem.ridge]) / 200
+    model = celer.ElasticNet(weights.sum(), l1_ratio=weights[0] / weights.sum(), tol=1e-14,
+                             fit_intercept=False).fit(problem.X, problem.y)  # fmt: skip
+    assert 20 <= np.count_nonzero(point)
+    np.testing.assert_array_equal(np.flatnonzero(point), np.flatnonzero(model.coef_))
+    np.testing.assert_allclose(point, model.coef_, atol=1e-6)
+
+
 def test_steps_in_whole_numbers_come_to_the_same_point():
-    problem = a_problem(rows=40, width=3, noise=0.3)
-    given = {"threshold": problem.threshold, "ridge": problem.ridge, "weight": problem.weight}
+    problem = a_problem(rows=40, width=3, noise=0.3, spares_last=True)
+    given = {
+        "threshold": problem.threshold, "ridge": problem.ridge, "weight": problem.weight,
+        "spares_last": True,
+    }  # fmt: skip
     point = minimise_exactly(problem.X, problem.y, tolerance=1e-9, **given)
     assert exact_subgradient(problem, point) <= 1e-9
     np.testing.assert_allclose(problem.minimise(1e-9), point, atol=2e-9)

@@ -75,6 +75,7 @@ def a_question(draw: np.random.Generator, table: Table) -> LassoSupport:
         curvature=curvature,
         ceiling=float(max(rows * draw.uniform(0.4, 1.6), 2 * curvature)) + 8,
         threshold=None if draw.random() < 0.15 else float(draw.choice([0.02, 0.1, 0.3, 0.8])),
+        has_constant=bool(draw.random() < 0.4),
     )
 
 
@@ -87,7 +88,8 @@ def a_swing(draw: np.random.Generator) -> tuple[Table, LassoSupport]:
     bounds = Bounds(LinfBall(1.0), X.shape[1], labels=Interval(-1.0, 1.0), max_rows=2**12)
     threshold = float(draw.choice([0.05, 0.1, 0.2]))
     penalty = threshold * (more - float(draw.choice([0.5, 1.0, 1.5])))
-    return Table(X, y), LassoSupport(bounds, 1, penalty, 8.0, y.size + 50.0, threshold)
+    question = LassoSupport(bounds, 1, penalty, 8.0, y.size + 50.0, threshold, has_constant=False)
+    return Table(X, y), question
 
 
 def on_an_edge(draw: np.random.Generator, question: LassoSupport, seen: Measured) -> LassoSupport:
@@ -107,7 +109,7 @@ def on_an_edge(draw: np.random.Generator, question: LassoSupport, seen: Measured
             elif kind == 2:
                 value = _past(seen.product + level * units.products + errors.products, past)
                 question = replace(question, penalty=value)
-            elif kind == 3 and seen.used.size:
+            elif kind == 3 and seen.coefficients.size:
                 largest = float(np.abs(seen.coefficients).max())
                 way = level * units.coefficients + errors.coefficients
                 question = replace(question, coefficient=_past(largest + way, past))
@@ -130,10 +132,11 @@ def neighbours(draw: np.random.Generator, question: LassoSupport, table: Table,
                seen: Measured, count: int) -> Iterator[Table]:  # fmt: skip
     rows, width = table.X.shape
     problem = seen.margins.problem(table.X.copy(), table.y.copy())
-    point = np.zeros(width)
-    point[seen.used] = seen.coefficients
-    residuals = table.y - table.X @ point
-    products = np.abs(problem.products(problem.slopes(residuals)))
+    point = np.zeros(problem.X.shape[1])
+    point[seen.used] = seen.coefficients[: seen.used.size]
+    point[width:] = seen.coefficients[seen.used.size :]
+    residuals = problem.residuals(point)
+    products = np.abs(problem.products(problem.slopes(residuals)))[:width]
     products[seen.used] = 0.0
     for _ in range(count):
         kind = draw.integers(6)

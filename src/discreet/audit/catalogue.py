@@ -677,7 +677,7 @@ def sign_pair(blocks: int, unit: Unit) -> Pair:
 def lasso_of_few(ceiling: float) -> LassoSupport:
     """Ask which columns a LASSO uses, on tables where it uses none for sure."""
     bounds = Bounds(LinfBall(1.0), 2, labels=Interval(-1.0, 1.0), max_rows=2**16)
-    return LassoSupport(bounds, 1, penalty=1e4, curvature=1.0, ceiling=ceiling)
+    return LassoSupport(bounds, 1, 1e4, 1.0, ceiling, has_constant=False)
 
 
 def widest_pair(rows: int, unit: Unit) -> Pair:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -60,8 +61,7 @@ class LassoStability(SupportSelector):
     columns
         What each column can hold: numbers, no categories.
     data_range
-        The declared range of entries, if it is not symmetric. There is no intercept: columns whose
-        middle is not near zero are better declared by ``columns``.
+        The declared range of entries, if it is not symmetric.
     target_range
         The declared range of targets that are numbers; others are clipped to it. Left out, targets
         are two classes.
@@ -85,6 +85,9 @@ class LassoStability(SupportSelector):
         ``n_hint`` at their bound. With more rows there is no stable answer.
     coef_bound
         The largest absolute value of a coefficient; by default 8, and 1 for squared losses.
+    fit_intercept
+        Whether the regression has a constant, without a penalty. Leave it out if columns or targets
+        are centred by declaration: it takes a little of the stability.
     max_rows
         A public bound on the number of rows, if that number is private.
     rehearsal
@@ -146,6 +149,7 @@ class LassoStability(SupportSelector):
         curvature: float | None = None,
         ceiling: float | None = None,
         coef_bound: float | None = None,
+        fit_intercept: bool = True,
         max_rows: int = 2**23,
         rehearsal: int | None = None,
         verbose: int = 0,
@@ -166,6 +170,7 @@ class LassoStability(SupportSelector):
         self.curvature = curvature
         self.ceiling = ceiling
         self.coef_bound = coef_bound
+        self.fit_intercept = fit_intercept
         self.max_rows = max_rows
         self.rehearsal = rehearsal
         self.verbose = verbose
@@ -178,6 +183,7 @@ class LassoStability(SupportSelector):
         for name in ("penalty", "huber", "curvature", "ceiling", "coef_bound"):
             if getattr(self, name) is not None:
                 _checks.positive(**{name: getattr(self, name)})
+        _checks.truth(fit_intercept=self.fit_intercept)
         if self._widths():
             raise InputError(
                 "LassoStability chooses among numbers; use PeelingSupport for categories."
@@ -217,14 +223,19 @@ class LassoStability(SupportSelector):
         curvature = _or(self.curvature, rows * SHARE_OF_ROWS)
         ceiling = _or(self.ceiling, max(rows * SPARE_ROWS, 2 * curvature) + 2 * needed)
         asked = LassoSupport(
-            bounds, size, 1.0, curvature, ceiling, self.huber, self.coef_bound, assumed
+            bounds,
+            size,
+            _or(self.penalty, 1.0),
+            curvature,
+            ceiling,
+            self.huber,
+            self.coef_bound,
+            bool(self.fit_intercept),
+            assumed,
         )
-        penalty = self.penalty
-        if penalty is None:
-            penalty = needed * asked.step_of_products + noise_of_products(asked)
-        return LassoSupport(
-            bounds, size, penalty, curvature, ceiling, self.huber, self.coef_bound, assumed
-        )
+        if self.penalty is not None:
+            return asked
+        return replace(asked, penalty=needed * asked.step_of_products + noise_of_products(asked))
 
     def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
         said = np.asarray(self.release_.value)

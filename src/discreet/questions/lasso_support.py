@@ -29,7 +29,8 @@ class LassoSupport(Question):
               + \Lambda \|\theta\|_1,
 
     Huber's loss with a threshold of h, summed over the rows and never divided by their number, and
-    a small ridge :math:`\mu = \kappa/16`, thanks to which every table has one minimiser.
+    a small ridge :math:`\mu = \kappa/16`, thanks to which every table has one minimiser. A constant
+    is left out of the last sum.
 
     Parameters
     ----------
@@ -50,6 +51,8 @@ class LassoSupport(Question):
     coefficient
         The largest absolute value of a coefficient; a minimiser beyond has no stable answer. None
         for 8, and for 1 if there is no threshold.
+    has_constant
+        Whether there is a constant, which costs nothing and does not count.
     assumed
         What whoever asks took as public because it was found in the data, in words.
 
@@ -61,7 +64,7 @@ class LassoSupport(Question):
     >>> question.slope, question.ridge
     (0.25, 12.5)
     >>> LassoSupport(bounds, 3, 80.0, 200.0, 3200.0, threshold=None).slope
-    4.0
+    5.0
     """
 
     bounds: Bounds
@@ -71,6 +74,7 @@ class LassoSupport(Question):
     ceiling: float
     threshold: float | None = 0.25
     coefficient: float | None = None
+    has_constant: bool = True
     assumed: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -91,6 +95,7 @@ class LassoSupport(Question):
                 "curvature must be below ceiling, since no column curves by more than its squares "
                 f"sum to; got {self.curvature} and {self.ceiling}."
             )
+        _checks.truth(has_constant=self.has_constant)
         labels = self.bounds.labels
         if isinstance(labels, LabelSet) and len(labels.values) > 2:
             raise InputError("a LASSO is for numbers or two classes.")
@@ -110,11 +115,16 @@ class LassoSupport(Question):
         return 1.0 if self.threshold is None else USUAL_COEFFICIENT
 
     @property
+    def coefficients(self) -> int:
+        """How many coefficients a stable answer has at most, that of the constant included."""
+        return self.size + bool(self.has_constant)
+
+    @property
     def slope(self) -> float:
         """The threshold in use, which is the steepest slope of the loss of a row."""
         if self.threshold is not None:
             return self.threshold
-        return 1.0 + self.size * self.largest_coefficient
+        return 1.0 + self.coefficients * self.largest_coefficient
 
     @property
     def ridge(self) -> float:
@@ -123,10 +133,10 @@ class LassoSupport(Question):
 
     @property
     def step_of_coefficients(self) -> float:
-        r"""How far one record moves stable coefficients: :math:`h \sqrt s / \kappa`."""
-        return self.slope * math.sqrt(self.size) / self.curvature
+        r"""How far one record moves stable coefficients: :math:`h \sqrt q / \kappa`."""
+        return self.slope * math.sqrt(self.coefficients) / self.curvature
 
     @property
     def step_of_products(self) -> float:
-        r"""How far one record moves a column's product: :math:`h (1 + \sqrt{s N_0 / \kappa})`."""
-        return self.slope * (1 + math.sqrt(self.size * self.ceiling / self.curvature))
+        r"""How far one record moves a column's product: :math:`h (1 + \sqrt{q N_0 / \kappa})`."""
+        return self.slope * (1 + math.sqrt(self.coefficients * self.ceiling / self.curvature))

@@ -32,6 +32,7 @@ def minimise_exactly(
     ridge: float,
     weight: float,
     tolerance: float,
+    spares_last: bool = False,
 ) -> Vector:
     r"""Minimise Huber's loss of all rows, a ridge and an l1 penalty, without rounding to speak of.
 
@@ -47,6 +48,8 @@ def minimise_exactly(
         Of the l1 penalty.
     tolerance
         It ends where some subgradient surely has a norm of half of this, or less.
+    spares_last
+        Whether the last coefficient is left out of the penalty.
 
     Examples
     --------
@@ -56,17 +59,20 @@ def minimise_exactly(
     """
     table = _whole(X)
     labels = _whole(y) * (1 << (BITS - ENTRY_BITS))
-    bend, stiffness, cost = (_in_steps(value) for value in (threshold, ridge, weight))
+    bend, stiffness = _in_steps(threshold), _in_steps(ridge)
     largest = float(np.square(X).sum()) * (1 + 1e-6) + ridge
     shift = max(math.ceil(math.log2(largest)) + 1, 0)
     enough = int(Fraction(tolerance) * 2**BITS) >> (shift + 3)
     point = np.zeros(X.shape[1], dtype=object) + 0
+    costs = point + (_in_steps(weight) >> shift)
+    if spares_last:
+        costs[-1] = 0
     while True:
         residuals = labels - ((table @ point) >> ENTRY_BITS)
         slopes = np.clip(residuals, -bend, bend)
         gradient = ((stiffness * point) >> BITS) - ((table.T @ slopes) >> ENTRY_BITS)
         before = point - (gradient >> shift)
-        moved = before - np.clip(before, -(cost >> shift), cost >> shift)
+        moved = before - np.clip(before, -costs, costs)
         step = moved - point
         point = moved
         if int(step @ step) <= enough * enough:

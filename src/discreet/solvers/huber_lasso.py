@@ -1,7 +1,9 @@
 r"""Sparse regression with Huber's loss: a point with a certificate, for every table.
 
 .. math:: J(\theta) = \sum_i \psi_h(y_i - \langle x_i, \theta \rangle)
-          + \frac\mu2 \|\theta\|_2^2 + \Lambda \|\theta\|_1, \qquad \mu > 0.
+          + \frac\mu2 \|\theta\|_2^2 + \Lambda \|\theta\|_1, \qquad \mu > 0,
+
+where the coefficient of a constant may be left out of the last sum.
 
 *Certificate.* Let R be the subgradient of J at :math:`\theta` that is least in every entry, and
 :math:`\rho = \|R\|`. With :math:`\alpha_i = \psi_h'(r_i)` and :math:`\theta^*` the minimiser,
@@ -69,6 +71,8 @@ class HuberLasso:
         The curvature beside the rows; positive.
     weight
         Of the l1 penalty.
+    spares_last
+        Whether the last coefficient, that of a constant, is left out of the penalty.
 
     Examples
     --------
@@ -83,6 +87,15 @@ class HuberLasso:
     threshold: float
     ridge: float
     weight: float
+    spares_last: bool = False
+
+    @cached_property
+    def weights(self) -> Vector:
+        """What each coefficient costs."""
+        weights = np.full(self.X.shape[1], self.weight)
+        if self.spares_last:
+            weights[-1] = 0.0
+        return weights
 
     @cached_property
     def squares(self) -> Vector:
@@ -118,8 +131,8 @@ class HuberLasso:
 
         ``products`` are those of the slopes at the point, as computed.
         """
-        wanted = self.weight * np.sign(point) + self.ridge * point
-        beyond = np.maximum(np.abs(products) - self.weight, 0.0)
+        wanted = self.weights * np.sign(point) + self.ridge * point
+        beyond = np.maximum(np.abs(products) - self.weights, 0.0)
         least = np.where(point != 0.0, wanted - products, beyond)
         rows, width = self.X.shape
         size = math.sqrt(float(self.squares.sum()) * rows) * _UP
@@ -138,20 +151,20 @@ class HuberLasso:
         table = self.X if isinstance(self.X, np.ndarray) else self.X.toarray()
         return minimise_exactly(
             table, self.y, threshold=self.threshold, ridge=self.ridge, weight=self.weight,
-            tolerance=tolerance,
+            tolerance=tolerance, spares_last=self.spares_last,
         )  # fmt: skip
 
     def _minimise_in_floats(self, tolerance: float) -> Vector | None:
         """Return a point with the certificate, or None if floats stand still before."""
         width = self.X.shape[1]
-        point, taken = np.zeros(width), np.zeros(width, dtype=np.bool_)
+        point, taken = np.zeros(width), self.weights == 0.0
         while True:
             products = self.products(self.slopes(self.residuals(point)))
             if self.bound(point, products) <= tolerance:
                 return point
             if taken.all():
                 return None
-            excess = np.where(taken, 0.0, np.abs(products) - self.weight)
+            excess = np.where(taken, 0.0, np.abs(products) - self.weights)
             fresh = np.flatnonzero(excess > 0.0)
             if fresh.size == 0:  # those that were taken in are not solved for well enough
                 fresh = np.flatnonzero(~taken)
@@ -167,7 +180,7 @@ class HuberLasso:
 
     def _solve_for(self, places: Integers, tolerance: float) -> Vector:
         """Return what a solver makes of some columns alone."""
-        penalty, start = L1(self.weight), np.zeros(places.size)
+        penalty, start = L1(self.weight, self.spares_last), np.zeros(places.size)
         if places.size <= DENSE:
             some = _SomeColumns(self, self.columns(places))
             largest = float(eigvalsh(some.gram, check_finite=False)[-1])

@@ -19,8 +19,8 @@ def coefficients_of(X, y, question):
     """Work the minimiser out by scikit-learn, for rows in [-1, 1] whose residuals are small."""
     weights = np.array([question.penalty, question.ridge]) / len(X)
     model = ElasticNet(
-        weights.sum(), l1_ratio=weights[0] / weights.sum(), fit_intercept=False, tol=1e-12,
-        max_iter=10**6,
+        weights.sum(), l1_ratio=weights[0] / weights.sum(), tol=1e-12, max_iter=10**6,
+        fit_intercept=question.has_constant,
     )  # fmt: skip
     return model.fit(X, y).coef_
 
@@ -44,7 +44,9 @@ def _cases():
         if unit.count_is_public:
             first = Data(X, np.append(y[:-1], -y[-1]))
         for threshold, kind in ((0.5, "Huber"), (None, "squares")):
-            question = LassoSupport(bounds, 2, 5.0, 4.0, 150.0, threshold)
+            question = LassoSupport(
+                bounds, 2, 5.0, 4.0, 150.0, threshold, has_constant=threshold is None
+            )
             yield LassoCase(f"stability release, LASSO, {kind}, {unit.name}", StabilityRelease(),
                             question, unit, Budget(1.0, 1e-6), (first, Data(X, y)),
                             hostile_row(3, [-1, 0.5, 1]))  # fmt: skip

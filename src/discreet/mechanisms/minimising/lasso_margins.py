@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.linalg import eigvalsh
 
 from discreet._types import Array, Integers, Vector
@@ -59,8 +60,8 @@ class LassoMargins:
         shares = (
             errors.products / asked.step_of_products,
             errors.coefficients / asked.step_of_coefficients,
-            errors.residuals / (math.sqrt(asked.size) * asked.step_of_coefficients),
-            errors.curvature / asked.size,
+            errors.residuals / (math.sqrt(asked.coefficients) * asked.step_of_coefficients),
+            errors.curvature / asked.coefficients,
             errors.squares,
         )
         if not max(shares) <= LARGEST_SHARE:
@@ -79,7 +80,7 @@ class LassoMargins:
     def errors(self) -> Errors:
         """What an early stop and rounding can do."""
         asked, rows = self.question, self.question.bounds.max_rows
-        size, largest = asked.size, asked.largest_coefficient
+        size, largest = asked.coefficients, asked.largest_coefficient
         in_rows = 2 * (size + 4) * UNIT * (1 + size * largest)
         in_sums = (BLOCK + rows / BLOCK + 4) * UNIT * asked.slope
         coefficients = self.tolerance / asked.ridge + 2 * UNIT * math.sqrt(size) * largest
@@ -90,7 +91,7 @@ class LassoMargins:
             products=(stopped + rounded + 8 * UNIT * asked.penalty) * _UP,
             coefficients=coefficients * _UP,
             residuals=(math.sqrt(size) * coefficients + in_rows) * _UP,
-            curvature=2 * size * steps_of_sums * asked.ceiling * _UP,
+            curvature=2 * size * steps_of_sums * max(asked.ceiling, rows) * _UP,
             squares=2 * steps_of_sums * asked.ceiling * _UP,
         )
 
@@ -102,8 +103,8 @@ class LassoMargins:
         return Errors(
             products=asked.step_of_products + 2 * errors.products,
             coefficients=along + 2 * errors.coefficients,
-            residuals=math.sqrt(asked.size) * along + 2 * errors.residuals,
-            curvature=asked.size + 2 * errors.curvature,
+            residuals=math.sqrt(asked.coefficients) * along + 2 * errors.residuals,
+            curvature=asked.coefficients + 2 * errors.curvature,
             squares=1.0 + 2 * errors.squares,
         )
 
@@ -120,30 +121,42 @@ class LassoMargins:
 
     def problem(self, table: Any, labels: Vector) -> HuberLasso:
         """Return what is minimised for rows as they were declared."""
-        asked = self.question
-        return HuberLasso(*self.encode(table, labels), asked.slope, asked.ridge, asked.penalty)
+        asked, (table, labels) = self.question, self.encode(table, labels)
+        if asked.has_constant:
+            ones, is_dense = np.ones((labels.size, 1)), isinstance(table, np.ndarray)
+            table = np.hstack([table, ones]) if is_dense else sparse.hstack([table, ones], "csr")
+        return HuberLasso(
+            table, labels, asked.slope, asked.ridge, asked.penalty, bool(asked.has_constant)
+        )
 
     def measure(self, problem: HuberLasso) -> Measured:
         """Solve the problem, and measure every margin: private."""
         point = problem.minimise(self.tolerance)
-        used = np.flatnonzero(point)
+        width = self.question.bounds.n_features
+        used = np.flatnonzero(point[:width])
+        kept = np.append(used, range(width, point.size)).astype(np.int64)
         residuals = problem.residuals(point)
         off = np.abs(problem.products(problem.slopes(residuals)))
-        off[used] = 0.0
+        off[kept] = 0.0
+        is_small = used.size <= self.question.size
         return Measured(
             margins=self,
             used=used,
-            coefficients=point[used],
+            coefficients=point[kept],
             residuals=np.abs(residuals),
-            columns=problem.columns(used) if used.size <= self.question.size else np.empty((0, 0)),
+            columns=problem.columns(kept) if is_small else np.empty((0, 0)),
             product=float(off.max(initial=0.0)),
-            squares=float(problem.squares.max(initial=0.0)),
+            squares=float(problem.squares[:width].max(initial=0.0)),
         )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Measured:
-    """A computed minimiser and what its margins are measured by."""
+    """A computed minimiser and what its margins are measured by.
+
+    ``coefficients`` and ``columns`` are those of the columns ``used``, and last of the constant if
+    there is one; ``product`` is the largest of all other columns.
+    """
 
     margins: LassoMargins
     used: Integers
@@ -159,7 +172,7 @@ class Measured:
 
     def strongest(self) -> tuple[int, ...]:
         """Return the columns of the largest coefficients, certain or not."""
-        order = np.argsort(-np.abs(self.coefficients), kind="stable")
+        order = np.argsort(-np.abs(self.coefficients[: self.used.size]), kind="stable")
         return tuple(sorted(self.used[order[: self.margins.question.size]].tolist()))
 
     def level(self, most: int) -> int:
@@ -172,22 +185,22 @@ class Measured:
     def reaches(self, level: int) -> bool:
         """Say whether all margins are as wide as so many records can need."""
         asked, units, errors = self.margins.question, self.margins.units, self.margins.errors
-        if self.used.size > asked.size:
-            return False
-        if not self.product < asked.penalty - level * units.products - errors.products:
-            return False
-        if not self.squares <= asked.ceiling - level * units.squares - errors.squares:
-            return False
-        if self.used.size == 0:
-            return True
-        sizes, way = np.abs(self.coefficients), level * units.coefficients + errors.coefficients
-        if not (sizes.min() > way and sizes.max() < asked.largest_coefficient - way):
-            return False
-        needed = asked.curvature + level * units.curvature + errors.curvature
-        return self._curvature(level) + asked.ridge >= needed
+        way = level * units.coefficients + errors.coefficients
+        sizes = np.abs(self.coefficients)
+        return bool(
+            self.used.size <= asked.size
+            and self.product < asked.penalty - level * units.products - errors.products
+            and self.squares <= asked.ceiling - level * units.squares - errors.squares
+            and sizes[: self.used.size].min(initial=math.inf) > way
+            and sizes.max(initial=0.0) < asked.largest_coefficient - way
+            and self._curvature(level) + asked.ridge
+            >= asked.curvature + level * units.curvature + errors.curvature
+        )
 
     def _curvature(self, level: int) -> float:
         """Return the least curvature of rows that stay squared so many records away."""
+        if self.coefficients.size == 0:
+            return math.inf
         units, errors = self.margins.units, self.margins.errors
         within = self.margins.question.slope - level * units.residuals - errors.residuals
         rows = self.columns[self.residuals <= within]
