@@ -16,8 +16,8 @@ from sklearn.feature_selection import SelectorMixin
 
 from discreet.estimators.classifier import LinearClassifierBase
 from discreet.estimators.registry import all_estimators
-from discreet.feature_selection import LassoStability
 from discreet.estimators.regressor import LinearRegressorBase
+from discreet.feature_selection import LassoStability
 from discreet.linear_model import (
     LinearClassifier,
     LinearRegressor,

@@ -1,6 +1,6 @@
-"""One record may not move the number of a LASSO's support by two: tables and neighbours that try to.
+"""One record may not move the number of a LASSO's support by two: tables that try to.
 
-Tables of a few to a few hundred rows: signs, even entries, sparse ones, columns twice, labels beyond
+Tables of a few to two hundred rows: signs, even entries, sparse ones, columns twice, labels beyond
 the threshold. Constants are drawn, and then often put on the edge of a level, to the last float, as
 measured on the table itself. Records that come or go are drawn, or point at the column that is
 nearest to being taken in, or at the coefficient nearest to zero.

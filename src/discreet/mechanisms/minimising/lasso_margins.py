@@ -123,8 +123,7 @@ class LassoMargins:
         """Return what is minimised for rows as they were declared."""
         asked, (table, labels) = self.question, self.encode(table, labels)
         if asked.has_constant:
-            ones, is_dense = np.ones((labels.size, 1)), isinstance(table, np.ndarray)
-            table = np.hstack([table, ones]) if is_dense else sparse.hstack([table, ones], "csr")
+            table = _append_ones(table)
         return HuberLasso(
             table, labels, asked.slope, asked.ridge, asked.penalty, bool(asked.has_constant)
         )
@@ -205,6 +204,14 @@ class Measured:
         within = self.margins.question.slope - level * units.residuals - errors.residuals
         rows = self.columns[self.residuals <= within]
         return float(eigvalsh(rows.T @ rows, check_finite=False)[0])
+
+
+def _append_ones(table: Any) -> Any:
+    """Return the table with one more column, of ones."""
+    ones = np.ones((table.shape[0], 1))
+    if isinstance(table, np.ndarray):
+        return np.hstack([table, ones])
+    return sparse.hstack([table, sparse.csr_array(ones)], format="csr")
 
 
 def _round(values: Array) -> Array:
