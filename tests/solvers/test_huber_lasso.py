@@ -102,9 +102,22 @@ def test_where_floats_stand_still_whole_numbers_go_on(monkeypatch):
     problem = a_problem(rows=25, width=3)
     expected = problem.minimise(1e-8)
     monkeypatch.setattr(HuberLasso, "_solve_for", lambda self, places, tolerance: places * np.nan)
+    monkeypatch.setattr(HuberLasso, "_accelerate", lambda self, tolerance: np.zeros(3))
     for table in (problem.X, sparse.csr_array(problem.X)):
         same = HuberLasso(table, problem.y, problem.threshold, problem.ridge, problem.weight)
         np.testing.assert_allclose(same.minimise(1e-8), expected, atol=2e-8)
+
+
+def test_where_newton_fails_another_method_goes_on(monkeypatch):
+    problem = a_problem(rows=60, width=5)
+    expected = problem.minimise(1e-7)
+
+    def fail(*_, **__):
+        raise np.linalg.LinAlgError
+
+    for broken in ("proximal_newton", "minimise_exactly"):
+        monkeypatch.setattr(huber_lasso, broken, fail)
+    np.testing.assert_allclose(problem.minimise(1e-7), expected, atol=2e-7)
 
 
 def test_sparse_tables_and_many_columns_come_to_the_same_point(monkeypatch):

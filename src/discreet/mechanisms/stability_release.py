@@ -14,7 +14,7 @@ from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError, PrivacyError
-from discreet.mechanisms.ballot import Answer, Ballot, Workers, leader_of
+from discreet.mechanisms.ballot import NO_COLUMN, Answer, Ballot, Workers, leader_of
 from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
 from discreet.mechanisms.minimising.lasso_margins import LassoMargins
 from discreet.noise import LARGEST_RATE, UNIT_RATE, Noise
@@ -169,9 +169,12 @@ class LassoPlan(StabilityPlan):
         table, labels = rows.gather()
         if labels is None:
             raise PrivacyError("a LASSO was run on rows without labels.")
-        measured = self.margins.measure(self.margins.problem(table, labels))
+        problem = self.margins.problem(table, labels)
         if self.test is None:
-            return measured.strongest(), 0
+            return self.margins.measure(problem).strongest(), 0
+        if not self.margins.allows(problem):
+            return NO_COLUMN, 0
+        measured = self.margins.measure(problem)
         # A record that is replaced is one that goes and one that comes.
         steps = 2 if self.guarantee.unit.count_is_public else 1
         return measured.answer(), measured.level(steps * self.most) // steps

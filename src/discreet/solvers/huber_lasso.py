@@ -156,14 +156,28 @@ class HuberLasso:
 
     def _minimise_in_floats(self, tolerance: float) -> Vector | None:
         """Return a point with the certificate, or None if floats stand still before."""
+        for solve in (self._take_in_columns, self._accelerate):
+            try:
+                point = solve(tolerance)
+            except np.linalg.LinAlgError:  # a matrix that rounding spoilt
+                continue
+            if self._is_certified(point, tolerance):
+                return point
+        return None
+
+    def _is_certified(self, point: Vector, tolerance: float) -> bool:
+        if not np.isfinite(point).all():
+            return False
+        return self.bound(point, self.products(self.slopes(self.residuals(point)))) <= tolerance
+
+    def _take_in_columns(self, tolerance: float) -> Vector:
+        """Solve for more and more columns, until the certificate holds or all are taken in."""
         width = self.X.shape[1]
         point, taken = np.zeros(width), self.weights == 0.0
         while True:
             products = self.products(self.slopes(self.residuals(point)))
-            if self.bound(point, products) <= tolerance:
+            if taken.all() or self.bound(point, products) <= tolerance:
                 return point
-            if taken.all():
-                return None
             excess = np.where(taken, 0.0, np.abs(products) - self.weights)
             fresh = np.flatnonzero(excess > 0.0)
             if fresh.size == 0:  # those that were taken in are not solved for well enough
@@ -176,19 +190,24 @@ class HuberLasso:
             point = np.zeros(width)
             point[places] = self._solve_for(places, tolerance)
             if not np.isfinite(point).all():
-                return None
+                return point
 
     def _solve_for(self, places: Integers, tolerance: float) -> Vector:
         """Return what a solver makes of some columns alone."""
+        if places.size > DENSE:
+            return self._accelerate(tolerance)
+        some = _SomeColumns(self, self.columns(places))
+        largest = float(eigvalsh(some.gram, check_finite=False)[-1])
+        smoothness = max(largest, 0.0) * (1 + 1e-6) + self.ridge
         penalty, start = L1(self.weight, self.spares_last), np.zeros(places.size)
-        if places.size <= DENSE:
-            some = _SomeColumns(self, self.columns(places))
-            largest = float(eigvalsh(some.gram, check_finite=False)[-1])
-            smoothness = max(largest, 0.0) * (1 + 1e-6) + self.ridge
-            return proximal_newton(
-                some, penalty, start, smoothness=smoothness, tolerance=AIM * tolerance
-            ).point
+        return proximal_newton(
+            some, penalty, start, smoothness=smoothness, tolerance=AIM * tolerance
+        ).point
+
+    def _accelerate(self, tolerance: float) -> Vector:
+        """Return what a method without a Hessian makes of all columns."""
         whole = _AllColumns(self)
+        penalty, start = L1(self.weight, self.spares_last), np.zeros(whole.dimension)
         smoothness = whole.find_smoothness()
         first = self.threshold * math.sqrt(float(self.squares.sum()) * self.y.size)
         steps = iterations_needed(smoothness, self.ridge, max(first, tolerance), AIM * tolerance)

@@ -63,11 +63,12 @@ class LassoMargins:
             errors.residuals / (math.sqrt(asked.coefficients) * asked.step_of_coefficients),
             errors.curvature / asked.coefficients,
             errors.squares,
+            self._certificate_error / (2 * self.tolerance),
         )
         if not max(shares) <= LARGEST_SHARE:
             raise CalibrationError(
                 "margins of a LASSO of so many rows cannot be told from rounding; declare a "
-                "smaller max_rows, ceiling or coefficient."
+                "smaller max_rows, ceiling or coefficient, or a larger threshold."
             )
 
     @property
@@ -76,13 +77,31 @@ class LassoMargins:
         asked = self.question
         return EXACTNESS * asked.step_of_coefficients * asked.ridge
 
+    @property
+    def _certificate_error(self) -> float:
+        """How much rounding can add to a certificate of coefficients that may pass."""
+        asked, rows, (in_rows, in_sums) = (
+            self.question,
+            self.question.bounds.max_rows,
+            self._rounding,
+        )
+        entries = asked.ceiling * asked.bounds.n_features + rows * asked.has_constant
+        return math.sqrt(entries * rows) * (in_rows + in_sums)
+
+    @property
+    def _rounding(self) -> tuple[float, float]:
+        """What rounding does to a residual, and to each term of a product of a column."""
+        asked = self.question
+        size, largest = asked.coefficients, asked.largest_coefficient
+        in_rows = 2 * (size + 4) * UNIT * (1 + size * largest)
+        return in_rows, (BLOCK + asked.bounds.max_rows / BLOCK + 4) * UNIT * asked.slope
+
     @cached_property
     def errors(self) -> Errors:
         """What an early stop and rounding can do."""
         asked, rows = self.question, self.question.bounds.max_rows
         size, largest = asked.coefficients, asked.largest_coefficient
-        in_rows = 2 * (size + 4) * UNIT * (1 + size * largest)
-        in_sums = (BLOCK + rows / BLOCK + 4) * UNIT * asked.slope
+        in_rows, in_sums = self._rounding
         coefficients = self.tolerance / asked.ridge + 2 * UNIT * math.sqrt(size) * largest
         stopped = self.tolerance * (1 + math.sqrt(asked.ceiling / asked.ridge) / 2)
         rounded = math.sqrt(asked.ceiling * rows) * (in_rows + in_sums)
@@ -127,6 +146,11 @@ class LassoMargins:
         return HuberLasso(
             table, labels, asked.slope, asked.ridge, asked.penalty, bool(asked.has_constant)
         )
+
+    def allows(self, problem: HuberLasso) -> bool:
+        """Say whether columns are narrow enough; if not, no level is reached, and all is known."""
+        widest = float(problem.squares[: self.question.bounds.n_features].max(initial=0.0))
+        return widest <= self.question.ceiling - self.errors.squares
 
     def measure(self, problem: HuberLasso) -> Measured:
         """Solve the problem, and measure every margin: private."""
