@@ -319,7 +319,7 @@ def show_support_recovery(options: argparse.Namespace) -> None:
     print(f"{'s':>3}{'columns':>9}{'rows':>7}" + "".join(f"{name:>20}" for name in study.METHODS))
     for size, width, rows in SUPPORTS:
         few = seeds if width < 100_000 else range(min(3, len(seeds)))
-        shares = study.recovered(study.Setting(size, width, rows), few)
+        shares = study.measure_recovery(study.Setting(size, width, rows), few)
         cells = "".join(f"{share:>20.2f}" for share in shares.values())
         print(f"{size:>3}{width:>9,}{rows:>7,}{cells}", flush=True)
     for size in (3, 5):

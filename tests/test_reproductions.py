@@ -461,7 +461,7 @@ def test_the_printed_noise_costs_many_times_the_regret(regrets):
 def test_all_columns_that_matter_are_found_from_some_number_of_rows_on():
     """Votes need the most rows, and peeling, for columns that do not go together, the fewest."""
     shares = [
-        support_recovery.recovered(support_recovery.Setting(2, 40, rows), range(2))
+        support_recovery.measure_recovery(support_recovery.Setting(2, 40, rows), range(2))
         for rows in (60, 1200, 4800)
     ]
     assert shares[0]["votes of blocks"] == shares[0]["margins of a LASSO"] == 0.0

@@ -194,11 +194,11 @@ class LassoStability(SupportSelector):
     ) -> Asked:
         target = require_target(target)
         size = check_size(self.n_features_to_select, shape.n_features)
-        question = self._question(self._bounds(shape), size, self._expected(shape, unit), budget,
+        question = self._question(self._bounds(shape), size, self._guess_rows(shape, unit), budget,
                                   unit, target.assumed)  # fmt: skip
         return Asked(question, StabilityRelease(), self._facts(target))
 
-    def _expected(self, shape: Shape, unit: Unit) -> int | None:
+    def _guess_rows(self, shape: Shape, unit: Unit) -> int | None:
         """Return about how many rows there are, if that is known in public."""
         if self.n_hint is None and unit.count_is_public:
             return shape.max_rows
