@@ -71,7 +71,9 @@ def draw_table(setting: Setting, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
-def measure_recovery(setting: Setting, seeds: range, names: tuple[str, ...] = tuple(METHODS)) -> Shares:
+def measure_recovery(
+    setting: Setting, seeds: range, names: tuple[str, ...] = tuple(METHODS)
+) -> Shares:
     """Return how often each method finds the columns that matter, all of them and no others."""
     found = dict.fromkeys(names, 0)
     for seed in seeds:

@@ -80,13 +80,9 @@ class LassoMargins:
     @property
     def _certificate_error(self) -> float:
         """How much rounding can add to a certificate of coefficients that may pass."""
-        asked, rows, (in_rows, in_sums) = (
-            self.question,
-            self.question.bounds.max_rows,
-            self._rounding,
-        )
+        asked, rows = self.question, self.question.bounds.max_rows
         entries = asked.ceiling * asked.bounds.n_features + rows * asked.has_constant
-        return math.sqrt(entries * rows) * (in_rows + in_sums)
+        return math.sqrt(entries * rows) * sum(self._rounding)
 
     @property
     def _rounding(self) -> tuple[float, float]:
@@ -98,18 +94,18 @@ class LassoMargins:
 
     @cached_property
     def errors(self) -> Errors:
-        """What an early stop and rounding can do."""
+        """What an early stop and rounding can do, that of comparisons with the levels included."""
         asked, rows = self.question, self.question.bounds.max_rows
         size, largest = asked.coefficients, asked.largest_coefficient
         in_rows, in_sums = self._rounding
-        coefficients = self.tolerance / asked.ridge + 2 * UNIT * math.sqrt(size) * largest
+        coefficients = self.tolerance / asked.ridge + 8 * UNIT * math.sqrt(size) * largest
         stopped = self.tolerance * (1 + math.sqrt(asked.ceiling / asked.ridge) / 2)
         rounded = math.sqrt(asked.ceiling * rows) * (in_rows + in_sums)
         steps_of_sums = (rows + 64 * size) * UNIT
         return Errors(
             products=(stopped + rounded + 8 * UNIT * asked.penalty) * _UP,
             coefficients=coefficients * _UP,
-            residuals=(math.sqrt(size) * coefficients + in_rows) * _UP,
+            residuals=(math.sqrt(size) * coefficients + in_rows + 8 * UNIT * asked.slope) * _UP,
             curvature=2 * size * steps_of_sums * max(asked.ceiling, rows) * _UP,
             squares=2 * steps_of_sums * asked.ceiling * _UP,
         )
@@ -128,14 +124,16 @@ class LassoMargins:
         )
 
     def encode(self, table: Any, labels: Vector) -> tuple[Any, Vector]:
-        """Bring entries and labels to [-1, 1], each by itself, in steps that sums can count on."""
+        """Bring entries and labels to [-1, 1], each by itself, in steps that sums can count on.
+
+        The table is overwritten.
+        """
         bounds, within = self.question.bounds, self.question.label_range
         reach = bounds.features.reach(bounds.n_features, math.inf)
         middle, half = (within.low + within.high) / 2, (within.high - within.low) / 2
-        if isinstance(table, np.ndarray):
-            table = _round(table / reach)
-        else:
-            table.data = _round(table.data / reach)
+        entries = table if isinstance(table, np.ndarray) else table.data
+        entries /= reach
+        _round(entries)
         return table, _round((labels - middle) / half)
 
     def problem(self, table: Any, labels: Vector) -> HuberLasso:
@@ -239,6 +237,9 @@ def _append_ones(table: Any) -> Any:
 
 
 def _round(values: Array) -> Array:
-    """Return values kept in [-1, 1], in whole steps."""
-    steps = 2.0**ENTRY_BITS
-    return np.asarray(np.rint(np.clip(values, -1.0, 1.0) * steps) / steps)
+    """Bring values to [-1, 1] and to whole steps, where they are."""
+    np.clip(values, -1.0, 1.0, out=values)
+    values *= 2.0**ENTRY_BITS
+    np.rint(values, out=values)
+    values /= 2.0**ENTRY_BITS
+    return values
