@@ -75,6 +75,7 @@ faults: $(READY)
 	PYTHONPATH=src:tests $(BIN)/python tests/support/engines.py 1000
 	PYTHONPATH=src:tests $(BIN)/python tests/support/doors.py $(RECORDS)
 	PYTHONPATH=src:tests $(BIN)/python tests/support/refusals.py 100000
+	PYTHONPATH=src:tests $(BIN)/python tests/support/lasso_neighbours.py 100000
 
 scale: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'

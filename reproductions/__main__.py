@@ -22,6 +22,7 @@ from reproductions import (
     perturbation,
     regret,
     sampled,
+    support_recovery,
     trace,
 )
 
@@ -36,6 +37,14 @@ KINK_ROWS = (1000, 4000, 10_000, 40_000)
 HORIZONS = (500, 1000, 2000, 4000, 8000, 16_000)
 ONLINE_WIDTHS = (4, 16, 64, 256)
 EXPERTS = (4, 16, 64, 256, 1024)
+SUPPORTS = [
+    (size, width, rows)
+    for width, most in ((1000, 8000), (10_000, 4000), (100_000, 2000))
+    for size in (3, 5)
+    for rows in (250, 500, 1000, 2000, 4000, 8000)
+    if rows <= most
+]
+"""Columns that matter, columns, and rows, as far as the table fits two gigabytes."""
 PRINTED_NOISES = [
     (epsilon, delta, rounds)
     for epsilon, delta in ((1 / 3, 5e-7), (0.1, 5e-7), (1.0, 5e-6), (10.0, 5e-7))
@@ -302,6 +311,22 @@ def show_regret(options: argparse.Namespace) -> None:
     pictures.regret_by_size(panels, options.output / "regret.png", note)
 
 
+def show_support_recovery(options: argparse.Namespace) -> None:
+    """Support recovery: Thakurta (2013), chapter 6."""
+    study = support_recovery
+    seeds = range(max(1, options.runs // 4))
+    print(f"\nall columns that matter found, share of {len(seeds)} runs")
+    print(f"{'s':>3}{'columns':>9}{'rows':>7}" + "".join(f"{name:>20}" for name in study.METHODS))
+    for size, width, rows in SUPPORTS:
+        few = seeds if width < 100_000 else seeds[:1]
+        shares = study.measure_recovery(study.Setting(size, width, rows), few)
+        cells = "".join(f"{share:>20.2f}" for share in shares.values())
+        print(f"{size:>3}{width:>9,}{rows:>7,}{cells}", flush=True)
+    for size in (3, 5):
+        print(f"the printed test of {size} columns needs {study.printed_rows(size):,} rows or more")
+    print(f"the printed subsampling of 10,000 rows fits {study.printed_fits(10_000):,} times")
+
+
 def show_card(options: argparse.Namespace) -> None:
     """The privacy card, in a real browser."""
     program = browser.browser()
@@ -336,6 +361,7 @@ SHOWS = {
     "lower_bound": show_lower_bound,
     "huberization": show_huberization,
     "regret": show_regret,
+    "support_recovery": show_support_recovery,
 }
 
 

@@ -35,6 +35,7 @@ from reproductions import (
     perturbation,
     regret,
     sampled,
+    support_recovery,
     trace,
 )
 from reproductions.__main__ import main
@@ -303,6 +304,7 @@ def test_every_picture_is_drawn(split, tmp_path, monkeypatch, capsys):
         "HORIZONS": (20, 40),
         "ONLINE_WIDTHS": (1, 2),
         "EXPERTS": (2, 4),
+        "SUPPORTS": [(2, 30, 200)],
     }
     for name, value in small.items():
         monkeypatch.setattr(f"reproductions.__main__.{name}", value)
@@ -313,7 +315,7 @@ def test_every_picture_is_drawn(split, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(
         sys, "argv", ["reproductions", "--draws", "2", "--runs", "2", "--workers", "1",
                       "--output", str(tmp_path), "perturbation", "bloated", "sampled", "trace",
-                      "regret"],
+                      "regret", "support_recovery"],
     )  # fmt: skip
     main()
     pictures = sorted(path.name for path in tmp_path.glob("*.png"))
@@ -462,6 +464,23 @@ def test_the_printed_noise_costs_many_times_the_regret(regrets):
     ours, printed = long["leader, even noise"].regrets, long[regret.PRINTED].regrets
     assert printed[-1] > 4 * ours[-1]
     assert long[regret.PRINTED].slope > 0.8  # every answer drowns, so that regret is linear
+
+
+def test_all_columns_that_matter_are_found_from_some_number_of_rows_on():
+    """Votes need the most rows, and peeling, for columns that do not go together, the fewest."""
+    shares = [
+        support_recovery.measure_recovery(support_recovery.Setting(2, 40, rows), range(2))
+        for rows in (60, 1200, 4800)
+    ]
+    assert shares[0]["votes of blocks"] == shares[0]["margins of a LASSO"] == 0.0
+    assert shares[1]["peeling"] == shares[1]["margins of a LASSO"] == 1.0
+    assert list(shares[2].values()) == [1.0, 1.0, 1.0]
+
+
+def test_the_printed_test_and_the_printed_subsampling_need_far_more():
+    for size in (2, 3, 5):
+        assert support_recovery.printed_rows(size) > 2 * 1200
+    assert support_recovery.printed_fits(10_000) > 4e6
 
 
 def test_the_regret_of_experts_grows_like_the_logarithm_of_their_number():

@@ -9,6 +9,7 @@ from audits.mutants import (
     floats,
     gradient,
     histograms,
+    lassos,
     mixtures,
     moments,
     objective,
@@ -47,6 +48,7 @@ MUTANTS: tuple[Broken, ...] = (
     *streams.MUTANTS,
     *supports.MUTANTS,
     *aggregates.MUTANTS,
+    *lassos.MUTANTS,
 )
 
 SURVIVORS: tuple[Mutant, ...] = (*objective.SURVIVORS, *stages.SURVIVORS)

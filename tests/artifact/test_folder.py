@@ -119,12 +119,14 @@ def fitted(name):
 
 def answers(model, name):
     table = FRAME if ("column" in name and "quantiles" not in name) or "scaler" in name else X
-    if hasattr(model, "transform"):
+    if hasattr(model, "transform") and getattr(model, "is_stable_", True):
         yield model.transform(table)
     for method in ("predict", "decision_function", "predict_proba"):
         if hasattr(model, method):
             yield getattr(model, method)(table)
-    for attribute in ("coef_", "intercept_", "location_", "threshold_", "classes_"):
+    for attribute in (
+        "coef_", "intercept_", "location_", "threshold_", "classes_", "selected_",
+    ):  # fmt: skip
         if hasattr(model, attribute):
             yield getattr(model, attribute)
 

@@ -16,7 +16,7 @@ from scipy import sparse
 from discreet import Budget, MemoryLedger
 from discreet.errors import BudgetExceeded, InputError
 from discreet.estimators.base import WeightedEstimator
-from discreet.feature_selection import BlockVoteSupport
+from discreet.feature_selection import BlockVoteSupport, LassoStability
 from discreet.linear_model import LowRankRegressor
 from discreet.location import StableMedian, Threshold
 from discreet.location.base import QuantileEstimator
@@ -87,7 +87,7 @@ DOORS = {
     "Dask frame": with_dask,
     "Dask arrays": in_dask_arrays,
 }
-HOLD_ROWS = (QuantileEstimator, StableMedian, Threshold, BlockVoteSupport)
+HOLD_ROWS = (QuantileEstimator, StableMedian, Threshold, BlockVoteSupport, LassoStability)
 """Their mechanism sorts or counts all rows in one memory."""
 
 

@@ -40,6 +40,7 @@ WEIGHTED = [
 @pytest.mark.slow
 @rehearsal
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")  # nothing is stable
 @parametrize_with_checks(
     [*(declare(kind) for kind in ALL), *PURE], expected_failed_checks=expected_to_fail
 )

@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from discreet import Budget, MemoryLedger
 from discreet.errors import CalibrationError, InputError, InputTypeError
 from discreet.estimators.block_voting import procedure_of
-from discreet.feature_selection import BlockVoteSupport, PeelingSupport
+from discreet.feature_selection import BlockVoteSupport, LassoStability, PeelingSupport
 from discreet.feature_selection.matching_pursuit import MatchingPursuit
 from discreet.linear_model import LinearRegressor
 from discreet.model_selection import StableSelector
@@ -46,6 +46,7 @@ UNITS = pytest.mark.parametrize("unit", ["add_remove", "replace"])
         BlockVoteSupport(2, vote="columns", **NUMBERS),
         BlockVoteSupport(2, selector=SelectKBest(f_regression, k=2), **NUMBERS),
         StableSelector(SelectFromModel(Lasso(0.15)), **NUMBERS),
+        LassoStability(2, data_norm=1.0, n_hint=6000, **NUMBERS),
     ],
     ids=lambda selector: f"{type(selector).__name__}",
 )
@@ -141,6 +142,17 @@ def test_the_number_of_blocks_does_not_depend_on_the_number_of_rows():
         (PeelingSupport(41, data_norm=1.0), "n_features=40"),
         (PeelingSupport(2), "must be told columns"),
         (PeelingSupport(2, data_range=(1, 2), center=False), "zero has to be in data_range"),
+        (LassoStability(0, data_norm=1.0, n_hint=6000), "n_features_to_select"),
+        (LassoStability(41, data_norm=1.0, n_hint=6000), "n_features=40"),
+        (LassoStability(2, data_norm=1.0), "n_hint"),
+        (LassoStability(2, data_norm=1.0, n_hint=0), "n_hint"),
+        (LassoStability(2, data_norm=1.0, n_hint=6000, penalty=0.0), "penalty"),
+        (LassoStability(2, data_norm=1.0, n_hint=6000, curvature=-1.0), "curvature"),
+        (LassoStability(2, data_norm=1.0, n_hint=6000, huber=0.0), "huber"),
+        (LassoStability(2, data_norm=1.0, n_hint=60, curvature=90.0, ceiling=80.0), "below"),
+        (LassoStability(2, data_norm=1.0, n_hint=6000, delta=0.0), "positive delta"),
+        (LassoStability(1, columns={"w": Category(["a", "b"])}, n_hint=6000), "among numbers"),
+        (LassoStability(2, data_norm=1.0, n_hint=10**9, max_rows=2**38), "max_rows"),
         (BlockVoteSupport(41), "n_features=40"),
         (BlockVoteSupport(2, blocks=2**24), "blocks must be at most"),
         (BlockVoteSupport(2, blocks=6001, unit="replace"), "blocks must be at most"),
@@ -161,6 +173,35 @@ def test_what_cannot_work_is_refused_before_the_charge(selector, says):
     with pytest.raises((InputError, InputTypeError, CalibrationError), match=says):
         selector.fit(X, SIGNAL)
     assert ledger.history() == ()
+
+
+@rehearsal
+def test_a_lasso_tells_classes_sparse_columns_and_declared_ones_apart():
+    y = np.where(X[:, 5] - X[:, 8] > 0, "high", "low")
+    flags = sparse.csr_array((GENERATOR.random((6000, 60)) < 0.5).astype(float))
+    frame = pd.DataFrame(X[:, [3, 20, 17]] * 30 + 50, columns=["age", "height", "weight"])
+    numbers = {name: Numeric(20, 80) for name in frame}
+    for selector, table, target, expected in (
+        (LassoStability(2, data_norm=1.0, huber=0.7), X, y, [5, 8]),
+        (LassoStability(1, data_norm=1.0, huber=0.6), flags, flags[:, [9]].toarray()[:, 0], [9]),
+        (LassoStability(2, columns=numbers, target_range=(-3, 3)), frame, SIGNAL, [0, 2]),
+    ):
+        selector.set_params(n_hint=6000, epsilon=3.0, rehearsal=1).fit(table, target)
+        assert selector.is_stable_
+        assert selector.selected_.tolist() == expected
+
+
+@rehearsal
+def test_a_lasso_without_a_stable_answer_says_so_at_the_same_cost():
+    settings = {"data_norm": 1.0, "target_range": (-3, 3), "n_hint": 6000, "rehearsal": 1}
+    many = LassoStability(2, **settings).fit(X, SIGNAL)
+    few = LassoStability(2, **settings).fit(X[:1500], SIGNAL[:1500])
+    twins = LassoStability(2, **settings).fit(np.column_stack([X, X[:, 3]]), SIGNAL)
+    assert many.is_stable_
+    for other in (few, twins):
+        assert not other.is_stable_
+        assert other.selected_.size == 0
+        assert other.release_.certificate == many.release_.certificate
 
 
 def test_a_seed_that_was_left_open_is_the_same_on_every_block():

@@ -17,6 +17,7 @@ from sklearn.feature_selection import SelectorMixin
 from discreet.estimators.classifier import LinearClassifierBase
 from discreet.estimators.registry import all_estimators
 from discreet.estimators.regressor import LinearRegressorBase
+from discreet.feature_selection import LassoStability
 from discreet.linear_model import (
     LinearClassifier,
     LinearRegressor,
@@ -76,8 +77,14 @@ ABOUT_X = {
 """What has to be declared of ``X`` and of its labels."""
 
 
-OF_SELECTORS = {"target_range": (-1.0, 1.0), "n_features_to_select": 2, "vote": "columns"}
-"""Of three columns, by numbers, two are chosen; there is an answer however few rows there are."""
+OF_SELECTORS = {
+    "target_range": (-1.0, 1.0), "n_features_to_select": 2, "vote": "columns", "n_hint": 200,
+}  # fmt: skip
+"""Of three columns, by numbers, two are chosen; there is an answer however few rows there are, but
+for what needs to be stable."""
+
+NOT_PURE = (LassoStability,)
+"""What cannot do without a chance of error: asked for none, the default one is left."""
 
 
 NEED_DELTA = (StableMedian,)
@@ -96,6 +103,8 @@ def declare(kind, *given, **parameters):
         taken = inspect.signature(kind).parameters
         missing = {name for name in OF_SELECTORS if name in taken and name not in known}
         parameters |= {name: OF_SELECTORS[name] for name in missing}
+    if kind in NOT_PURE and parameters.get("delta") == 0.0:
+        del parameters["delta"]
     return kind(*given, **parameters)
 
 

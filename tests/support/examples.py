@@ -48,6 +48,7 @@ from discreet.questions import (
     ExpertStream,
     Interval,
     LabelSet,
+    LassoSupport,
     LeastLoss,
     Mixture,
     OneVsRest,
@@ -167,6 +168,10 @@ QUESTION_EXAMPLES = {
     ],
     BlockVote: [BlockVote(BALL, first_if_negative, 20), BlockVote(BALL, first_if_negative, 9, 2)],
     ColumnVotes: [ColumnVotes(BlockVote(BALL, first_if_negative, 20), 2)],
+    LassoSupport: [
+        LassoSupport(CLASSES, 2, 4.0, 3.0, 90.0),
+        LassoSupport(CLASSES, 1, 2.0, 1.0, 50.0, threshold=None, coefficient=2.0),
+    ],
     StrongestColumns: [
         StrongestColumns(CLASSES, 2),
         StrongestColumns(CLASSES, 1, Interval(0, 1), is_centred=False, widths=(2, 1)),

@@ -67,6 +67,7 @@ from discreet.questions import (
     ColumnQuantiles,
     ColumnVotes,
     ExpertStream,
+    LassoSupport,
     ProposedMedian,
     Question,
     RowCount,
@@ -677,12 +678,33 @@ def sign_pair(blocks: int, unit: Unit) -> Pair:
     return Pair(kept, more, unit)
 
 
+def lasso_of_few(ceiling: float) -> LassoSupport:
+    """Ask which columns a LASSO uses, on tables where it uses none for sure."""
+    bounds = Bounds(LinfBall(1.0), 2, labels=Interval(-1.0, 1.0), max_rows=2**16)
+    return LassoSupport(bounds, 1, 1e4, 1.0, ceiling, has_constant=False)
+
+
+def widest_pair(rows: int, unit: Unit) -> Pair:
+    """Entries at their bound, and one more of them: all that a LASSO of zeros has to withstand."""
+    X, more = np.ones((rows, 2)), np.ones((rows + 1, 2))
+    if not isinstance(unit, AddRemoveOne):
+        X = np.vstack([X, np.zeros((1, 2))])
+    return Pair((X, np.zeros(len(X))), (more, np.zeros(rows + 1)), unit)
+
+
 def _stability_release(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
-    """All blocks but one agree, and are just ahead enough: one record turns a vote."""
+    """All blocks but one agree, and are just ahead enough: one record turns a vote.
+
+    A LASSO's columns are just narrow enough: one record makes them wider.
+    """
     test: Any = StabilityRelease().plan(vote_on_sign(1), budget, unit)
     blocks = test.test.level + test.test.margin
     yield Case("stability release, votes of blocks", StabilityRelease(), vote_on_sign(blocks),
                budget, sign_pair(blocks, unit), effort=6.0)  # fmt: skip
+    lasso: Any = StabilityRelease().plan(lasso_of_few(9.0), budget, unit)
+    withstood = lasso.test.margin * (1 if isinstance(unit, AddRemoveOne) else 2)
+    yield Case("stability release, a LASSO", StabilityRelease(), lasso_of_few(withstood + 20.5),
+               budget, widest_pair(20, unit))  # fmt: skip
 
 
 def least_entry(X: Any, y: Any) -> float:

@@ -13,12 +13,13 @@ import numpy as np
 from discreet import _checks
 from discreet._types import Array, Booleans, Vector
 from discreet.data import OpenRows
-from discreet.errors import CalibrationError
-from discreet.mechanisms.ballot import Answer, Ballot, Workers, leader_of
+from discreet.errors import CalibrationError, PrivacyError
+from discreet.mechanisms.ballot import NO_COLUMN, Answer, Ballot, Workers, leader_of
 from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
+from discreet.mechanisms.minimising.lasso_margins import LassoMargins
 from discreet.noise import LARGEST_RATE, UNIT_RATE, Noise
 from discreet.privacy import Approximate, Budget, Guarantee, NoPrivacy, Unit
-from discreet.questions import BlockVote, Question
+from discreet.questions import BlockVote, LassoSupport, Question
 from discreet.record import Tolerance
 
 STABLE, UNSTABLE = 1.0, 0.0
@@ -158,6 +159,42 @@ class BlockVotePlan(StabilityPlan):
         return lambda noise: leader_of(ballot.answers(noise, self.workers))
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LassoPlan(StabilityPlan):
+    """The support of a LASSO, if it withstands enough records."""
+
+    holds_rows = True
+
+    question: LassoSupport
+    margins: LassoMargins
+
+    @property
+    def most(self) -> int:
+        """Levels beyond this one make no difference: the test passes but for a chance of e**-10."""
+        if self.test is None:
+            return 0
+        return self.test.level + self.test.margin + math.ceil(10 * UNIT_RATE / self.test.rate)
+
+    def examine(self, rows: OpenRows) -> Callable[[Noise], tuple[Answer, int]]:
+        answer, number = self.measure(rows)
+        return lambda noise: (answer, number)
+
+    def measure(self, rows: OpenRows) -> tuple[Answer, int]:
+        """Return the support, and how many records it withstands: private."""
+        table, labels = rows.gather()
+        if labels is None:
+            raise PrivacyError("a LASSO was run on rows without labels.")
+        problem = self.margins.problem(table, labels)
+        if self.test is None:
+            return self.margins.measure(problem).strongest(), 0
+        if not self.margins.allows(problem):
+            return NO_COLUMN, 0
+        measured = self.margins.measure(problem)
+        # A record that is replaced is one that goes and one that comes.
+        steps = 2 if self.guarantee.unit.count_is_public else 1
+        return measured.answer(), measured.level(steps * self.most) // steps
+
+
 @dataclass(frozen=True)
 class StabilityRelease(Mechanism):
     """An answer that no few records could change, or the word that there is none.
@@ -190,15 +227,22 @@ class StabilityRelease(Mechanism):
         return "stability_release"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
-        if isinstance(question, BlockVote):
+        if isinstance(question, BlockVote | LassoSupport):
             return YES
         return Verdict(
             False,
-            "stability_release answers what blocks of rows vote for; use exponential_sampling to "
-            "choose by losses, and peeling to choose many columns.",
+            "stability_release answers what blocks of rows vote for, or which columns a LASSO "
+            "uses; use exponential_sampling to choose by losses, and peeling to choose many "
+            "columns.",
         )
 
-    def _plan(self, question: BlockVote, budget: Budget, unit: Unit) -> Plan:
+    def _plan(self, question: BlockVote | LassoSupport, budget: Budget, unit: Unit) -> Plan:
+        if isinstance(question, LassoSupport):
+            test, guarantee = _test(question, budget, unit, move=1, level=0)
+            return LassoPlan(
+                test=test, guarantee=guarantee, columns=question.bounds.n_features,
+                question=question, margins=LassoMargins(question),
+            )  # fmt: skip
         # One record changes one vote, so the lead by two; if another leads, it was two at most.
         test, guarantee = _test(question, budget, unit, move=2, level=2)
         return BlockVotePlan(
@@ -207,8 +251,31 @@ class StabilityRelease(Mechanism):
         )  # fmt: skip
 
 
+def records_needed(budget: Budget, unit: Unit) -> int:
+    """Return how many records an answer must withstand to be released, nineteen times in twenty.
+
+    Parameters
+    ----------
+    budget
+        What may be spent; its delta is positive.
+    unit
+        Who is protected; a record that is replaced counts twice.
+
+    Examples
+    --------
+    >>> from discreet.privacy import AddRemoveOne
+    >>> records_needed(Budget(1.0, 1e-6), AddRemoveOne())
+    17
+    """
+    if not budget.is_private:
+        return 1
+    test = StabilityTest.of(budget, 1, 0)
+    likely = test.margin + math.ceil(3 * UNIT_RATE / test.rate)
+    return likely * (2 if unit.count_is_public else 1)
+
+
 def _test(
-    question: BlockVote, budget: Budget, unit: Unit, *, move: int, level: int
+    question: BlockVote | LassoSupport, budget: Budget, unit: Unit, *, move: int, level: int
 ) -> tuple[StabilityTest | None, Guarantee]:
     if not budget.is_private:
         return None, Guarantee(NoPrivacy(), unit)

@@ -9,6 +9,7 @@ from discreet.questions.cell_counts import CellCounts
 from discreet.questions.choices import BestThreshold, ColumnQuantiles, LeastLoss
 from discreet.questions.declared_stream import DeclaredStream, Stream
 from discreet.questions.expert_stream import ExpertStream
+from discreet.questions.lasso_support import LassoSupport
 from discreet.questions.locations import ColumnLocations
 from discreet.questions.mixture import Mixture
 from discreet.questions.problem import Problem
@@ -30,6 +31,7 @@ QUESTIONS: tuple[type[Question], ...] = (
     ColumnVotes,
     CellCounts,
     ExpertStream,
+    LassoSupport,
     LeastLoss,
     Mixture,
     OneVsRest,
@@ -62,6 +64,7 @@ __all__ = [
     "Interval",
     "LabelSet",
     "Labels",
+    "LassoSupport",
     "LeastLoss",
     "Mixture",
     "OneVsRest",

@@ -84,7 +84,7 @@ class BestSubset(Question):
     @property
     def label_range(self) -> Interval:
         """The range of labels, which is brought to [-1, 1]."""
-        return _range_of(self.bounds.labels)
+        return label_range_of(self.bounds.labels)
 
     @property
     def coefficients(self) -> int:
@@ -97,7 +97,8 @@ class BestSubset(Question):
         return (1 + self.coefficients * self.coefficient) ** 2 / 2
 
 
-def _range_of(labels: Labels | None) -> Interval:
+def label_range_of(labels: Labels | None) -> Interval:
+    """Return the least range that holds all labels."""
     if isinstance(labels, Interval):
         return labels
     values = labels.values if isinstance(labels, LabelSet) else (0.0,)
