@@ -10,6 +10,7 @@ from discreet.questions.declared_stream import DeclaredStream, Stream
 from discreet.questions.expert_stream import ExpertStream
 from discreet.questions.locations import ColumnLocations
 from discreet.questions.mixture import Mixture
+from discreet.questions.model_choice import ModelCandidate, ModelChoice
 from discreet.questions.problem import Problem
 from discreet.questions.several_classes import OneVsRest, Softmax
 from discreet.questions.several_outputs import SeveralOutputs
@@ -29,6 +30,7 @@ QUESTIONS: tuple[type[Question], ...] = (
     ExpertStream,
     LeastLoss,
     Mixture,
+    ModelChoice,
     OneVsRest,
     Problem,
     RowCount,
@@ -59,6 +61,8 @@ __all__ = [
     "Labels",
     "LeastLoss",
     "Mixture",
+    "ModelCandidate",
+    "ModelChoice",
     "OneVsRest",
     "Problem",
     "Question",
