@@ -28,6 +28,11 @@ _PARAMETERS = {
     "experts": _Parameter("who is to be followed", 'experts=["mean", "last week", "model"]'),
     "loss_range": _Parameter("the least and the largest loss", "loss_range=(0, 1)"),
     "classes": _Parameter("the classes", 'classes=["no", "yes"]'),
+    "estimator": _Parameter("what is tuned", "LogisticRegression(data_norm=5.0)"),
+    "param_grid": _Parameter("what is chosen among", 'param_grid={"C": [0.01, 0.1]}'),
+    "param_distributions": _Parameter(
+        "what candidates are drawn from", 'param_distributions={"C": [0.01, 0.1, 1.0]}'
+    ),
     "procedure": _Parameter("what chooses columns on a block", "procedure=SelectKBest(k=5)"),
     "target_range": _Parameter("the lowest and highest target", "target_range=(0, 100)"),
 }

@@ -12,7 +12,7 @@ import numpy as np
 from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
-from discreet.errors import InputTypeError
+from discreet.errors import CalibrationError, InputError, InputTypeError, NotAccepted
 from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
 from discreet.mechanisms.held_out_errors import PlannedModel
 from discreet.mechanisms.objective_perturbation import ObjectivePerturbation
@@ -151,6 +151,8 @@ class TrainAndChoose(Mechanism):
         to a part of its own.
     refits
         Whether half of the rows are kept for the chosen candidate, which is fitted to them anew.
+    finals
+        Who fits each candidate anew; empty for the same learners.
 
     Examples
     --------
@@ -170,9 +172,11 @@ class TrainAndChoose(Mechanism):
     learners: tuple[Mechanism, ...] = ()
     is_shared: bool = False
     refits: bool = False
+    finals: tuple[Mechanism, ...] = ()
 
     def __post_init__(self) -> None:
         check_learners(self.learners)
+        check_learners(self.finals)
         _checks.instance(bool, is_shared=self.is_shared, refits=self.refits)
 
     @property
@@ -188,6 +192,8 @@ class TrainAndChoose(Mechanism):
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         verdict = accepts_models(question, self.learners, unit)
+        if verdict and self.finals:
+            verdict = accepts_models(question, self.finals, unit)
         if not verdict or not isinstance(question, ModelChoice):
             return verdict
         sizes = self.sizes(len(question.candidates))
@@ -201,12 +207,13 @@ class TrainAndChoose(Mechanism):
 
     def _plan(self, question: ModelChoice, budget: Budget, unit: Unit) -> Plan:
         learners = learners_of(question, self.learners)
+        ends = (self.finals or learners, budget) if self.refits else None
         each = budget
         if self.is_shared:
             each = share_of_several(budget, len(learners))
 
         def plan_all(own: Budget) -> tuple[PlannedModel, ...]:
-            return plan_models(question, learners, own, unit, budget if self.refits else None)
+            return plan_models(question, learners, own, unit, ends)
 
         def fitted(models: tuple[PlannedModel, ...]) -> Profile:
             profiles = [model.plan.guarantee.profile for model in models]
@@ -221,9 +228,9 @@ class TrainAndChoose(Mechanism):
             else:
                 models = plan_all(each)
                 profile = fitted(models)
-            ends = [model.final.guarantee.profile for model in models] if self.refits else []
+            last = [model.final.guarantee.profile for model in models] if self.refits else []
             rate = Fraction(budget.epsilon) / score_range(question.steps, unit)
-            whole = worst_part([profile, BoundedRange(budget.epsilon), *ends])
+            whole = worst_part([profile, BoundedRange(budget.epsilon), *last])
             guarantee = guarantee_of(whole, models, question, budget, unit)
         return TrainAndChoosePlan(
             models=models,
@@ -313,7 +320,7 @@ def plan_models(
     learners: tuple[Mechanism, ...],
     own: Budget,
     unit: Unit,
-    final: Budget | None = None,
+    ends: tuple[tuple[Mechanism, ...], Budget] | None = None,
 ) -> tuple[PlannedModel, ...]:
     """Plan every candidate for what it may spend; what is asked twice is planned once.
 
@@ -327,26 +334,29 @@ def plan_models(
         What one fit may spend.
     unit
         Who is protected.
-    final
-        What the final fit may spend; None if there is none.
+    ends
+        Who fits each of them in the end, and what that may spend; None if nobody does.
     """
+    lasting, spent = (learners, own) if ends is None else ends
     made: dict[tuple[Mechanism, Question, Budget], Plan] = {}
 
-    def plan(learner: Mechanism, asked: Question, budget: Budget) -> Plan:
+    def plan(place: int, learner: Mechanism, asked: Question, budget: Budget) -> Plan:
         key = (learner, asked, budget)
         if key not in made:
-            made[key] = learner.plan(asked, budget, unit)
+            try:
+                made[key] = learner.plan(asked, budget, unit)
+            except (CalibrationError, NotAccepted, InputError) as error:
+                raise type(error)(f"candidate {place}: {error}") from None
         return made[key]
 
-    return tuple(
-        PlannedModel(
-            candidate,
-            learner,
-            fitted := plan(learner, candidate.question, own),
-            fitted if final is None else plan(learner, candidate.in_the_end, final),
-        )
-        for candidate, learner in zip(question.candidates, learners, strict=True)
-    )
+    models = []
+    everyone = zip(question.candidates, learners, lasting, strict=True)
+    for place, (candidate, learner, last) in enumerate(everyone):
+        fitted = final = plan(place, learner, candidate.question, own)
+        if ends is not None:
+            final = plan(place, last, candidate.in_the_end, spent)
+        models.append(PlannedModel(candidate, learner, fitted, final))
+    return tuple(models)
 
 
 def guarantee_of(

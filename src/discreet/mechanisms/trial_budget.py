@@ -20,7 +20,7 @@ from discreet.privacy import (
 PRECISION = 8e-4
 """How far below the budget all fits together may stay, as a share of epsilon."""
 
-MOST_ROUNDS = 12
+MOST_ROUNDS = 16
 
 SMALLEST = 5e-324
 """Stands for a delta of zero, of which there is no logarithm."""
@@ -131,9 +131,19 @@ def settle_budget(
         if profile.pure_epsilon <= budget.epsilon * (1 + 1e-12):
             return plans, profile
         raise CalibrationError(TOO_SMALL)
-    epsilon = guess.epsilon
+    place, before, kept = math.log(guess.epsilon), None, None
+    low, high = -math.inf, math.inf  # logarithms of what is enough, and of what is too much
+    refusal = CalibrationError(TOO_SMALL)
     for _ in range(MOST_ROUNDS):
-        plans = plan_all(Budget(epsilon, guess.delta))
+        try:
+            plans = plan_all(Budget(math.exp(place), guess.delta))
+        except CalibrationError as error:  # what is asked needs more than that
+            if math.isinf(high):
+                raise
+            refusal, low, place = error, place, (place + high) / 2
+            if high - low < PRECISION:
+                break
+            continue
         profile = profile_of(plans)
         if math.log(max(profile.distance, SMALLEST)) + budget.epsilon >= math.log(budget.delta):
             raise CalibrationError(TOO_LARGE)
@@ -141,12 +151,26 @@ def settle_budget(
             math.log(max(profile.delta(level), SMALLEST) / budget.delta)
             for level in (budget.epsilon, (1 - PRECISION) * budget.epsilon)
         )
-        if excess <= 0 < just_below:
-            return plans, profile
-        # What one fit spends moves the whole in proportion, so delta by its own slope.
+        if excess <= 0:
+            low, kept = place, (plans, profile)
+            if just_below > 0:
+                break
+        else:
+            high = place
+        if high - low < PRECISION:  # a law of noise changes here, and all with it
+            break
+        # Delta's own slope in epsilon, until two rounds have shown that in what one fit spends.
         slope = max((just_below - excess) / PRECISION, 1.0)
-        epsilon *= math.exp(min(max(-(excess + 0.3 * PRECISION * slope) / slope, -1.0), 1.0))
-    raise CalibrationError(TOO_SMALL)
+        aim = excess + 0.5 * min(just_below - excess, PRECISION * slope)
+        if before is not None and place != before[0]:
+            slope = max((excess - before[1]) / (place - before[0]), 0.1 * slope)
+        following = place - min(max(aim / slope, -1.0), 1.0)
+        if not low < following < high:
+            following = (low + high) / 2
+        place, before = following, (place, excess)
+    if kept is None:
+        raise refusal
+    return kept
 
 
 TOO_SMALL = (

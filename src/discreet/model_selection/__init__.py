@@ -1,5 +1,7 @@
 """Choices among models, made without leaking through the choice."""
 
+from discreet.model_selection.private_randomized_search import PrivateRandomizedSearch
+from discreet.model_selection.private_search_cv import PrivateSearchCV
 from discreet.model_selection.stable_selector import StableSelector
 
-__all__ = ["StableSelector"]
+__all__ = ["PrivateRandomizedSearch", "PrivateSearchCV", "StableSelector"]
