@@ -15,6 +15,7 @@ from audits.mutants import (
     papers,
     ranges,
     running_sums,
+    searches,
     selection,
     settled,
     sources,
@@ -45,6 +46,7 @@ MUTANTS: tuple[Broken, ...] = (
     *running_sums.MUTANTS,
     *streams.MUTANTS,
     *supports.MUTANTS,
+    *searches.MUTANTS,
 )
 
 SURVIVORS: tuple[Mutant, ...] = (*objective.SURVIVORS, *stages.SURVIVORS)
