@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from discreet.audit.catalogue import first_if_negative
+from discreet.audit.catalogue import choice_of_columns, first_if_negative
 from discreet.geometry import (
     Box,
     L1Ball,
@@ -49,6 +49,7 @@ from discreet.questions import (
     LabelSet,
     LeastLoss,
     Mixture,
+    ModelChoice,
     OneVsRest,
     Problem,
     RowCount,
@@ -159,6 +160,7 @@ QUESTION_EXAMPLES = {
     BestSubset: [BestSubset(CLASSES, 2), BestSubset(CLASSES, 1, 3.0, has_constant=False)],
     BlockVote: [BlockVote(BALL, first_if_negative, 20), BlockVote(BALL, first_if_negative, 9, 2)],
     ColumnVotes: [ColumnVotes(BlockVote(BALL, first_if_negative, 20), 2)],
+    ModelChoice: [choice_of_columns()],
     StrongestColumns: [
         StrongestColumns(CLASSES, 2),
         StrongestColumns(CLASSES, 1, Interval(0, 1), is_centred=False, widths=(2, 1)),

@@ -27,7 +27,7 @@ class SelectedTrial(Profile):
 
     Parameters
     ----------
-    base
+    of
         The profile of one run, its score with it; without a distance.
     rate, shape
         Of the :class:`~discreet.privacy.trial_law.TrialLaw`.
@@ -65,13 +65,13 @@ class SelectedTrial(Profile):
 
     kind: ClassVar[str] = "selected_trial"
     is_closed_form: ClassVar[bool] = False
-    base: Profile
+    of: Profile
     rate: float
     shape: float | None
 
     def __post_init__(self) -> None:
-        _checks.instance(Profile, base=self.base)
-        if self.base.distance:
+        _checks.instance(Profile, of=self.of)
+        if self.of.distance:
             raise InputError("state the best of ideal trials, then its distance.")
         self.law  # noqa: B018 - refuses a law that is none
 
@@ -82,34 +82,34 @@ class SelectedTrial(Profile):
 
     @property
     def is_private(self) -> bool:
-        return self.base.is_private
+        return self.of.is_private
 
     @property
     def units(self) -> frozenset[str]:
-        return self.base.units
+        return self.of.units
 
     @property
     def failure(self) -> float:
-        return min(1.0, self.base.failure * self.law.mean * SAFETY)
+        return min(1.0, self.of.failure * self.law.mean * SAFETY)
 
     @property
     def core(self) -> Profile:
-        return SelectedTrial(self.base.core, self.rate, self.shape)
+        return SelectedTrial(self.of.core, self.rate, self.shape)
 
     @property
     def pure_epsilon(self) -> float:
-        return math.inf if self.shape is None else (2 + self.shape) * self.base.pure_epsilon
+        return math.inf if self.shape is None else (2 + self.shape) * self.of.pure_epsilon
 
     def guess(self, delta: float) -> float:
-        return max(3 * self.base.epsilon(delta), 1e-9)
+        return max(3 * self.of.epsilon(delta), 1e-9)
 
     @cached_property
     def _curve(self) -> Vector:
         """The Renyi curve at ``ORDERS``, of runs that do not fail."""
-        one = self.base.core.rdp(ORDERS)
+        one = self.of.core.rdp(ORDERS)
         law, above = self.law, ORDERS - 1
         if self.shape is None:
-            rare = self.base.core.deltas(np.log1p(1 / above))
+            rare = self.of.core.deltas(np.log1p(1 / above))
             curve = one + law.mean * rare + math.log(law.mean) / above
         else:
             beside = one * (1 - 1 / ORDERS) + law.log_inverse_gamma / ORDERS
@@ -120,7 +120,7 @@ class SelectedTrial(Profile):
 
     @property
     def _pure_of_core(self) -> float:
-        return math.inf if self.shape is None else (2 + self.shape) * self.base.core.pure_epsilon
+        return math.inf if self.shape is None else (2 + self.shape) * self.of.core.pure_epsilon
 
     def bound(self, epsilons: Vector) -> Vector:
         failure = self.failure
