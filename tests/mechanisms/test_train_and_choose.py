@@ -24,7 +24,7 @@ from support.opened import open_rows
 
 ADD, REPLACE = AddRemoveOne(), ReplaceOne()
 CHOICE = choice_of_columns()
-RUNS = 1500
+RUNS = 500
 
 
 @dataclass(frozen=True)

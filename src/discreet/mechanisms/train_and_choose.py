@@ -80,13 +80,15 @@ def pad_choices(choices: Iterable[Vector]) -> Array:
 class SearchPlan(Plan):
     """Candidates as they are planned, and how rows are dealt out."""
 
-    holds_rows = True
-
     models: tuple[PlannedModel, ...]
     sizes: PartSizes
     unit: Unit
     guarantee: Guarantee
     reason: str
+
+    @property
+    def holds_rows(self) -> bool:  # type: ignore[override]
+        return any(model.plan.holds_rows or model.final.holds_rows for model in self.models)
 
     @property
     def tolerances(self) -> tuple[Tolerance, ...]:
