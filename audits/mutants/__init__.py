@@ -17,6 +17,7 @@ from audits.mutants import (
     papers,
     ranges,
     running_sums,
+    searches,
     selection,
     settled,
     sources,
@@ -49,6 +50,7 @@ MUTANTS: tuple[Broken, ...] = (
     *supports.MUTANTS,
     *aggregates.MUTANTS,
     *lassos.MUTANTS,
+    *searches.MUTANTS,
 )
 
 SURVIVORS: tuple[Mutant, ...] = (*objective.SURVIVORS, *stages.SURVIVORS)

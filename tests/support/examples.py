@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from discreet.audit.catalogue import first_if_negative
+from discreet.audit.catalogue import choice_of_columns, first_if_negative
 from discreet.geometry import (
     Box,
     L1Ball,
@@ -51,6 +51,7 @@ from discreet.questions import (
     LassoSupport,
     LeastLoss,
     Mixture,
+    ModelChoice,
     OneVsRest,
     Problem,
     ProposedMedian,
@@ -172,6 +173,7 @@ QUESTION_EXAMPLES = {
         LassoSupport(CLASSES, 2, 4.0, 3.0, 90.0),
         LassoSupport(CLASSES, 1, 2.0, 1.0, 50.0, threshold=None, coefficient=2.0),
     ],
+    ModelChoice: [choice_of_columns()],
     StrongestColumns: [
         StrongestColumns(CLASSES, 2),
         StrongestColumns(CLASSES, 1, Interval(0, 1), is_centred=False, widths=(2, 1)),

@@ -47,10 +47,12 @@ from discreet.mechanisms import (
     PrivateRanges,
     PrivateStandardisation,
     ProposeTestRelease,
+    RepeatAndSelect,
     SandwichMoments,
     SimplexSampling,
     StabilityRelease,
     SufficientStatistics,
+    TrainAndChoose,
     VectorPerturbation,
     mechanism_named,
 )
@@ -59,7 +61,15 @@ from discreet.mechanisms.signal_rules import SignalRules
 from discreet.mechanisms.simplex_sampling import least_with, widest
 from discreet.noise import RehearsalNoise
 from discreet.penalties import Indicator
-from discreet.privacy import AddRemoveOne, Budget, NoPrivacy, Unit, ZeroOutOne, unit_named
+from discreet.privacy import (
+    AddRemoveOne,
+    Budget,
+    NoPrivacy,
+    TrialLaw,
+    Unit,
+    ZeroOutOne,
+    unit_named,
+)
 from discreet.questions import (
     BlockAverage,
     BlockVote,
@@ -68,6 +78,8 @@ from discreet.questions import (
     ColumnVotes,
     ExpertStream,
     LassoSupport,
+    ModelCandidate,
+    ModelChoice,
     ProposedMedian,
     Question,
     RowCount,
@@ -763,6 +775,35 @@ def _propose_test_release(unit: Unit, budget: Budget, pure: Budget) -> Iterator[
                effort=3.0)  # fmt: skip
 
 
+def choice_of_columns(ridge: float = 4000.0) -> ModelChoice:
+    """Ask which of two columns predicts the class better, a model of each by itself."""
+    bounds = Bounds(LinfBall(1.0), 2, labels=LabelSet([-1, 1]), max_rows=2**20)
+    one = _steep(ridge=ridge)
+    return ModelChoice(bounds, (ModelCandidate(one), ModelCandidate(one, start=1)))
+
+
+SECRET_PART = "the record is in one part of several, and nobody knows in which"
+
+
+def _train_and_choose(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    """A row as far out as it may be, which is in the part of a model, or decides among them."""
+    pair, learners = _class_pair(unit, [1.0, 1.0]), (OutputPerturbation("laplace"),) * 2
+    for is_shared, refits in ((False, False), (False, True), (True, False)):
+        how = "shared" if is_shared else "fitted again" if refits else "split"
+        yield Case(f"train and choose, {how}", TrainAndChoose(learners, is_shared, refits),
+                   choice_of_columns(), pure, pair, is_tight=False, effort=20.0,
+                   remark=SECRET_PART)  # fmt: skip
+
+
+def _repeat_and_select(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    """The same row; it moves all models that were fitted, or all scores."""
+    pair = _class_pair(unit, [1.0, 1.0])
+    for law, spent in (("laplace", pure), ("gaussian", budget)):
+        mechanism = RepeatAndSelect((OutputPerturbation(law),) * 2, TrialLaw.with_mean(3))
+        yield Case(f"repeat and select, {law}", mechanism, choice_of_columns(), spent, pair,
+                   is_tight=False, effort=30.0, remark=SECRET_PART)  # fmt: skip
+
+
 _MAKERS: dict[str, Maker] = {
     "gaussian_sum": _gaussian_sum,
     "laplace_sum": _laplace_sum,
@@ -793,4 +834,6 @@ _MAKERS: dict[str, Maker] = {
     "stability_release": _stability_release,
     "noisy_aggregate": _noisy_aggregate,
     "propose_test_release": _propose_test_release,
+    "train_and_choose": _train_and_choose,
+    "repeat_and_select": _repeat_and_select,
 }

@@ -24,6 +24,7 @@ from discreet.cli.predict import predict
 from discreet.cli.score import score
 from discreet.cli.select import select
 from discreet.cli.stream import stream
+from discreet.cli.tune import tune
 
 HELP = """Differentially private learning whose guarantees are true of the code as it runs.
 
@@ -72,7 +73,7 @@ def _discreet(
     """Say what applies to every command."""
 
 
-for command in (init, check, plan, select, fit, stream, card, predict, score, audit, demo):
+for command in (init, check, plan, select, fit, tune, stream, card, predict, score, audit, demo):
     app.command(cls=LateHelp)(command)
 for info in ledger.registered_commands:
     info.cls = LateHelp

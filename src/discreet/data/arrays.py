@@ -14,8 +14,20 @@ from discreet.errors import InputError
 from discreet.questions.bounds import Bounds
 
 
-def accept_rows(X: Any, y: Any, weights: Any, bounds: Bounds) -> Source:
-    """Take a table in memory, or rows that are stored elsewhere, as a source; reads no cell."""
+def accept_rows(
+    X: Any, y: Any, weights: Any, bounds: Bounds, *, may_be_empty: bool = False
+) -> Source:
+    """Take a table in memory, or rows that are stored elsewhere, as a source; reads no cell.
+
+    Parameters
+    ----------
+    X, y, weights
+        Rows, labels and weights.
+    bounds
+        What is declared about them.
+    may_be_empty
+        Whether there may be no row: so of a part of rows that were accepted.
+    """
     if isinstance(X, Source):
         if y is not None or weights is not None:
             raise InputError(
@@ -24,5 +36,6 @@ def accept_rows(X: Any, y: Any, weights: Any, bounds: Bounds) -> Source:
         X.check(bounds)
         return X
     if sparse.issparse(X):
-        return SparseSource.accept(X, y, weights, bounds)
-    return ArraySource.accept(accept_matrix(X), y, weights, bounds)
+        return SparseSource.accept(X, y, weights, bounds, may_be_empty=may_be_empty)
+    given = accept_matrix(X)
+    return ArraySource.accept(given, y, weights, bounds, may_be_empty=may_be_empty)

@@ -43,12 +43,14 @@ class ArraySource(Source):
     weights: GivenColumn | None
 
     @classmethod
-    def accept(cls, X: GivenMatrix, y: Any, weights: Any, bounds: Bounds) -> ArraySource:
+    def accept(
+        cls, X: GivenMatrix, y: Any, weights: Any, bounds: Bounds, *, may_be_empty: bool = False
+    ) -> ArraySource:
         """Take a table by its shape and type; reads no value."""
         count = X.shape[0]
         labels, weighted = accept_labels(y, count, bounds), accept_weights(weights, count, bounds)
         source = cls(X, labels, weighted)
-        source.check(bounds)
+        check_shape(source.shape, bounds, may_be_empty=may_be_empty)
         return source
 
     @property
@@ -147,7 +149,7 @@ class PreparedArray(Prepared):
     def transform(self, change: Callable[[Any], Any]) -> Any:
         # A few rows at a time, so that there is never more than one copy of all.
         if self.count <= MOST_ROWS:
-            return change(self.block(0, self.count).rows()) if self.count else None
+            return change(self.block(0, self.count).rows())
         whole: Array | None = None
         for start in range(0, self.count, MOST_ROWS):
             part = change(self.block(start, start + MOST_ROWS).rows())
@@ -205,13 +207,13 @@ def rows_of_width(width: int) -> int:
     return int(np.clip(BLOCK_NUMBERS // width, FEWEST_ROWS, MOST_ROWS))
 
 
-def check_shape(shape: tuple[int, ...], bounds: Bounds) -> None:
-    """Raise unless there are rows, with the declared number of columns.
+def check_shape(shape: tuple[int, ...], bounds: Bounds, *, may_be_empty: bool = False) -> None:
+    """Raise unless there are rows, or may be none, with the declared number of columns.
 
     How many there are decides nothing: their number is private.
     """
     count, width = shape
-    if count == 0:
+    if count == 0 and not may_be_empty:
         raise InputError(NO_ROWS)
     if width != bounds.n_features:
         raise InputError(f"X must have {bounds.n_features} columns, as declared; got {width}.")

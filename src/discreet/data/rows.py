@@ -271,9 +271,12 @@ class OpenRows(Sealed):
         One row more or less therefore changes one part and leaves the others as they were.
         """
         _checks.whole(parts=parts, at_least=1)
-        part = noise.below(parts, self.count)
+        return self.deal(noise.below(parts, self.count).astype(np.int64), parts)
+
+    def deal(self, dealt: Integers, parts: int) -> tuple[OpenRows, ...]:
+        """Return the rows of each part, in their order; ``dealt`` has the part of each row."""
         return tuple(
-            self._like(self._prepared.take(np.flatnonzero(part == i))) for i in range(parts)
+            self._like(self._prepared.take(np.flatnonzero(dealt == part))) for part in range(parts)
         )
 
     def stream(self) -> Iterator[tuple[Vector, float | None]]:
@@ -330,7 +333,8 @@ class OpenRows(Sealed):
             table, _ = prepared.gather()
             entries = table[:, [column]]
             values = np.asarray(entries.toarray() if hasattr(entries, "toarray") else entries)[:, 0]
-            return accept_rows(np.ones((values.size, 1)), change(values), None, bounds)
+            ones = np.ones((values.size, 1))
+            return accept_rows(ones, change(values), None, bounds, may_be_empty=True)
 
         return OpenRows(*self._prepared.remake(remake, bounds), self._threads)
 
@@ -343,7 +347,8 @@ class OpenRows(Sealed):
 
         def remake(prepared: Prepared) -> Source:
             rows = prepared.transform(change)
-            return accept_rows(rows, prepared.labels, prepared.weights, bounds)
+            beside = prepared.labels, prepared.weights
+            return accept_rows(rows, *beside, bounds, may_be_empty=True)
 
         return OpenRows(*self._prepared.remake(remake, bounds), self._threads)
 

@@ -38,7 +38,9 @@ class SparseSource(Source):
     weights: GivenColumn | None
 
     @classmethod
-    def accept(cls, X: Any, y: Any, weights: Any, bounds: Bounds) -> SparseSource:
+    def accept(
+        cls, X: Any, y: Any, weights: Any, bounds: Bounds, *, may_be_empty: bool = False
+    ) -> SparseSource:
         """Take a sparse matrix by its shape and type; reads no value."""
         if X.dtype.kind not in NUMERIC_KINDS:
             raise InputTypeError(f"X must hold numbers; got {X.dtype.type.__name__}.")
@@ -47,7 +49,7 @@ class SparseSource(Source):
         count = X.shape[0]
         labels, weighted = accept_labels(y, count, bounds), accept_weights(weights, count, bounds)
         source = cls(X, labels, weighted)
-        source.check(bounds)
+        source._check(bounds, may_be_empty)
         return source
 
     @property
@@ -56,7 +58,10 @@ class SparseSource(Source):
         return int(count), int(width)
 
     def check(self, bounds: Bounds) -> None:
-        check_shape(self.matrix.shape, bounds)
+        self._check(bounds, False)
+
+    def _check(self, bounds: Bounds, may_be_empty: bool) -> None:
+        check_shape(self.matrix.shape, bounds, may_be_empty=may_be_empty)
         check_origin(bounds)
 
     def block_rows(self) -> int:

@@ -72,6 +72,14 @@ class DeclaredFeatures(FeatureMap):
         columns = self.declared
         return list(columns.values() if isinstance(columns, dict) else columns)
 
+    def encodes_as(self, other: DeclaredFeatures) -> bool:
+        """Say whether another map encodes every row in the same way."""
+        ours, theirs = (
+            list(one.items()) if isinstance(one, dict) else one
+            for one in (self.declared, other.declared)
+        )
+        return ours == theirs and self.is_centred == other.is_centred
+
     @property
     def sought(self) -> SoughtRanges | None:
         widths = [column.width for column in self.columns]

@@ -29,7 +29,11 @@ _PARAMETERS = {
     "loss_range": _Parameter("the least and the largest loss", "loss_range=(0, 1)"),
     "bounds": _Parameter("what the numbers of a block are clipped to", "bounds=(-1, 1)"),
     "classes": _Parameter("the classes", 'classes=["no", "yes"]'),
-    "estimator": _Parameter("what is run on a block", "estimator=Ridge()"),
+    "estimator": _Parameter("what is fitted", "estimator=LogisticRegression(data_norm=5.0)"),
+    "param_grid": _Parameter("what is chosen among", 'param_grid={"C": [0.01, 0.1]}'),
+    "param_distributions": _Parameter(
+        "what candidates are drawn from", 'param_distributions={"C": [0.01, 0.1, 1.0]}'
+    ),
     "procedure": _Parameter("what chooses columns on a block", "procedure=SelectKBest(k=5)"),
     "proposal": _Parameter("how far one record may move a median", "proposal=0.1"),
     "target_range": _Parameter("the lowest and highest target", "target_range=(0, 100)"),

@@ -50,12 +50,14 @@ if TYPE_CHECKING:
     from discreet.mechanisms.registry import LEARNERS as LEARNERS
     from discreet.mechanisms.registry import REGISTRY as REGISTRY
     from discreet.mechanisms.registry import mechanism_named as mechanism_named
+    from discreet.mechanisms.repeat_and_select import RepeatAndSelect as RepeatAndSelect
     from discreet.mechanisms.sandwich_moments import SandwichMoments as SandwichMoments
     from discreet.mechanisms.simplex_sampling import SimplexSampling as SimplexSampling
     from discreet.mechanisms.stability_release import StabilityRelease as StabilityRelease
     from discreet.mechanisms.sufficient_statistics import (
         SufficientStatistics as SufficientStatistics,
     )
+    from discreet.mechanisms.train_and_choose import TrainAndChoose as TrainAndChoose
     from discreet.mechanisms.vector_perturbation import VectorPerturbation as VectorPerturbation
 
 _HOMES = {
@@ -90,11 +92,13 @@ _HOMES = {
     "PrivateOCP": "private_ocp",
     "PrivateStandardisation": "private_standardisation",
     "ProposeTestRelease": "propose_test_release",
+    "RepeatAndSelect": "repeat_and_select",
     "SandwichMoments": "sandwich_moments",
     "Session": "interactive",
     "SimplexSampling": "simplex_sampling",
     "StabilityRelease": "stability_release",
     "SufficientStatistics": "sufficient_statistics",
+    "TrainAndChoose": "train_and_choose",
     "VectorPerturbation": "vector_perturbation",
     "Verdict": "base",
     "mechanism_named": "registry",

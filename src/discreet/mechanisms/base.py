@@ -112,6 +112,18 @@ class Plan(ABC):
         """
         return framing.frame.fold(np.asarray(self.run(framing.apply(rows), noise)))
 
+    def rows_of_model(self, rows: OpenRows, value: Any) -> OpenRows:
+        """Return rows as the released coefficients see them, each by itself: private.
+
+        Parameters
+        ----------
+        rows
+            Opened rows, within the bounds of the question.
+        value
+            What this plan has released.
+        """
+        return rows
+
     @property
     def objective_noise(self) -> float:
         """The standard deviation of the noise in a coordinate of an objective's slope."""

@@ -58,6 +58,10 @@ class PrivateRangesPlan(Plan):
         value = self.second.run(self.narrow(rows, ranges), noise)
         return np.concatenate([np.ravel(value), np.ravel(ranges)])
 
+    def rows_of_model(self, rows: OpenRows, value: Any) -> OpenRows:
+        ranges = np.asarray(value)[-2 * len(self.draws.columns) :].reshape(-1, 2)
+        return self.narrow(rows, ranges)
+
     def narrow(self, rows: OpenRows, ranges: Array) -> OpenRows:
         """Return the rows within their ranges, each by itself, clipped to their region: private."""
         width, columns = self.inside.n_features, self.draws.columns

@@ -31,10 +31,12 @@ from discreet.mechanisms.private_ocp import PrivateOCP
 from discreet.mechanisms.private_ranges import PrivateRanges
 from discreet.mechanisms.private_standardisation import PrivateStandardisation
 from discreet.mechanisms.propose_test_release import ProposeTestRelease
+from discreet.mechanisms.repeat_and_select import RepeatAndSelect
 from discreet.mechanisms.sandwich_moments import SandwichMoments
 from discreet.mechanisms.simplex_sampling import SimplexSampling
 from discreet.mechanisms.stability_release import StabilityRelease
 from discreet.mechanisms.sufficient_statistics import SufficientStatistics
+from discreet.mechanisms.train_and_choose import TrainAndChoose
 from discreet.mechanisms.vector_perturbation import VectorPerturbation
 
 REGISTRY: tuple[Mechanism, ...] = (
@@ -67,6 +69,8 @@ REGISTRY: tuple[Mechanism, ...] = (
     StabilityRelease(),
     NoisyAggregate(),
     ProposeTestRelease(),
+    TrainAndChoose(),
+    RepeatAndSelect(),
 )
 """Every mechanism; the universal checks run over all of them."""
 

@@ -1,6 +1,8 @@
 """Choices among models, made without leaking through the choice; and averages of models."""
 
+from discreet.model_selection.private_randomized_search import PrivateRandomizedSearch
+from discreet.model_selection.private_search_cv import PrivateSearchCV
 from discreet.model_selection.sample_and_aggregate import SampleAndAggregate
 from discreet.model_selection.stable_selector import StableSelector
 
-__all__ = ["SampleAndAggregate", "StableSelector"]
+__all__ = ["PrivateRandomizedSearch", "PrivateSearchCV", "SampleAndAggregate", "StableSelector"]

@@ -18,7 +18,15 @@ from discreet import _checks
 from discreet._types import Booleans, Integers
 from discreet._types import Words as WordArray
 from discreet.errors import InputError, InputTypeError, SealedError
-from discreet.noise import coin, discrete_laplace, law, selection, truncated_geometric, uniform
+from discreet.noise import (
+    coin,
+    discrete_laplace,
+    law,
+    selection,
+    trial_count,
+    truncated_geometric,
+    uniform,
+)
 from discreet.noise.truncated_geometric import MOST_BITS
 from discreet.noise.words import CipherWords, WordSupply, check_cipher, fresh_words, source_of_words
 
@@ -162,6 +170,25 @@ class Noise(ABC):
         if (rates > (1 << MOST_BITS) >> bits).any():
             raise InputError("a rate times the largest number must stay below 2**58 units.")
         return truncated_geometric.draw(self.words(), rates, bits)
+
+    def negative_binomial(self, ratio: int, shape: int) -> int:
+        """Draw a whole number from one on: truncated negative binomial.
+
+        Parameters
+        ----------
+        ratio
+            By which chances fall in the end, in units of 2**-32; between 0 and 1.
+        shape
+            From 0, logarithmic, to 1, geometric, in units of 2**-20.
+        """
+        _checks.whole(ratio=ratio, at_least=0, at_most=(1 << trial_count.RATIO_BITS) - 1)
+        _checks.whole(shape=shape, at_least=0, at_most=1 << trial_count.SHAPE_BITS)
+        return trial_count.draw_negative_binomial(self.words(), int(ratio), int(shape))
+
+    def poisson(self, mean: int) -> int:
+        """Draw a Poisson number; its mean is in units of 2**-20, and at most 2**20."""
+        _checks.whole(mean=mean, at_least=0, at_most=1 << 2 * trial_count.SHAPE_BITS)
+        return trial_count.draw_poisson(self.words(), int(mean))
 
     def subset(self, population: int, threshold: int) -> Booleans:
         """Keep each of ``population`` rows with chance exactly threshold / 2**64."""

@@ -14,7 +14,9 @@ from discreet.privacy.nothing import NoPrivacy
 from discreet.privacy.profile import Profile, profile_from_json
 from discreet.privacy.pure import Approximate, Pure
 from discreet.privacy.sampled_gaussian import SampledGaussian
+from discreet.privacy.selected_trial import SelectedTrial
 from discreet.privacy.shifted_gaussian import ShiftedGaussian
+from discreet.privacy.trial_law import TrialLaw
 from discreet.privacy.unit import (
     ONE_RECORD,
     AddRemoveOne,
@@ -45,7 +47,9 @@ __all__ = [
     "Renyi",
     "ReplaceOne",
     "SampledGaussian",
+    "SelectedTrial",
     "ShiftedGaussian",
+    "TrialLaw",
     "Unit",
     "WithinDistance",
     "ZeroConcentrated",

@@ -12,6 +12,7 @@ from discreet.questions.expert_stream import ExpertStream
 from discreet.questions.lasso_support import LassoSupport
 from discreet.questions.locations import ColumnLocations
 from discreet.questions.mixture import Mixture
+from discreet.questions.model_choice import ModelCandidate, ModelChoice
 from discreet.questions.problem import Problem
 from discreet.questions.proposed_median import ProposedMedian
 from discreet.questions.several_classes import OneVsRest, Softmax
@@ -34,6 +35,7 @@ QUESTIONS: tuple[type[Question], ...] = (
     LassoSupport,
     LeastLoss,
     Mixture,
+    ModelChoice,
     OneVsRest,
     Problem,
     ProposedMedian,
@@ -67,6 +69,8 @@ __all__ = [
     "LassoSupport",
     "LeastLoss",
     "Mixture",
+    "ModelCandidate",
+    "ModelChoice",
     "OneVsRest",
     "Problem",
     "ProposedMedian",

@@ -1,0 +1,115 @@
+"""``discreet tune``: pay once, choose a model among several, and write it with its card."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from discreet.cli.console import AsJson, note_warnings, print_note, show_status
+from discreet.cli.new_files import NewFolder
+from discreet.cli.signals import Unhurried
+from discreet.errors import LargeDeltaWarning
+
+
+def tune(
+    schema_file: Annotated[Path, typer.Argument(help="What is declared.", metavar="SCHEMA")],
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="A CSV or Parquet file, or a folder or quoted pattern of Parquet files.",
+            metavar="DATA",
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option(help="The new folder for the model and its card.", metavar="FOLDER")
+    ],
+    grid: Annotated[
+        list[str] | None,
+        typer.Option(help="A TOML file, or a line such as 'C = [0.01, 0.1]'; may be repeated."),
+    ] = None,
+    ledger: Annotated[
+        str | None, typer.Option(help="Who pays: a ledger file, or postgresql://...")
+    ] = None,
+    no_ledger: Annotated[
+        bool, typer.Option("--no-ledger", help="Keep no books; nothing limits repetition then.")
+    ] = False,
+    epsilon: Annotated[
+        float | None, typer.Option(help="What the whole search may spend; or say it in the schema.")
+    ] = None,
+    delta: Annotated[
+        float | None, typer.Option(help="The chance of more than epsilon; 0 asks for none. [1e-9]")
+    ] = None,
+    method: Annotated[str, typer.Option(help="auto, split, repeat or compose.")] = "auto",
+    dataset: Annotated[
+        str | None, typer.Option(help="Which data set of the ledger, if it holds several.")
+    ] = None,
+    part: Annotated[
+        str | None, typer.Option(help="Charge this declared part: DATA must hold no other rows.")
+    ] = None,
+    purpose: Annotated[str, typer.Option(help="What the ledger writes beside the charge.")] = "",
+    max_rows: Annotated[
+        int | None,
+        typer.Option(help="A public bound on the number of rows; of more, the first are used."),
+    ] = None,
+    rehearse: Annotated[
+        int | None,
+        typer.Option(
+            help="A seed: repeatable noise, NOT PRIVATE, for made-up data.", metavar="SEED"
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Choose parameters privately and fit the model, charged once before a row is used.
+
+    A grid lists values of parameters of the model, and ranges of columns:
+
+        C = [0.01, 0.1, "default"]
+        ranges.age = [[18, 100], [0, 120]]
+
+    Candidates are fitted privately to parts of the rows and compared on others; the charge is what
+    everything together costs. No score is shown: use `discreet score` for a private one.
+
+    Example:
+
+        discreet tune hospital/schema.toml hospital/hospital.parquet \\
+            --grid 'margin = [0.0, 1.0, 2.0]' --ledger patients.db --epsilon 1 --out model
+    """
+    from discreet import tables  # slow to import
+    from discreet.cli import fit_steps as steps
+    from discreet.cli.tune_grid import list_values, read_grid
+    from discreet.model_selection import PrivateSearchCV
+    from discreet.model_selection.candidates import describe
+    from discreet.schema import read
+
+    schema = read(schema_file)
+    model = steps.make_model(schema, epsilon, delta, None, max_rows, None)
+    values = list_values(read_grid(grid or []), schema.declared_columns())
+    books = steps.open_books(ledger, no_ledger, rehearse, dataset, part, schema)
+    search = PrivateSearchCV(
+        model, values, model.epsilon, model.delta, method, books, unit=model.unit,
+        n_hint=schema.n_hint, max_rows=model.max_rows, rehearsal=rehearse,
+    )  # fmt: skip
+    tables.check(data, schema)
+    with NewFolder(out) as folder:
+        given = steps.open_data(schema, data, on_cluster=False)
+        with Unhurried(search), note_warnings(LargeDeltaWarning), show_status("Searching"):
+            search.fit(**given, purpose=purpose or "discreet tune")
+            del given
+            chosen = search.best_estimator_
+            chosen.ledger = books
+            said = replace(schema, columns=chosen.columns)
+            steps.keep(chosen, said, books, folder, out)
+    if not search.release_.is_private:
+        print_note("This was a rehearsal: the noise can be repeated, so the model is NOT PRIVATE.")
+    words = describe(search.best_params_)
+    first = f"Chosen among {len(search.candidates_)} by {search.method_}: {words}."
+    more = {
+        "candidates": len(search.candidates_),
+        "method": search.method_,
+        "chosen": search.best_index_,
+        "chosen_words": words,
+    }
+    steps.tell(chosen, books, out, as_json, first, more)

@@ -1,0 +1,112 @@
+"""Errors of released models on rows that they were not fitted to, in whole units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from discreet._types import Array, Integers, Vector
+from discreet.data import Block, OpenRows
+from discreet.geometry.norms import pairwise_sums
+from discreet.mechanisms.base import Mechanism, Plan, labels_of
+from discreet.noise import Noise
+from discreet.questions.bounds import Bounds, Interval, Labels, LabelSet
+from discreet.questions.model_choice import ERROR_STEPS, ModelCandidate
+
+ENTRIES_AT_ONCE = 2**16
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedModel:
+    """A candidate, who learns it, and how that is planned.
+
+    Parameters
+    ----------
+    candidate
+        Which columns, and what is asked of them.
+    mechanism
+        Who answers.
+    plan
+        How, on the part that candidates are compared on.
+    final
+        How, on the final part.
+    """
+
+    candidate: ModelCandidate
+    mechanism: Mechanism
+    plan: Plan
+    final: Plan
+
+    def fit(self, rows: OpenRows, noise: Noise) -> Any:
+        """Fit the model to a part of the rows, privately; what comes out is public."""
+        return self.plan.run(self._own(rows, self.candidate.question.bounds), noise)
+
+    def fit_in_the_end(self, rows: OpenRows, noise: Noise) -> Any:
+        """Fit the model to the final part of the rows, privately; what comes out is public."""
+        return self.final.run(self._own(rows, self.candidate.in_the_end.bounds), noise)
+
+    def count_errors(self, rows: OpenRows, value: Any) -> int:
+        """Return the errors of a fitted model on other rows: private."""
+        bounds = self.candidate.question.bounds
+        seen = self.plan.rows_of_model(self._own(rows, bounds), value)
+        coefficients = np.atleast_2d(self.mechanism.coefficients(value))
+        return count_errors(seen, coefficients, bounds.labels)
+
+    def _own(self, rows: OpenRows, bounds: Bounds) -> OpenRows:
+        start, stop = self.candidate.start, self.candidate.stop
+        return rows.transform(partial(_take_columns, start=start, stop=stop), bounds)
+
+
+def _take_columns(rows: Any, start: int, stop: int) -> Any:
+    return rows[:, start:stop]
+
+
+def count_errors(rows: OpenRows, coefficients: Array, labels: Labels | None) -> int:
+    """Return the sum of errors over rows, each of which is one whole number of its row alone.
+
+    Parameters
+    ----------
+    rows
+        Opened rows, as the model sees them.
+    coefficients
+        A line for each vector; what follows the coefficients of all columns is left out.
+    labels
+        What is declared of them.
+    """
+
+    def kernel(block: Block) -> Integers:
+        return np.array([_errors_of(block, coefficients, labels).sum()], dtype=np.int64)
+
+    width = max(1, coefficients.shape[1])
+    total: Integers = rows.sum(kernel, block_rows=max(1, ENTRIES_AT_ONCE // width))
+    return int(total[0])
+
+
+@np.errstate(all="ignore")
+def _errors_of(block: Block, coefficients: Array, labels: Labels | None) -> Integers:
+    truth, table = labels_of(block), block.rows()
+    width = table.shape[1]
+    margins = np.stack([pairwise_sums(table * vector[:width]) for vector in coefficients], axis=1)
+    if isinstance(labels, LabelSet):
+        return (_class_of(margins, labels) != truth).astype(np.int64)
+    if not isinstance(labels, Interval):
+        raise TypeError("errors are counted of classes or of numbers.")
+    return _distances(truth, margins[:, 0], labels)
+
+
+def _class_of(margins: Array, labels: LabelSet) -> Vector:
+    """Return the label that is predicted: of two the second if the margin is above zero."""
+    values = np.asarray(labels.values)
+    if margins.shape[1] == 1:
+        return np.where(margins[:, 0] > 0, values.max(), values.min())
+    return np.asarray(values[margins.argmax(axis=1)])
+
+
+def _distances(truth: Vector, predicted: Vector, labels: Interval) -> Integers:
+    inside = np.clip(np.where(np.isnan(predicted), labels.low, predicted), labels.low, labels.high)
+    spread = max(labels.high - labels.low, 1e-300)
+    steps = np.rint(np.abs(truth - inside) / spread * ERROR_STEPS)
+    return np.clip(steps, 0, ERROR_STEPS).astype(np.int64)

@@ -1,0 +1,86 @@
+"""Rows dealt out to parts, so that one record is in one part and moves no other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet import _checks
+from discreet._types import Integers
+from discreet.data import OpenRows
+from discreet.noise import Noise
+from discreet.privacy import Unit
+
+
+@dataclass(frozen=True)
+class PartSizes:
+    """How large parts are on average, by public tickets.
+
+    Parameters
+    ----------
+    tickets
+        How many of all tickets each part has; whole numbers from one on.
+
+    Examples
+    --------
+    >>> PartSizes((3, 1)).largest(0, 10), PartSizes((3, 1)).share(1)
+    (8, 0.25)
+    """
+
+    tickets: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        for ticket in self.tickets:
+            _checks.whole(ticket=ticket, at_least=1, at_most=2**40)
+
+    @property
+    def total(self) -> int:
+        """The number of all tickets."""
+        return sum(self.tickets)
+
+    def share(self, part: int) -> float:
+        """Return the share of the rows that a part has on average."""
+        return self.tickets[part] / self.total
+
+    def largest(self, part: int, count: int) -> int:
+        """Return the most rows that a part has of so many, if their number is public."""
+        return max(1, -(-self.tickets[part] * count // self.total))
+
+    def deal(self, rows: OpenRows, unit: Unit, noise: Noise) -> tuple[OpenRows, ...]:
+        """Deal rows out in secret: private.
+
+        If their number is private, each row draws a ticket of its own, so that one record more
+        or less leaves all others where they were. If it is public, all orders of the rows are
+        equally likely and parts have fixed sizes: a record is known by its place, and another in
+        that place goes to the same part.
+
+        Parameters
+        ----------
+        rows
+            Opened rows.
+        unit
+            Who is protected.
+        noise
+            The source of randomness.
+        """
+        drawn = self._balanced if unit.count_is_public else self._independent
+        return rows.deal(drawn(rows.count, noise), len(self.tickets))
+
+    def _independent(self, count: int, noise: Noise) -> Integers:
+        tickets = noise.below(self.total, count).astype(np.int64)
+        return _find_parts(tickets, self.tickets)
+
+    def _balanced(self, count: int, noise: Noise) -> Integers:
+        ends = np.cumsum(self.tickets).astype(object) * count // self.total
+        sizes = np.diff(ends.astype(np.int64), prepend=0)
+        order = np.argsort(noise.below(1 << 62, count), kind="stable")
+        dealt = np.empty(count, dtype=np.int64)
+        dealt[order] = np.repeat(np.arange(len(self.tickets)), sizes)
+        return dealt
+
+
+def _find_parts(tickets: Integers, sizes: Sequence[int]) -> Integers:
+    """Return the part that each ticket belongs to."""
+    return np.searchsorted(np.cumsum(sizes), tickets, side="right").astype(np.int64)

@@ -1,0 +1,155 @@
+"""Private search over parameters drawn at random."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from sklearn.model_selection import ParameterSampler
+
+from discreet import _checks
+from discreet.errors import InputError
+from discreet.estimators.declaring import Declarations
+from discreet.ledger import AbstractLedger
+from discreet.model_selection.private_search import PrivateSearch
+from discreet.privacy import Unit
+
+
+class PrivateRandomizedSearch(PrivateSearch):
+    """The best of some parameters drawn at random, chosen and fitted within one privacy budget.
+
+    As :class:`PrivateSearchCV`, for candidates that are drawn from distributions before any row is
+    looked at. In the place of ``RandomizedSearchCV``, which releases exact scores.
+
+    Parameters
+    ----------
+    estimator
+        A linear classifier or regressor of this library, not fitted, without a ledger. Its
+        ``epsilon``, ``delta``, ``unit``, ``max_rows`` and ``verbose`` are replaced by those of the
+        search.
+    param_distributions
+        A dict from names of parameters to lists of values, or to distributions with ``rvs``, such
+        as SciPy's; or a list of such dicts.
+    n_iter
+        How many candidates are drawn; at least two.
+    epsilon, delta
+        The privacy budget of the whole search.
+    method
+        ``"split"``, ``"repeat"``, ``"compose"`` or ``"auto"``, as for :class:`PrivateSearchCV`.
+    ledger
+        Where the search is paid for; None keeps no books, which ``privacy_`` says.
+    unit
+        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
+    refit
+        For ``"split"``: whether half of the rows are kept for the chosen candidate.
+    trials, shape, pad
+        For ``"repeat"``: the number of trials on average, its law, and whether it is padded.
+    n_hint
+        How many rows are expected; None for as many as there may be. Declared, and not counted.
+    random_state
+        Of the draw of candidates, which is public: a whole number, or None for another draw each
+        time.
+    max_rows
+        A public bound on the number of rows, if that number is private.
+    rehearsal
+        None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
+        **not private**. Nothing in scikit-learn sets it.
+    verbose
+        Above zero, the guarantee is printed after the fit.
+
+    Attributes
+    ----------
+    best_estimator_
+        The chosen model, fitted, with the release of the whole search; None if no trial was made.
+    best_params_, best_index_
+        The setting that was chosen, and its place among the candidates; None and -1 if no trial was
+        made.
+    candidates_
+        What was chosen among: the settings, in order.
+    method_
+        The method that was used.
+    classes_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+    release_, privacy_
+        The release and its guarantee, of everything together.
+
+    See Also
+    --------
+    PrivateSearchCV : All candidates of a grid.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.stats import loguniform
+    >>> from discreet.linear_model import Ridge
+    >>> generator = np.random.default_rng(0)
+    >>> X = generator.normal(size=(20_000, 3))
+    >>> y = X[:, 0] + 0.3 * generator.normal(size=20_000)
+    >>> model = Ridge(data_norm=3.0, target_range=(-3, 3))
+    >>> search = PrivateRandomizedSearch(
+    ...     model, {"alpha": loguniform(1, 1e5)}, n_iter=4, n_hint=20_000, random_state=0
+    ... ).fit(X, y)
+    >>> len(search.candidates_), bool(search.score(X, y) > 0.5)
+    (4, True)
+    """
+
+    must_declare: ClassVar[Declarations] = (("estimator",), ("param_distributions",))
+
+    param_distributions: Any
+    n_iter: int
+    random_state: int | None
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        param_distributions: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        n_iter: int = 10,
+        epsilon: float = 1.0,
+        delta: float = 1e-9,
+        method: str = "auto",
+        ledger: AbstractLedger | None = None,
+        *,
+        unit: str | Unit = "add_remove",
+        refit: bool = True,
+        trials: float | None = None,
+        shape: float | None = 1.0,
+        pad: bool = False,
+        n_hint: int | None = None,
+        random_state: int | None = None,
+        max_rows: int = 2**23,
+        rehearsal: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.param_distributions = param_distributions
+        self.n_iter = n_iter
+        self.epsilon = epsilon
+        self.delta = delta
+        self.method = method
+        self.ledger = ledger
+        self.unit = unit
+        self.refit = refit
+        self.trials = trials
+        self.shape = shape
+        self.pad = pad
+        self.n_hint = n_hint
+        self.random_state = random_state
+        self.max_rows = max_rows
+        self.rehearsal = rehearsal
+        self.verbose = verbose
+
+    def _settings(self) -> Iterable[Mapping[str, Any]]:
+        _checks.whole(n_iter=self.n_iter, at_least=2)
+        if self.random_state is not None:
+            _checks.whole(random_state=self.random_state, at_least=0)
+        try:
+            return list(
+                ParameterSampler(
+                    self.param_distributions, int(self.n_iter), random_state=self.random_state
+                )
+            )
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                "param_distributions must be a dict from names of parameters to lists of values or "
+                f"distributions with rvs: {error}"
+            ) from None

@@ -1,0 +1,375 @@
+"""What searches over parameters do alike: one release chooses a model and fits it."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from discreet import _checks
+from discreet.data.given_column import GivenColumn
+from discreet.errors import CalibrationError, DiscreetError, InputError
+from discreet.estimators.base import PlainEstimator
+from discreet.estimators.declaring import Declarations
+from discreet.estimators.features import FeatureMap
+from discreet.estimators.linear import LinearEstimator
+from discreet.estimators.side_by_side import SideBySide, width_of
+from discreet.estimators.targets import LabelTarget, LearningTarget, require_target
+from discreet.estimators.task import Asked, Shape
+from discreet.mechanisms import Mechanism, RepeatAndSelect, TrainAndChoose
+from discreet.mechanisms.repeat_and_select import SIZES
+from discreet.mechanisms.secret_parts import PartSizes
+from discreet.mechanisms.train_and_choose import read_choice
+from discreet.mechanisms.trial_budget import share_of_several, share_of_trial
+from discreet.model_selection.candidates import (
+    Setting,
+    check_estimator,
+    describe,
+    list_settings,
+    make_model,
+)
+from discreet.model_selection.search_method import SearchFacts, choose_method
+from discreet.privacy import Budget, TrialLaw, Unit
+from discreet.questions import Bounds, Labels, ModelCandidate, ModelChoice
+from discreet.record import Fact, Origin
+
+MOST_LISTED = 30
+"""So many candidates are listed in a release; of more, the first."""
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A candidate model, what is asked for it, and who answers."""
+
+    model: LinearEstimator
+    asked: Asked
+
+
+@dataclass(frozen=True)
+class AskedSearch(Asked):
+    """What is asked of the rows for a whole search; of each candidate, in the end."""
+
+    contestants: tuple[Contestant, ...] = ()
+
+
+def _has(name: str) -> Callable[[Any], bool]:
+    """Say whether the models of a search can do something."""
+
+    def check(search: Any) -> bool:
+        model = getattr(search, "best_estimator_", None) or search.estimator
+        return hasattr(model, name)
+
+    return check
+
+
+class PrivateSearch(PlainEstimator):
+    """A choice among models, and the fit of the one that is chosen, as one release."""
+
+    must_declare: ClassVar[Declarations] = (("estimator",),)
+
+    learns = frozenset(["candidates_", "best_index_", "best_params_", "best_estimator_", "method_"])
+
+    estimator: Any
+    method: str
+    refit: bool
+    trials: float | None
+    shape: float | None
+    pad: bool
+    n_hint: int | None
+
+    candidates_: list[Setting]
+    best_index_: int
+    best_params_: Setting | None
+    best_estimator_: Any
+    method_: str
+
+    @abstractmethod
+    def _settings(self) -> Iterable[Mapping[str, Any]]:
+        """Return the settings that are chosen among."""
+
+    def _check(self) -> None:
+        check_estimator(self.estimator)
+        _checks.one_of(("auto", "split", "repeat", "compose"), method=self.method)
+        _checks.instance(bool, refit=self.refit, pad=self.pad)
+        if self.n_hint is not None:
+            _checks.whole(n_hint=self.n_hint, at_least=1)
+        self.candidates_ = list_settings(self._settings())
+        self._law()
+        for place, setting in enumerate(self.candidates_):
+            try:
+                self._model(setting, Budget(self.epsilon, self.delta), 1.0)
+            except DiscreetError as error:
+                raise type(error)(f"candidate {place} ({describe(setting)}): {error}") from None
+
+    def _law(self) -> TrialLaw:
+        """Return the law of the number of trials: on average one for each candidate."""
+        mean = max(2.0, float(len(self.candidates_))) if self.trials is None else self.trials
+        return TrialLaw.with_mean(mean, self.shape)
+
+    def _model(self, setting: Setting, budget: Budget, share: float) -> LinearEstimator:
+        """Return a candidate as it is fitted: the promise is that of the search."""
+        model = make_model(self.estimator, setting)
+        shared = {
+            "epsilon": budget.epsilon, "delta": budget.delta, "unit": self.unit,
+            "max_rows": self.max_rows, "verbose": 0,
+        }  # fmt: skip
+        hint = getattr(model, "n_hint", None) or self.n_hint
+        if hasattr(model, "n_hint") and hint is not None:
+            shared["n_hint"] = max(1, math.ceil(hint * share))
+        model.set_params(**shared)
+        return model
+
+    def _models(self, budget: Budget, share: float = 1.0) -> list[LinearEstimator]:
+        return [self._model(setting, budget, share) for setting in self.candidates_]
+
+    def feature_map(self) -> SideBySide:
+        models = self._models(Budget(self.epsilon, self.delta))
+        return SideBySide(tuple(model.feature_map() for model in models))
+
+    def fitted_map(self) -> FeatureMap:
+        return self._best().fitted_map()
+
+    def _target(self, y: GivenColumn | None) -> LabelTarget:
+        first, *others = self._models(Budget(self.epsilon, self.delta))
+        target = first._target(y)
+        if any(other._target(y).labels != target.labels for other in others):
+            raise InputError(
+                "all candidates must have the same labels, or their errors cannot be compared: "
+                "declare the same classes, or target_range, and fit_intercept."
+            )
+        return target
+
+    def _ask(
+        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
+    ) -> AskedSearch:
+        target = require_target(target)
+        features = self.feature_map()
+        widths = [width_of(each, self.n_features_in_) for each in features.maps]
+        facts = SearchFacts(
+            len(widths), max(widths) + 1, self._expect_rows(shape), budget, unit, self._law(),
+            self.refit,
+        )  # fmt: skip
+        method, reason = choose_method(self.method, facts)
+        self.method_ = method
+        refusal: DiscreetError | None = None
+        for own in self._budgets(method, budget, facts):
+            try:
+                asked = self._ask_for(own, facts, widths, features, shape, target)
+                if method != "split":  # whether it can be planned: public arithmetic
+                    asked.mechanism.plan(asked.question, budget, unit)
+            except CalibrationError as error:
+                refusal = refusal or error
+            else:
+                return replace(asked, reasons=tuple(filter(None, [reason])))
+        raise refusal or InputError("no candidate can be planned.")
+
+    def _budgets(self, method: str, budget: Budget, facts: SearchFacts) -> Iterable[Budget]:
+        """Yield what one fit may spend, roughly, for questions to be stated with.
+
+        A penalty that follows the budget must do for what is settled in the end, which may be less.
+        """
+        if method == "split" or not budget.is_private:
+            return [budget]
+        if method == "repeat":
+            guess, least = share_of_trial(budget, facts.law), 2 + (facts.law.shape or 0.0)
+        else:
+            guess, least = share_of_several(budget, facts.candidates), facts.candidates
+        if budget.delta == 0:
+            return [guess]
+        floor = min(0.5 * guess.epsilon, budget.epsilon / least)
+        return [
+            replace(guess, epsilon=e) for e in (0.97 * guess.epsilon, 0.75 * guess.epsilon, floor)
+        ]
+
+    def _ask_for(
+        self,
+        own: Budget,
+        facts: SearchFacts,
+        widths: list[int],
+        features: SideBySide,
+        shape: Shape,
+        target: LearningTarget,
+    ) -> AskedSearch:
+        """State the question of a search whose fits may spend so much each."""
+        method, unit = self.method_, facts.unit
+        refits = method == "split" and self.refit
+        sizes = self._sizes(facts.candidates)
+        fitted = final = self._contest(widths, shape, target, own, unit, sizes, 0)
+        if refits:
+            final = self._contest(widths, shape, target, facts.budget, unit, sizes, -1)
+        candidates = tuple(
+            ModelCandidate(one.asked.question, start, last.asked.question)
+            for one, last, start in zip(
+                fitted, final, features.starts(self.n_features_in_), strict=True
+            )
+        )
+        labels = candidates[0].question.bounds.labels
+        question = ModelChoice(_wide_bounds(shape, features, labels), candidates, target.assumed)
+        return AskedSearch(
+            question,
+            self._mechanism(method, fitted, final if refits else ()),
+            facts=(*_join_facts(fitted), self._list_candidates()),
+            contestants=final,
+        )
+
+    def _expect_rows(self, shape: Shape) -> int:
+        hint = self.n_hint or getattr(self.estimator, "n_hint", None)
+        return shape.max_rows if hint is None else min(int(hint), shape.max_rows)
+
+    def _sizes(self, candidates: int) -> PartSizes:
+        """Return how large the parts of the rows are."""
+        if self.method_ == "repeat":
+            return SIZES
+        is_shared = self.method_ == "compose"
+        return TrainAndChoose((), is_shared, self.refit and not is_shared).sizes(candidates)
+
+    def _contest(
+        self,
+        widths: list[int],
+        shape: Shape,
+        target: LearningTarget,
+        budget: Budget,
+        unit: Unit,
+        sizes: PartSizes,
+        part: int,
+    ) -> tuple[Contestant, ...]:
+        """Ask for every candidate what is asked of a part of the rows."""
+        most = sizes.largest(part, shape.max_rows) if unit.count_is_public else shape.max_rows
+        contestants = []
+        for model, width in zip(self._models(budget, sizes.share(part)), widths, strict=True):
+            asked = model._ask(Shape(width, most, shape.labels), target, budget, unit)
+            contestants.append(Contestant(model, asked))
+        return tuple(contestants)
+
+    def _mechanism(
+        self, method: str, fitted: tuple[Contestant, ...], final: tuple[Contestant, ...]
+    ) -> Mechanism:
+        learners = tuple(one.asked.mechanism for one in fitted)
+        if method == "repeat":
+            return RepeatAndSelect(learners, self._law(), self.pad)
+        finals = tuple(one.asked.mechanism for one in final)
+        return TrainAndChoose(learners, method == "compose", bool(finals), finals)
+
+    def _list_candidates(self) -> Fact:
+        count = len(self.candidates_)
+        listed = "; ".join(describe(setting) for setting in self.candidates_[:MOST_LISTED])
+        more = f"; and {count - MOST_LISTED} more" if count > MOST_LISTED else ""
+        words = f"one model chosen among {count}: {listed}{more}. The whole search is charged once"
+        return Fact("candidates", words, Origin.DECLARED)
+
+    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
+        self.best_index_, value = read_choice(self.release_.value)
+        self.best_params_ = self.best_estimator_ = None
+        if value is None or not isinstance(asked, AskedSearch):
+            return
+        chosen = asked.contestants[self.best_index_]
+        model: Any = chosen.model
+        model.n_features_in_ = self.n_features_in_
+        if hasattr(self, "feature_names_in_"):
+            model.feature_names_in_ = self.feature_names_in_
+        model.release_ = replace(self.release_, value=value)
+        model.privacy_ = self.privacy_
+        model._keep(chosen.asked, target)
+        self.best_params_, self.best_estimator_ = self.candidates_[self.best_index_], model
+
+    def _best(self) -> Any:
+        check_is_fitted(self, "release_")
+        if self.best_estimator_ is None:
+            raise InputError(
+                "this search has made no trial, as a Poisson number of them may be zero; it costs "
+                "the same. Search with a shape from 0 to 1."
+            )
+        return self.best_estimator_
+
+    @property
+    def classes_(self) -> Any:
+        """The classes of the chosen model."""
+        return self._best().classes_
+
+    @available_if(_has("predict"))
+    def predict(self, X: Any) -> Any:
+        """Return the predictions of the chosen model.
+
+        Parameters
+        ----------
+        X
+            Rows, as for ``fit``.
+        """
+        return self._best().predict(X)
+
+    @available_if(_has("predict_proba"))
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probabilities of the chosen model.
+
+        Parameters
+        ----------
+        X
+            Rows, as for ``fit``.
+        """
+        return self._best().predict_proba(X)
+
+    @available_if(_has("predict_log_proba"))
+    def predict_log_proba(self, X: Any) -> Any:
+        """Return the logarithms of the probabilities of the chosen model.
+
+        Parameters
+        ----------
+        X
+            Rows, as for ``fit``.
+        """
+        return self._best().predict_log_proba(X)
+
+    @available_if(_has("decision_function"))
+    def decision_function(self, X: Any) -> Any:
+        """Return the margins of the chosen model.
+
+        Parameters
+        ----------
+        X
+            Rows, as for ``fit``.
+        """
+        return self._best().decision_function(X)
+
+    def score(self, X: Any, y: Any) -> float:
+        """Return the exact score of the chosen model on some rows.
+
+        On private rows it is not private: use :func:`discreet.metrics.private_scores` for those.
+
+        Parameters
+        ----------
+        X
+            Rows, as for ``fit``.
+        y
+            Their labels.
+        """
+        return float(self._best().score(X, y))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        if self.estimator is not None:
+            own = get_tags(self.estimator)
+            tags.estimator_type = own.estimator_type
+            tags.classifier_tags, tags.regressor_tags = own.classifier_tags, own.regressor_tags
+        return tags
+
+
+def _wide_bounds(shape: Shape, features: SideBySide, labels: Labels | None) -> Bounds:
+    return Bounds(features.region, shape.n_features, labels=labels, max_rows=shape.max_rows)
+
+
+def _join_facts(contestants: tuple[Contestant, ...]) -> tuple[Fact, ...]:
+    """Return what is declared for all candidates; where they differ, what each says."""
+    said: dict[str, dict[str, Fact]] = {}
+    for one in contestants:
+        for fact in one.asked.facts:
+            said.setdefault(fact.what, {})[fact.words] = fact
+    return tuple(
+        replace(next(iter(facts.values())), words=", or ".join(facts)) for facts in said.values()
+    )
