@@ -18,6 +18,7 @@ from audits.mutants import (
     selection,
     settled,
     sources,
+    sparse_models,
     stages,
     streams,
     sums,
@@ -45,6 +46,7 @@ MUTANTS: tuple[Broken, ...] = (
     *running_sums.MUTANTS,
     *streams.MUTANTS,
     *supports.MUTANTS,
+    *sparse_models.MUTANTS,
 )
 
 SURVIVORS: tuple[Mutant, ...] = (*objective.SURVIVORS, *stages.SURVIVORS)

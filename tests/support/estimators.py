@@ -17,6 +17,7 @@ from sklearn.feature_selection import SelectorMixin
 from discreet.estimators.classifier import LinearClassifierBase
 from discreet.estimators.registry import all_estimators
 from discreet.estimators.regressor import LinearRegressorBase
+from discreet.estimators.sparse_model import SparseModel
 from discreet.linear_model import (
     LinearClassifier,
     LinearRegressor,
@@ -29,8 +30,10 @@ from discreet.svm import LinearSVC
 
 ALL = all_estimators()
 SELECTORS = tuple(kind for kind in ALL if issubclass(kind, SelectorMixin))
-CLASSIFIERS = tuple(kind for kind in ALL if issubclass(kind, LinearClassifierBase))
-REGRESSORS = tuple(kind for kind in ALL if issubclass(kind, LinearRegressorBase))
+SPARSE = tuple(kind for kind in ALL if issubclass(kind, SparseModel))
+LINEAR = tuple(kind for kind in ALL if kind not in SPARSE)
+CLASSIFIERS = tuple(kind for kind in LINEAR if issubclass(kind, LinearClassifierBase))
+REGRESSORS = tuple(kind for kind in LINEAR if issubclass(kind, LinearRegressorBase))
 MIXERS = (SimplexRegression,)
 EVERY = (*CLASSIFIERS, *REGRESSORS)
 WITH_COLUMNS = (LinearClassifier, LinearRegressor, LinearSVC)
@@ -75,6 +78,9 @@ ABOUT_X = {
 """What has to be declared of ``X`` and of its labels."""
 
 
+OF_SPARSE = {"n_features_to_select": 2}
+"""Of three columns two are chosen."""
+
 OF_SELECTORS = {"target_range": (-1.0, 1.0), "n_features_to_select": 2, "vote": "columns"}
 """Of three columns, by numbers, two are chosen; there is an answer however few rows there are."""
 
@@ -85,10 +91,10 @@ def declare(kind, *given, **parameters):
     for ways in kind.must_declare:
         if not known.intersection(ways):
             parameters |= {way: ABOUT_X[way] for way in ways if way in ABOUT_X}
-    if kind in SELECTORS:
-        taken = inspect.signature(kind).parameters
-        missing = {name for name in OF_SELECTORS if name in taken and name not in known}
-        parameters |= {name: OF_SELECTORS[name] for name in missing}
+    usual = OF_SELECTORS if kind in SELECTORS else OF_SPARSE if kind in SPARSE else {}
+    taken = inspect.signature(kind).parameters
+    missing = {name for name in usual if name in taken and name not in known}
+    parameters |= {name: usual[name] for name in missing}
     return kind(*given, **parameters)
 
 

@@ -13,6 +13,7 @@ from discreet.questions.mixture import Mixture
 from discreet.questions.problem import Problem
 from discreet.questions.several_classes import OneVsRest, Softmax
 from discreet.questions.several_outputs import SeveralOutputs
+from discreet.questions.sparse_problems import L1Problem, SparseProblem
 from discreet.questions.spatial_median import SpatialMedian
 from discreet.questions.strongest_columns import StrongestColumns
 from discreet.questions.sums import RowCount, VectorMean, VectorSum
@@ -27,6 +28,7 @@ QUESTIONS: tuple[type[Question], ...] = (
     ColumnVotes,
     CellCounts,
     ExpertStream,
+    L1Problem,
     LeastLoss,
     Mixture,
     OneVsRest,
@@ -34,6 +36,7 @@ QUESTIONS: tuple[type[Question], ...] = (
     RowCount,
     SeveralOutputs,
     Softmax,
+    SparseProblem,
     SpatialMedian,
     Stream,
     StrongestColumns,
@@ -55,6 +58,7 @@ __all__ = [
     "DeclaredStream",
     "ExpertStream",
     "Interval",
+    "L1Problem",
     "LabelSet",
     "Labels",
     "LeastLoss",
@@ -65,6 +69,7 @@ __all__ = [
     "RowCount",
     "SeveralOutputs",
     "Softmax",
+    "SparseProblem",
     "SpatialMedian",
     "Stream",
     "StrongestColumns",
