@@ -54,6 +54,11 @@ every_classifier = pytest.mark.parametrize("model", CLASSIFIERS)
 every_regressor = pytest.mark.parametrize("model", REGRESSORS)
 
 
+def takes_weights(kind):
+    """Say whether rows may count more than once."""
+    return "max_weight" in inspect.signature(kind).parameters
+
+
 def target(model):
     """Return labels of the kind that a model is for."""
     if model in CLASSIFIERS:

@@ -692,8 +692,8 @@ def steep_rows(columns: int) -> Bounds:
 
 
 def steep_pair(columns: int, unit: Unit) -> Pair:
-    """Three records that pull one way, and one more that pulls the other, as steeply as it can."""
-    X, y = -np.ones((3, columns)), np.ones(3)
+    """A record that pulls one way, and one more that pulls the other, as steeply as it can."""
+    X, y = -np.ones((1, columns)), np.ones(1)
     more, turned = np.vstack([X, np.ones((1, columns))]), np.append(y, -1.0)
     first = (X, y) if isinstance(unit, AddRemoveOne) else (more, turned)
     return Pair(first, (more, np.append(y, 1.0)), unit)
@@ -704,7 +704,8 @@ def _frank_wolfe(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
     for steps in (1, 2):
         problem = L1Problem(Huber(0.5), steep_rows(1), radius=0.1)
         yield Case(f"Frank-Wolfe, steps: {steps}", FrankWolfe(steps), problem, pure,
-                   steep_pair(1, unit), is_tight=False, effort=4.0 * steps, remark=RARE)  # fmt: skip
+                   steep_pair(1, unit), is_tight=False, effort=4.0 * steps,
+                   remark=RARE)  # fmt: skip
 
 
 def _iterative_thresholding(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:

@@ -28,7 +28,7 @@ USUAL_ROWS = 10_000
 """How many rows are expected if their number is private and nobody says."""
 
 
-class SparseModel(PlainEstimator, LinearEstimator):
+class SparseModel(PlainEstimator, LinearEstimator):  # type: ignore[misc]
     """A linear model of entries that are bounded each by itself; few of its coefficients count."""
 
     learns = frozenset(["coef_", "intercept_", "selected_"])

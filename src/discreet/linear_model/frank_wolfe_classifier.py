@@ -18,7 +18,7 @@ USUAL_REACH = 10.0
 """The margin that an entry at its bound can reach."""
 
 
-class FrankWolfeClassifier(CornerStepsModel, ProbabilisticClassifier):
+class FrankWolfeClassifier(CornerStepsModel, ProbabilisticClassifier):  # type: ignore[misc]
     r"""Logistic regression in an l1 ball, differentially private, for any number of columns.
 
     It minimises the sum of logistic losses over :math:`\|w\|_1 \le c` by the Frank-Wolfe method:

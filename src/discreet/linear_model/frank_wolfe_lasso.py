@@ -19,7 +19,7 @@ USUAL_REACH = 2.0
 """Twice half the range of targets can be reached by an entry at its bound."""
 
 
-class FrankWolfeLasso(CornerStepsModel, LinearRegressorBase):
+class FrankWolfeLasso(CornerStepsModel, LinearRegressorBase):  # type: ignore[misc]
     r"""A lasso in an l1 ball, differentially private, for any number of columns.
 
     It minimises the sum of losses over :math:`\|w\|_1 \le c` by the Frank-Wolfe method: each step

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, ClassVar
 
 import numpy as np
 
 from discreet import _checks
 from discreet._types import Array, Integers
-from discreet.errors import InputError
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.regressor import LinearRegressorBase
 from discreet.estimators.sparse_model import SparseModel, pick_distinct
@@ -28,7 +26,7 @@ USUAL_REACH = 4.0
 """So many halves of the range of targets can be reached by a row of one entry at its bound."""
 
 
-class HardThresholding(SparseModel, LinearRegressorBase):
+class HardThresholding(SparseModel, LinearRegressorBase):  # type: ignore[misc]
     r"""Least squares of clipped residuals with few coefficients, differentially private.
 
     Gradient steps, after each of which the largest coefficients are drawn by the exponential
@@ -39,7 +37,8 @@ class HardThresholding(SparseModel, LinearRegressorBase):
     Parameters
     ----------
     epsilon, delta
-        The privacy budget of one fit; ``delta`` must be positive.
+        The privacy budget of one fit. ``delta=0`` asks for pure epsilon, which is shared by all
+        steps and coefficients, and costs much more here.
     data_norm
         The declared bound on the absolute value of each entry, if ``columns`` are not declared;
         entries beyond are clipped. One of the two has to be declared.
@@ -154,8 +153,6 @@ class HardThresholding(SparseModel, LinearRegressorBase):
         _checks.positive(step_size=self.step_size)
         if self.max_iter is not None:
             _checks.whole(max_iter=self.max_iter, at_least=1)
-        if self.delta == 0 and math.isfinite(self.epsilon):
-            raise InputError("HardThresholding needs delta > 0; use SparseRegressor without one.")
         self._radius()
         self.margin_loss()
 

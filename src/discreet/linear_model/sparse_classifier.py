@@ -27,7 +27,7 @@ USUAL_MARGIN = 2.0
 """What the loss asks for where no rule settles it."""
 
 
-class SparseClassifier(SelectedModel, ProbabilisticClassifier):
+class SparseClassifier(SelectedModel, ProbabilisticClassifier):  # type: ignore[misc]
     r"""A linear classifier of few columns of many: chosen first, then learnt, both private.
 
     A part of the budget draws the columns that go most with the classes; the rest pays for a model

@@ -19,7 +19,7 @@ from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds
 
 
-class SparseRegressor(SelectedModel, LinearRegressorBase):
+class SparseRegressor(SelectedModel, LinearRegressorBase):  # type: ignore[misc]
     r"""A linear regression on few columns of many: chosen first, then learnt, both private.
 
     A part of the budget draws the columns that go most with the target; the rest pays for a model

@@ -56,6 +56,15 @@ class FrankWolfePlan(Plan):
             sums.move(place, sign * (step + 1), weight_of_corners(self.question.radius, step))
         return corners
 
+    def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Array:
+        if self.steps > 1 or self.rate is None:
+            return np.array([self.run(rows, noise) for _ in range(draws)])
+        slopes = RoundedSlopes(self.question).of(rows).totals()
+        behind = np.concatenate([slopes, -slopes]) + np.abs(slopes).max()
+        which, _ = noise.candidates(np.ones_like(behind), behind, self.rate, draws)
+        place, side = which % slopes.size, which // slopes.size
+        return ((1 - 2 * side) * (place + 1)).astype(np.float64)[:, None]
+
 
 def weight_of_corners(radius: float, steps: int) -> float:
     r"""Return what one unit of a corner's weight stands for after so many steps.
@@ -112,13 +121,15 @@ def choose_steps(problem: L1Problem, budget: Budget, unit: Unit, rows: int) -> i
         return MOST_FREE_STEPS
     bend = TYPICAL * problem.curvature / 2
     slope = 2 * unit.spread(problem.radius * problem.lipschitz * problem.entry_bound) / rows
-    width = math.log(2 * problem.bounds.width) + 1
-    best, found = math.inf, 1
-    for steps in _TRIED:
-        excess = 2 * bend / (steps + 2) + slope / span_of_columns(budget, steps)[0] * width
-        if excess < best:
-            best, found = excess, steps
-    return found
+    missed = slope * (math.log(2 * problem.bounds.width) + 1)
+    # Of many steps the range falls with their root if delta is used, and with their number if not.
+    many = span_of_columns(budget, MANY_STEPS)[0] * math.sqrt(MANY_STEPS) if budget.delta else 0.0
+
+    def excess(steps: int) -> float:
+        span = max(budget.epsilon / steps, many / math.sqrt(steps))
+        return 2 * bend / (steps + 2) + missed / span
+
+    return min(range(1, MANY_STEPS + 1), key=excess)
 
 
 TYPICAL = 0.1
@@ -127,7 +138,8 @@ TYPICAL = 0.1
 MOST_FREE_STEPS = 1000
 """Steps if there is no noise that more of them would add to."""
 
-_TRIED = (*range(1, 33), 36, 40, 45, 50, 56, 64, 72, 80, 90, 100, 128, 160, 200, 256, 320, 400, 500)
+MANY_STEPS = 500
+"""More steps are not chosen by the rule."""
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from discreet.privacy import (
     Guarantee,
     NoPrivacy,
     Profile,
+    Pure,
     Unit,
     ZeroConcentrated,
     calibrate,
@@ -55,13 +56,13 @@ class IterativeThresholdingPlan(Plan):
     steps: int
     unit: float
     factor: float
-    is_noisy: bool  # not if nothing is to be hidden
+    law: str | None  # None if nothing is to be hidden
     guarantee: Guarantee
     reason: str = ""
 
     @property
     def tolerances(self) -> tuple[Tolerance, ...]:
-        if not self.is_noisy:
+        if self.law is None:
             return ()
         return (
             Tolerance("scale of the noise", math.ldexp(self.unit, NOISE_BITS)),
@@ -72,23 +73,25 @@ class IterativeThresholdingPlan(Plan):
         question = self.question
         sums = RoundedSlopes(question).of(rows)
         width, grid = question.bounds.width, math.ldexp(question.radius, -POINT_BITS)
-        point: Integers = np.zeros(width, dtype=np.int64)
+        start = np.zeros(width)
         for _ in range(self.steps):
-            places, values = self._step(sums.totals(), point * grid, noise)  # public from here on
+            places, values = self._step(sums.totals(), start, noise)  # public from here on
             point = np.zeros(width, dtype=np.int64)
             point[places] = np.trunc(values / grid).astype(np.int64)
             sums.place_at(point, grid)
+            start = point.astype(np.float64) * grid
         return np.concatenate([places.astype(np.float64), values])
 
-    def _step(self, totals: Integers, point: Vector, noise: Noise) -> tuple[Integers, Vector]:
+    def _step(self, totals: Integers, start: Vector, noise: Noise) -> tuple[Integers, Vector]:
         """Return the places of the next coefficients, and these, within their norm."""
-        moved = np.rint(point / self.unit).astype(np.int64)
+        moved = np.rint(start / self.unit).astype(np.int64)
         moved -= np.rint(totals * self.factor).astype(np.int64)
-        rate = Fraction(1, 1 << NOISE_BITS) if self.is_noisy else None
+        rate = None if self.law is None else Fraction(1, 1 << NOISE_BITS)
         places = peel(np.abs(moved), self.question.size, rate, noise)
         units = moved[places].astype(np.float64)
-        if self.is_noisy:
-            units += noise.gaussian(places.size, NOISE_BITS) + 0.5
+        if self.law is not None:
+            draw = noise.gaussian if self.law == "gaussian" else noise.laplace
+            units += draw(places.size, NOISE_BITS) + 0.5
         values = units * self.unit
         length = math.sqrt(float(values @ values))
         return places, values * min(1.0, self.question.radius / length if length else 1.0)
@@ -142,18 +145,12 @@ class IterativeThresholding(Mechanism):
     def _plan(
         self, question: SparseProblem, budget: Budget, unit: Unit
     ) -> IterativeThresholdingPlan:
-        multiplier, guarantee = 1.0, Guarantee(NoPrivacy(), unit)
+        multiplier, guarantee, law = 1.0, Guarantee(NoPrivacy(), unit), None
         if budget.is_private:
-            if budget.delta == 0:
-                raise CalibrationError(
-                    "noise on coefficients is Gaussian here, which needs delta > 0; use FrankWolfe "
-                    "for a pure epsilon."
-                )
-            draws = self.steps * question.size
-            multiplier = _least_multiplier(budget, draws)
+            law = "gaussian" if budget.delta > 0 else "laplace"
+            multiplier, profile = _least_noise(budget, self.steps * question.size)
             facts = (*public_facts(question.bounds, unit), *question.assumed)
-            profile = profile_of(multiplier, draws)
-            guarantee = Guarantee(profile, unit, facts, budget.delta)
+            guarantee = Guarantee(profile, unit, facts, budget.delta or 1e-9)
         move = math.ldexp(1.0, NOISE_BITS) / multiplier - SLACK
         factor = move / RoundedSlopes(question).sensitivity(unit)
         one = ENTRY_STEPS * SLOPE_STEPS * factor  # what the steepest row adds, in units
@@ -166,9 +163,7 @@ class IterativeThresholding(Mechanism):
         if not question.radius <= MOST_UNITS * size:
             raise CalibrationError("coefficients do not fit the grid; declare a smaller radius.")
         reason = f"{self.steps} steps of {question.size} draws and as many noisy coefficients"
-        return IterativeThresholdingPlan(
-            question, self.steps, size, factor, budget.is_private, guarantee, reason
-        )
+        return IterativeThresholdingPlan(question, self.steps, size, factor, law, guarantee, reason)
 
     def _size(self, question: SparseProblem) -> float:
         """Return how far the steepest row moves a coefficient."""
@@ -176,22 +171,22 @@ class IterativeThresholding(Mechanism):
         return self.step_size / bend * question.entry_bound * question.lipschitz / self.rows
 
 
-def profile_of(multiplier: float, draws: int) -> Profile:
-    r"""Return what draws and noisy coefficients cost together: :math:`m^{-2}` each, as zCDP.
-
-    Parameters
-    ----------
-    multiplier
-        The scale of both kinds of noise, over the sensitivity of a coefficient.
-    draws
-        How many coefficients are drawn, in all steps; as many are released with noise.
-    """
-    return ZeroConcentrated(draws / multiplier**2)
-
-
 @lru_cache(maxsize=256)
-def _least_multiplier(budget: Budget, draws: int) -> float:
-    return calibrate(lambda noise: profile_of(noise, draws), budget)
+def _least_noise(budget: Budget, draws: int) -> tuple[float, Profile]:
+    r"""Return the scale of the noise over the sensitivity of a coefficient, and what it costs.
+
+    A draw and a noisy value cost :math:`m^{-2}` together, as zCDP; or :math:`3/m` as pure epsilon,
+    two parts for the draw and one for Laplace noise on the value.
+    """
+    if budget.delta == 0:
+        multiplier = 3 * draws / budget.epsilon * (1 + 2.0**-40)
+        return multiplier, Pure(budget.epsilon)
+
+    def profile(multiplier: float) -> Profile:
+        return ZeroConcentrated(draws / multiplier**2)
+
+    multiplier = calibrate(profile, budget)
+    return multiplier, profile(multiplier)
 
 
 def choose_rounds(rows: int) -> int:

@@ -83,8 +83,8 @@ class SelectThenFitPlan(Plan):
 
 
 def _narrow(rows: Any, places: Integers, size: int, scale: float) -> Array:
-    part = rows[:, places]
-    table: Array = part.toarray() if sparse.issparse(part) else part
+    is_sparse = sparse.issparse(rows)
+    table: Array = rows[:, places].toarray() if is_sparse else rows[:, places]
     narrow = np.zeros((table.shape[0], size))
     narrow[:, : places.size] = table
     narrow /= scale
@@ -191,20 +191,19 @@ class SelectThenFit(Mechanism):
         return selection, inside
 
     def _plan_first(self, selection: Selection, budget: Budget, unit: Unit) -> Plan:
-        chooser = _chooser(selection)
-        if isinstance(chooser, Peeling):
-            return chooser.plan_share(selection, self.share, budget, unit)
-        if not budget.is_private:
-            return chooser.plan(selection, budget, unit)
-        part = Budget(self.share * budget.epsilon, self.share * budget.delta)
-        return chooser.plan(selection, part, unit)
+        if not isinstance(selection, BlockVote):
+            return Peeling().plan_share(selection, self.share, budget, unit)
+        part = budget
+        if budget.is_private:
+            part = Budget(self.share * budget.epsilon, self.share * budget.delta)
+        return StabilityRelease().plan(selection, part, unit)
 
     def places(self, value: Any) -> Integers:
         """Return the places of the columns in a released value; none without a stable choice."""
         if self.selection is None:
             raise InputError("select_then_fit must be told which columns to choose.")
         said = np.asarray(value)[-_size_of(self.selection) :]
-        return said[said != NO_COLUMN].astype(np.int64)
+        return np.asarray(said[said != NO_COLUMN].astype(np.int64))
 
     def model(self, value: Any) -> Vector:
         """Return what the second mechanism released, as one vector."""

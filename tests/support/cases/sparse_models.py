@@ -108,9 +108,11 @@ def _cases():
                               L1Problem(loss, bounds, radius=0.7), unit, budget, pair,
                               two if bounds is classes else row)  # fmt: skip
         problem = SparseProblem(Huber(0.5), numbers, size=2, radius=2.0)
-        yield ThresholdingCase(f"iterative thresholding, {unit.name}",
-                               IterativeThresholding(3, rows=6), problem, unit,
-                               Budget(1.0, 1e-6), pair, row)  # fmt: skip
+        for budget in (Budget(1.0, 1e-6), Budget(1.0)):
+            law = "gaussian" if budget.delta > 0 else "laplace"
+            yield ThresholdingCase(f"iterative thresholding, {law}, {unit.name}",
+                                   IterativeThresholding(3, rows=6), problem, unit,
+                                   budget, pair, row)  # fmt: skip
         problem = Problem(MarginLogistic(margin=40.0), classes, ridge=4000.0)
         mechanism = SelectThenFit(StrongestColumns(classes, 1, is_centred=False),
                                   ObjectivePerturbation("gaussian"), inside)  # fmt: skip

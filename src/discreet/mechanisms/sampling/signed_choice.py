@@ -26,6 +26,9 @@ RATE_BITS = 20
 PROPOSALS = 8
 """Candidates proposed at once; the first that is kept counts."""
 
+FEW = 2**12
+"""Up to so many candidates, an exponential of each is faster than bands."""
+
 MOST_COIN = 2**62
 """A coin whose numerator is larger is flipped as several."""
 
@@ -74,7 +77,16 @@ def draw_signed(scores: Integers, rate: Fraction | None, noise: Noise) -> tuple[
         if most >= -least:
             return int(np.argmax(scores)), 1
         return int(np.argmin(scores)), -1
-    best, shift = max(most, -least), _shift_of(rate)
+    best = max(most, -least)
+    if scores.size <= FEW:
+        behind = np.concatenate([best - scores, best + scores])
+        which = int(noise.candidates(np.ones_like(behind), behind, rate)[0][0])
+        return which % scores.size, 1 - 2 * (which // scores.size)
+    return _draw_from_bands(scores, best, rate, noise)
+
+
+def _draw_from_bands(scores: Integers, best: int, rate: Fraction, noise: Noise) -> tuple[int, int]:
+    shift = _shift_of(rate)
     bands = [_bands_of(best - scores, shift), _bands_of(best + scores, shift)]
     counts = np.concatenate([np.bincount(part, minlength=BANDS) for part in bands])
     filled = np.flatnonzero(counts)
