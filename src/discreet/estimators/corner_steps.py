@@ -25,6 +25,9 @@ class CornerStepsModel(SparseModel):
 
     l1_radius: float | None
     max_iter: int | None
+    n_iter_: int
+
+    learns = SparseModel.learns | {"n_iter_"}
 
     def _check(self) -> None:
         super()._check()
@@ -62,6 +65,7 @@ class CornerStepsModel(SparseModel):
     def _sparse_coefficients(self, asked: Asked) -> tuple[Array, Array, Integers]:
         problem: Any = asked.question
         corners = np.asarray(self.release_.value)
+        self.n_iter_ = int(corners.size)
         vector = average_of_corners(corners, problem.radius, problem.bounds.width)
         width, constant = problem.bounds.n_features, problem.bounds.intercept
         intercept = 0.0 if constant is None else float(vector[-1] * constant)
@@ -70,9 +74,9 @@ class CornerStepsModel(SparseModel):
 
 
 def refuse_several(classes: Any, model: Any) -> None:
-    """Raise unless there are two classes."""
-    if classes.size != 2:
+    """Raise if there are more than two classes, in the words of scikit-learn."""
+    if classes.size > 2:
         raise InputError(
-            f"{type(model).__name__} is for two classes; only one class, or several, were declared "
-            "or found. Use SparseClassifier for several."
+            "Only binary classification is supported. The type of the target is multiclass. Use "
+            f"SparseClassifier in place of {type(model).__name__}."
         )

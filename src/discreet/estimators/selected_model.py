@@ -16,12 +16,12 @@ from discreet.estimators.choosing import choose
 from discreet.estimators.linear import COUNTED
 from discreet.estimators.sparse_model import SparseModel
 from discreet.estimators.support_selector import check_size
-from discreet.estimators.targets import LearningTarget, require_target
+from discreet.estimators.targets import LearningTarget, interval_of, require_target
 from discreet.estimators.task import Asked, LinearTask, Shape
 from discreet.mechanisms import Learner, SelectThenFit
 from discreet.mechanisms.select_then_fit import Selection
 from discreet.privacy import Budget, Unit
-from discreet.questions import BlockVote, Bounds, StrongestColumns
+from discreet.questions import BlockVote, Bounds, Interval, StrongestColumns
 
 SELECTED = frozenset(["is_stable_"])
 """What a fit leaves beside coefficients and columns."""
@@ -32,6 +32,7 @@ class SelectedModel(SparseModel):
 
     learns = SparseModel.learns | SELECTED
 
+    data_range: tuple[float, float] | None
     n_features_to_select: int
     selector: Any
     selection_share: float
@@ -50,6 +51,19 @@ class SelectedModel(SparseModel):
             )
         if self.selector is not None:
             procedure_of(self.selector)
+
+    def entry_bound(self) -> float:
+        within = self._entries()
+        return super().entry_bound() if within is None else within.magnitude
+
+    def _entries(self) -> Interval | None:
+        """Return the declared range of entries, if it is not symmetric about zero."""
+        if self.columns is not None or self.data_range is None:
+            return None
+        within = interval_of(data_range=self.data_range)
+        if not within.low <= 0 <= within.high:
+            raise InputError("data_range must contain zero; shift the columns, or use columns=.")
+        return within
 
     @abstractmethod
     def _second_task(self, size: int, shape: Shape, budget: Budget, unit: Unit) -> LinearTask:
@@ -91,9 +105,8 @@ class SelectedModel(SparseModel):
     ) -> Selection:
         """Return which columns are chosen: drawn by their strength, or voted for by blocks."""
         if self.selector is None:
-            return StrongestColumns(
-                wide, size, is_centred=bool(self.center), assumed=target.assumed
-            )
+            return StrongestColumns(wide, size, self._entries(), is_centred=bool(self.center),
+                                    assumed=target.assumed)  # fmt: skip
         part = Budget(self.selection_share * budget.epsilon, self.selection_share * budget.delta)
         return BlockVote(
             wide,

@@ -14,7 +14,7 @@ from discreet.losses import Logistic, Loss
 from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Unit
 
-USUAL_REACH = 10.0
+USUAL_REACH = 5.0
 """The margin that an entry at its bound can reach."""
 
 
@@ -43,7 +43,7 @@ class FrankWolfeClassifier(CornerStepsModel, ProbabilisticClassifier):  # type: 
         to [-1, 1], and each level of a category is a feature of its own.
     l1_radius
         What absolute values of the coefficients of encoded columns sum to at most, the intercept's
-        included, with a constant column of ``data_norm`` (or one). By default ten over the largest
+        included, with a constant column of ``data_norm`` (or one). By default five over the largest
         entry. The noise grows with it.
     max_iter
         The number of steps, which share the budget. By default where a bound on the excess risk is
@@ -74,6 +74,8 @@ class FrankWolfeClassifier(CornerStepsModel, ProbabilisticClassifier):  # type: 
         The places of the features that were drawn, in their order; other coefficients are zero.
     n_features_selected_
         How many these are.
+    n_iter_
+        The number of steps.
     settings_
         None: nothing waits for noisy sums.
     release_, privacy_

@@ -78,6 +78,8 @@ class FrankWolfeLasso(CornerStepsModel, LinearRegressorBase):  # type: ignore[mi
         The places of the features that were drawn, in their order; other coefficients are zero.
     n_features_selected_
         How many these are.
+    n_iter_
+        The number of steps.
     release_, privacy_
         The release and its guarantee. The value is a corner for each step: the number of a feature
         counted from one, with a sign; the number after the last is the intercept's.

@@ -86,6 +86,8 @@ class HardThresholding(SparseModel, LinearRegressorBase):  # type: ignore[misc]
         The places of the features that were drawn last, in their order.
     n_features_selected_
         How many these are.
+    n_iter_
+        The number of steps.
     release_, privacy_
         The release and its guarantee. The value is the places of the coefficients, the intercept's
         after those of all features, and then the coefficients.
@@ -106,7 +108,10 @@ class HardThresholding(SparseModel, LinearRegressorBase):  # type: ignore[misc]
 
     must_declare: ClassVar[Declarations] = (("columns", "data_norm"), ("target_range",))
 
+    learns = SparseModel.learns | {"n_iter_"}
+
     alpha = None
+    n_iter_: int
 
     def __init__(
         self,
@@ -188,6 +193,8 @@ class HardThresholding(SparseModel, LinearRegressorBase):  # type: ignore[misc]
 
     def _sparse_coefficients(self, asked: Asked) -> tuple[Array, Array, Integers]:
         problem: Any = asked.question
+        mechanism: Any = asked.mechanism
+        self.n_iter_ = int(mechanism.steps)
         places, values = np.asarray(self.release_.value).reshape(2, -1)
         vector = np.zeros(problem.bounds.width)
         vector[places.astype(np.int64)] = values

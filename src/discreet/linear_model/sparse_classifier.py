@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from discreet._types import Array
 from discreet.estimators.classifier import LinearClassifierBase, ProbabilisticClassifier
+from discreet.estimators.declaring import Declarations
 from discreet.estimators.probability_curve import ProbabilityCurve
 from discreet.estimators.selected_model import SelectedModel
 from discreet.estimators.targets import ClassTarget, LearningTarget
@@ -42,7 +43,7 @@ class SparseClassifier(SelectedModel, ProbabilisticClassifier):  # type: ignore[
         The privacy budget of one fit, choice and model together. ``delta=0`` asks for pure epsilon.
     data_norm
         The declared bound on the absolute value of each entry, if ``columns`` are not declared;
-        entries beyond are clipped. One of the two has to be declared.
+        entries beyond are clipped. Either, or ``data_range``, has to be declared.
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger
@@ -50,6 +51,9 @@ class SparseClassifier(SelectedModel, ProbabilisticClassifier):  # type: ignore[
     columns
         What each column can hold, as for :class:`~discreet.LinearClassifier`: numbers are brought
         to [-1, 1], and each level of a category is a feature of its own.
+    data_range
+        The declared range of entries, if it is not symmetric: for counts clipped to one, ``(0, 1)``
+        halves the noise of the choice. It contains zero.
     n_features_to_select
         How many features; at most as many as there are.
     selector
@@ -116,6 +120,8 @@ class SparseClassifier(SelectedModel, ProbabilisticClassifier):  # type: ignore[
 
     learns = ProbabilisticClassifier.learns | SelectedModel.learns | {"margin_"}
 
+    must_declare: ClassVar[Declarations] = (("columns", "data_norm", "data_range"),)
+
     margin_: float
 
     def __init__(
@@ -127,6 +133,7 @@ class SparseClassifier(SelectedModel, ProbabilisticClassifier):  # type: ignore[
         ledger: AbstractLedger | None = None,
         *,
         columns: Declared | None = None,
+        data_range: tuple[float, float] | None = None,
         n_features_to_select: int = 10,
         selector: Any = None,
         selection_share: float = SELECTION_SHARE,
@@ -146,6 +153,7 @@ class SparseClassifier(SelectedModel, ProbabilisticClassifier):  # type: ignore[
         self.unit = unit
         self.ledger = ledger
         self.columns = columns
+        self.data_range = data_range
         self.n_features_to_select = n_features_to_select
         self.selector = selector
         self.selection_share = selection_share

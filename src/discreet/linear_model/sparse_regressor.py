@@ -32,7 +32,7 @@ class SparseRegressor(SelectedModel, LinearRegressorBase):  # type: ignore[misc]
         The privacy budget of one fit, choice and model together. ``delta=0`` asks for pure epsilon.
     data_norm
         The declared bound on the absolute value of each entry, if ``columns`` are not declared;
-        entries beyond are clipped. One of the two has to be declared.
+        entries beyond are clipped. Either, or ``data_range``, has to be declared.
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger
@@ -40,6 +40,9 @@ class SparseRegressor(SelectedModel, LinearRegressorBase):  # type: ignore[misc]
     columns
         What each column can hold, as for :class:`~discreet.LinearClassifier`: numbers are brought
         to [-1, 1], and each level of a category is a feature of its own.
+    data_range
+        The declared range of entries, if it is not symmetric: for counts clipped to one, ``(0, 1)``
+        halves the noise of the choice. It contains zero.
     target_range
         The declared range of targets; others are clipped to it. There is no default.
     n_features_to_select
@@ -98,7 +101,10 @@ class SparseRegressor(SelectedModel, LinearRegressorBase):  # type: ignore[misc]
     (array([3, 7]), True)
     """
 
-    must_declare: ClassVar[Declarations] = (("columns", "data_norm"), ("target_range",))
+    must_declare: ClassVar[Declarations] = (
+        ("columns", "data_norm", "data_range"),
+        ("target_range",),
+    )
 
     def __init__(
         self,
@@ -109,6 +115,7 @@ class SparseRegressor(SelectedModel, LinearRegressorBase):  # type: ignore[misc]
         ledger: AbstractLedger | None = None,
         *,
         columns: Declared | None = None,
+        data_range: tuple[float, float] | None = None,
         target_range: tuple[float, float] | None = None,
         n_features_to_select: int = 10,
         selector: Any = None,
@@ -128,6 +135,7 @@ class SparseRegressor(SelectedModel, LinearRegressorBase):  # type: ignore[misc]
         self.unit = unit
         self.ledger = ledger
         self.columns = columns
+        self.data_range = data_range
         self.target_range = target_range
         self.n_features_to_select = n_features_to_select
         self.selector = selector

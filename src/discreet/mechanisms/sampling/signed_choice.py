@@ -23,6 +23,9 @@ BANDS = 64
 RATE_BITS = 20
 """Significant bits of a rate."""
 
+MOST_SHIFT, LEAST_STEPS = 62, 2**10
+"""A rate is a whole number of at least 2**10 over at most 2**62, which coins can be made of."""
+
 PROPOSALS = 8
 """Candidates proposed at once; the first that is kept counts."""
 
@@ -42,11 +45,11 @@ def round_rate(rate: Fraction) -> Fraction:
     >>> rate <= Fraction(1, 3), rate.denominator.bit_length() <= 22
     (True, True)
     """
-    shift = _shift_of(rate) + RATE_BITS
-    rounded = Fraction((rate.numerator << shift) // rate.denominator, 1 << shift)
-    if rounded <= 0:
-        raise CalibrationError("epsilon is too small for a draw; use a larger one.")
-    return rounded
+    shift = min(_shift_of(rate) + RATE_BITS, MOST_SHIFT)
+    rounded = (rate.numerator << shift) // rate.denominator
+    if rounded < LEAST_STEPS:
+        raise CalibrationError("epsilon is too small for these draws; use a larger one.")
+    return Fraction(rounded, 1 << shift)
 
 
 def _shift_of(rate: Fraction) -> int:
