@@ -21,6 +21,7 @@ from audits.mutants import (
     selection,
     settled,
     sources,
+    sparse_models,
     stages,
     streams,
     sums,
@@ -51,6 +52,7 @@ MUTANTS: tuple[Broken, ...] = (
     *aggregates.MUTANTS,
     *lassos.MUTANTS,
     *searches.MUTANTS,
+    *sparse_models.MUTANTS,
 )
 
 SURVIVORS: tuple[Mutant, ...] = (*objective.SURVIVORS, *stages.SURVIVORS)

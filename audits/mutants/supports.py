@@ -83,7 +83,7 @@ def _permute_and_flip(behind: float) -> Vector:
     return np.array([1 - math.exp(-behind) / 2, math.exp(-behind) / 2])
 
 
-def permute_and_flip() -> BoundMutant:
+def permute_and_flip(mechanism: str, drawn: str) -> BoundMutant:
     """Candidates proposed without replacement, booked as if with it."""
 
     def reached(law: Any) -> float:
@@ -91,9 +91,9 @@ def permute_and_flip() -> BoundMutant:
         return float(np.ptp(ratios)) * (1 - 1e-12)
 
     return BoundMutant(
-        name="permute-and-flip booked as bounded range",
+        name=f"{drawn} by permute-and-flip, booked as bounded range",
         breaks="Its log ratios span up to twice epsilon; zCDP of a range is for the exponential.",
-        mechanism="peeling",
+        mechanism=mechanism,
         measure="range",
         claimed=BoundedRange(CLAIMED).span,
         reached=lambda: reached(_permute_and_flip),
@@ -239,6 +239,6 @@ MUTANTS: tuple[Broken, ...] = (
     move_for_range(),
     means_for_nothing(),
     two_draws_paid_as_one(),
-    permute_and_flip(),
+    permute_and_flip("peeling", "columns drawn"),
     coefficients_without_bound(),
 )

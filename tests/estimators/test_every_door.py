@@ -15,12 +15,21 @@ from scipy import sparse
 
 from discreet import Budget, MemoryLedger
 from discreet.errors import BudgetExceeded, InputError
-from discreet.estimators.base import WeightedEstimator
 from discreet.feature_selection import BlockVoteSupport, LassoStability
 from discreet.linear_model import LowRankRegressor
 from discreet.location import StableMedian, Threshold
 from discreet.location.base import QuantileEstimator
-from support.estimators import ALL, WEIGHTS, X, labels_for, learnt, make, rehearsal, watched_cells
+from support.estimators import (
+    ALL,
+    WEIGHTS,
+    X,
+    labels_for,
+    learnt,
+    make,
+    rehearsal,
+    takes_weights,
+    watched_cells,
+)
 
 NAMES = ["a", "b", "c"]
 FRAME = pd.DataFrame(X, columns=NAMES)
@@ -140,7 +149,7 @@ def test_a_purpose_is_written_beside_the_charge(kind):
 def test_weights_count_or_are_refused_in_a_sentence(kind):
     labels = labels_for(kind)
     given = (X,) if labels is None else (X, labels)
-    if issubclass(kind, WeightedEstimator):
+    if takes_weights(kind):
         with pytest.raises(InputError, match="needs a declared largest weight; pass max_weight"):
             make(kind, **SETTINGS).fit(*given, sample_weight=WEIGHTS)
         model = make(kind, **SETTINGS, max_weight=2.0)

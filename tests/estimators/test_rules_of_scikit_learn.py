@@ -6,9 +6,8 @@ import pytest
 from sklearn.base import is_classifier
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
-from discreet.estimators.base import WeightedEstimator
 from discreet.linear_model import LogisticRegression, Ridge
-from support.estimators import ALL, declare, rehearsal
+from support.estimators import ALL, declare, rehearsal, takes_weights
 from support.rules import (
     NEEDS_MAX_WEIGHT,
     ONE_FIT_REPEATED,
@@ -31,9 +30,7 @@ EACH_BASE = {nearest_base(kind): kind for kind in reversed(ALL)}
 
 PURE = [declare(kind, unit="replace", delta=0.0) for kind in EACH_BASE.values()]
 WEIGHTED = [
-    declare(kind, delta=0.0, max_weight=10.0, rehearsal=0)
-    for kind in ALL
-    if issubclass(kind, WeightedEstimator)
+    declare(kind, delta=0.0, max_weight=10.0, rehearsal=0) for kind in ALL if takes_weights(kind)
 ]
 
 

@@ -17,6 +17,7 @@ from sklearn.feature_selection import SelectorMixin
 from discreet.estimators.classifier import LinearClassifierBase
 from discreet.estimators.registry import all_estimators
 from discreet.estimators.regressor import LinearRegressorBase
+from discreet.estimators.sparse_model import SparseModel
 from discreet.feature_selection import LassoStability
 from discreet.linear_model import (
     LinearClassifier,
@@ -31,8 +32,10 @@ from discreet.svm import LinearSVC
 
 ALL = all_estimators()
 SELECTORS = tuple(kind for kind in ALL if issubclass(kind, SelectorMixin))
-CLASSIFIERS = tuple(kind for kind in ALL if issubclass(kind, LinearClassifierBase))
-REGRESSORS = tuple(kind for kind in ALL if issubclass(kind, LinearRegressorBase))
+SPARSE = tuple(kind for kind in ALL if issubclass(kind, SparseModel))
+LINEAR = tuple(kind for kind in ALL if kind not in SPARSE)
+CLASSIFIERS = tuple(kind for kind in LINEAR if issubclass(kind, LinearClassifierBase))
+REGRESSORS = tuple(kind for kind in LINEAR if issubclass(kind, LinearRegressorBase))
 MIXERS = (SimplexRegression,)
 EVERY = (*CLASSIFIERS, *REGRESSORS)
 WITH_COLUMNS = (LinearClassifier, LinearRegressor, LinearSVC)
@@ -51,6 +54,11 @@ every_estimator = pytest.mark.parametrize("model", EVERY)
 every_model = pytest.mark.parametrize("model", [*EVERY, *MIXERS])
 every_classifier = pytest.mark.parametrize("model", CLASSIFIERS)
 every_regressor = pytest.mark.parametrize("model", REGRESSORS)
+
+
+def takes_weights(kind):
+    """Say whether rows may count more than once."""
+    return "max_weight" in inspect.signature(kind).parameters
 
 
 def target(model):
@@ -83,12 +91,11 @@ OF_SELECTORS = {
 """Of three columns, by numbers, two are chosen; there is an answer however few rows there are, but
 for what needs to be stable."""
 
-NOT_PURE = (LassoStability,)
-"""What cannot do without a chance of error: asked for none, the default one is left."""
+NEED_DELTA = (LassoStability, StableMedian)
+"""What is tested has a chance of error: asked for none, they keep their default."""
 
-
-NEED_DELTA = (StableMedian,)
-"""What is tested has a chance of error: they know no pure epsilon."""
+OF_SPARSE = {"n_features_to_select": 2}
+"""Of three columns two are chosen."""
 
 
 def declare(kind, *given, **parameters):
@@ -99,12 +106,10 @@ def declare(kind, *given, **parameters):
     for ways in kind.must_declare:
         if not known.intersection(ways):
             parameters |= {way: ABOUT_X[way] for way in ways if way in ABOUT_X}
-    if kind in SELECTORS:
-        taken = inspect.signature(kind).parameters
-        missing = {name for name in OF_SELECTORS if name in taken and name not in known}
-        parameters |= {name: OF_SELECTORS[name] for name in missing}
-    if kind in NOT_PURE and parameters.get("delta") == 0.0:
-        del parameters["delta"]
+    usual = OF_SELECTORS if kind in SELECTORS else OF_SPARSE if kind in SPARSE else {}
+    taken = inspect.signature(kind).parameters
+    missing = {name for name in usual if name in taken and name not in known}
+    parameters |= {name: usual[name] for name in missing}
     return kind(*given, **parameters)
 
 

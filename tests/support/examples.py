@@ -47,6 +47,7 @@ from discreet.questions import (
     ColumnVotes,
     ExpertStream,
     Interval,
+    L1Problem,
     LabelSet,
     LassoSupport,
     LeastLoss,
@@ -58,6 +59,7 @@ from discreet.questions import (
     RowCount,
     SeveralOutputs,
     Softmax,
+    SparseProblem,
     SpatialMedian,
     Stream,
     StrongestColumns,
@@ -178,6 +180,8 @@ QUESTION_EXAMPLES = {
         StrongestColumns(CLASSES, 2),
         StrongestColumns(CLASSES, 1, Interval(0, 1), is_centred=False, widths=(2, 1)),
     ],
+    L1Problem: [L1Problem(Logistic(), CLASSES, radius=2.0)],
+    SparseProblem: [SparseProblem(Logistic(), CLASSES, size=2, radius=3.0)],
     SpatialMedian: [SpatialMedian(BALL, 9.0, Indicator(L2Ball(1.0)), smoothing=0.5)],
     SeveralOutputs: [
         SeveralOutputs(

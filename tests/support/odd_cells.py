@@ -22,7 +22,6 @@ from sklearn.base import ClassifierMixin
 
 from discreet.compat.diffprivlib import LinearRegression
 from discreet.compat.diffprivlib import LogisticRegression as Shim
-from discreet.estimators.base import WeightedEstimator
 from discreet.estimators.registry import all_estimators
 from discreet.ledger import MemoryLedger, NoLedger
 from discreet.linear_model import LowRankRegressor
@@ -30,7 +29,7 @@ from discreet.location import Threshold
 from discreet.location.base import LocationEstimator
 from discreet.preprocessing import Numeric
 from discreet.privacy import Budget
-from support.estimators import declare
+from support.estimators import declare, takes_weights
 
 CANARY = 4711.25
 
@@ -307,7 +306,7 @@ ESTIMATORS = {**EVERY, **OF_COLUMNS, **SHIMS}
 CLASSIFIERS = tuple(
     name for name, model in ESTIMATORS.items() if issubclass(model, ClassifierMixin)
 )
-WEIGHTED = tuple(name for name, kind in ESTIMATORS.items() if issubclass(kind, WeightedEstimator))
+WEIGHTED = tuple(name for name, kind in ESTIMATORS.items() if takes_weights(kind))
 
 
 def make(name, ledger, **parameters):

@@ -27,9 +27,11 @@ from discreet.mechanisms import (
     Experts,
     ExponentialSampling,
     FollowTheLeader,
+    FrankWolfe,
     GaussianSum,
     GradientAscent,
     ImplicitGradient,
+    IterativeThresholding,
     LaplaceSum,
     Localization,
     Mechanism,
@@ -49,6 +51,7 @@ from discreet.mechanisms import (
     ProposeTestRelease,
     RepeatAndSelect,
     SandwichMoments,
+    SelectThenFit,
     SimplexSampling,
     StabilityRelease,
     SufficientStatistics,
@@ -77,6 +80,7 @@ from discreet.questions import (
     ColumnQuantiles,
     ColumnVotes,
     ExpertStream,
+    L1Problem,
     LassoSupport,
     ModelCandidate,
     ModelChoice,
@@ -84,6 +88,7 @@ from discreet.questions import (
     Question,
     RowCount,
     SeveralOutputs,
+    SparseProblem,
     SpatialMedian,
     Stream,
     StrongestColumns,
@@ -804,6 +809,50 @@ def _repeat_and_select(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Cas
                    is_tight=False, effort=30.0, remark=SECRET_PART)  # fmt: skip
 
 
+def steep_rows(columns: int) -> Bounds:
+    """Return bounds of rows whose slopes are all at their bound, for Huber's loss of a half."""
+    return Bounds(LinfBall(1.0), columns, labels=Interval(-1, 1), max_rows=2**16)
+
+
+def steep_pair(columns: int, unit: Unit) -> Pair:
+    """A record that pulls one way, and one more that pulls the other, as steeply as it can."""
+    X, y = -np.ones((1, columns)), np.ones(1)
+    more, turned = np.vstack([X, np.ones((1, columns))]), np.append(y, -1.0)
+    first = (X, y) if isinstance(unit, AddRemoveOne) else (more, turned)
+    return Pair(first, (more, np.append(y, 1.0)), unit)
+
+
+def _frank_wolfe(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    """A ball so small that slopes stay at their bound in every step."""
+    for steps in (1, 2):
+        problem = L1Problem(Huber(0.5), steep_rows(1), radius=0.1)
+        yield Case(f"Frank-Wolfe, steps: {steps}", FrankWolfe(steps), problem, pure,
+                   steep_pair(1, unit), is_tight=False, effort=4.0 * steps,
+                   remark=RARE)  # fmt: skip
+
+
+def _iterative_thresholding(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    problem = SparseProblem(Huber(0.5), steep_rows(2), size=2, radius=1e3)
+    yield Case("iterative thresholding", IterativeThresholding(1, rows=1), problem, budget,
+               steep_pair(2, unit), is_tight=False, effort=3.0,
+               remark="half of the budget draws two of two columns, which says little")  # fmt: skip
+
+
+def _select_then_fit(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    """Two columns that go with the labels alike, and a record by which one of them is ahead."""
+    labels = LabelSet([-1, 1])
+    wide = Bounds(LinfBall(1.0), 2, labels=labels, max_rows=2**16)
+    inside = Bounds(L2Ball(1.0), 1, labels=labels, intercept=1.0, max_rows=2**16)
+    problem = Problem(MarginLogistic(margin=40.0), wide, ridge=4000.0)
+    X, more = np.ones((6, 2)), np.vstack([np.ones((6, 2)), [[1.0, -1.0]]])
+    kept = X if isinstance(unit, AddRemoveOne) else np.vstack([X, [[-1.0, 1.0]]])
+    pair = Pair((kept, np.ones(len(kept))), (more, np.ones(7)), unit)
+    mechanism = SelectThenFit(StrongestColumns(wide, 1, is_centred=False), ObjectivePerturbation(),
+                              inside, share=0.5)  # fmt: skip
+    yield Case("select, then fit", mechanism, problem, budget, pair, is_tight=False, effort=100.0,
+               remark="two stages, neither of which has its own worst pair here")  # fmt: skip
+
+
 _MAKERS: dict[str, Maker] = {
     "gaussian_sum": _gaussian_sum,
     "laplace_sum": _laplace_sum,
@@ -836,4 +885,7 @@ _MAKERS: dict[str, Maker] = {
     "propose_test_release": _propose_test_release,
     "train_and_choose": _train_and_choose,
     "repeat_and_select": _repeat_and_select,
+    "frank_wolfe": _frank_wolfe,
+    "iterative_thresholding": _iterative_thresholding,
+    "select_then_fit": _select_then_fit,
 }

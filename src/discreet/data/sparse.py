@@ -151,8 +151,9 @@ class PreparedSparse(Prepared):
         )
 
     def gather(self) -> tuple[Any, Vector | None]:
-        scale = np.ones(self.count) if self.scale is None else self.scale
-        matrix = (sparse.diags_array(scale) @ self.matrix).tocsr()
+        matrix = self.matrix.copy()
+        if self.scale is not None:
+            matrix.data *= np.repeat(self.scale, np.diff(matrix.indptr))
         if self.bounds.intercept is not None:
             column = np.full((self.count, 1), self.bounds.intercept)
             matrix = sparse.hstack([matrix, sparse.csr_array(column)], format="csr")

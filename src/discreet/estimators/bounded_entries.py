@@ -77,7 +77,7 @@ class BoundedEntries(PlainEstimator):
         return Bounds(
             self.row_region(shape.n_features),
             shape.n_features,
-            labels=_signs(shape.labels),
+            labels=code_classes(shape.labels),
             max_rows=shape.max_rows,
         )
 
@@ -99,7 +99,7 @@ def _origin(entries: Interval) -> float:
     return entries.low if entries.low > 0 else entries.high
 
 
-def _signs(labels: Labels | None) -> Labels | None:
+def code_classes(labels: Labels | None) -> Labels | None:
     """Return the labels of two classes as they are read: -1 and 1."""
     if isinstance(labels, LabelSet) and len(labels.values) == 2:
         return LabelSet([-1, 1])

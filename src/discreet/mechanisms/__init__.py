@@ -21,12 +21,16 @@ if TYPE_CHECKING:
     from discreet.mechanisms.experts import Experts as Experts
     from discreet.mechanisms.exponential_sampling import ExponentialSampling as ExponentialSampling
     from discreet.mechanisms.follow_the_leader import FollowTheLeader as FollowTheLeader
+    from discreet.mechanisms.frank_wolfe import FrankWolfe as FrankWolfe
     from discreet.mechanisms.gaussian_sum import GaussianSum as GaussianSum
     from discreet.mechanisms.gradient_ascent import GradientAscent as GradientAscent
     from discreet.mechanisms.implicit_gradient import ImplicitGradient as ImplicitGradient
     from discreet.mechanisms.interactive import InteractiveMechanism as InteractiveMechanism
     from discreet.mechanisms.interactive import InteractivePlan as InteractivePlan
     from discreet.mechanisms.interactive import Session as Session
+    from discreet.mechanisms.iterative_thresholding import (
+        IterativeThresholding as IterativeThresholding,
+    )
     from discreet.mechanisms.laplace_sum import LaplaceSum as LaplaceSum
     from discreet.mechanisms.localization import Localization as Localization
     from discreet.mechanisms.noisy_aggregate import NoisyAggregate as NoisyAggregate
@@ -52,6 +56,7 @@ if TYPE_CHECKING:
     from discreet.mechanisms.registry import mechanism_named as mechanism_named
     from discreet.mechanisms.repeat_and_select import RepeatAndSelect as RepeatAndSelect
     from discreet.mechanisms.sandwich_moments import SandwichMoments as SandwichMoments
+    from discreet.mechanisms.select_then_fit import SelectThenFit as SelectThenFit
     from discreet.mechanisms.simplex_sampling import SimplexSampling as SimplexSampling
     from discreet.mechanisms.stability_release import StabilityRelease as StabilityRelease
     from discreet.mechanisms.sufficient_statistics import (
@@ -69,11 +74,13 @@ _HOMES = {
     "Experts": "experts",
     "ExponentialSampling": "exponential_sampling",
     "FollowTheLeader": "follow_the_leader",
+    "FrankWolfe": "frank_wolfe",
     "GaussianSum": "gaussian_sum",
     "GradientAscent": "gradient_ascent",
     "ImplicitGradient": "implicit_gradient",
     "InteractiveMechanism": "interactive",
     "InteractivePlan": "interactive",
+    "IterativeThresholding": "iterative_thresholding",
     "LaplaceSum": "laplace_sum",
     "Learner": "base",
     "Localization": "localization",
@@ -94,6 +101,7 @@ _HOMES = {
     "ProposeTestRelease": "propose_test_release",
     "RepeatAndSelect": "repeat_and_select",
     "SandwichMoments": "sandwich_moments",
+    "SelectThenFit": "select_then_fit",
     "Session": "interactive",
     "SimplexSampling": "simplex_sampling",
     "StabilityRelease": "stability_release",

@@ -13,10 +13,10 @@ from discreet._types import Array, Integers, Vector
 from discreet.data import OpenRows
 from discreet.mechanisms.ballot import Ballot, Workers, votes_of
 from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
-from discreet.mechanisms.sampling.sampled_model import span_of_columns
+from discreet.mechanisms.sampling.sampled_model import span_of_columns, span_of_share
 from discreet.mechanisms.summing.column_scores import ColumnScores
 from discreet.noise import Noise
-from discreet.privacy import Budget, Guarantee, NoPrivacy, Unit
+from discreet.privacy import Budget, Guarantee, NoPrivacy, Profile, Unit
 from discreet.questions import ColumnVotes, Question, StrongestColumns
 from discreet.record import Tolerance
 
@@ -153,10 +153,43 @@ class Peeling(Mechanism):
     def _plan(
         self, question: StrongestColumns | ColumnVotes, budget: Budget, unit: Unit
     ) -> PeelingPlan:
+        if not budget.is_private:
+            return self._plan_draws(question, budget, unit, None)
+        return self._plan_draws(question, budget, unit, span_of_columns(budget, question.size))
+
+    def plan_share(
+        self, question: StrongestColumns | ColumnVotes, share: float, budget: Budget, unit: Unit
+    ) -> PeelingPlan:
+        """Plan draws for a share of mu squared, or of a pure epsilon, beside another release.
+
+        Parameters
+        ----------
+        question
+            What is asked.
+        share
+            Of the budget, for all draws together.
+        budget
+            What everything together may spend.
+        unit
+            Who is protected.
+        """
+        _checks.fraction(share=share)
+        self.check(question, budget, unit)
+        if not budget.is_private:
+            return self._plan_draws(question, budget, unit, None)
+        return self._plan_draws(question, budget, unit, span_of_share(budget, question.size, share))
+
+    def _plan_draws(
+        self,
+        question: StrongestColumns | ColumnVotes,
+        budget: Budget,
+        unit: Unit,
+        draws: tuple[float, Profile, str] | None,
+    ) -> PeelingPlan:
         size, rate, reason = question.size, None, ""
         guarantee = Guarantee(NoPrivacy(), unit)
-        if budget.is_private:
-            span, profile, reason = span_of_columns(budget, size)
+        if draws is not None:
+            span, profile, reason = draws
             rate = Fraction(span) / (2 * _sensitivity(question, unit))
             facts = (*public_facts(question.bounds, unit), *question.assumed)
             guarantee = Guarantee(profile, unit, facts, budget.delta or 1e-9)

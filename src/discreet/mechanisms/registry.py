@@ -12,9 +12,11 @@ from discreet.mechanisms.base import Mechanism
 from discreet.mechanisms.experts import Experts
 from discreet.mechanisms.exponential_sampling import ExponentialSampling
 from discreet.mechanisms.follow_the_leader import FollowTheLeader
+from discreet.mechanisms.frank_wolfe import FrankWolfe
 from discreet.mechanisms.gaussian_sum import GaussianSum
 from discreet.mechanisms.gradient_ascent import GradientAscent
 from discreet.mechanisms.implicit_gradient import ImplicitGradient
+from discreet.mechanisms.iterative_thresholding import IterativeThresholding
 from discreet.mechanisms.laplace_sum import LaplaceSum
 from discreet.mechanisms.localization import Localization
 from discreet.mechanisms.noisy_aggregate import NoisyAggregate
@@ -33,6 +35,7 @@ from discreet.mechanisms.private_standardisation import PrivateStandardisation
 from discreet.mechanisms.propose_test_release import ProposeTestRelease
 from discreet.mechanisms.repeat_and_select import RepeatAndSelect
 from discreet.mechanisms.sandwich_moments import SandwichMoments
+from discreet.mechanisms.select_then_fit import SelectThenFit
 from discreet.mechanisms.simplex_sampling import SimplexSampling
 from discreet.mechanisms.stability_release import StabilityRelease
 from discreet.mechanisms.sufficient_statistics import SufficientStatistics
@@ -71,6 +74,9 @@ REGISTRY: tuple[Mechanism, ...] = (
     ProposeTestRelease(),
     TrainAndChoose(),
     RepeatAndSelect(),
+    FrankWolfe(),
+    IterativeThresholding(),
+    SelectThenFit(),
 )
 """Every mechanism; the universal checks run over all of them."""
 

@@ -17,6 +17,7 @@ from discreet.questions.problem import Problem
 from discreet.questions.proposed_median import ProposedMedian
 from discreet.questions.several_classes import OneVsRest, Softmax
 from discreet.questions.several_outputs import SeveralOutputs
+from discreet.questions.sparse_problems import L1Problem, SparseProblem
 from discreet.questions.spatial_median import SpatialMedian
 from discreet.questions.strongest_columns import StrongestColumns
 from discreet.questions.sums import RowCount, VectorMean, VectorSum
@@ -33,6 +34,7 @@ QUESTIONS: tuple[type[Question], ...] = (
     CellCounts,
     ExpertStream,
     LassoSupport,
+    L1Problem,
     LeastLoss,
     Mixture,
     ModelChoice,
@@ -42,6 +44,7 @@ QUESTIONS: tuple[type[Question], ...] = (
     RowCount,
     SeveralOutputs,
     Softmax,
+    SparseProblem,
     SpatialMedian,
     Stream,
     StrongestColumns,
@@ -64,6 +67,7 @@ __all__ = [
     "DeclaredStream",
     "ExpertStream",
     "Interval",
+    "L1Problem",
     "LabelSet",
     "Labels",
     "LassoSupport",
@@ -78,6 +82,7 @@ __all__ = [
     "RowCount",
     "SeveralOutputs",
     "Softmax",
+    "SparseProblem",
     "SpatialMedian",
     "Stream",
     "StrongestColumns",

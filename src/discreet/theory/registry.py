@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from discreet.theory.bound import Bound
 from discreet.theory.exponential_sampling import EXPONENTIAL
+from discreet.theory.frank_wolfe import FRANK_WOLFE
 from discreet.theory.gradient_descent import GRADIENT_DESCENT
 from discreet.theory.lower_bounds import LOWER_BOUNDS
 from discreet.theory.objective_perturbation import OBJECTIVE_PERTURBATION
@@ -26,6 +27,7 @@ _ALL = (
     *OBJECTIVE_PERTURBATION,
     *SUFFICIENT_STATISTICS,
     *SIMPLEX,
+    *FRANK_WOLFE,
     *LOWER_BOUNDS,
     *TABLE_ONE,
 )

@@ -64,11 +64,13 @@ def least_entropy(change: float, bend: float, most: float) -> float:
     return min(high, math.exp(root) * (1 + 1e-12))
 
 
-def _pure_range(setting: Setting, draws: float) -> float:
+def pure_range(setting: Setting, draws: float) -> float:
+    """Return the range of the log ratios of each of some draws that share a pure epsilon."""
     return setting.epsilon / draws
 
 
-def _approximate_range(setting: Setting, draws: float) -> float:
+def approximate_range(setting: Setting, draws: float) -> float:
+    """Return the range of the log ratios of each of some draws that share a budget, as zCDP."""
     logarithm = math.log(1 / setting.delta)
     rho = (setting.epsilon / (math.sqrt(logarithm + setting.epsilon) + math.sqrt(logarithm))) ** 2
     return math.sqrt(8 * rho / draws)
@@ -107,7 +109,7 @@ SIMPLEX = (
         kind="upper",
         privacy="pure",
         formula="lam ln p + n min(beta B^2/(2 draws), G B/sqrt(draws)), eta = eps/draws, best",
-        evaluate=_make_evaluate(_pure_range),
+        evaluate=_make_evaluate(pure_range),
         needs=(needs.SMOOTH, _SEVERAL),
         geometry="simplex",
         mechanism="simplex_sampling",
@@ -119,7 +121,7 @@ SIMPLEX = (
         privacy="approximate",
         formula="lam ln p + n min(beta B^2/(2 draws), G B/sqrt(draws)), eta = sqrt(8 rho/draws), "
         "best",
-        evaluate=_make_evaluate(_approximate_range),
+        evaluate=_make_evaluate(approximate_range),
         needs=(needs.DELTA, needs.SMOOTH, _SEVERAL),
         geometry="simplex",
         mechanism="simplex_sampling",

@@ -32,6 +32,7 @@ from discreet.privacy import (
     Unit,
     ZeroConcentrated,
     calibrate,
+    gaussian_multiplier,
 )
 from discreet.questions.problem import Problem
 
@@ -188,6 +189,26 @@ def span_of_columns(budget: Budget, columns: int) -> tuple[float, Profile, str]:
         return wide, _concentrated_profile(wide, columns), reason
     profile = Minimum([Pure(budget.epsilon), _concentrated_profile(span, columns)])
     return span, profile, f"{columns} draws share a pure epsilon"
+
+
+def span_of_share(budget: Budget, columns: int, share: float) -> tuple[float, Profile, str]:
+    """Return the range of log ratios of each column, for a share of mu squared or of epsilon.
+
+    Parameters
+    ----------
+    budget
+        What everything together may spend.
+    columns
+        How many columns are drawn.
+    share
+        Of the budget; of a pure epsilon, if delta is zero.
+    """
+    if budget.delta == 0:
+        span = math.nextafter(share * budget.epsilon / columns, 0.0) * (1 - 2.0**-50)
+    else:
+        span = math.sqrt(4 * share / columns) / gaussian_multiplier(budget)
+    profile = Minimum([Pure(columns * span * (1 + 2.0**-50)), _concentrated_profile(span, columns)])
+    return span, profile, f"{columns} draws for {share:.0%} of the budget"
 
 
 @cache

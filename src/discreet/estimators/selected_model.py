@@ -1,0 +1,139 @@
+"""Linear models of a few columns, which a fit chooses first: two stages, one release."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from discreet import _checks
+from discreet._types import Array, Integers
+from discreet.errors import InputError
+from discreet.estimators.block_voting import blocks_for_support, name_classes, procedure_of
+from discreet.estimators.choosing import choose
+from discreet.estimators.linear import COUNTED
+from discreet.estimators.sparse_model import SparseModel
+from discreet.estimators.support_selector import check_size
+from discreet.estimators.targets import LearningTarget, interval_of, require_target
+from discreet.estimators.task import Asked, LinearTask, Shape
+from discreet.mechanisms import Learner, SelectThenFit
+from discreet.mechanisms.select_then_fit import Selection
+from discreet.privacy import Budget, Unit
+from discreet.questions import BlockVote, Bounds, Interval, StrongestColumns
+
+SELECTED = frozenset(["is_stable_"])
+"""What a fit leaves beside coefficients and columns."""
+
+
+class SelectedModel(SparseModel):
+    """Columns are chosen privately, and a model of these alone is learnt with the rest."""
+
+    learns = SparseModel.learns | SELECTED
+
+    data_range: tuple[float, float] | None
+    n_features_to_select: int
+    selector: Any
+    selection_share: float
+    center: bool
+    is_stable_: bool
+
+    def _check(self) -> None:
+        super()._check()
+        _checks.whole(n_features_to_select=self.n_features_to_select, at_least=1)
+        _checks.truth(center=self.center)
+        _checks.positive(selection_share=self.selection_share)
+        if not self.selection_share < 1:
+            raise InputError(
+                f"selection_share must be below 1: the rest is for the model; got "
+                f"{self.selection_share}."
+            )
+        if self.selector is not None:
+            procedure_of(self.selector)
+
+    def entry_bound(self) -> float:
+        within = self._entries()
+        return super().entry_bound() if within is None else within.magnitude
+
+    def _entries(self) -> Interval | None:
+        """Return the declared range of entries, if it is not symmetric about zero."""
+        if self.columns is not None or self.data_range is None:
+            return None
+        within = interval_of(data_range=self.data_range)
+        if not within.low <= 0 <= within.high:
+            raise InputError("data_range must contain zero; shift the columns, or use columns=.")
+        return within
+
+    @abstractmethod
+    def _second_task(self, size: int, shape: Shape, budget: Budget, unit: Unit) -> LinearTask:
+        """State the second stage as the fit of a linear model of so many columns in [-1, 1]."""
+
+    def _ask(
+        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
+    ) -> Asked:
+        target = require_target(target)
+        size = check_size(self.n_features_to_select, shape.n_features)
+        wide = self._bounds(shape, intercept=None)
+        task = self._second_task(size, shape, self._rest_of(budget), unit)
+        second = choose(replace(task, assumed=target.assumed))
+        if not isinstance(second.mechanism, Learner):
+            raise InputError(f"{second.mechanism.name} cannot be the second of two stages.")
+        mechanism = SelectThenFit(
+            self._selection(wide, size, target, budget),
+            second.mechanism,
+            second.question.bounds,
+            scale=self.entry_bound(),
+            share=float(self.selection_share),
+        )
+        question: Any = second.question
+        facts = self._facts(target)
+        return replace(
+            second,
+            question=question.restate(wide),
+            mechanism=mechanism,
+            facts=facts if budget.is_private else (*facts, COUNTED),
+        )
+
+    def _rest_of(self, budget: Budget) -> Budget:
+        """Return roughly what the choice of columns leaves, for rules of thumb."""
+        rest = 1 - float(self.selection_share)
+        return Budget(rest * budget.epsilon, rest * budget.delta)
+
+    def _selection(
+        self, wide: Bounds, size: int, target: LearningTarget, budget: Budget
+    ) -> Selection:
+        """Return which columns are chosen: drawn by their strength, or voted for by blocks."""
+        if self.selector is None:
+            return StrongestColumns(wide, size, self._entries(), is_centred=bool(self.center),
+                                    assumed=target.assumed)  # fmt: skip
+        part = Budget(self.selection_share * budget.epsilon, self.selection_share * budget.delta)
+        return BlockVote(
+            wide,
+            name_classes(procedure_of(self.selector), target),
+            min(blocks_for_support(part), wide.max_rows),
+            most=size,
+            assumed=target.assumed,
+        )
+
+    def _sparse_coefficients(self, asked: Asked) -> tuple[Array, Array, Integers]:
+        mechanism: Any = asked.mechanism
+        places, inside = mechanism.places(self.release_.value), mechanism.inside
+        self.is_stable_ = bool(places.size)
+        model = self._second_model(mechanism, self.release_.value)
+        released = np.atleast_2d(mechanism.second.coefficients(model))[:, : inside.width]
+        intercept = np.zeros(len(released))
+        if inside.intercept is not None:
+            released, intercept = released[:, :-1], released[:, -1] * inside.intercept
+        coef = np.zeros((len(released), asked.question.bounds.n_features))
+        coef[:, places] = released[:, : places.size] / mechanism.scale
+        return coef, intercept, places
+
+    def _second_model(self, mechanism: SelectThenFit, value: Any) -> Array:
+        """Return what the second stage released, a line for each vector of coefficients."""
+        model = mechanism.model(value)
+        return model if self._vectors() == 1 else model.reshape(self._vectors(), -1)
+
+    def _vectors(self) -> int:
+        """Return how many vectors of coefficients there are."""
+        return 1

@@ -1,0 +1,138 @@
+"""Linear models of which most coefficients are zero: what they declare, and what they keep."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from discreet import _checks
+from discreet._types import Array, Booleans, Integers
+from discreet.errors import InputError
+from discreet.estimators.base import PlainEstimator
+from discreet.estimators.bounded_entries import code_classes
+from discreet.estimators.declared_columns import DeclaredFeatures
+from discreet.estimators.declaring import Declarations
+from discreet.estimators.features import COLUMNS_FOUND, FeatureMap, PlainFeatures
+from discreet.estimators.linear import LinearEstimator
+from discreet.estimators.targets import LearningTarget
+from discreet.estimators.task import Asked, Shape
+from discreet.geometry import ConvexSet, LinfBall
+from discreet.preprocessing.short_forms import Declared
+from discreet.questions import Bounds
+from discreet.record import Fact, Origin
+
+USUAL_ROWS = 10_000
+"""How many rows are expected if their number is private and nobody says."""
+
+
+class SparseModel(PlainEstimator, LinearEstimator):  # type: ignore[misc]
+    """A linear model of entries that are bounded each by itself; few of its coefficients count."""
+
+    learns = frozenset(["coef_", "intercept_", "selected_"])
+    must_declare: ClassVar[Declarations] = (("columns", "data_norm"),)
+
+    # What linear models may have, and these have not.
+    domain = None
+    mechanism = "auto"
+    max_weight = None
+
+    columns: Declared | None
+    expected_rows: int | None
+    selected_: Integers
+
+    def _check(self) -> None:
+        if self.expected_rows is not None:
+            _checks.whole(expected_rows=self.expected_rows, at_least=1)
+        features = self.feature_map()
+        if features.sought is not None:
+            raise InputError(
+                f"{type(self).__name__} finds no ranges; declare them in place of public_bounds."
+            )
+        super()._check()
+
+    def _ridge(self) -> float | None:
+        return None
+
+    def entry_bound(self) -> float:
+        """Return the largest entry of an encoded row."""
+        if self.columns is not None:
+            return 1.0
+        return _checks.positive_number(data_norm=self.data_norm)
+
+    def row_region(self, width: int) -> ConvexSet:
+        return LinfBall(self.entry_bound())
+
+    def feature_map(self) -> FeatureMap:
+        if self.columns is not None:
+            return DeclaredFeatures(self.columns, is_centred=False)
+        region = LinfBall(self.entry_bound())
+        facts = (COLUMNS_FOUND, Fact("features", region.words, Origin.DECLARED))
+        return PlainFeatures(region, self.entry_bound(), facts=facts)
+
+    def _facts(self, target: LearningTarget) -> tuple[Fact, ...]:
+        facts = self.feature_map().facts
+        if self.columns is not None:
+            encoded = Fact("features", f"encoded columns: {self.row_region(1).words}",
+                           Origin.CHOSEN)  # fmt: skip
+            facts = tuple(encoded if fact.what == "features" else fact for fact in facts)
+        return (*facts, target.fact)
+
+    def _bounds(self, shape: Shape, *, intercept: float | None) -> Bounds:
+        """Return what is declared about the rows of one fit."""
+        return Bounds(
+            self.row_region(shape.n_features),
+            shape.n_features,
+            labels=code_classes(shape.labels),
+            intercept=intercept,
+            max_rows=shape.max_rows,
+        )
+
+    def _expect_rows(self, shape: Shape) -> int:
+        """Return how many rows are expected: declared, or told, and never counted in secret."""
+        if self.expected_rows is not None:
+            return int(self.expected_rows)
+        is_told = shape.max_rows != self.max_rows
+        return shape.max_rows if is_told else min(USUAL_ROWS, self.max_rows)
+
+    @abstractmethod
+    def _sparse_coefficients(self, asked: Asked) -> tuple[Array, Array, Integers]:
+        """Return coefficients of encoded columns, intercepts, and which columns were chosen."""
+
+    def _coefficients(self, asked: Asked, origin: float = 0.0) -> tuple[Array, Array]:
+        coef, intercept, self.selected_ = self._sparse_coefficients(asked)
+        coef, intercept = self.fitted_map().fold(coef, intercept + origin)
+        return np.ascontiguousarray(coef), intercept
+
+    @property
+    def n_features_selected_(self) -> int:
+        """How many features were chosen; all other coefficients are zero."""
+        check_is_fitted(self)
+        return int(self.selected_.size)
+
+    def get_support(self, indices: bool = False) -> Booleans | Integers:
+        """Return which features were chosen: a mask, or their places in rising order.
+
+        Parameters
+        ----------
+        indices
+            Whether places are returned, and not a mask.
+        """
+        check_is_fitted(self)
+        if indices:
+            return np.sort(self.selected_)
+        mask = np.zeros(np.atleast_2d(self.coef_).shape[1], dtype=np.bool_)
+        mask[self.selected_] = True
+        return mask
+
+    coef_: Any
+    intercept_: Any
+
+
+def pick_distinct(places: Integers, width: int) -> Integers:
+    """Return each place below the width once, in the order in which it came first."""
+    inside = places[places < width]
+    _, first = np.unique(inside, return_index=True)
+    return np.asarray(inside[np.sort(first)])

@@ -1,0 +1,155 @@
+"""A private logistic lasso for very many columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from discreet.data.given_column import GivenColumn
+from discreet.estimators.classifier import LinearClassifierBase, ProbabilisticClassifier
+from discreet.estimators.corner_steps import CornerStepsModel, refuse_several
+from discreet.estimators.targets import ClassTarget, LearningTarget
+from discreet.estimators.task import Asked
+from discreet.ledger import AbstractLedger
+from discreet.losses import Logistic, Loss
+from discreet.preprocessing.short_forms import Declared
+from discreet.privacy import Unit
+
+USUAL_REACH = 5.0
+"""The margin that an entry at its bound can reach."""
+
+
+class FrankWolfeClassifier(CornerStepsModel, ProbabilisticClassifier):  # type: ignore[misc]
+    r"""Logistic regression in an l1 ball, differentially private, for any number of columns.
+
+    It minimises the sum of logistic losses over :math:`\|w\|_1 \le c` by the Frank-Wolfe method:
+    each step goes towards a corner of the ball, so one column enters, and which one is drawn by the
+    exponential mechanism. The slope of a loss is at most one, whatever the radius. Noise grows with
+    the logarithm of the number of columns only. For two classes;
+    :class:`~discreet.linear_model.SparseClassifier` is for more.
+
+    Parameters
+    ----------
+    epsilon, delta
+        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
+    data_norm
+        The declared bound on the absolute value of each entry, if ``columns`` are not declared;
+        entries beyond are clipped. One of the two has to be declared.
+    unit
+        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
+    ledger
+        Where the fit is paid for; None keeps no books, which ``privacy_`` says.
+    columns
+        What each column can hold, as for :class:`~discreet.LinearClassifier`: numbers are brought
+        to [-1, 1], and each level of a category is a feature of its own.
+    l1_radius
+        What absolute values of the coefficients of encoded columns sum to at most, the intercept's
+        included, with a constant column of ``data_norm`` (or one). By default five over the largest
+        entry. The noise grows with it.
+    max_iter
+        The number of steps, which share the budget. By default where a bound on the excess risk is
+        least, from ``expected_rows`` and other public numbers.
+    expected_rows
+        Roughly how many rows there will be, declared and not counted. None for their number where
+        that is public, and 10,000 otherwise. Only the number of steps depends on it.
+    fit_intercept
+        Whether there is a constant column.
+    classes
+        The two classes, declared. Without it the labels found are taken as public, and the
+        guarantee says so.
+    max_rows
+        A public bound on the number of rows, if that number is private.
+    rehearsal
+        None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
+        **not private**. Nothing in scikit-learn sets it.
+    verbose
+        Above zero, the guarantee is printed after the fit.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+    multiclass_
+        None: there are two classes.
+    selected_
+        The places of the features that were drawn, in their order; other coefficients are zero.
+    n_features_selected_
+        How many these are.
+    n_iter_
+        The number of steps.
+    settings_
+        None: nothing waits for noisy sums.
+    release_, privacy_
+        The release and its guarantee. The value is a corner for each step: the number of a feature
+        counted from one, with a sign; the number after the last is the intercept's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> generator = np.random.default_rng(0)
+    >>> X = generator.uniform(-1, 1, size=(20_000, 300))
+    >>> y = X[:, 3] - X[:, 7] > 0
+    >>> model = FrankWolfeClassifier(epsilon=1.0, data_norm=1.0, classes=[False, True]).fit(X, y)
+    >>> bool(model.score(X, y) > 0.9), set(model.selected_) >= {3, 7}
+    (True, True)
+    """
+
+    learns = ProbabilisticClassifier.learns | CornerStepsModel.learns
+
+    C = None
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-9,
+        data_norm: float | None = None,
+        unit: str | Unit = "add_remove",
+        ledger: AbstractLedger | None = None,
+        *,
+        columns: Declared | None = None,
+        l1_radius: float | None = None,
+        max_iter: int | None = None,
+        expected_rows: int | None = None,
+        fit_intercept: bool = True,
+        classes: Any = None,
+        max_rows: int = 2**23,
+        rehearsal: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.data_norm = data_norm
+        self.unit = unit
+        self.ledger = ledger
+        self.columns = columns
+        self.l1_radius = l1_radius
+        self.max_iter = max_iter
+        self.expected_rows = expected_rows
+        self.fit_intercept = fit_intercept
+        self.classes = classes
+        self.max_rows = max_rows
+        self.rehearsal = rehearsal
+        self.verbose = verbose
+
+    def _usual_radius(self) -> float:
+        return USUAL_REACH / self.entry_bound()
+
+    def margin_loss(self) -> Loss:
+        return Logistic()
+
+    @property
+    def settings_(self) -> None:
+        """None: nothing of the objective waits for noisy sums."""
+        return
+
+    def _target(self, y: GivenColumn | None) -> ClassTarget:
+        target = super()._target(y)
+        refuse_several(target.classes, self)
+        return target
+
+    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
+        LinearClassifierBase._keep(self, asked, target)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

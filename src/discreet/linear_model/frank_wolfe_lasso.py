@@ -1,0 +1,155 @@
+"""A private lasso for very many columns."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from discreet import _checks
+from discreet.estimators.corner_steps import CornerStepsModel
+from discreet.estimators.declaring import Declarations
+from discreet.estimators.regressor import LinearRegressorBase
+from discreet.ledger import AbstractLedger
+from discreet.losses import Huber, Loss, Squared
+from discreet.preprocessing.short_forms import Declared
+from discreet.privacy import Unit
+
+LOSSES = ("squared", "huber")
+
+USUAL_REACH = 2.0
+"""Twice half the range of targets can be reached by an entry at its bound."""
+
+
+class FrankWolfeLasso(CornerStepsModel, LinearRegressorBase):  # type: ignore[misc]
+    r"""A lasso in an l1 ball, differentially private, for any number of columns.
+
+    It minimises the sum of losses over :math:`\|w\|_1 \le c` by the Frank-Wolfe method: each step
+    goes towards a corner of the ball, so one column enters, and which one is drawn by the
+    exponential mechanism. Noise grows with the logarithm of the number of columns only, and at most
+    as many coefficients as there are steps are not zero. Rows are only summed; of sparse rows, only
+    those whose residual changes.
+
+    Parameters
+    ----------
+    epsilon, delta
+        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
+    data_norm
+        The declared bound on the absolute value of each entry, if ``columns`` are not declared;
+        entries beyond are clipped. One of the two has to be declared.
+    unit
+        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
+    ledger
+        Where the fit is paid for; None keeps no books, which ``privacy_`` says.
+    columns
+        What each column can hold, as for :class:`~discreet.LinearClassifier`: numbers are brought
+        to [-1, 1], and each level of a category is a feature of its own.
+    target_range
+        The declared range of targets; others are clipped to it. There is no default.
+    loss
+        ``"squared"``, or ``"huber"`` with the ``threshold``.
+    threshold
+        The residual at which Huber's loss turns from a parabola to a line, in units of the target;
+        by default a quarter of half the range. The noise is in proportion to it; that of the
+        squared loss is in proportion to the largest residual there can be.
+    l1_radius
+        What absolute values of the coefficients of encoded columns sum to at most, the intercept's
+        included, with a constant column of ``data_norm`` (or one). By default twice half the range
+        of targets over the largest entry. The noise grows with it.
+    max_iter
+        The number of steps, which share the budget. By default where a bound on the excess risk is
+        least, from ``expected_rows`` and other public numbers.
+    expected_rows
+        Roughly how many rows there will be, declared and not counted. None for their number where
+        that is public, and 10,000 otherwise. Only the number of steps depends on it.
+    fit_intercept
+        Whether there is a constant column. Targets are counted from the middle of their range then.
+    max_rows
+        A public bound on the number of rows, if that number is private.
+    rehearsal
+        None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
+        **not private**. Nothing in scikit-learn sets it.
+    verbose
+        Above zero, the guarantee is printed after the fit.
+
+    Attributes
+    ----------
+    coef_, intercept_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+    selected_
+        The places of the features that were drawn, in their order; other coefficients are zero.
+    n_features_selected_
+        How many these are.
+    n_iter_
+        The number of steps.
+    release_, privacy_
+        The release and its guarantee. The value is a corner for each step: the number of a feature
+        counted from one, with a sign; the number after the last is the intercept's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> generator = np.random.default_rng(0)
+    >>> X = generator.uniform(-1, 1, size=(20_000, 300))
+    >>> y = 0.6 * X[:, 3] - 0.4 * X[:, 7]
+    >>> model = FrankWolfeLasso(epsilon=1.0, data_norm=1.0, target_range=(-1, 1), l1_radius=1.0)
+    >>> model = model.fit(X, y)
+    >>> bool(model.score(X, y) > 0.8), set(model.selected_) >= {3, 7}
+    (True, True)
+    """
+
+    must_declare: ClassVar[Declarations] = (("columns", "data_norm"), ("target_range",))
+
+    alpha = None
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-9,
+        data_norm: float | None = None,
+        unit: str | Unit = "add_remove",
+        ledger: AbstractLedger | None = None,
+        *,
+        columns: Declared | None = None,
+        target_range: tuple[float, float] | None = None,
+        loss: str = "squared",
+        threshold: float | None = None,
+        l1_radius: float | None = None,
+        max_iter: int | None = None,
+        expected_rows: int | None = None,
+        fit_intercept: bool = True,
+        max_rows: int = 2**23,
+        rehearsal: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.data_norm = data_norm
+        self.unit = unit
+        self.ledger = ledger
+        self.columns = columns
+        self.target_range = target_range
+        self.loss = loss
+        self.threshold = threshold
+        self.l1_radius = l1_radius
+        self.max_iter = max_iter
+        self.expected_rows = expected_rows
+        self.fit_intercept = fit_intercept
+        self.max_rows = max_rows
+        self.rehearsal = rehearsal
+        self.verbose = verbose
+
+    def _check(self) -> None:
+        super()._check()
+        _checks.one_of(LOSSES, loss=self.loss)
+        self.margin_loss()
+
+    def _half_range(self) -> float:
+        interval = self._range()
+        return (interval.high - interval.low) / 2
+
+    def _usual_radius(self) -> float:
+        return USUAL_REACH * self._half_range() / self.entry_bound()
+
+    def margin_loss(self) -> Loss:
+        if self.loss == "squared":
+            return Squared(self._target(None).labels.magnitude)
+        return Huber(self._half_range() / 4 if self.threshold is None else self.threshold)

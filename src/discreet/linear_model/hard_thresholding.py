@@ -1,0 +1,204 @@
+"""A private regression of few columns, by noisy iterative hard thresholding."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from discreet import _checks
+from discreet._types import Array, Integers
+from discreet.estimators.declaring import Declarations
+from discreet.estimators.regressor import LinearRegressorBase
+from discreet.estimators.sparse_model import SparseModel, pick_distinct
+from discreet.estimators.support_selector import check_size
+from discreet.estimators.targets import LearningTarget, require_target
+from discreet.estimators.task import Asked, Shape
+from discreet.ledger import AbstractLedger
+from discreet.losses import Huber, Loss
+from discreet.mechanisms import IterativeThresholding
+from discreet.mechanisms.iterative_thresholding import choose_rounds
+from discreet.preprocessing.short_forms import Declared
+from discreet.privacy import Budget, Unit
+from discreet.questions import SparseProblem
+
+USUAL_REACH = 4.0
+"""So many halves of the range of targets can be reached by a row of one entry at its bound."""
+
+
+class HardThresholding(SparseModel, LinearRegressorBase):  # type: ignore[misc]
+    r"""Least squares of clipped residuals with few coefficients, differentially private.
+
+    Gradient steps, after each of which the largest coefficients are drawn by the exponential
+    mechanism and released with Gaussian noise; the others are zero. Unlike in
+    :class:`~discreet.linear_model.SparseRegressor`, a column that another one explains is dropped
+    again; the budget is shared by all steps, so it needs more rows.
+
+    Parameters
+    ----------
+    epsilon, delta
+        The privacy budget of one fit. ``delta=0`` asks for pure epsilon, which is shared by all
+        steps and coefficients, and costs much more here.
+    data_norm
+        The declared bound on the absolute value of each entry, if ``columns`` are not declared;
+        entries beyond are clipped. One of the two has to be declared.
+    unit
+        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
+    ledger
+        Where the fit is paid for; None keeps no books, which ``privacy_`` says.
+    columns
+        What each column can hold, as for :class:`~discreet.LinearClassifier`: numbers are brought
+        to [-1, 1], and each level of a category is a feature of its own.
+    target_range
+        The declared range of targets; others are clipped to it. There is no default.
+    n_features_to_select
+        How many coefficients may differ from zero, the intercept's not counted.
+    threshold
+        Residuals are clipped to it, in units of the target; by default a quarter of half the range.
+    radius
+        The largest Euclidean norm of coefficients of encoded columns. By default four halves of the
+        range of targets over the largest entry.
+    step_size
+        Of each step, over what is stable if entries were all at their bound in turn. Entries that
+        are mostly smaller allow more; strongly correlated columns ask for less.
+    max_iter
+        The number of steps, which share the budget; by default the logarithm of ``expected_rows``.
+    expected_rows
+        Roughly how many rows there will be, declared and not counted. None for their number where
+        that is public, and 10,000 otherwise. Slopes are divided by it: if there are more than twice
+        as many rows, ``step_size`` over two is too large.
+    fit_intercept
+        Whether there is a constant column, of which the coefficient is drawn like others. Targets
+        are counted from the middle of their range then.
+    max_rows
+        A public bound on the number of rows, if that number is private.
+    rehearsal
+        None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
+        **not private**. Nothing in scikit-learn sets it.
+    verbose
+        Above zero, the guarantee is printed after the fit.
+
+    Attributes
+    ----------
+    coef_, intercept_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+    selected_
+        The places of the features that were drawn last, in their order.
+    n_features_selected_
+        How many these are.
+    n_iter_
+        The number of steps.
+    release_, privacy_
+        The release and its guarantee. The value is the places of the coefficients, the intercept's
+        after those of all features, and then the coefficients.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> generator = np.random.default_rng(0)
+    >>> X = generator.uniform(-1, 1, size=(20_000, 300))
+    >>> y = 0.6 * X[:, 3] - 0.4 * X[:, 7]
+    >>> model = HardThresholding(
+    ...     epsilon=1.0, data_norm=1.0, target_range=(-1, 1), n_features_to_select=2,
+    ...     expected_rows=20_000, fit_intercept=False,
+    ... ).fit(X, y)
+    >>> model.get_support(indices=True), bool(model.score(X, y) > 0.9)
+    (array([3, 7]), True)
+    """
+
+    must_declare: ClassVar[Declarations] = (("columns", "data_norm"), ("target_range",))
+
+    learns = SparseModel.learns | {"n_iter_"}
+
+    alpha = None
+    n_iter_: int
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-9,
+        data_norm: float | None = None,
+        unit: str | Unit = "add_remove",
+        ledger: AbstractLedger | None = None,
+        *,
+        columns: Declared | None = None,
+        target_range: tuple[float, float] | None = None,
+        n_features_to_select: int = 5,
+        threshold: float | None = None,
+        radius: float | None = None,
+        step_size: float = 2.0,
+        max_iter: int | None = None,
+        expected_rows: int | None = None,
+        fit_intercept: bool = True,
+        max_rows: int = 2**23,
+        rehearsal: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.data_norm = data_norm
+        self.unit = unit
+        self.ledger = ledger
+        self.columns = columns
+        self.target_range = target_range
+        self.n_features_to_select = n_features_to_select
+        self.threshold = threshold
+        self.radius = radius
+        self.step_size = step_size
+        self.max_iter = max_iter
+        self.expected_rows = expected_rows
+        self.fit_intercept = fit_intercept
+        self.max_rows = max_rows
+        self.rehearsal = rehearsal
+        self.verbose = verbose
+
+    def _check(self) -> None:
+        super()._check()
+        _checks.whole(n_features_to_select=self.n_features_to_select, at_least=1)
+        _checks.positive(step_size=self.step_size)
+        if self.max_iter is not None:
+            _checks.whole(max_iter=self.max_iter, at_least=1)
+        self._radius()
+        self.margin_loss()
+
+    def _half_range(self) -> float:
+        interval = self._range()
+        return (interval.high - interval.low) / 2
+
+    def _radius(self) -> float:
+        if self.radius is None:
+            return USUAL_REACH * self._half_range() / self.entry_bound()
+        return _checks.positive_number(radius=self.radius)
+
+    def margin_loss(self) -> Loss:
+        return Huber(self._half_range() / 4 if self.threshold is None else self.threshold)
+
+    def _ask(
+        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
+    ) -> Asked:
+        target = require_target(target)
+        size = check_size(self.n_features_to_select, shape.n_features)
+        constant = self.entry_bound() if self.fit_intercept else None
+        problem = SparseProblem(
+            self.margin_loss(),
+            self._bounds(shape, intercept=constant),
+            size + (constant is not None),
+            self._radius(),
+            assumed=target.assumed,
+        )
+        rows = self._expect_rows(shape)
+        steps = choose_rounds(rows) if self.max_iter is None else int(self.max_iter)
+        mechanism = IterativeThresholding(steps, rows, float(self.step_size))
+        return Asked(problem, mechanism, self._facts(target))
+
+    def _sparse_coefficients(self, asked: Asked) -> tuple[Array, Array, Integers]:
+        problem: Any = asked.question
+        mechanism: Any = asked.mechanism
+        self.n_iter_ = int(mechanism.steps)
+        places, values = np.asarray(self.release_.value).reshape(2, -1)
+        vector = np.zeros(problem.bounds.width)
+        vector[places.astype(np.int64)] = values
+        width, constant = problem.bounds.n_features, problem.bounds.intercept
+        intercept = 0.0 if constant is None else float(vector[-1] * constant)
+        chosen = pick_distinct(places.astype(np.int64), width)
+        return vector[None, :width], np.array([intercept]), chosen

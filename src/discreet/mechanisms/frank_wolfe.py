@@ -1,0 +1,190 @@
+"""Steps towards corners of an l1 ball, each drawn privately; proof in ``frank_wolfe.md``."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from discreet import _checks
+from discreet._types import Array, Integers, Vector
+from discreet.data import OpenRows
+from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
+from discreet.mechanisms.sampling.sampled_model import span_of_columns
+from discreet.mechanisms.sampling.signed_choice import draw_signed, round_rate
+from discreet.mechanisms.summing.rounded_slopes import RoundedSlopes
+from discreet.noise import Noise
+from discreet.privacy import Budget, Guarantee, NoPrivacy, Unit
+from discreet.questions import L1Problem, Question
+from discreet.record import Tolerance
+
+USUAL_STEPS = 32
+MOST_STEPS = 2**12
+"""With more steps a coefficient may not fit the whole numbers that margins are made of."""
+
+
+@dataclass(frozen=True, eq=False)
+class FrankWolfePlan(Plan):
+    """How many steps, and how fast the chance of a corner falls with the slope towards it.
+
+    What is released is a corner for each step: the number of a column counted from one, with a
+    sign.
+    """
+
+    question: L1Problem
+    steps: int
+    rate: Fraction | None  # None if nothing is to be hidden
+    guarantee: Guarantee
+    reason: str = ""
+
+    @property
+    def tolerances(self) -> tuple[Tolerance, ...]:
+        if self.rate is None:
+            return ()
+        slopes = RoundedSlopes(self.question)
+        slope = slopes.slope * slopes.entry / float(self.rate)
+        return (Tolerance("sum of slopes that makes a chance smaller by e", slope),)
+
+    def run(self, rows: OpenRows, noise: Noise) -> Vector:
+        sums = RoundedSlopes(self.question).of(rows)
+        corners = np.zeros(self.steps)
+        for step in range(1, self.steps + 1):
+            place, sign = draw_signed(-sums.totals(), self.rate, noise)  # public from here on
+            corners[step - 1] = sign * (place + 1)
+            sums.move(place, sign * (step + 1), weight_of_corners(self.question.radius, step))
+        return corners
+
+    def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Array:
+        if self.steps > 1 or self.rate is None:
+            return np.array([self.run(rows, noise) for _ in range(draws)])
+        slopes = RoundedSlopes(self.question).of(rows).totals()
+        behind = np.concatenate([slopes, -slopes]) + np.abs(slopes).max()
+        which, _ = noise.candidates(np.ones_like(behind), behind, self.rate, draws)
+        place, side = which % slopes.size, which // slopes.size
+        return ((1 - 2 * side) * (place + 1)).astype(np.float64)[:, None]
+
+
+def weight_of_corners(radius: float, steps: int) -> float:
+    r"""Return what one unit of a corner's weight stands for after so many steps.
+
+    Steps of :math:`2/(t + 2)` leave the k-th corner the weight :math:`2(k + 1)/((t + 1)(t + 2))`,
+    so coefficients are whole numbers times this.
+    """
+    return 2 * radius / ((steps + 1) * (steps + 2))
+
+
+def average_of_corners(corners: Array, radius: float, width: int) -> Vector:
+    """Return the coefficients that steps towards these corners lead to, from zero.
+
+    Parameters
+    ----------
+    corners
+        Numbers of columns counted from one, with signs, in the order of the steps.
+    radius
+        Of the l1 ball.
+    width
+        How many coefficients there are.
+
+    Examples
+    --------
+    >>> average_of_corners(np.array([2.0, -1.0]), radius=1.0, width=3)
+    array([-0.5       ,  0.33333333,  0.        ])
+    """
+    signed = np.asarray(corners).astype(np.int64)
+    weights: Integers = np.sign(signed) * np.arange(2, signed.size + 2)
+    whole = np.zeros(width)
+    np.add.at(whole, np.abs(signed) - 1, weights)
+    return whole * weight_of_corners(radius, signed.size)
+
+
+def choose_steps(problem: L1Problem, budget: Budget, unit: Unit, rows: int) -> int:
+    r"""Return the number of steps at which the bound on the excess risk is least: a public rule.
+
+    With b the score that makes a chance smaller by e, per row, the mean loss exceeds the least one
+    in the ball by at most :math:`2 C/(T + 2) + b (\ln 2p + 1)` in expectation, where b grows with
+    the root of T (or with T, for a pure budget). The curvature C is that of the worst rows;
+    ``TYPICAL`` of it is what rows mostly have.
+
+    Parameters
+    ----------
+    problem
+        What is asked.
+    budget, unit
+        What may be spent, and who is protected.
+    rows
+        How many rows are expected: declared, never counted where their number is private.
+    """
+    _checks.whole(rows=rows, at_least=1)
+    if not budget.is_private:
+        return MOST_FREE_STEPS
+    bend = TYPICAL * problem.curvature / 2
+    slope = 2 * unit.spread(problem.radius * problem.lipschitz * problem.entry_bound) / rows
+    missed = slope * (math.log(2 * problem.bounds.width) + 1)
+    # Of many steps the range falls with their root if delta is used, and with their number if not.
+    many = span_of_columns(budget, MANY_STEPS)[0] * math.sqrt(MANY_STEPS) if budget.delta else 0.0
+
+    def excess(steps: int) -> float:
+        span = max(budget.epsilon / steps, many / math.sqrt(steps))
+        return 2 * bend / (steps + 2) + missed / span
+
+    return min(range(1, MANY_STEPS + 1), key=excess)
+
+
+TYPICAL = 0.1
+"""What mean squares of entries are of the square of their bound, in typical tables."""
+
+MOST_FREE_STEPS = 1000
+"""Steps if there is no noise that more of them would add to."""
+
+MANY_STEPS = 500
+"""More steps are not chosen by the rule."""
+
+
+@dataclass(frozen=True)
+class FrankWolfe(Mechanism):
+    """A lasso by steps towards corners of its ball, each drawn by the exponential mechanism.
+
+    Parameters
+    ----------
+    steps
+        How many; they share the budget, and at most so many coefficients are not zero.
+        :func:`choose_steps` has a rule from public facts.
+
+    Examples
+    --------
+    >>> from discreet.geometry import LinfBall
+    >>> from discreet.losses import Huber
+    >>> from discreet.privacy import AddRemoveOne
+    >>> from discreet.questions import Bounds, Interval
+    >>> bounds = Bounds(LinfBall(1.0), n_features=10**6, labels=Interval(-1, 1))
+    >>> problem = L1Problem(Huber(0.5), bounds, radius=1.0)
+    >>> plan = FrankWolfe(steps=40).plan(problem, Budget(1.0, 1e-6), AddRemoveOne())
+    >>> round(plan.guarantee.epsilon(1e-6), 3), plan.reason
+    (1.0, '40 draws cost less as zCDP than as pure epsilon')
+    """
+
+    steps: int = USUAL_STEPS
+
+    def __post_init__(self) -> None:
+        _checks.whole(steps=self.steps, at_least=1, at_most=MOST_STEPS)
+
+    @property
+    def name(self) -> str:
+        return "frank_wolfe"
+
+    def accepts(self, question: Question, unit: Unit) -> Verdict:
+        if isinstance(question, L1Problem):
+            return YES
+        return Verdict(False, "frank_wolfe learns in an l1 ball; state an L1Problem.")
+
+    def _plan(self, question: L1Problem, budget: Budget, unit: Unit) -> FrankWolfePlan:
+        if not budget.is_private:
+            return FrankWolfePlan(question, self.steps, None, Guarantee(NoPrivacy(), unit))
+        span, profile, reason = span_of_columns(budget, self.steps)
+        # One corner gains as much as the opposite one loses.
+        rate = round_rate(Fraction(span) / (2 * RoundedSlopes(question).sensitivity(unit)))
+        facts = (*public_facts(question.bounds, unit), *question.assumed)
+        guarantee = Guarantee(profile, unit, facts, budget.delta or 1e-9)
+        return FrankWolfePlan(question, self.steps, rate, guarantee, reason)
