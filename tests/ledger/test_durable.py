@@ -381,3 +381,17 @@ def test_how_the_caller_writes_decimals_does_not_matter(tmp_path):
         ledger.charge(Guarantee(Approximate(0.1, 1e-7), AddRemoveOne(), quoted_delta=1e-7))
     ledger.charge(Guarantee(Approximate(0.1, 1e-7), AddRemoveOne(), quoted_delta=1e-7))
     assert ledger.verify().is_sound
+
+
+@pytest.mark.parametrize("end", [State.RELEASED, State.FAILED])
+def test_books_do_not_tell_how_long_private_work_took(place, end):
+    """Only what happens before rows are read has a time of its own."""
+    ledger = made(place)
+    receipt = ledger.charge(pure(0.5), purpose="")
+    ledger.redeem(receipt)
+    ledger.settle(receipt, end)
+    with ledger._store.read_transaction() as connection:
+        texts = connection.execute(sql.text("SELECT text FROM discreet_events")).scalars().all()
+    lines = [json.loads(text) for text in texts]
+    times = {line["what"]: line["time"] for line in lines if "time" in line}
+    assert times[end.value] == times[State.OPENED.value]

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, SGDRegressor
+from sklearn.linear_model import (
+    LassoCV,
+    LinearRegression,
+    LogisticRegression,
+    Ridge,
+    SGDRegressor,
+)
+from sklearn.model_selection import KFold, ShuffleSplit
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 
@@ -16,6 +24,7 @@ from discreet import Budget, MemoryLedger
 from discreet.errors import InputError, InputTypeError, ReleaseFailed
 from discreet.linear_model import LinearRegressor
 from discreet.model_selection import SampleAndAggregate
+from discreet.preprocessing import Numeric
 from support.estimators import rehearsal
 
 GENERATOR = np.random.default_rng(5)
@@ -117,6 +126,9 @@ def test_one_charge_is_made_and_a_wrong_parameter_makes_none():
         ({"estimator": 3}, "a function"),
         ({"estimator": KNeighborsRegressor()}, "has no coef_"),
         ({"estimator": SGDRegressor(random_state=np.random.RandomState(0))}, "whole number"),
+        ({"estimator": LassoCV(cv=ShuffleSplit(2))}, "cv draws random numbers"),
+        ({"estimator": LassoCV(cv=KFold(2, shuffle=True))}, "cv draws random numbers"),
+        ({"columns": {"a": Numeric(None, None, public_bounds=(0, 9))}}, "declare their range"),
         ({"estimator": LinearRegressor(data_norm=1.0)}, "pays for every block"),
         ({"estimator": make_pipeline(LinearRegressor(data_norm=1.0))}, "pays for every block"),
         ({"bounds": None}, "bounds"),
@@ -152,3 +164,15 @@ def test_a_function_that_draws_is_refused_and_a_killed_one_says_nothing():
     with pytest.raises((ReleaseFailed, KeyboardInterrupt)) as failure:
         SampleAndAggregate(interrupts, bounds=(0, 1)).fit(X)
     assert failure.value.__context__ is None or isinstance(failure.value, KeyboardInterrupt)
+
+
+@pytest.mark.parametrize("seed", [None, 0])
+def test_splitters_without_randomness_or_with_a_seed_are_fine(seed):
+    """And threads that a model asks joblib for would not be silent: none is started."""
+    cv = KFold(2) if seed is None else ShuffleSplit(2, random_state=seed)
+    estimator = LassoCV(n_jobs=2, max_iter=1, alphas=3, cv=cv)
+    model = SampleAndAggregate(estimator, bounds=(-2, 2), target_range=(-5, 5), blocks=3)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        model.fit(X[:200], SIGNAL[:200])
+    assert heard == []

@@ -113,7 +113,21 @@ def find_seeds(estimator: Any) -> tuple[str, ...]:
                 f"{name} draws random numbers that blocks would share; fix them, as in "
                 "functools.partial(function, random_state=0)."
             )
+        elif any(map(_has_open_seed, value if isinstance(value, list | tuple) else [value])):
+            raise InputError(
+                f"{name} draws random numbers that blocks would share; give it a random_state."
+            )
     return tuple(left_open)
+
+
+def _has_open_seed(value: Any) -> bool:
+    """Say whether something that is no estimator, such as a splitter, draws without a seed."""
+    if isinstance(value, type | BaseEstimator) or not hasattr(value, "random_state"):
+        return False
+    seed = value.random_state
+    if seed is None:
+        return bool(getattr(value, "shuffle", True))
+    return isinstance(seed, bool) or not isinstance(seed, int | np.integer)
 
 
 def draws_at_random(function: Any) -> bool:

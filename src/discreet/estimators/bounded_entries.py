@@ -6,6 +6,7 @@ from typing import Any
 
 from discreet import _checks
 from discreet.data.given_column import GivenColumn
+from discreet.errors import InputError
 from discreet.estimators.base import PlainEstimator
 from discreet.estimators.classifier import class_target
 from discreet.estimators.declared_columns import DeclaredFeatures
@@ -32,6 +33,11 @@ class BoundedEntries(PlainEstimator):
 
     def _check(self) -> None:
         self._entries()
+        if self.columns is not None and self.feature_map().sought is not None:
+            raise InputError(
+                "columns with public_bounds have ranges that only a linear model finds; declare "
+                "their range."
+            )
         if self.target_range is not None:
             interval_of(target_range=self.target_range)
 

@@ -11,7 +11,8 @@ import numpy as np
 from discreet import _checks
 from discreet._types import Array, Integers
 from discreet.errors import InputError
-from discreet.estimators.block_voting import blocks_for_support, name_classes, procedure_of
+from discreet.estimators.block_estimator import name_classes
+from discreet.estimators.block_voting import blocks_for_support, procedure_of
 from discreet.estimators.choosing import choose
 from discreet.estimators.linear import COUNTED
 from discreet.estimators.sparse_model import SparseModel

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -10,7 +11,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, parallel_config
 
 from discreet import _checks
 from discreet._quiet import quiet
@@ -162,11 +163,18 @@ class Ballot:
         return self.deal.ask(partial(answer_of, self.question), noise, workers)
 
 
+@contextlib.contextmanager
+def in_silence() -> Iterator[None]:
+    """Run a procedure on a block; what joblib runs for it stays in this thread, which is silent."""
+    with quiet(), parallel_config(backend="sequential"):
+        yield
+
+
 def answer_of(question: BlockVote, X: Any, y: Vector | None) -> Answer:
     """Return what the procedure chooses on one block; whatever it does, there is an answer."""
     if X.shape[0] == 0:
         return NO_COLUMN
-    with quiet():
+    with in_silence():
         try:
             return read_answer(question, question.procedure(X, y))
         except (Exception, SystemExit, GeneratorExit):  # one record must not decide on a failure

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from discreet._quiet import quiet
 from discreet._types import Vector
 from discreet.data import OpenRows
 from discreet.data.arrays import accept_rows
-from discreet.mechanisms.ballot import Deal, Workers
+from discreet.mechanisms.ballot import Deal, Workers, in_silence
 from discreet.noise import Noise
 from discreet.questions import BlockAverage, Bounds
 
@@ -21,7 +20,7 @@ def estimate_of(question: BlockAverage, X: Any, y: Vector | None) -> Vector:
     centre = np.array(question.centre)
     if X.shape[0] == 0:
         return centre
-    with quiet(), np.errstate(all="ignore"):
+    with in_silence(), np.errstate(all="ignore"):
         try:
             numbers = np.array(question.procedure(X, y), dtype=np.float64).ravel()
         except (Exception, SystemExit, GeneratorExit):  # one record must not decide on a failure

@@ -396,7 +396,10 @@ class Ledger(AbstractLedger):
             if after is State.REFUNDED:
                 balance = dump_balance(self._standing_balance(lines, without=number))
             said = {"actor": _actor(), **(facts or {})}
-            return self._change(summary, number, after, said, balance)
+            ends = after in (State.RELEASED, State.FAILED)
+            return self._change(
+                summary, number, after, said, balance, own[-1].document["time"] if ends else None
+            )
 
         if after is State.REFUNDED:  # costs may be infinite and cannot be subtracted
             self._exchange(decide, LINES, {"id": self._id})
@@ -459,10 +462,21 @@ class Ledger(AbstractLedger):
             self._latest = change.summary(self._facts)
 
     def _change(
-        self, summary: Any, charge: int, state: State, facts: dict[str, Any], balance: str
+        self,
+        summary: Any,
+        charge: int,
+        state: State,
+        facts: dict[str, Any],
+        balance: str,
+        time: str | None = None,
     ) -> Change:
+        """Return the line to be written.
+
+        The end of a release repeats the time of its opening: how long private work took may tell
+        something about the rows, and books are kept for ever.
+        """
         charges = max(summary.charges, charge)
-        sealed = {SEAL: seal(self._facts, charges, balance), "time": _now()}
+        sealed = {SEAL: seal(self._facts, charges, balance), "time": time or _now()}
         number, before = summary.lines + 1, summary.head
         line = next_line(number, charge, state.value, before, {**facts, **sealed})
         return Change(line, charges, balance)
