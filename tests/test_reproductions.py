@@ -436,8 +436,8 @@ def test_the_exponent_as_a_product_leaves_next_to_no_noise():
 @pytest.fixture(scope="module")
 def regrets():
     """Two horizons and two widths, of fixed rehearsals: few rounds, so slopes are rough."""
-    long = {curve.name: curve for curve in regret.by_horizon((300, 1200), range(2))}
-    wide = {curve.name: curve for curve in regret.by_width((4, 25), range(2), rounds=400)}
+    long = {curve.name: curve for curve in regret.by_horizon((300, 1200), range(1))}
+    wide = {curve.name: curve for curve in regret.by_width((4, 25), range(1), rounds=400)}
     return long, wide
 
 

@@ -7,6 +7,7 @@ import gc
 import os
 import pickle
 import signal
+import sys
 import threading
 
 import numpy as np
@@ -269,6 +270,19 @@ def test_a_record_that_joins_while_something_is_asked_is_learnt_from_once(monkey
         assert live.n_seen == 8
 
 
+def test_a_record_that_joins_when_others_have_reached_the_horizon_is_refused_and_no_more(
+    monkeypatch,
+):
+    horizon = FAR + 2 * MOST_WAITING
+    live = begin(Stream(PROBLEM, horizon=horizon, batch=8))
+    live.learn(*records(5))
+    meddle(monkeypatch, lambda: live.learn(*records(horizon - 5)), joins_before=False)
+    with pytest.raises(InputError, match="declared with a horizon"):
+        live.learn(*records(1))
+    assert (live.n_seen, line_of(live).count) == (horizon, 0)
+    assert live.freeze().value is not None
+
+
 def test_a_record_that_joins_a_state_nobody_knows_the_fate_of_waits_for_the_ledger(
     tmp_path, monkeypatch
 ):
@@ -293,16 +307,26 @@ def test_a_record_that_joins_a_state_nobody_knows_the_fate_of_waits_for_the_ledg
     assert not (tmp_path / "state").exists()
 
 
+@pytest.fixture
+def hasty_threads():
+    """Let threads take turns far more often than usual."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("hasty_threads")
 def test_of_many_threads_no_record_is_lost_or_counted_twice(monkeypatch):
     learnt = []
     misbehave(monkeypatch, lambda session, X, y: learnt.extend(X[:, 0].tolist()))
     live = exact()
-    values = np.arange(1, 2001) / 4096
+    values = np.arange(1, 1001) / 4096
 
     def feed(mine):
         for place, value in enumerate(mine):
             live.learn(np.array([[value, 0.0, 0.0]]), np.ones(1))
-            if place % 50 == 0:
+            if place % 5 == 0:
                 live.answer()
 
     threads = [threading.Thread(target=feed, args=(values[k::4],)) for k in range(4)]
@@ -310,7 +334,7 @@ def test_of_many_threads_no_record_is_lost_or_counted_twice(monkeypatch):
         thread.start()
     for thread in threads:
         thread.join()
-    assert live.n_seen == 2000
+    assert live.n_seen == 1000
     assert sorted(learnt) == values.tolist()
 
 

@@ -137,9 +137,9 @@ class _Held(Sealed):
         self.public = _Public(seen, answer, with_answer)
 
     def drain(self) -> None:
-        """Learn from the records that wait, if this copy of the state may."""
+        """Learn from the records that wait, if this copy of the state may and they are in time."""
         count, session = self.line.count, self.session
-        if not count or session is None or self.saved_at is not None:
+        if not count or session is None or self.saved_at is not None or count > self.left:
             return
         bounds, learnt = self.declared.question.bounds, 0
         for rounds, records in self.line.blocks():
@@ -153,10 +153,16 @@ class _Held(Sealed):
         self.show(with_answer=False)
         self.line.forget(learnt)
 
+    @property
+    def left(self) -> int:
+        """How many rounds there are before the horizon."""
+        seen = self.public.n_seen if self.session is None else self.session.n_seen
+        return self.declared.question.horizon - seen
+
     def reopen(self) -> None:
         """Let records wait again, if they can be learnt from without asking anybody."""
         if self.session is not None and self.is_opened and self.saved_at is None:
-            self.line.open_unless_near(self.declared.question.horizon - self.session.n_seen)
+            self.line.open_unless_near(self.left)
 
     def __repr__(self) -> str:
         return "<secret state>"
@@ -354,8 +360,7 @@ class Interaction(Sealed):
         due, public = self.n_due, held.public
         is_old = not public.ended and due != public.n_seen // held.declared.question.batch
         if is_old or not public.has_answer:
-            self._ask(partial(_answer, held))
-            public = held.public
+            public = self._ask(partial(_answer, held))  # others may learn from more by now
         if not public.has_answer:
             raise InteractionEnded(public.ended or FAILED)
         return _copy(public.answer)
@@ -499,7 +504,7 @@ def _learn(held: _Held, given: Given, with_answer: bool, stopped: list[bool]) ->
     session = held.session
     if session is None:
         return Outcome(stopped=InteractionEnded(FAILED))
-    left = bounds.max_rows - session.n_seen
+    left = held.left
     try:
         ready = prepare_records(given, bounds)
     except SourceChanged:
@@ -523,7 +528,7 @@ def _skip(held: _Held, with_answer: bool) -> Outcome:
 
 def _settle(held: _Held, record: Record | Empty) -> Outcome:
     """See to a record that joined the line when a private call had closed it."""
-    refusal = _refuse_unless_live(held)
+    refusal = _refuse_rounds(held, held.line.count)
     if refusal is None:
         held.drain()
         return _DONE
@@ -552,7 +557,7 @@ def _learn_in_turn(
 
 def _answer(held: _Held) -> Outcome:
     held.show(with_answer=True)
-    return _DONE
+    return Outcome(held.public)
 
 
 def _freeze(held: _Held) -> Outcome:
@@ -600,8 +605,7 @@ def _refuse_rounds(held: _Held, count: int) -> BaseException | None:
         return refusal
     if held.session is None:
         return InteractionEnded(FAILED)
-    horizon = held.declared.question.bounds.max_rows
-    return InputError(beyond(horizon)) if count > horizon - held.session.n_seen else None
+    return InputError(beyond(held.declared.question.horizon)) if count > held.left else None
 
 
 def _refuse_unless_live(held: _Held) -> BaseException | None:
