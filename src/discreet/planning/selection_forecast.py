@@ -35,6 +35,11 @@ class PeelingForecast:
         one left, with ranges of one: at most 0.25.
     failure
         The chance that one of them is further behind.
+
+    Examples
+    --------
+    >>> PeelingForecast(columns=100, size=5, rows=1000, error=0.2, failure=0.05).is_hopeful
+    False
     """
 
     columns: int
@@ -78,6 +83,11 @@ class VoteForecast:
         A chance with which the answer is released at least.
     needed
         How many blocks make that chance 0.98.
+
+    Examples
+    --------
+    >>> forecast_votes(Budget(1.0, 1e-6), n=4000, blocks=40).chance
+    0.0
     """
 
     blocks: int
@@ -114,6 +124,11 @@ class AverageForecast:
         for each unit that the quartiles of blocks are apart.
     is_relative
         Whether it is for each unit that the quartiles are apart.
+
+    Examples
+    --------
+    >>> forecast_average(Budget(1.0), outputs=1, width=2.0, n=1000, blocks=50).rows_in_block
+    20.0
     """
 
     blocks: int
