@@ -89,12 +89,20 @@ class Study:
         """Return the mean accuracy of every way to choose."""
         columns, found = self.table.columns, defaultdict(list)
         names = list(grid_of(columns))
-        settings = [dict(zip(names, one, strict=True)) for one in product(*grid_of(columns).values())]
+        settings = [
+            dict(zip(names, one, strict=True)) for one in product(*grid_of(columns).values())
+        ]
         candidates = np.array(
             [[self.score(self.model(seed, **one)) for one in settings] for seed in range(seeds)]
         ).mean(axis=0)
-        found["wide"] = [candidates[settings.index(dict(zip(names, (widen(columns, WIDE), None, None), strict=True)))]]
-        found["good"] = [candidates[settings.index(dict(zip(names, (columns, None, None), strict=True)))]]
+        found["wide"] = [
+            candidates[
+                settings.index(dict(zip(names, (widen(columns, WIDE), None, None), strict=True)))
+            ]
+        ]
+        found["good"] = [
+            candidates[settings.index(dict(zip(names, (columns, None, None), strict=True)))]
+        ]
         found["oracle"] = [candidates.max()]
         for method, seed in product(METHODS, range(seeds)):
             found[method].append(self.search(seed, method))
@@ -121,8 +129,8 @@ def main() -> None:
             except DiscreetError as error:
                 print(f"{name} {rows}: {error}", flush=True)
                 continue
-            print(f"{name} {min(rows, len(table.train))} " + " ".join(f"{found[one]:.4f}" for one in head),
-                  flush=True)  # fmt: skip
+            scores = " ".join(f"{found[one]:.4f}" for one in head)
+            print(f"{name} {min(rows, len(table.train))} {scores}", flush=True)
             for one in head:
                 gains[rows, one].append(found[one] - found["wide"])
         means = " ".join(f"{np.mean(gains[rows, one]):+.4f}" for one in head)

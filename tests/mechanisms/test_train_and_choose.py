@@ -1,4 +1,4 @@
-"""Candidates fitted to secret parts: the law of the whole by enumeration, and who is dealt where."""
+"""Candidates fitted to secret parts: the law of the whole, and how rows are dealt."""
 
 from __future__ import annotations
 
@@ -201,7 +201,9 @@ def test_the_whole_costs_what_the_dearest_part_does():
 
 
 def test_the_rate_of_the_choice_is_halved_where_records_are_replaced():
-    rates = [TrainAndChoose(RESPONSES).plan(CHOICE, Budget(1.0), unit).rate for unit in (ADD, REPLACE)]
+    rates = [
+        TrainAndChoose(RESPONSES).plan(CHOICE, Budget(1.0), unit).rate for unit in (ADD, REPLACE)
+    ]
     assert rates == [1, pytest.approx(0.5)]
 
 

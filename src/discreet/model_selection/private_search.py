@@ -73,9 +73,7 @@ class PrivateSearch(PlainEstimator):
 
     must_declare: ClassVar[Declarations] = (("estimator",),)
 
-    learns = frozenset(
-        ["candidates_", "best_index_", "best_params_", "best_estimator_", "method_"]
-    )
+    learns = frozenset(["candidates_", "best_index_", "best_params_", "best_estimator_", "method_"])
 
     estimator: Any
     method: str
@@ -135,7 +133,8 @@ class PrivateSearch(PlainEstimator):
         return SideBySide(tuple(model.feature_map() for model in models))
 
     def fitted_map(self) -> FeatureMap:
-        return self._best().fitted_map()
+        found: FeatureMap = self._best().fitted_map()
+        return found
 
     def _target(self, y: GivenColumn | None) -> LabelTarget:
         first, *others = self._models(Budget(self.epsilon, self.delta))
@@ -185,7 +184,9 @@ class PrivateSearch(PlainEstimator):
         if budget.delta == 0:
             return [guess]
         floor = min(0.5 * guess.epsilon, budget.epsilon / least)
-        return [replace(guess, epsilon=e) for e in (0.97 * guess.epsilon, 0.75 * guess.epsilon, floor)]
+        return [
+            replace(guess, epsilon=e) for e in (0.97 * guess.epsilon, 0.75 * guess.epsilon, floor)
+        ]
 
     def _ask_for(
         self,
@@ -292,7 +293,7 @@ class PrivateSearch(PlainEstimator):
         """The classes of the chosen model."""
         return self._best().classes_
 
-    @available_if(_has("predict"))
+    @available_if(_has("predict"))  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> Any:
         """Return the predictions of the chosen model.
 
@@ -303,7 +304,7 @@ class PrivateSearch(PlainEstimator):
         """
         return self._best().predict(X)
 
-    @available_if(_has("predict_proba"))
+    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
         """Return the probabilities of the chosen model.
 
@@ -314,7 +315,7 @@ class PrivateSearch(PlainEstimator):
         """
         return self._best().predict_proba(X)
 
-    @available_if(_has("predict_log_proba"))
+    @available_if(_has("predict_log_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Any:
         """Return the logarithms of the probabilities of the chosen model.
 
@@ -325,7 +326,7 @@ class PrivateSearch(PlainEstimator):
         """
         return self._best().predict_log_proba(X)
 
-    @available_if(_has("decision_function"))
+    @available_if(_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
         """Return the margins of the chosen model.
 

@@ -110,7 +110,9 @@ class PrivateSearchCV(PrivateSearch):
     def __init__(
         self,
         estimator: Any = None,
-        param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]] | None = None,
+        param_grid: Mapping[str, Sequence[Any]]
+        | Sequence[Mapping[str, Sequence[Any]]]
+        | None = None,
         epsilon: float = 1.0,
         delta: float = 1e-9,
         method: str = "auto",

@@ -75,7 +75,9 @@ class TrialLaw:
         """
         _checks.finite(mean=mean)
         if not 1 < mean <= MOST_TRIALS:
-            raise InputError(f"the mean number of trials must be above 1, at most 10,000; got {mean}.")
+            raise InputError(
+                f"the mean number of trials must be above 1, at most 10,000; got {mean}."
+            )
         if shape is None:
             return cls(round(mean * SHAPE_UNITS) / SHAPE_UNITS, None)
         _checks.finite(shape=shape)
