@@ -340,7 +340,7 @@ class PrivateSearch(PlainEstimator):
     def score(self, X: Any, y: Any) -> float:
         """Return the exact score of the chosen model on some rows.
 
-        On private rows it is not private: use :func:`discreet.metrics.private_scores` for those.
+        On private rows it is not private: use :func:`discreet.metrics.private_score` for those.
 
         Parameters
         ----------
