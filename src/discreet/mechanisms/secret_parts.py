@@ -69,14 +69,14 @@ class PartSizes:
         noise
             The source of randomness.
         """
-        drawn = self._balanced if unit.count_is_public else self._independent
+        drawn = self._deal_evenly if unit.count_is_public else self._independent
         return rows.deal(drawn(rows.count, noise), len(self.tickets))
 
     def _independent(self, count: int, noise: Noise) -> Integers:
         tickets = noise.below(self.total, count).astype(np.int64)
         return _find_parts(tickets, self.tickets)
 
-    def _balanced(self, count: int, noise: Noise) -> Integers:
+    def _deal_evenly(self, count: int, noise: Noise) -> Integers:
         ends = [sum(self.tickets[: part + 1]) * count // self.total for part in self._parts]
         sizes = [end - start for start, end in zip([0, *ends], ends, strict=False)]
         order = np.argsort(noise.below(1 << 62, count), kind="stable")

@@ -73,7 +73,7 @@ class SearchFacts:
         return (
             loss
             + self._noise_of_choice(method, shares.held_out, each)
-            + SPREAD * (1 - (1 - blurred) * (1 - self._missed(method)))
+            + SPREAD * (1 - (1 - blurred) * (1 - self._chance_to_miss(method)))
         )
 
     def final_fit(self, method: str) -> tuple[Budget, int]:
@@ -106,7 +106,7 @@ class SearchFacts:
             rate = equivalent_mu(each)
         return min(WORST, math.log(self.candidates) / (self.rows * share * rate))
 
-    def _missed(self, method: str) -> float:
+    def _chance_to_miss(self, method: str) -> float:
         """Return the chance that the best candidate is not tried."""
         if method != "repeat":
             return 0.0
