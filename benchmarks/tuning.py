@@ -2,7 +2,8 @@
 
 Run with ``python benchmarks/tuning.py FOLDER``, a folder of data sets as ``tables.py`` describes
 it. Candidates of ``LinearClassifier`` are all combinations of a penalty, a margin, and ranges of
-numbers: the 1 % and 99 % quantiles, a stand-in for good knowledge, and five times as wide.
+numbers: the 1 % and 99 % quantiles, a stand-in for good knowledge, and five times as wide; with
+``--only-ranges`` the ranges alone.
 Everything is within epsilon 1 and delta 1e-9, a record added or removed. Compared are the defaults
 with wide ranges and with good ones; the search; and the candidate that would have been best on the
 rows kept for testing, each fitted to all rows with the whole budget, which nobody can know
@@ -18,6 +19,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+from sklearn.model_selection import ParameterGrid
 
 import tables
 from discreet.errors import DiscreetError
@@ -46,20 +48,18 @@ def widen(columns: dict[str, Column], factor: float) -> dict[str, Column]:
     }
 
 
-def grid_of(columns: dict[str, Column]) -> dict[str, list]:
-    """Return what is chosen among."""
-    return {
-        "columns": [columns, widen(columns, WIDE)],
-        "C": [None, 0.1],
-        "margin": [None, 0.0],
-    }
+def grid_of(columns: dict[str, Column], *, only_ranges: bool) -> dict[str, list]:
+    """Return what is chosen among; wide ranges, and no other parameter, come first: the default."""
+    ranges = {"columns": [widen(columns, WIDE), columns]}
+    return ranges if only_ranges else ranges | {"C": [None, 0.1], "margin": [None, 0.0]}
 
 
 class Study:
     """One table, with so many rows to learn from."""
 
-    def __init__(self, table: tables.Declared, rows: int) -> None:
+    def __init__(self, table: tables.Declared, rows: int, *, only_ranges: bool) -> None:
         self.table = table.cap(rows, TESTED)
+        self.grid = grid_of(table.columns, only_ranges=only_ranges)
         self.rows = len(self.table.train)
         self.X, self.y = self.table.part(self.table.train), self.table.y[self.table.train]
 
@@ -78,23 +78,19 @@ class Study:
 
     def search(self, seed: int, method: str) -> float:
         """Return the accuracy of the model that a private search finds."""
-        columns = self.table.columns
-        start = self.model(columns=widen(columns, WIDE))
-        grid = grid_of(columns)
-        return self.score(
-            PrivateSearchCV(start, grid, EPSILON, DELTA, method, n_hint=self.rows, rehearsal=seed)
-        )
+        start = self.model(columns=self.grid["columns"][0])
+        options = {"n_hint": self.rows, "rehearsal": seed}
+        return self.score(PrivateSearchCV(start, self.grid, EPSILON, DELTA, method, **options))
 
     def measure(self, seeds: int) -> dict[str, float]:
         """Return the mean accuracy of every way to choose."""
-        columns, found = self.table.columns, defaultdict(list)
-        names = list(grid_of(columns))
-        settings = [dict(zip(names, one, strict=True)) for one in product(*grid_of(columns).values())]
+        found, settings = defaultdict(list), list(ParameterGrid(self.grid))
         candidates = np.array(
             [[self.score(self.model(seed, **one)) for one in settings] for seed in range(seeds)]
         ).mean(axis=0)
-        found["wide"] = [candidates[settings.index(dict(zip(names, (widen(columns, WIDE), None, None), strict=True)))]]
-        found["good"] = [candidates[settings.index(dict(zip(names, (columns, None, None), strict=True)))]]
+        for name, columns in zip(("wide", "good"), self.grid["columns"], strict=True):
+            plain = dict.fromkeys(self.grid) | {"columns": columns}
+            found[name] = [candidates[settings.index(plain)]]
         found["oracle"] = [candidates.max()]
         for method, seed in product(METHODS, range(seeds)):
             found[method].append(self.search(seed, method))
@@ -107,6 +103,7 @@ def main() -> None:
     parser.add_argument("--names", nargs="+", default=NAMES)
     parser.add_argument("--rows", nargs="+", type=int, default=ROWS)
     parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--only-ranges", action="store_true", help="two candidates, not eight")
     given = parser.parse_args()
     head = ("wide", "good", *METHODS, "oracle")
     print("table n " + " ".join(head), flush=True)
@@ -117,12 +114,12 @@ def main() -> None:
             if len(table.train) < rows and rows != min(given.rows):
                 continue
             try:
-                found = Study(table, rows).measure(given.seeds)
+                found = Study(table, rows, only_ranges=given.only_ranges).measure(given.seeds)
             except DiscreetError as error:
                 print(f"{name} {rows}: {error}", flush=True)
                 continue
-            print(f"{name} {min(rows, len(table.train))} " + " ".join(f"{found[one]:.4f}" for one in head),
-                  flush=True)  # fmt: skip
+            scores = " ".join(f"{found[one]:.4f}" for one in head)
+            print(f"{name} {min(rows, len(table.train))} {scores}", flush=True)
             for one in head:
                 gains[rows, one].append(found[one] - found["wide"])
         means = " ".join(f"{np.mean(gains[rows, one]):+.4f}" for one in head)

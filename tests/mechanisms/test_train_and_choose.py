@@ -1,4 +1,4 @@
-"""Candidates fitted to secret parts: the law of the whole by enumeration, and who is dealt where."""
+"""Candidates fitted to secret parts: the law of the whole, and how rows are dealt."""
 
 from __future__ import annotations
 
@@ -150,12 +150,12 @@ def test_each_row_is_dealt_by_itself_where_their_number_is_private():
 def test_parts_have_fixed_sizes_where_the_number_of_rows_is_public():
     sizes = PartSizes((3, 3, 2))
     for count in (1, 7, 80, 81):
-        dealt = sizes._balanced(count, RehearsalNoise(count))
+        dealt = sizes._deal_evenly(count, RehearsalNoise(count))
         assert dealt.size == count
         found = np.bincount(dealt, minlength=3)
         assert all(found[part] <= sizes.largest(part, count) for part in range(3))
-    again = sizes._balanced(80, RehearsalNoise(9))
-    assert (again != sizes._balanced(80, RehearsalNoise(8))).any()
+    again = sizes._deal_evenly(80, RehearsalNoise(9))
+    assert (again != sizes._deal_evenly(80, RehearsalNoise(8))).any()
 
 
 def test_every_row_is_in_one_part():

@@ -104,7 +104,7 @@ def tune(
             steps.keep(chosen, said, books, folder, out)
     if not search.release_.is_private:
         print_note("This was a rehearsal: the noise can be repeated, so the model is NOT PRIVATE.")
-    words = describe(search.best_params_)
+    words = describe(search.best_params_ or {})
     first = f"Chosen among {len(search.candidates_)} by {search.method_}: {words}."
     more = {
         "candidates": len(search.candidates_),

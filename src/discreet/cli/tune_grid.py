@@ -74,6 +74,12 @@ def _with_ranges(listed: Any, columns: dict[str, Column]) -> list[dict[str, Colu
         if not is_list or not ranges:
             raise InputError(f"ranges.{name} must be a list of ranges, each of two numbers.")
     return [
-        columns | {name: Numeric(low, high) for name, (low, high) in zip(listed, one, strict=True)}
+        columns
+        | {name: _narrow(columns[name], *ends) for name, ends in zip(listed, one, strict=True)}
         for one in product(*listed.values())
     ]
+
+
+def _narrow(column: Any, low: Any, high: Any) -> Numeric:
+    """Return a column with another range; what stands for missing cells stays."""
+    return Numeric(low, high, fill=column.fill)

@@ -1,4 +1,4 @@
-"""Several maps of one table, their features side by side: what candidates of a search learn from."""
+"""Several maps of one table, their features side by side: what candidates learn from."""
 
 from __future__ import annotations
 
@@ -109,7 +109,8 @@ class _SameNames:
     """Refuses candidates that read other columns than the first of them."""
 
     def __init__(self, model: Any) -> None:
-        self._model, self._first = model, None
+        self._model: Any = model
+        self._first: Any = None
 
     def check(self, made: Made) -> Made:
         """Return what was made, if the columns that the model now knows are the first ones."""
@@ -153,8 +154,11 @@ def join_features(parts: Sequence[Any]) -> Any:
         return parts[0]
     if all(sparse.issparse(part) for part in parts):
         return sparse.hstack(parts, format="csr")
-    dense = [part.toarray() if sparse.issparse(part) else np.asarray(part) for part in parts]
-    return np.column_stack(dense)
+    return np.column_stack([_as_dense(part) for part in parts])
+
+
+def _as_dense(part: Any) -> Array:
+    return np.asarray(part.toarray() if hasattr(part, "toarray") else part)
 
 
 def _place_among(different: list[FeatureMap], one: FeatureMap) -> int:

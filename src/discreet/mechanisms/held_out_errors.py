@@ -91,7 +91,7 @@ def _errors_of(block: Block, coefficients: Array, labels: Labels | None) -> Inte
     width = table.shape[1]
     margins = np.stack([pairwise_sums(table * vector[:width]) for vector in coefficients], axis=1)
     if isinstance(labels, LabelSet):
-        return (_class_of(margins, labels) != truth).astype(np.int64)
+        return np.asarray(_class_of(margins, labels) != truth, dtype=np.int64)
     if not isinstance(labels, Interval):
         raise TypeError("errors are counted of classes or of numbers.")
     return _distances(truth, margins[:, 0], labels)
@@ -101,7 +101,7 @@ def _class_of(margins: Array, labels: LabelSet) -> Vector:
     """Return the label that is predicted: of two the second if the margin is above zero."""
     values = np.asarray(labels.values)
     if margins.shape[1] == 1:
-        return np.where(margins[:, 0] > 0, values.max(), values.min())
+        return np.asarray(np.where(margins[:, 0] > 0, values.max(), values.min()))
     return np.asarray(values[margins.argmax(axis=1)])
 
 
@@ -109,4 +109,4 @@ def _distances(truth: Vector, predicted: Vector, labels: Interval) -> Integers:
     inside = np.clip(np.where(np.isnan(predicted), labels.low, predicted), labels.low, labels.high)
     spread = max(labels.high - labels.low, 1e-300)
     steps = np.rint(np.abs(truth - inside) / spread * ERROR_STEPS)
-    return np.clip(steps, 0, ERROR_STEPS).astype(np.int64)
+    return np.asarray(np.clip(steps, 0, ERROR_STEPS), dtype=np.int64)

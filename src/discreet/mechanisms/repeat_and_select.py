@@ -147,7 +147,8 @@ class RepeatAndSelect(Mechanism):
 
     def _plan(self, question: ModelChoice, budget: Budget, unit: Unit) -> Plan:
         learners, law = learners_of(question, self.learners), self.law
-        rate, guarantee = None, Guarantee(NoPrivacy(), unit)
+        rate: int | None = None
+        guarantee = Guarantee(NoPrivacy(), unit)
         if not budget.is_private:
             models = plan_models(question, learners, budget, unit)
         else:
@@ -161,7 +162,8 @@ class RepeatAndSelect(Mechanism):
             def profile_of(plans: tuple[tuple[PlannedModel, ...], int]) -> Profile:
                 return best_trial(plans[0], plans[1], question.steps, law)
 
-            (models, rate), profile = settle_budget(plan_all, profile_of, scored, budget)
+            planned, profile = settle_budget(plan_all, profile_of, scored, budget)
+            models, rate = planned
             guarantee = guarantee_of(profile, models, question, budget, unit)
         return RepeatAndSelectPlan(
             models=models,

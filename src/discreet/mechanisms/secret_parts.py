@@ -40,6 +40,10 @@ class PartSizes:
         """The number of all tickets."""
         return sum(self.tickets)
 
+    @property
+    def _parts(self) -> range:
+        return range(len(self.tickets))
+
     def share(self, part: int) -> float:
         """Return the share of the rows that a part has on average."""
         return self.tickets[part] / self.total
@@ -65,19 +69,19 @@ class PartSizes:
         noise
             The source of randomness.
         """
-        drawn = self._balanced if unit.count_is_public else self._independent
+        drawn = self._deal_evenly if unit.count_is_public else self._independent
         return rows.deal(drawn(rows.count, noise), len(self.tickets))
 
     def _independent(self, count: int, noise: Noise) -> Integers:
         tickets = noise.below(self.total, count).astype(np.int64)
         return _find_parts(tickets, self.tickets)
 
-    def _balanced(self, count: int, noise: Noise) -> Integers:
-        ends = np.cumsum(self.tickets).astype(object) * count // self.total
-        sizes = np.diff(ends.astype(np.int64), prepend=0)
+    def _deal_evenly(self, count: int, noise: Noise) -> Integers:
+        ends = [sum(self.tickets[: part + 1]) * count // self.total for part in self._parts]
+        sizes = [end - start for start, end in zip([0, *ends], ends, strict=False)]
         order = np.argsort(noise.below(1 << 62, count), kind="stable")
         dealt = np.empty(count, dtype=np.int64)
-        dealt[order] = np.repeat(np.arange(len(self.tickets)), sizes)
+        dealt[order] = np.repeat(np.array(self._parts), sizes)
         return dealt
 
 

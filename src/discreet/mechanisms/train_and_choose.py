@@ -217,7 +217,7 @@ class TrainAndChoose(Mechanism):
         def plan_all(own: Budget) -> tuple[PlannedModel, ...]:
             return plan_models(question, learners, own, unit, ends)
 
-        def fitted(models: tuple[PlannedModel, ...]) -> Profile:
+        def profile_of(models: tuple[PlannedModel, ...]) -> Profile:
             profiles = [model.plan.guarantee.profile for model in models]
             return compose(profiles) if self.is_shared else worst_part(profiles)
 
@@ -226,10 +226,10 @@ class TrainAndChoose(Mechanism):
             models, guarantee = plan_all(each), Guarantee(NoPrivacy(), unit)
         else:
             if self.is_shared:
-                models, profile = settle_budget(plan_all, fitted, each, budget)
+                models, profile = settle_budget(plan_all, profile_of, each, budget)
             else:
                 models = plan_all(each)
-                profile = fitted(models)
+                profile = profile_of(models)
             last = [model.final.guarantee.profile for model in models] if self.refits else []
             rate = Fraction(budget.epsilon) / score_range(question.steps, unit)
             whole = worst_part([profile, BoundedRange(budget.epsilon), *last])

@@ -1,9 +1,9 @@
-"""The models that a search chooses among: settings of parameters, checked before anything is paid."""
+"""The models that a search chooses among, checked before anything is paid."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from sklearn.base import BaseEstimator, clone
 
@@ -12,7 +12,7 @@ from discreet.estimators.classifier import LinearClassifierBase
 from discreet.estimators.declaring import refuse_undeclared
 from discreet.estimators.linear import LinearEstimator
 from discreet.estimators.regressor import LinearRegressorBase
-from discreet.linear_model import QuantileRegressor
+from discreet.losses import Pinball, SmoothedPinball
 from discreet.questions.model_choice import MOST_MODELS
 
 Setting = dict[str, Any]
@@ -64,6 +64,8 @@ def make_model(estimator: Any, setting: Setting) -> LinearEstimator:
         ) from None
     refuse_undeclared(model)
     model._check()
+    if isinstance(model.margin_loss(), Pinball | SmoothedPinball):
+        _refuse_kind(type(model).__name__)
     return model  # type: ignore[no-any-return]
 
 
@@ -78,12 +80,8 @@ def check_estimator(estimator: Any) -> None:
     is_number = isinstance(estimator, LinearRegressorBase)
     if is_number:
         is_number = type(estimator).predict is LinearRegressorBase.predict
-        is_number = is_number and not isinstance(estimator, QuantileRegressor)
     if not isinstance(estimator, LinearClassifierBase) and not is_number:
-        raise InputError(
-            f"a search compares linear classifiers by their errors, and linear models of numbers "
-            f"by their distance from the target; {name} is neither."
-        )
+        _refuse_kind(name)
     if estimator.ledger is not None:
         raise InputError(
             f"this {name} has a ledger of its own, which would be charged for every candidate; "
@@ -93,6 +91,13 @@ def check_estimator(estimator: Any) -> None:
         raise InputError("pass rehearsal to the search, not to the estimator within it.")
     if estimator.max_weight is not None:
         raise InputError("a search counts every row once; leave max_weight out.")
+
+
+def _refuse_kind(name: str) -> NoReturn:
+    raise InputError(
+        "a search compares linear classifiers by their errors, and linear models of numbers by "
+        f"their distance from the target; {name} is neither."
+    )
 
 
 def describe(setting: Setting) -> str:

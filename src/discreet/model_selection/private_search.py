@@ -133,7 +133,8 @@ class PrivateSearch(PlainEstimator):
         return SideBySide(tuple(model.feature_map() for model in models))
 
     def fitted_map(self) -> FeatureMap:
-        return self._best().fitted_map()
+        found: FeatureMap = self._best().fitted_map()
+        return found
 
     def _target(self, y: GivenColumn | None) -> LabelTarget:
         first, *others = self._models(Budget(self.epsilon, self.delta))
@@ -292,7 +293,7 @@ class PrivateSearch(PlainEstimator):
         """The classes of the chosen model."""
         return self._best().classes_
 
-    @available_if(_has("predict"))
+    @available_if(_has("predict"))  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> Any:
         """Return the predictions of the chosen model.
 
@@ -303,7 +304,7 @@ class PrivateSearch(PlainEstimator):
         """
         return self._best().predict(X)
 
-    @available_if(_has("predict_proba"))
+    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
         """Return the probabilities of the chosen model.
 
@@ -314,7 +315,7 @@ class PrivateSearch(PlainEstimator):
         """
         return self._best().predict_proba(X)
 
-    @available_if(_has("predict_log_proba"))
+    @available_if(_has("predict_log_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Any:
         """Return the logarithms of the probabilities of the chosen model.
 
@@ -325,7 +326,7 @@ class PrivateSearch(PlainEstimator):
         """
         return self._best().predict_log_proba(X)
 
-    @available_if(_has("decision_function"))
+    @available_if(_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
         """Return the margins of the chosen model.
 
@@ -339,7 +340,7 @@ class PrivateSearch(PlainEstimator):
     def score(self, X: Any, y: Any) -> float:
         """Return the exact score of the chosen model on some rows.
 
-        On private rows it is not private: use :func:`discreet.metrics.private_scores` for those.
+        On private rows it is not private: use :func:`discreet.metrics.private_score` for those.
 
         Parameters
         ----------

@@ -21,7 +21,7 @@ class PrivateSearchCV(PrivateSearch):
     are fitted privately, compared privately on rows that they were not fitted to, and one is
     chosen. The whole search is one release: it is charged once, at what everything together costs,
     before a row is read. No score is kept, exact or not; to score the model use
-    :func:`discreet.metrics.private_scores`, which has a price of its own.
+    :func:`discreet.metrics.private_score`, which has a price of its own.
 
     Parameters
     ----------

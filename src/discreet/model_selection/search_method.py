@@ -68,14 +68,20 @@ class SearchFacts:
         if not self.budget.is_private:
             return 0.0
         shares, each = self._shares(method), self._budget(method)
-        is_fitted_again = method == "split" and self.refits
-        loss = self._noise_of_fit(shares.final, self.budget if is_fitted_again else each)
+        loss = self._noise_of_fit(shares.final, self.final_fit(method)[0])
         blurred = min(1.0, self._noise_of_fit(shares.fitted, each) / SPREAD)
         return (
             loss
             + self._noise_of_choice(method, shares.held_out, each)
-            + SPREAD * (1 - (1 - blurred) * (1 - self._missed(method)))
+            + SPREAD * (1 - (1 - blurred) * (1 - self._chance_to_miss(method)))
         )
+
+    def final_fit(self, method: str) -> tuple[Budget, int]:
+        """Return what the released model is fitted with: its budget and about how many rows."""
+        _checks.one_of(METHODS, method=method)
+        rows = max(1, round(self.rows * self._shares(method).final))
+        is_fitted_again = method == "split" and self.refits
+        return self.budget if is_fitted_again else self._budget(method), rows
 
     def _shares(self, method: str) -> _Shares:
         if method != "split":
@@ -100,7 +106,7 @@ class SearchFacts:
             rate = equivalent_mu(each)
         return min(WORST, math.log(self.candidates) / (self.rows * share * rate))
 
-    def _missed(self, method: str) -> float:
+    def _chance_to_miss(self, method: str) -> float:
         """Return the chance that the best candidate is not tried."""
         if method != "repeat":
             return 0.0

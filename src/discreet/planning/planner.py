@@ -11,11 +11,14 @@ from dataclasses import replace
 
 from discreet import _checks
 from discreet.mechanisms import LEARNERS
+from discreet.model_selection.search_method import SearchFacts, choose_method
 from discreet.planning.least_needed import Answer, find_least
 from discreet.planning.prediction import Ceiling, Cell, Prediction
 from discreet.planning.public_facts import PublicFacts
 from discreet.planning.rehearsals import REFUSALS, Rehearsals, RehearsedScores
+from discreet.planning.search_prediction import SearchPrediction
 from discreet.planning.theorem_ceilings import ceilings
+from discreet.privacy import Budget, TrialLaw, unit_named
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 LEAST_EPSILON, MOST_EPSILON = 0.01, 20.0
@@ -46,6 +49,8 @@ class Planner:
     True
     >>> planner.which_epsilon(accuracy=0.99, n=5000).is_reachable
     False
+    >>> bool(0 <= planner.predict_search(4, n=5000).least_gain < 0.1)
+    True
     """
 
     def __init__(self, facts: PublicFacts, *, draws: int = 5, seed: int = 0) -> None:
@@ -161,6 +166,50 @@ class Planner:
         tried = float(LARGEST_TABLE) if found is None else found
         cell = self._cell(float(epsilon), int(tried), mechanism)
         return self._answer("n", found, accuracy, given, cell, without, FEWEST_ROWS)
+
+    def predict_search(
+        self, candidates: int, *, epsilon: float = 1.0, n: int = 10_000, method: str = "auto"
+    ) -> SearchPrediction:
+        """Predict what a private search costs: how much its best candidate must gain to pay.
+
+        Parameters
+        ----------
+        candidates
+            How many there are; at least two.
+        epsilon
+            The budget of the whole search, at the delta of the facts.
+        n
+            The number of rows.
+        method
+            As of :class:`discreet.model_selection.PrivateSearchCV`.
+
+        Returns
+        -------
+        SearchPrediction
+            Scores with and without a search; prints as a sentence.
+        """
+        _checks.whole(candidates=candidates, at_least=2)
+        _checks.positive(epsilon=epsilon)
+        _checks.whole(n=n, at_least=10, at_most=10**12)
+        budget, law = Budget(epsilon, self.facts.delta), TrialLaw.with_mean(max(2, candidates))
+        facts = SearchFacts(
+            candidates, self.facts.width + 1, n, budget, unit_named(self.facts.unit), law
+        )
+        chosen, reason = choose_method(method, facts)
+        own, rows = facts.final_fit(chosen)
+        return SearchPrediction(
+            candidates=int(candidates),
+            epsilon=float(epsilon),
+            delta=self.facts.delta,
+            n=int(n),
+            method=chosen,
+            reason=reason,
+            fit_epsilon=own.epsilon,
+            fit_rows=rows,
+            score=self.facts.score,
+            without_search=self._mean(float(epsilon), n, "auto"),
+            with_search=self._mean(own.epsilon, max(10, rows), "auto"),
+        )
 
     def _check(self, accuracy: float, mechanism: str) -> None:
         _checks.fraction(accuracy=accuracy)
