@@ -194,7 +194,7 @@ def race(
     fast, plan = fitted.release_.value, plan_of(model, X)
     table = RoundedSlopes(plan.question).round_rows(X.copy())
     each = (whole - once) / (steps - 1)
-    print(f"{rows:,} x {columns:,}, {entries} entries a row: {once:.2f} s for reading and the first "
+    print(f"{rows:,} x {columns:,}, {entries} entries a row: {once:.2f} s to read, with a first "
           f"step, then {each * 1e3:.1f} ms a step")  # fmt: skip
     answers = []
     for name, draw in (("same draw", draw_signed), ("an exponential of each", draw_from_all)):

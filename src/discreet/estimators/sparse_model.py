@@ -12,11 +12,11 @@ from discreet import _checks
 from discreet._types import Array, Booleans, Integers
 from discreet.errors import InputError
 from discreet.estimators.base import PlainEstimator
+from discreet.estimators.chosen_columns import code_classes
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import COLUMNS_FOUND, FeatureMap, PlainFeatures
 from discreet.estimators.linear import LinearEstimator
-from discreet.estimators.support_selector import code_classes
 from discreet.estimators.targets import LearningTarget
 from discreet.estimators.task import Asked, Shape
 from discreet.geometry import ConvexSet, LinfBall

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from discreet import _checks
 from discreet._types import Booleans, Integers
 from discreet.data.given_column import GivenColumn
-from discreet.errors import InputError
 from discreet.estimators.base import PlainEstimator
+from discreet.estimators.chosen_columns import code_classes
 from discreet.estimators.classifier import class_target
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.features import COLUMNS_FOUND, FeatureMap, PlainFeatures
@@ -22,7 +22,7 @@ from discreet.estimators.task import Asked, Shape
 from discreet.geometry import ConvexSet, LinfBall
 from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Budget, Unit
-from discreet.questions import Bounds, Interval, Labels, LabelSet
+from discreet.questions import Bounds, Interval
 from discreet.record import Fact, Origin, labels_in_words
 
 
@@ -130,26 +130,8 @@ class SupportSelector(SelectorMixin, PlainEstimator):  # type: ignore[misc]
         return tags
 
 
-def check_size(size: Any, columns: int) -> int:
-    """Return how many columns are asked for, refusing more than there are."""
-    _checks.whole(n_features_to_select=size, at_least=1)
-    if size > columns:
-        raise InputError(
-            f"n_features_to_select must be at most n_features={columns}, the number of columns; "
-            f"got {size}."
-        )
-    return int(size)
-
-
 def _origin(entries: Interval) -> float:
     """Return what entries are counted from: zero, or the nearest end of a range without it."""
     if entries.low <= 0 <= entries.high:
         return 0.0
     return entries.low if entries.low > 0 else entries.high
-
-
-def code_classes(labels: Labels | None) -> Labels | None:
-    """Return the labels of two classes as they are read: -1 and 1."""
-    if isinstance(labels, LabelSet) and len(labels.values) == 2:
-        return LabelSet([-1, 1])
-    return labels
