@@ -270,3 +270,23 @@ def test_the_speed_of_learners_is_set_beside_rivers(benchmarks, monkeypatch, cap
     said = capsys.readouterr().out
     assert len(re.findall(r" [\d,]+ a second   goal [\d,]+ (?:met|MISSED)", said)) == 3
     assert "river, one at a time, without privacy" in said
+
+
+@pytest.mark.filterwarnings("ignore::discreet.errors.RehearsalWarning")
+def test_sparse_models_are_set_beside_others_and_steps_made_anew_agree(
+    monkeypatch, tmp_path, capsys
+):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    import sparse_models
+
+    # More candidates than are drawn one by one, so that bands are used.
+    assert sparse_models.race(rows=300, columns=5000, entries=5, steps=4)
+    generator = np.random.default_rng(0)
+    table = pd.DataFrame(generator.uniform(-1, 1, (300, 12)), columns=[f"x{j}" for j in range(12)])
+    table["target"] = (table["x0"] > 0).astype(int)
+    (tmp_path / "made_up").mkdir()
+    table.to_parquet(tmp_path / "made_up" / "data.parquet")
+    sparse_models.measure(tmp_path / "made_up", seeds=1)
+    printed = capsys.readouterr().out
+    assert len(re.findall(r"auc [0-9.]+  accuracy [0-9.]+", printed)) == 9
+    assert "same answer with the same noise: True" in printed

@@ -8,6 +8,7 @@ from discreet import _checks
 from discreet.data.given_column import GivenColumn
 from discreet.errors import InputError
 from discreet.estimators.base import PlainEstimator
+from discreet.estimators.chosen_columns import code_classes
 from discreet.estimators.classifier import class_target
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.features import COLUMNS_FOUND, FeatureMap, PlainFeatures
@@ -15,7 +16,7 @@ from discreet.estimators.targets import LabelTarget, LearningTarget, NumberTarge
 from discreet.estimators.task import Shape
 from discreet.geometry import ConvexSet, LinfBall
 from discreet.preprocessing.short_forms import Declared
-from discreet.questions import Bounds, Interval, Labels, LabelSet
+from discreet.questions import Bounds, Interval
 from discreet.record import Fact, Origin, labels_in_words
 
 
@@ -103,10 +104,3 @@ def _origin(entries: Interval) -> float:
     if entries.low <= 0 <= entries.high:
         return 0.0
     return entries.low if entries.low > 0 else entries.high
-
-
-def code_classes(labels: Labels | None) -> Labels | None:
-    """Return the labels of two classes as they are read: -1 and 1."""
-    if isinstance(labels, LabelSet) and len(labels.values) == 2:
-        return LabelSet([-1, 1])
-    return labels

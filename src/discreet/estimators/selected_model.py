@@ -11,12 +11,10 @@ import numpy as np
 from discreet import _checks
 from discreet._types import Array, Integers
 from discreet.errors import InputError
-from discreet.estimators.block_estimator import name_classes
-from discreet.estimators.block_voting import blocks_for_support, procedure_of
 from discreet.estimators.choosing import choose
+from discreet.estimators.chosen_columns import check_size
 from discreet.estimators.linear import COUNTED
 from discreet.estimators.sparse_model import SparseModel
-from discreet.estimators.support_selector import check_size
 from discreet.estimators.targets import LearningTarget, interval_of, require_target
 from discreet.estimators.task import Asked, LinearTask, Shape
 from discreet.mechanisms import Learner, SelectThenFit
@@ -51,6 +49,8 @@ class SelectedModel(SparseModel):
                 f"{self.selection_share}."
             )
         if self.selector is not None:
+            from discreet.estimators.block_voting import procedure_of  # slow to import
+
             procedure_of(self.selector)
 
     def entry_bound(self) -> float:
@@ -108,6 +108,9 @@ class SelectedModel(SparseModel):
         if self.selector is None:
             return StrongestColumns(wide, size, self._entries(), is_centred=bool(self.center),
                                     assumed=target.assumed)  # fmt: skip
+        from discreet.estimators.block_estimator import name_classes  # slow to import
+        from discreet.estimators.block_voting import blocks_for_support, procedure_of
+
         part = Budget(self.selection_share * budget.epsilon, self.selection_share * budget.delta)
         return BlockVote(
             wide,

@@ -12,7 +12,7 @@ from discreet import _checks
 from discreet._types import Array, Booleans, Integers
 from discreet.errors import InputError
 from discreet.estimators.base import PlainEstimator
-from discreet.estimators.bounded_entries import code_classes
+from discreet.estimators.chosen_columns import code_classes
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import COLUMNS_FOUND, FeatureMap, PlainFeatures

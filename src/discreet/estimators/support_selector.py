@@ -9,9 +9,7 @@ import numpy as np
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from discreet import _checks
 from discreet._types import Booleans, Integers
-from discreet.errors import InputError
 from discreet.estimators.bounded_entries import BoundedEntries
 from discreet.estimators.targets import LearningTarget
 from discreet.estimators.task import Asked, Shape
@@ -61,14 +59,3 @@ class SupportSelector(SelectorMixin, BoundedEntries):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
-
-
-def check_size(size: Any, columns: int) -> int:
-    """Return how many columns are asked for, refusing more than there are."""
-    _checks.whole(n_features_to_select=size, at_least=1)
-    if size > columns:
-        raise InputError(
-            f"n_features_to_select must be at most n_features={columns}, the number of columns; "
-            f"got {size}."
-        )
-    return int(size)

@@ -12,7 +12,7 @@ from discreet.estimators.block_voting import (
     blocks_for_support,
     procedure_of,
 )
-from discreet.estimators.support_selector import check_size
+from discreet.estimators.chosen_columns import check_size
 from discreet.estimators.targets import ClassTarget, LearningTarget, require_target
 from discreet.estimators.task import Asked, Shape
 from discreet.feature_selection.matching_pursuit import MatchingPursuit

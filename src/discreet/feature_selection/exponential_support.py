@@ -6,8 +6,9 @@ from typing import Any, ClassVar
 
 from discreet import _checks
 from discreet.errors import InputError
+from discreet.estimators.chosen_columns import check_size
 from discreet.estimators.declaring import Declarations
-from discreet.estimators.support_selector import SupportSelector, check_size
+from discreet.estimators.support_selector import SupportSelector
 from discreet.estimators.targets import LearningTarget, require_target
 from discreet.estimators.task import Asked, Shape
 from discreet.ledger import AbstractLedger

@@ -8,10 +8,10 @@ import numpy as np
 
 from discreet import _checks
 from discreet._types import Array, Integers
+from discreet.estimators.chosen_columns import check_size
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.regressor import LinearRegressorBase
 from discreet.estimators.sparse_model import SparseModel, pick_distinct
-from discreet.estimators.support_selector import check_size
 from discreet.estimators.targets import LearningTarget, require_target
 from discreet.estimators.task import Asked, Shape
 from discreet.ledger import AbstractLedger

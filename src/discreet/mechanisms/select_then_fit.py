@@ -160,7 +160,7 @@ class SelectThenFit(Mechanism):
         return verdict and self.second.accepts(question.restate(self.inside), unit)
 
     def _plan(self, question: Problem | OneVsRest, budget: Budget, unit: Unit) -> Plan:
-        selection, inside = self._stated(question)
+        selection, inside = self._state_stages(question)
         first = self._plan_first(selection, budget, unit)
         beside = first.guarantee.profile if budget.is_private else None
         second = self.second.plan_beside(question.restate(inside), budget, unit, beside=beside)
@@ -176,7 +176,7 @@ class SelectThenFit(Mechanism):
             f"{reason}; then {second.reason}",
         )
 
-    def _stated(self, question: Problem | OneVsRest) -> tuple[Selection, Bounds]:
+    def _state_stages(self, question: Problem | OneVsRest) -> tuple[Selection, Bounds]:
         """Return what is chosen and from what is learnt, if both are about the question's rows."""
         selection, inside = self.selection, self.inside
         if selection is None or inside is None:

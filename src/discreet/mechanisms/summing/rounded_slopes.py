@@ -153,6 +153,8 @@ class KeptSums(SlopeSums):
 
     def __init__(self, rounding: RoundedSlopes, table: Any, labels: Vector) -> None:
         self._rounding, self._table, self._labels = rounding, table, labels
+        is_sparse = sparse.issparse(table)
+        self._columns = table.tocsc() if is_sparse else None
         self._margins = np.zeros(labels.size)
         self._slopes = np.zeros(labels.size)
         self._totals = np.zeros(table.shape[1], dtype=np.int64)
@@ -160,11 +162,10 @@ class KeptSums(SlopeSums):
         self._is_known = False
 
     def move(self, place: int, amount: int, unit: float) -> None:
-        if sparse.issparse(self._table):
-            stored: Any = self._table
-            entries = np.flatnonzero(stored.indices == place)
-            rows = np.searchsorted(stored.indptr, entries, side="right") - 1
-            self._margins[rows] += amount * stored.data[entries]
+        if self._columns is not None:
+            entries = slice(self._columns.indptr[place], self._columns.indptr[place + 1])
+            rows = self._columns.indices[entries]
+            self._margins[rows] += amount * self._columns.data[entries]
         else:
             self._margins += amount * self._table[:, place]
         self._unit, self._is_known = unit, False
@@ -188,5 +189,5 @@ class KeptSums(SlopeSums):
         else:
             added = self._table[changed].T @ changes[changed]
         # Sums of at most 2**24 products of at most 2**28 are exact in floats.
-        self._totals = self._totals + np.asarray(added).astype(np.int64)
+        self._totals += np.asarray(added).astype(np.int64)
         self._slopes, self._is_known = slopes, True
