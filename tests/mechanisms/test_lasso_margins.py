@@ -256,3 +256,28 @@ def test_more_rows_than_floats_can_add_up_are_refused_before_the_charge():
         StabilityRelease().plan(question, BUDGET, AddRemoveOne())
     with pytest.raises(CalibrationError, match="positive delta"):
         StabilityRelease().plan(WIDE, Budget(1.0), AddRemoveOne())
+
+
+def test_a_table_that_floats_cannot_certify_is_decided_by_what_they_found():
+    """One record more, and the coefficient is so large that rounding is above the tolerance."""
+    bounds = Bounds(LinfBall(1.0), 33, labels=Interval(-1, 1), max_rows=400)
+    question = LassoSupport(
+        bounds, 1, 1e-6, 1e-6, 401.0, threshold=1e-6, coefficient=1.0, has_constant=False
+    )
+    margins = LassoMargins(question)
+    signs = np.array([[1.0]])
+    while len(signs) < 128:
+        signs = np.block([[signs, signs], [signs, -signs]])
+    table = np.column_stack([np.full(384, 0.0138), np.tile(signs[:, 1:33], (3, 1))])
+    for count in (320, 321):
+        problem = margins.problem(table[:count].copy(), np.ones(count))
+        found = margins.measure_unless_ruled_out(problem)
+        assert found is None or (found.answer(), found.level(MOST)) == ((), 0)
+    assert found is None
+
+
+@pytest.mark.parametrize("high", [5e-324, 1e-110])
+def test_labels_too_near_to_one_another_are_refused(high):
+    bounds = Bounds(LinfBall(1.0), 2, labels=Interval(0.0, high), max_rows=400)
+    with pytest.raises(InputError, match="labels that differ"):
+        LassoSupport(bounds, 1, 1.0, 1.0, 401.0)

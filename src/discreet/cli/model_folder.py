@@ -9,7 +9,12 @@ from typing import Any
 
 from discreet.artifact import load
 from discreet.errors import InputError
-from discreet.feature_selection import BlockVoteSupport, ExponentialSupport, PeelingSupport
+from discreet.feature_selection import (
+    BlockVoteSupport,
+    ExponentialSupport,
+    LassoStability,
+    PeelingSupport,
+)
 from discreet.linear_model import LinearClassifier, LinearRegressor
 from discreet.online import LinearRegression, LinearSVC, LogisticRegression
 from discreet.schema import Schema, read, write
@@ -21,7 +26,7 @@ Learner = LogisticRegression | LinearSVC | LinearRegression
 
 Model = LinearClassifier | LinearRegressor | Learner
 
-Selection = PeelingSupport | BlockVoteSupport | ExponentialSupport
+Selection = PeelingSupport | BlockVoteSupport | ExponentialSupport | LassoStability
 """What ``discreet select`` makes."""
 
 

@@ -13,7 +13,7 @@ from discreet.cli.new_files import NewFolder
 from discreet.cli.signals import Unhurried
 from discreet.errors import InputError, LargeDeltaWarning
 
-METHODS = ("peeling", "votes", "columns", "subsets")
+METHODS = ("peeling", "votes", "columns", "subsets", "lasso")
 
 
 def select(
@@ -35,7 +35,8 @@ def select(
             help="peeling: the columns that go most with the target, drawn one after another, "
             "always an answer. votes: the set that most of many blocks of rows choose, or no "
             "stable answer. columns: the columns that most blocks choose, each by itself. subsets: "
-            "the set on which a linear model errs least, of up to 100,000."
+            "the set on which a linear model errs least, of up to 100,000. lasso: the columns that "
+            "a LASSO uses, or no stable answer; numbers only, and n_hint in the schema."
         ),
     ] = "peeling",
     ledger: Annotated[

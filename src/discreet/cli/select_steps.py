@@ -9,7 +9,12 @@ from discreet import _checks
 from discreet.cli.model_folder import Selection
 from discreet.cli.select import METHODS
 from discreet.errors import InputError
-from discreet.feature_selection import BlockVoteSupport, ExponentialSupport, PeelingSupport
+from discreet.feature_selection import (
+    BlockVoteSupport,
+    ExponentialSupport,
+    LassoStability,
+    PeelingSupport,
+)
 from discreet.schema import CLASSIFICATION, Schema
 
 MAKERS: dict[str, Callable[..., Selection]] = {
@@ -17,6 +22,7 @@ MAKERS: dict[str, Callable[..., Selection]] = {
     "votes": lambda features, **options: BlockVoteSupport(features, vote="support", **options),
     "columns": lambda features, **options: BlockVoteSupport(features, vote="columns", **options),
     "subsets": ExponentialSupport,
+    "lasso": LassoStability,
 }
 
 WITH_BLOCKS = ("votes", "columns")
@@ -39,6 +45,8 @@ def make_selector(
         options = {**options, "blocks": blocks, "n_jobs": jobs}
     elif blocks is not None or jobs is not None:
         raise InputError(f"--blocks and --jobs are for votes of blocks; {method} has none.")
+    if method == "lasso":
+        options = {**options, "n_hint": schema.n_hint}
     if schema.target.task == CLASSIFICATION:
         options = {**options, "classes": list(schema.target.classes)}
     else:
@@ -59,7 +67,7 @@ def plan_in_words(selector: Selection, schema: Schema, method: str) -> str:
         f"Choosing {selector.n_features_to_select} of {columns} columns by {method}, for epsilon "
         f"{selector.epsilon:g}"
     )
-    if method == "votes":
+    if method in ("votes", "lasso"):
         said += "; that there is no stable answer would cost the same"
     return f"{said}."
 

@@ -94,7 +94,8 @@ class SparseClassifier(SelectedModel, ProbabilisticClassifier):  # type: ignore[
     n_features_selected_
         How many these are.
     is_stable_
-        False if the votes of blocks had no stable answer; the model is zero then.
+        False if no column was chosen: the votes of blocks had no stable answer, or chose none. Then
+        coefficients are zero.
     multiclass_
         How three or more classes were learnt: ``"softmax"`` or ``"one_vs_rest"``. None for two.
     margin_

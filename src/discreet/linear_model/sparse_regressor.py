@@ -83,7 +83,8 @@ class SparseRegressor(SelectedModel, LinearRegressorBase):  # type: ignore[misc]
     n_features_selected_
         How many these are.
     is_stable_
-        False if the votes of blocks had no stable answer; the model is zero then.
+        False if no column was chosen: the votes of blocks had no stable answer, or chose none. Then
+        coefficients are zero.
     release_, privacy_
         The release and its guarantee. The value is the model of the chosen features, followed by
         their places.

@@ -184,6 +184,8 @@ class SelectThenFit(Mechanism):
         stated, asked = question.bounds, selection.bounds
         if stated.n_features != asked.n_features or stated.max_rows != asked.max_rows:
             raise InputError("columns must be chosen from the rows that are learnt from.")
+        if stated.max_weight is not None or inside.max_weight is not None:
+            raise InputError("select_then_fit counts every row once; leave max_weight out.")
         if inside.n_features != _size_of(selection) or inside.max_rows != stated.max_rows:
             raise InputError("the chosen columns must be as many as are declared, of as many rows.")
         if stated.intercept is not None:

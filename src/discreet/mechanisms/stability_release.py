@@ -189,7 +189,9 @@ class LassoPlan(StabilityPlan):
             return self.margins.measure(problem).strongest(), 0
         if not self.margins.allows(problem):
             return NO_COLUMN, 0
-        measured = self.margins.measure(problem)
+        measured = self.margins.measure_unless_ruled_out(problem)
+        if measured is None:
+            return NO_COLUMN, 0
         # A record that is replaced is one that goes and one that comes.
         steps = 2 if self.guarantee.unit.count_is_public else 1
         return measured.answer(), measured.level(steps * self.most) // steps

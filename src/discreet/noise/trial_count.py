@@ -13,24 +13,19 @@ def draw_negative_binomial(words: WordSupply, ratio: int, shape: int) -> int:
     r"""Return k >= 1 with chance proportional to r**k times the product of (l + s)/(l + 1), l < k.
 
     A geometric number is proposed, and kept if a coin of chance (l + s)/(l + 1) shows heads for
-    every l from 1 to k - 1: for a shape s of one at most, these are chances.
+    every l from 1 to k - 1: for a shape s of one at most, these are chances. Coins are thrown on
+    the way, so that most of the proposals that are not kept are short.
     """
+    one = 1 << SHAPE_BITS
     while True:
         count = 1
         while int(words.take(1)[0]) >> (64 - RATIO_BITS) < ratio:
+            coin = int(draw_below(words, (count + 1) * one, 1)[0]) if shape < one else 0
+            if coin >= count * one + shape:
+                break
             count += 1
-        if _keeps(words, count, shape):
+        else:
             return count
-
-
-def _keeps(words: WordSupply, count: int, shape: int) -> bool:
-    one = 1 << SHAPE_BITS
-    if shape == one:
-        return True
-    return all(
-        int(draw_below(words, (place + 1) * one, 1)[0]) < place * one + shape
-        for place in range(1, count)
-    )
 
 
 def draw_poisson(words: WordSupply, mean: int) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from discreet import _checks
 from discreet.errors import InputError
+from discreet.geometry.limits import SMALLEST
 from discreet.questions.base import Question
 from discreet.questions.bounds import Bounds, Interval, Labels, LabelSet
 from discreet.questions.strongest_columns import check_plain
@@ -63,8 +64,7 @@ class BestSubset(Question):
         labels = self.bounds.labels
         if isinstance(labels, LabelSet) and len(labels.values) > 2:
             raise InputError("a choice of subsets is for numbers or two classes.")
-        if not self.label_range.low < self.label_range.high:
-            raise InputError("a choice of subsets needs labels that differ.")
+        check_label_range(self.label_range, "a choice of subsets")
         if self.size > MOST_SIZE or self.bounds.n_features > MOST_COLUMNS:
             raise InputError(
                 f"all subsets are for {MOST_SIZE} of {MOST_COLUMNS:,} columns at most; use "
@@ -103,3 +103,9 @@ def label_range_of(labels: Labels | None) -> Interval:
         return labels
     values = labels.values if isinstance(labels, LabelSet) else (0.0,)
     return Interval(min(values), max(values))
+
+
+def check_label_range(within: Interval, name: str) -> None:
+    """Refuse a range of labels that cannot be brought to [-1, 1]: none, or one too small."""
+    if not within.high - within.low >= SMALLEST:
+        raise InputError(f"{name} needs labels that differ, by {SMALLEST:g} at least.")

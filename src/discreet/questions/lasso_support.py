@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from discreet import _checks
 from discreet.errors import InputError
 from discreet.questions.base import Question
-from discreet.questions.best_subset import label_range_of
+from discreet.questions.best_subset import check_label_range, label_range_of
 from discreet.questions.bounds import Bounds, Interval, LabelSet
 from discreet.questions.strongest_columns import check_plain
 
@@ -99,8 +99,7 @@ class LassoSupport(Question):
         labels = self.bounds.labels
         if isinstance(labels, LabelSet) and len(labels.values) > 2:
             raise InputError("a LASSO is for numbers or two classes.")
-        if not self.label_range.low < self.label_range.high:
-            raise InputError("a LASSO needs labels that differ.")
+        check_label_range(self.label_range, "a LASSO")
 
     @property
     def label_range(self) -> Interval:

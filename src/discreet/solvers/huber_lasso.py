@@ -27,6 +27,7 @@ a factor each, whatever the rows are. Nothing ends on time, on a count, or witho
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -145,30 +146,47 @@ class HuberLasso:
 
     def minimise(self, tolerance: float) -> Vector:
         """Return a point where some subgradient surely has a norm of at most ``tolerance``."""
-        point = self._minimise_in_floats(tolerance)
-        if point is not None:
-            return point
-        table = self.X if isinstance(self.X, np.ndarray) else self.X.toarray()
-        return minimise_exactly(
-            table, self.y, threshold=self.threshold, ridge=self.ridge, weight=self.weight,
-            tolerance=tolerance, spares_last=self.spares_last,
-        )  # fmt: skip
+        for point, norm in self._try_floats(tolerance):
+            if norm <= tolerance:
+                return point
+        return self._minimise_exactly(tolerance)
 
-    def _minimise_in_floats(self, tolerance: float) -> Vector | None:
-        """Return a point with the certificate, or None if floats stand still before."""
+    def minimise_unless(
+        self, tolerance: float, is_ruled_out: Callable[[Vector, float], bool]
+    ) -> Vector | None:
+        """Return such a point, or None where what is known of the minimiser is enough.
+
+        Parameters
+        ----------
+        tolerance
+            What the norm of a subgradient may be.
+        is_ruled_out
+            Is given a point, and a distance that the minimiser is surely not beyond, whenever
+            floats stand still before the tolerance is reached.
+        """
+        for point, norm in self._try_floats(tolerance):
+            if norm <= tolerance:
+                return point
+            if is_ruled_out(point, norm / self.ridge * _UP):
+                return None
+        return self._minimise_exactly(tolerance)
+
+    def _try_floats(self, tolerance: float) -> Iterator[tuple[Vector, float]]:
+        """Yield what solvers find, with a number that the norm of a subgradient does not exceed."""
         for solve in (self._take_in_columns, self._accelerate):
             try:
                 point = solve(tolerance)
             except np.linalg.LinAlgError:  # a matrix that rounding spoilt
                 continue
-            if self._is_certified(point, tolerance):
-                return point
-        return None
+            if np.isfinite(point).all():
+                yield point, self.bound(point, self.products(self.slopes(self.residuals(point))))
 
-    def _is_certified(self, point: Vector, tolerance: float) -> bool:
-        if not np.isfinite(point).all():
-            return False
-        return self.bound(point, self.products(self.slopes(self.residuals(point)))) <= tolerance
+    def _minimise_exactly(self, tolerance: float) -> Vector:
+        table = self.X if isinstance(self.X, np.ndarray) else self.X.toarray()
+        return minimise_exactly(
+            table, self.y, threshold=self.threshold, ridge=self.ridge, weight=self.weight,
+            tolerance=tolerance, spares_last=self.spares_last,
+        )  # fmt: skip
 
     def _take_in_columns(self, tolerance: float) -> Vector:
         """Solve for more and more columns, until the certificate holds or all are taken in."""

@@ -81,8 +81,11 @@ class LassoMargins:
     def _certificate_error(self) -> float:
         """How much rounding can add to a certificate of coefficients that may pass."""
         asked, rows = self.question, self.question.bounds.max_rows
-        entries = asked.ceiling * asked.bounds.n_features + rows * asked.has_constant
-        return math.sqrt(entries * rows) * sum(self._rounding)
+        width = asked.bounds.n_features
+        entries = asked.ceiling * width + rows * asked.has_constant
+        largest = 3 * asked.penalty + 2 * asked.ridge * asked.largest_coefficient
+        last = 8 * UNIT * math.sqrt(width + 1) * largest
+        return math.sqrt(entries * rows) * sum(self._rounding) + last
 
     @property
     def _rounding(self) -> tuple[float, float]:
@@ -150,9 +153,23 @@ class LassoMargins:
         widest = float(problem.squares[: self.question.bounds.n_features].max(initial=0.0))
         return widest <= self.question.ceiling - self.errors.squares
 
+    def rules_out(self, point: Vector, distance: float) -> bool:
+        """Say whether the minimiser, so near to a point, surely has no level and no answer."""
+        asked, sizes = self.question, np.abs(point)
+        surely_used = np.count_nonzero(sizes[: asked.bounds.n_features] > distance)
+        largest = float(sizes.max(initial=0.0)) - distance
+        return bool(surely_used > asked.size or largest > asked.largest_coefficient)
+
+    def measure_unless_ruled_out(self, problem: HuberLasso) -> Measured | None:
+        """Measure every margin, if the minimiser may have an answer at all: private."""
+        point = problem.minimise_unless(self.tolerance, self.rules_out)
+        return None if point is None else self._measure_at(problem, point)
+
     def measure(self, problem: HuberLasso) -> Measured:
         """Solve the problem, and measure every margin: private."""
-        point = problem.minimise(self.tolerance)
+        return self._measure_at(problem, problem.minimise(self.tolerance))
+
+    def _measure_at(self, problem: HuberLasso, point: Vector) -> Measured:
         width = self.question.bounds.n_features
         used = np.flatnonzero(point[:width])
         kept = np.append(used, range(width, point.size)).astype(np.int64)
