@@ -220,3 +220,21 @@ def test_words_and_many_levels_go_to_public_buckets(benchmarks):
     words = pd.Series([str(i) for i in range(100)])
     assert tables._in_buckets(words, 12).nunique() == 12
     assert tables._in_buckets(words[:5], 12).tolist() == words[:5].tolist()
+
+
+def test_a_small_study_of_tuning_compares_a_search_with_defaults(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    from tables import Declared
+    from tuning import METHODS, Study
+
+    from discreet.preprocessing import Numeric
+
+    generator = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": generator.uniform(20, 80, 700)})
+    rows = np.arange(700)
+    y = (frame["age"] > 50).to_numpy()
+    table = Declared(frame, y, {"age": Numeric(0, 100)}, rows[:500], rows[500:])
+    found = Study(table, 400, only_ranges=True).measure(seeds=1)
+    assert set(found) == {"wide", "good", "oracle", *METHODS}
+    assert found["oracle"] == max(found["wide"], found["good"])
+    assert all(0 <= score <= 1 for score in found.values())
