@@ -224,10 +224,10 @@ def test_words_and_many_levels_go_to_public_buckets(benchmarks):
 
 def test_a_small_study_of_tuning_compares_a_search_with_defaults(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    from tables import Declared
     from tuning import METHODS, Study
 
     from discreet.preprocessing import Numeric
+    from tables import Declared
 
     generator = np.random.default_rng(0)
     frame = pd.DataFrame({"age": generator.uniform(20, 80, 700)})

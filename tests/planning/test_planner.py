@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import pytest
 
+from discreet.errors import InputError
 from discreet.ledger import MemoryLedger
 from discreet.planning import Answer, Cell, Planner, Prediction, PublicFacts
 from discreet.planning.least_needed import find_least
