@@ -290,3 +290,21 @@ def test_sparse_models_are_set_beside_others_and_steps_made_anew_agree(
     printed = capsys.readouterr().out
     assert len(re.findall(r"auc [0-9.]+  accuracy [0-9.]+", printed)) == 9
     assert "same answer with the same noise: True" in printed
+
+
+def test_a_small_study_of_tuning_compares_a_search_with_defaults(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    from tuning import METHODS, Study
+
+    from discreet.preprocessing import Numeric
+    from tables import Declared
+
+    generator = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": generator.uniform(20, 80, 700)})
+    rows = np.arange(700)
+    y = (frame["age"] > 50).to_numpy()
+    table = Declared(frame, y, {"age": Numeric(0, 100)}, rows[:500], rows[500:])
+    found = Study(table, 400, only_ranges=True).measure(seeds=1)
+    assert set(found) == {"wide", "good", "oracle", *METHODS}
+    assert found["oracle"] == max(found["wide"], found["good"])
+    assert all(0 <= score <= 1 for score in found.values())

@@ -229,6 +229,7 @@ def test_a_chosen_model_is_stored_and_has_a_card(tmp_path):
     assert clone(found).get_params()["param_grid"] == GRID
 
 
+QUANTILES = QuantileRegressor(data_norm=1.0, target_range=(0, 1))
 PAID = MemoryLedger(Budget(100.0, 1e-3), "add_remove")
 
 
@@ -250,7 +251,7 @@ PAID = MemoryLedger(Budget(100.0, 1e-3), "add_remove")
         ({"estimator": clone(MODEL).set_params(rehearsal=1)}, InputError, "rehearsal to"),
         ({"estimator": clone(MODEL).set_params(max_weight=2.0)}, InputError, "every row once"),
         ({"estimator": PoissonRegressor(data_norm=1.0)}, InputError, "is neither"),
-        ({"estimator": QuantileRegressor(data_norm=1.0, target_range=(0, 1))}, InputError, "is neither"),
+        ({"estimator": QUANTILES, "grid": {"alpha": [1.0, 9.0]}}, InputError, "is neither"),
         ({"method": "grid"}, InputError, "method must be one of"),
         ({"method": "repeat", "shape": 2.0}, InputError, "between 0 and 1"),
         ({"method": "repeat", "trials": 0.5}, InputError, "above 1"),

@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import pytest
 
+from discreet.errors import InputError
 from discreet.ledger import MemoryLedger
 from discreet.planning import Answer, Cell, Planner, Prediction, PublicFacts
 from discreet.planning.least_needed import find_least
@@ -304,3 +305,15 @@ def test_answers_are_values():
     answer = Answer("n", 100.0, "R2", 0.5, "epsilon 1", 0.51, 0.6)
     assert "R2 0.5 with epsilon 1 needs 100 rows" in answer.claim()
     assert np.isfinite(json.loads(answer.to_json())["reached"])
+
+
+def test_what_a_search_must_gain_is_known_in_advance(planner):
+    found = planner.predict_search(4, epsilon=1.0, n=5000, method="split")
+    assert (found.method, found.fit_epsilon, found.fit_rows) == ("split", 1.0, 2500)
+    assert found.least_gain == pytest.approx(max(0, found.without_search - found.with_search))
+    assert "It pays if" in str(found)
+    assert found.document()["candidates"] == 4
+    chosen = planner.predict_search(2, epsilon=1.0, n=5000)
+    assert "predicted regret" in chosen.reason
+    with pytest.raises(InputError, match="candidates"):
+        planner.predict_search(1)

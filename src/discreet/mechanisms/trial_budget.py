@@ -28,6 +28,9 @@ SMALLEST = 5e-324
 RARE = 0.25
 """The share of delta that goes to what one fit may miss, over all of them."""
 
+ROUNDED_DOWN = 1 - 1e-14
+"""A share of a pure budget is rounded down by this, so that the sum of all is within it."""
+
 Plans = TypeVar("Plans")
 
 
@@ -45,15 +48,15 @@ def share_of_several(budget: Budget, fits: int) -> Budget:
 
     Examples
     --------
-    >>> share_of_several(Budget(1.0), 4)
-    Budget(epsilon=0.25, delta=0.0)
+    >>> round(share_of_several(Budget(1.0), 4).epsilon, 6)
+    0.25
     >>> round(share_of_several(Budget(1.0, 1e-6), 4).epsilon, 2)
-    0.53
+    0.55
     """
     if not budget.is_private:
         return budget
     if budget.delta == 0:
-        return Budget(budget.epsilon / fits)
+        return Budget(budget.epsilon / fits * ROUNDED_DOWN)
     mu = 1 / (gaussian_multiplier(budget) * math.sqrt(fits))
     return _gaussian_budget(mu, RARE * budget.delta / fits)
 
@@ -75,7 +78,7 @@ def share_of_trial(budget: Budget, law: TrialLaw) -> Budget:
     >>> round(share_of_trial(Budget(1.0), TrialLaw.with_mean(8)).epsilon, 6)
     0.333333
     >>> round(share_of_trial(Budget(1.0, 1e-6), TrialLaw.with_mean(8)).epsilon, 2)
-    0.46
+    0.54
     """
     if not budget.is_private:
         return budget
@@ -85,8 +88,7 @@ def share_of_trial(budget: Budget, law: TrialLaw) -> Budget:
                 "a Poisson number of trials has no pure guarantee; use a shape from 0 to 1, or a "
                 "positive delta."
             )
-        # Rounded down: the product may not exceed the budget.
-        return Budget(budget.epsilon / (2 + law.shape) * (1 - 1e-15))
+        return Budget(budget.epsilon / (2 + law.shape) * ROUNDED_DOWN)
     start = (1.2 + 2 / (1 + budget.epsilon / 10)) * gaussian_multiplier(budget)
     noise = calibrate_from(
         start,
@@ -128,7 +130,7 @@ def settle_budget(
     if budget.delta == 0:
         plans = plan_all(guess)
         profile = profile_of(plans)
-        if profile.pure_epsilon <= budget.epsilon * (1 + 1e-12):
+        if profile.pure_epsilon <= budget.epsilon:
             return plans, profile
         raise CalibrationError(TOO_SMALL)
     place, before, kept = math.log(guess.epsilon), None, None
