@@ -62,7 +62,7 @@ class SelectThenFitPlan(Plan):
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         places = self._choose(rows, noise)  # public from here on
-        if places is None:
+        if places is None or places.size == 0:
             model = np.zeros(self.vectors * self.inside.width)
             return np.concatenate([model, np.full(self.size, NO_COLUMN)])
         value = self.second.run(self.narrow(rows, places), noise)
@@ -70,7 +70,7 @@ class SelectThenFitPlan(Plan):
         return np.concatenate([np.ravel(value), places.astype(np.float64), padding])
 
     def _choose(self, rows: OpenRows, noise: Noise) -> Integers | None:
-        """Return the places of columns; None if there is no stable choice."""
+        """Return the places of columns, none perhaps; None if there is no stable choice."""
         said = np.asarray(self.first.run(rows, noise))
         if isinstance(self.first, StabilityPlan):
             return said[1:].astype(np.int64) if said[0] == STABLE else None
