@@ -55,10 +55,12 @@ def fitted(method, unit):
 
 
 every_method = pytest.mark.parametrize("method", METHODS)
+every_way = pytest.mark.parametrize(
+    ("method", "unit"), [*((method, "add_remove") for method in METHODS), ("split", "replace")]
+)
 
 
-@every_method
-@pytest.mark.parametrize("unit", ["add_remove", "replace"])
+@every_way
 def test_a_search_chooses_and_fits(method, unit):
     found = fitted(method, unit)
     assert found.method_ == method
@@ -188,8 +190,7 @@ def test_arrays_sparse_tables_and_files_give_the_same_model(tmp_path):
     assert stored.best_estimator_.feature_names_in_.tolist() == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize("unit", ["add_remove", "replace"])
-@every_method
+@every_way
 def test_few_rows_leave_parts_empty_and_nothing_fails(method, unit):
     found = search(grid={"C": [1e-4, 1e-3, 1e-2]}, method=method, unit=unit, rehearsal=None)
     for count in (1, 4):
