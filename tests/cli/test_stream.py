@@ -15,12 +15,13 @@ import pytest
 
 import discreet.cli.stream_steps
 from discreet.artifact import load
+from discreet.cli.paid_score import PaidScore
 from discreet.cli.stream_report import StreamReport
 from discreet.errors import RehearsalWarning
 from discreet.ledger import Ledger
 from discreet.online import LogisticRegression
 from discreet.privacy import Budget
-from discreet.schema import read
+from discreet.schema import Target, read
 from discreet.tables import open_in_order
 from support.place import CANARIES, CANARY, ROWS, TABLE, columns, files_in, run, table_of
 from support.place import write_parquet as write_cells
@@ -178,6 +179,39 @@ def test_a_stream_is_charged_once_and_leaves_model_schema_and_card(visits):
     assert run(visits, "predict model data.csv --proba").code == 0
     assert run(visits, "card model").code == 0
     assert run(visits, "score model data.csv --ledger visits.db --epsilon 0.25").code == 0
+
+
+def test_a_score_is_private_and_paid_for_if_budget_is_set_aside(visits):
+    (visits / "data.csv").write_text(table_of(ROWS * 10))
+    command = [*PAID.split(), "--out", "model", "--epsilon", "0.5", "--score-epsilon", "0.4"]
+    result = run(visits, [*command, "--json"])
+    assert result.code == 0, result.error
+    told = json.loads(result.output)
+    assert 0 <= told["progressive_accuracy"] <= 1
+    assert told["noise_of_score"] == pytest.approx(np.log(20) / (0.4 * (60 - AT_ONCE)))
+    assert "Progressive accuracy" in result.error
+    assert not any(word in result.output + result.error for word in CANARIES)
+    assert [entry.state.value for entry in Ledger(visits / "visits.db").history()] == [
+        "released", "released",
+    ]  # fmt: skip
+    assert Ledger(visits / "visits.db").remaining() == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(
+    ("target", "guesses", "truth", "score"),
+    [
+        (Target("ill", "classification", ("no", "yes")),
+         np.array(["no", "yes", "no"]), np.array(["no", None, "yes"], dtype=object), 1 / 3),
+        (Target("stay", "regression", range=(0.0, 10.0)),
+         np.array([1.0, 2.0, 3.0]), np.array([3.0, np.nan, -500.0]), 22 / 3),
+    ],
+)  # fmt: skip
+def test_every_guess_counts_once_and_a_missing_label_is_a_miss(target, guesses, truth, score):
+    paid = PaidScore(target, 1e6, None)
+    model = SimpleNamespace(predict=lambda X: guesses)
+    paid.add(model, SimpleNamespace(X=None, y=truth))
+    assert paid.release("").value == pytest.approx(score, abs=1e-3)
+    assert PaidScore(target, 1.0, None).release("") is None
 
 
 def test_a_rehearsal_shows_the_score_of_records_that_were_not_yet_learnt_from(place):
@@ -362,6 +396,10 @@ PIPED = PAID.replace("data.csv", "-")
         (f"{PAID} --rehearse 1 --out model", 2),
         (f"{PAID} --epsilon 2 --out model", 1),
         (f"{PAID} --delta 0 --out model", 1),
+        (f"{PAID} --score-epsilon 0 --out model", 2),
+        (f"{PAID} --score-epsilon 2 --out model", 2),
+        (f"{PAID} --score-epsilon 0.1 --state secret --out model", 2),
+        (f"{PAID.replace('--ledger visits.db', '--rehearse 1')} --score-epsilon 1 --out model", 2),
         (f"{PAID} --learner forest --out model", 2),
         (f"{PAID} --mechanism output_perturbation --out model", 2),
         (f"{PAID} --batch 0 --out model", 2),

@@ -141,7 +141,7 @@ def test_the_number_of_steps_does_not_follow_the_rows():
         (SparseClassifier(data_norm=1.0, n_features_to_select=0), "n_features_to_select"),
         (SparseClassifier(data_norm=1.0, n_features_to_select=61), "n_features=60"),
         (SparseClassifier(data_norm=1.0, selection_share=1.0), "must be below 1"),
-        (SparseClassifier(data_norm=1.0, selector=object()), "scikit-learn selector"),
+        (SparseClassifier(data_norm=1.0, selector=3), "scikit-learn selector"),
         (SparseClassifier(n_features_to_select=2), "must be told columns"),
         (SparseClassifier(data_range=(1, 2)), "must contain zero"),
         (FrankWolfeClassifier(data_norm=1.0, l1_radius=-1.0), "l1_radius"),

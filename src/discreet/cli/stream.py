@@ -85,20 +85,27 @@ def stream(
             metavar="SEED",
         ),
     ] = None,
+    score_epsilon: Annotated[
+        float | None,
+        typer.Option(
+            help="Set so much aside, beside --epsilon, for a private progressive score at the end."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Learn from records in their order, charged once, before the first, for all of them.
 
     The horizon is declared: noise is made for so many records, and a shorter stream costs the same.
     How many were learnt from is public, and is shown on the way. An exact score of private records
-    is never shown: rehearse on made-up ones, or pay for one with `discreet score`.
+    is never shown: rehearse on made-up ones, set --score-epsilon aside for a private one of records
+    that were not yet learnt from, or pay for one afterwards with `discreet score`.
 
     Ctrl-C saves the state to --state, for --resume; without --state it ends the stream and writes
     the model so far. The state is secret: do not read, copy or back it up.
 
     A file is checked against the schema before anything is paid. On the standard input every line
     after the header is one record, read by itself: one that is malformed counts as a record whose
-    cells are missing, and is never refused.
+    cells are missing (under zero_out, as an empty round), and is never refused.
 
     Example, not private, with a score and its plot, on what `discreet demo --write hospital` makes
     up:
@@ -134,6 +141,9 @@ def stream(
     schema = steps.read_schema(schema_file, unit)
     asked = steps.StreamOptions(horizon, epsilon, delta, learner, mechanism, batch, rehearse)
     books = open_books(ledger, no_ledger, rehearse, dataset, None, schema)
+    if score_epsilon is not None and rehearse is not None:
+        raise InputError("--score-epsilon and --rehearse exclude one another: a rehearsal has one.")
+    paid = steps.set_aside(score_epsilon, schema, books, may_be_saved=state is not None)
     with ExitStack() as open_things:
         requests = open_things.enter_context(StopRequests())
         if resume is None or books is None:
@@ -148,7 +158,9 @@ def stream(
         if resume is not None and books is not None:
             model = take_up(resume, ledger=books)
         score = None if rehearse is None else ProgressiveScore(schema.target)
-        begun = steps.StreamRun(model, schema, books, out, state, skip or 0, model.n_seen, score)
+        begun = steps.StreamRun(
+            model, schema, books, out, state, skip or 0, model.n_seen, score, paid
+        )
         failure = begun.learn(records, requests, purpose)
         begun.end(
             folder, is_stopped=requests.is_stopped, failure=failure, pause=pause, as_json=as_json

@@ -16,6 +16,7 @@ from discreet.cli.failures import Interrupted, Unwritten
 from discreet.cli.fit_steps import find_budget, keep, rescue, tell
 from discreet.cli.model_folder import Learner
 from discreet.cli.new_files import NewFolder
+from discreet.cli.paid_score import PaidScore
 from discreet.cli.progressive_score import ProgressiveScore
 from discreet.cli.signals import StopRequests
 from discreet.cli.stream_report import StreamReport
@@ -111,6 +112,28 @@ def make_learner(schema: Schema, asked: StreamOptions) -> Learner:
     return LinearRegression(columns=columns, target_range=target.range, **options)
 
 
+def set_aside(
+    epsilon: float | None, schema: Schema, books: Ledger | None, *, may_be_saved: bool
+) -> PaidScore | None:
+    """Return a private score, if budget is set aside for one; refuse what it cannot be had with."""
+    if epsilon is None:
+        return None
+    _checks.positive_number(score_epsilon=epsilon)
+    if schema.unit != ReplaceOne().name:
+        raise InputError(
+            f"--score-epsilon is for the unit {ReplaceOne().name!r}: where rounds may be empty, "
+            "how many records were guessed is not public."
+        )
+    if may_be_saved:
+        raise InputError(
+            "--score-epsilon and --state, --pause or --resume exclude one another: guesses so far "
+            "are not handed over."
+        )
+    if books is not None and (left := books.remaining()) < epsilon:
+        raise InputError(f"--score-epsilon {epsilon:g} is more than the ledger has left, {left:g}.")
+    return PaidScore(schema.target, epsilon, books)
+
+
 def check_saved(path: Path, books: Ledger, schema: Schema) -> None:
     """Refuse a state of another schema; it can still be resumed."""
     saved = read_description(read_note(path, books)).parameters
@@ -153,6 +176,7 @@ class StreamRun:
     skip: int
     begun_at: int
     score: ProgressiveScore | None
+    paid: PaidScore | None = None
 
     @property
     def position(self) -> int:
@@ -192,6 +216,8 @@ class StreamRun:
             return
         rows = cut(rows, 0, min(count(rows), self._count_left()))
         report.predict(rows)
+        if self.paid is not None and self.model.n_seen:
+            self.paid.add(self.model, rows)
         self.model.partial_fit(rows.X, rows.y, purpose=purpose)
 
     def _count_left(self) -> int:
@@ -265,11 +291,30 @@ class StreamRun:
         if self.score is not None:
             print_note("This was a rehearsal: NOT PRIVATE, as its noise and its score are exact.")
             facts[f"progressive_{self.score.name.replace(' ', '_')}"] = self.score.value
+        elif self.paid is not None:
+            facts |= self._pay_for_score(self.paid)
         else:
             print_note(
                 f"No score is printed: an exact one is not private. {self._how_to_score(out)}"
             )
         tell(self.model, self.books, out, as_json, f"Learnt from {self._far()}.", facts)
+
+    def _pay_for_score(self, paid: PaidScore) -> dict[str, Any]:
+        """Release the score, say it, and return it for programs; the model is kept already."""
+        try:
+            found = paid.release("progressive score of a stream")
+        except DiscreetError as error:
+            print_note(f"There is no score ({_words_of(error)}).")
+            return {}
+        if found is None:
+            print_note("There is no score: the records that were guessed are none.")
+            return {}
+        print_note(
+            f"Progressive {found.name} {found.value:.4g}; noise has moved it by at most "
+            f"{found.noise:.2g}, but for one time in twenty."
+        )
+        name = f"progressive_{found.name.replace(' ', '_')}"
+        return {name: found.value, "noise_of_score": found.noise}
 
     def _how_to_score(self, out: Path) -> str:
         if self.schema.unit == ZeroOutOne().name:
