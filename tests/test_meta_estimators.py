@@ -28,6 +28,7 @@ import discreet
 from discreet import Budget, MemoryLedger
 from discreet.errors import InputError
 from discreet.linear_model import LogisticRegression, Ridge
+from discreet.model_selection import PrivateRandomizedSearch
 from discreet.online.live_estimator import LiveEstimator
 from discreet.privacy import AddRemoveOne
 from discreet.svm import LinearSVC
@@ -59,6 +60,8 @@ def every_public_estimator():
 def test_no_parameter_is_one_that_meta_estimators_set(kind):
     if kind.__module__.startswith("discreet.compat."):
         return  # theirs is taken and never used: test_diffprivlib_models.py
+    if kind is PrivateRandomizedSearch:
+        return  # which candidates there are, drawn in public before a row is read: never noise
     names = inspect.signature(kind).parameters
     assert [name for name in names if name.endswith(("random_state", "seed"))] == []
 

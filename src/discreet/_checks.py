@@ -98,12 +98,16 @@ def whole(*, at_least: int, at_most: int | None = None, **numbers: object) -> No
             raise InputError(f"{name} must be {limits}; got {value}.")
 
 
+MANY = 20
+
+
 def one_of(choices: Iterable[str], **values: object) -> None:
-    """Refuse a value that is not among the choices."""
+    """Refuse a value that is not among the choices; many of them are listed without quotes."""
     known = tuple(choices)
+    listed = ", ".join(map(repr, known) if len(known) <= MANY else known)
     for name, value in values.items():
         if not isinstance(value, str) or value not in known:
-            raise InputError(f"{name} must be one of {', '.join(map(repr, known))}; got {value!r}.")
+            raise InputError(f"{name} must be one of {listed}; got {value!r}.")
 
 
 def truth(**values: object) -> None:

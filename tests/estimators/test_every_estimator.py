@@ -21,6 +21,7 @@ from support.estimators import (
     CLASSIFIERS,
     MIXERS,
     REGRESSORS,
+    SPARSE,
     TWO,
     WITH_COLUMNS,
     X,
@@ -237,6 +238,7 @@ def test_the_guarantee_is_printed_on_request(model, capsys):
 
 def test_the_lists_of_estimators_are_complete():
     public = {*discreet.linear_model.__all__, *discreet.svm.__all__}
-    own_tests = {"LowRankRegressor"}  # of several targets: test_low_rank_regressor.py
+    # Of several targets, and of few columns: test_low_rank_regressor.py, test_sparse_models.py.
+    own_tests = {"LowRankRegressor", *(model.__name__ for model in SPARSE)}
     listed = {model.__name__ for model in (*CLASSIFIERS, *REGRESSORS, *MIXERS)}
     assert listed | own_tests == public

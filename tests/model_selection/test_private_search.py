@@ -18,12 +18,14 @@ from discreet.artifact import load, save
 from discreet.errors import CalibrationError, DiscreetError, InputError, InputTypeError
 from discreet.ledger import MemoryLedger
 from discreet.linear_model import (
+    FrankWolfeClassifier,
     LinearClassifier,
     LinearRegressor,
     LogisticRegression,
     PoissonRegressor,
     QuantileRegressor,
     Ridge,
+    SparseClassifier,
 )
 from discreet.mechanisms.held_out_errors import count_errors
 from discreet.model_selection import PrivateRandomizedSearch, PrivateSearchCV
@@ -178,6 +180,21 @@ def test_three_classes_and_numbers_are_tuned():
     assert numbers.score(X, SIGNAL) > 0.3
 
 
+def test_the_number_of_features_is_tuned():
+    wide = np.hstack([X, GENERATOR.uniform(-1, 1, size=(1200, 9))])
+    few = {"n_features_to_select": [1, 2]}
+    model = SparseClassifier(data_norm=1.0, classes=CLASSES)
+    found = search(model, few, method="split", epsilon=60.0, delta=0.0).fit(wide, Y)
+    chosen = found.best_estimator_
+    assert chosen.n_features_selected_ == found.best_params_["n_features_to_select"] == 2
+    assert set(chosen.get_support(indices=True)) == {0, 1}
+    assert found.score(wide, Y) > 0.85
+    three = np.digitize(SIGNAL, [-0.3, 0.3])
+    model = SparseClassifier(data_norm=1.0, classes=[0, 1, 2])
+    found = search(model, few, method="split", epsilon=90.0, delta=0.0).fit(wide, three)
+    assert found.score(wide, three) > 0.6
+
+
 def test_arrays_sparse_tables_and_files_give_the_same_model(tmp_path):
     dense = search(method="compose").fit(X, Y)
     thin = search(method="compose").fit(sparse.csr_array(X), Y)
@@ -253,6 +270,7 @@ PAID = MemoryLedger(Budget(100.0, 1e-3), "add_remove")
         ({"estimator": clone(MODEL).set_params(max_weight=2.0)}, InputError, "every row once"),
         ({"estimator": PoissonRegressor(data_norm=1.0)}, InputError, "is neither"),
         ({"estimator": QUANTILES, "grid": {"alpha": [1.0, 9.0]}}, InputError, "is neither"),
+        ({"estimator": FrankWolfeClassifier(data_norm=1.0)}, InputError, "steps of its fit"),
         ({"method": "grid"}, InputError, "method must be one of"),
         ({"method": "repeat", "shape": 2.0}, InputError, "between 0 and 1"),
         ({"method": "repeat", "trials": 0.5}, InputError, "above 1"),

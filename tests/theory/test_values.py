@@ -19,6 +19,7 @@ SMOOTH = replace(CONVEX, smoothness=1e-3, form="generalised_linear")
 SPACE = replace(SMOOTH, diameter=math.inf, radius=1.0)
 SQUARED = replace(CONVEX, smoothness=0.5, form="squared")
 SIMPLEX = replace(SMOOTH, n=10**12, smoothness=1.0, geometry="simplex")
+FEWER = replace(SIMPLEX, n=10**9)
 CURVED = replace(CONVEX, n=10**7, strong_convexity=1.0)
 PURE_CURVED = replace(CURVED, n=10**8, p=1000, delta=0.0)
 CURVED_SMOOTH = replace(CURVED, smoothness=2.0)
@@ -48,6 +49,8 @@ SLOPES = [  # name, setting, slope in n, p and epsilon, how closely
     ("simplex, any point", SIMPLEX, 1, 0, 0, 1e-9),
     ("simplex, sampling, pure", SIMPLEX, 0.6, 0.12, -0.4, 0.02),
     ("simplex, sampling, approximate", SIMPLEX, 0.5, 0.15, -0.5, 0.03),
+    ("Frank-Wolfe, pure", replace(FEWER, delta=0.0), 0.5, 0.08, -0.5, 0.03),
+    ("Frank-Wolfe", FEWER, 1 / 3, 0.11, -2 / 3, 0.03),
     ("two points", PURE, 0, 0, -1, 0.05),
     ("two points", PURE_CURVED, -1, 0, -2, 0.05),
     ("packing", replace(PURE, p=1000), 0, 1, -1, 0.05),

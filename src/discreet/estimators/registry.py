@@ -22,7 +22,7 @@ def all_estimators() -> tuple[type[PrivateEstimator], ...]:
     Examples
     --------
     >>> [kind.__name__ for kind in all_estimators()][:2]
-    ['ElasticNet', 'HuberRegressor']
+    ['ElasticNet', 'FrankWolfeClassifier']
     """
     return tuple(kind for room in ROOMS for kind in _find_in(room))
 

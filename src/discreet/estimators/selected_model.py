@@ -124,20 +124,10 @@ class SelectedModel(SparseModel):
         mechanism: Any = asked.mechanism
         places, inside = mechanism.places(self.release_.value), mechanism.inside
         self.is_stable_ = bool(places.size)
-        model = self._second_model(mechanism, self.release_.value)
-        released = np.atleast_2d(mechanism.second.coefficients(model))[:, : inside.width]
+        released = np.atleast_2d(mechanism.coefficients(self.release_.value))[:, : inside.width]
         intercept = np.zeros(len(released))
         if inside.intercept is not None:
             released, intercept = released[:, :-1], released[:, -1] * inside.intercept
         coef = np.zeros((len(released), asked.question.bounds.n_features))
         coef[:, places] = released[:, : places.size] / mechanism.scale
         return coef, intercept, places
-
-    def _second_model(self, mechanism: SelectThenFit, value: Any) -> Array:
-        """Return what the second stage released, a line for each vector of coefficients."""
-        model = mechanism.model(value)
-        return model if self._vectors() == 1 else model.reshape(self._vectors(), -1)
-
-    def _vectors(self) -> int:
-        """Return how many vectors of coefficients there are."""
-        return 1

@@ -23,7 +23,7 @@ from discreet.mechanisms.stability_release import STABLE, StabilityPlan, Stabili
 from discreet.noise import Noise
 from discreet.privacy import Budget, Guarantee, NoPrivacy, Unit
 from discreet.questions import BlockVote, ColumnVotes, Question, StrongestColumns
-from discreet.questions.bounds import Bounds
+from discreet.questions.bounds import Bounds, LabelSet
 from discreet.questions.problem import Problem
 from discreet.questions.several_classes import OneVsRest
 from discreet.record import Tolerance
@@ -75,6 +75,10 @@ class SelectThenFitPlan(Plan):
         if isinstance(self.first, StabilityPlan):
             return said[1:].astype(np.int64) if said[0] == STABLE else None
         return said.astype(np.int64)
+
+    def rows_of_model(self, rows: OpenRows, value: Any) -> OpenRows:
+        said = np.asarray(value)[-self.size :]
+        return self.narrow(rows, said[said != NO_COLUMN].astype(np.int64))
 
     def narrow(self, rows: OpenRows, places: Integers) -> OpenRows:
         """Return the rows' entries at some places, over the scale: private."""
@@ -206,6 +210,13 @@ class SelectThenFit(Mechanism):
             raise InputError("select_then_fit must be told which columns to choose.")
         said = np.asarray(value)[-_size_of(self.selection) :]
         return np.asarray(said[said != NO_COLUMN].astype(np.int64))
+
+    def coefficients(self, value: Any) -> Array:
+        """Return those of the chosen columns, a line for each of three or more classes."""
+        labels = None if self.inside is None else self.inside.labels
+        classes = len(labels.values) if isinstance(labels, LabelSet) else 2
+        model = self.model(value)
+        return self.second.coefficients(model.reshape(classes, -1) if classes > 2 else model)
 
     def model(self, value: Any) -> Vector:
         """Return what the second mechanism released, as one vector."""

@@ -12,6 +12,8 @@ from discreet.estimators.classifier import LinearClassifierBase
 from discreet.estimators.declaring import refuse_undeclared
 from discreet.estimators.linear import LinearEstimator
 from discreet.estimators.regressor import LinearRegressorBase
+from discreet.estimators.selected_model import SelectedModel
+from discreet.estimators.sparse_model import SparseModel
 from discreet.losses import Pinball, SmoothedPinball
 from discreet.questions.model_choice import MOST_MODELS
 
@@ -82,6 +84,11 @@ def check_estimator(estimator: Any) -> None:
         is_number = type(estimator).predict is LinearRegressorBase.predict
     if not isinstance(estimator, LinearClassifierBase) and not is_number:
         _refuse_kind(name)
+    if isinstance(estimator, SparseModel) and not isinstance(estimator, SelectedModel):
+        raise InputError(
+            f"{name} releases the steps of its fit, by which a search cannot compare models; tune "
+            "SparseClassifier or SparseRegressor."
+        )
     if estimator.ledger is not None:
         raise InputError(
             f"this {name} has a ledger of its own, which would be charged for every candidate; "
