@@ -36,9 +36,10 @@ class PaidScore:
     """The share of right classes, or the mean absolute error, released once, at the end.
 
     A record's guess is made by a public answer, so given all answers it is a function of that
-    record alone: one record moves the mean of n guesses by one n-th of their range. Learner and
-    score are charged beside one another, and every record is in both. A missing label counts as a
-    wrong guess, and a missing number as the largest error.
+    record alone: one record moves the mean of n guesses by one n-th of their range. Blocks that are
+    guessed at once are cut by place, so that those of neighbours have the same shapes and rounding
+    is the same. Learner and score are charged beside one another, and every record is in both. A
+    missing label counts as a wrong guess, and a missing number as the largest error.
 
     Parameters
     ----------

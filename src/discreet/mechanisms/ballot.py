@@ -1,4 +1,7 @@
-"""Blocks of rows, drawn in secret, and what a procedure chooses on each of them alone."""
+"""Blocks of rows, drawn in secret, and what a procedure chooses on each of them alone.
+
+Why the deal has to be secret is proved in ``stability_release.md``.
+"""
 
 from __future__ import annotations
 

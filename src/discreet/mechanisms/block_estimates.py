@@ -1,4 +1,7 @@
-"""Numbers that a procedure computes on blocks of rows, each within its declared region."""
+"""Numbers that a procedure computes on blocks of rows, each within its declared region.
+
+Proof in ``noisy_aggregate.md``; of the deal, in ``stability_release.md``.
+"""
 
 from __future__ import annotations
 

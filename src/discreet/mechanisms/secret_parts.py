@@ -1,4 +1,7 @@
-"""Rows dealt out to parts, so that one record is in one part and moves no other."""
+"""Rows dealt out to parts, so that one record is in one part and moves no other.
+
+Proof in ``train_and_choose.md``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""What one of several fits may spend, so that all of them together meet a budget."""
+"""What one of several fits may spend, so that all of them together meet a budget.
+
+Only accuracy depends on it: the guarantee is that of the plans, by ``train_and_choose.md`` and
+``repeat_and_select.md``.
+"""
 
 from __future__ import annotations
 
