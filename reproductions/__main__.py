@@ -313,17 +313,22 @@ def show_regret(options: argparse.Namespace) -> None:
 
 def show_support_recovery(options: argparse.Namespace) -> None:
     """Support recovery: Thakurta (2013), chapter 6."""
-    study = support_recovery
+    from reproductions import pictures
+
+    study, found = support_recovery, {}
     seeds = range(max(1, options.runs // 4))
     print(f"\nall columns that matter found, share of {len(seeds)} runs")
     print(f"{'s':>3}{'columns':>9}{'rows':>7}" + "".join(f"{name:>20}" for name in study.METHODS))
     for size, width, rows in SUPPORTS:
         few = seeds if width < 100_000 else seeds[:1]
-        shares = study.measure_recovery(study.Setting(size, width, rows), few)
-        cells = "".join(f"{share:>20.2f}" for share in shares.values())
+        setting = study.Setting(size, width, rows)
+        found[setting] = study.measure_recovery(setting, few)
+        cells = "".join(f"{share:>20.2f}" for share in found[setting].values())
         print(f"{size:>3}{width:>9,}{rows:>7,}{cells}", flush=True)
     for size in (3, 5):
         print(f"the printed test of {size} columns needs {study.printed_rows(size):,} rows or more")
+    note = f"Epsilon 1, delta 1e-6; {len(seeds)} runs a point, fewer of 100,000 columns."
+    pictures.recovery_by_rows(found, options.output / "support_recovery.png", note)
     print(f"the printed subsampling of 10,000 rows fits {study.printed_fits(10_000):,} times")
 
 

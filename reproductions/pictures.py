@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator, PercentFormatter
 
-from reproductions import lower_bound, perturbation, regret, trace
+from reproductions import lower_bound, perturbation, regret, support_recovery, trace
 
 INK, GREY, PALE = "#22313a", "#6b7780", "#e4e8ea"
 COLOURS = {
@@ -258,6 +258,32 @@ def regret_by_size(panels: Mapping[str, Sequence[regret.Curve]], path: Path, not
         axes.legend(frameon=False, fontsize=8)
     axes_of[0].set_ylabel("regret", color=GREY)
     _finish(figure, path, "Regret of private online learners", note)
+
+
+def recovery_by_rows(
+    shares: Mapping[support_recovery.Setting, support_recovery.Shares], path: Path, note: str
+) -> None:
+    """Draw how often all columns are found against rows, one panel a size and width."""
+    kinds = sorted({(setting.size, setting.width) for setting in shares})
+    figure, panels = _panels(min(2, len(kinds)), math.ceil(len(kinds) / 2))
+    for axes, (size, width) in zip(panels, kinds, strict=False):
+        some = {
+            at.rows: found for at, found in shares.items() if (at.size, at.width) == (size, width)
+        }
+        for name, colour in zip(support_recovery.METHODS, REGRET_COLOURS[1:], strict=False):
+            line = [found[name] for _, found in sorted(some.items())]
+            axes.plot(sorted(some), line, color=colour, marker="o", markersize=4, label=name)
+        printed = support_recovery.printed_rows(size)
+        axes.axvline(printed, color=INK, linewidth=1.2, linestyle=(0, (5, 3)),
+                     label="the printed test, at the earliest")  # fmt: skip
+        axes.set_xscale("log")
+        _plain_ticks(axes, [*sorted(some), printed])
+        axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+        axes.set_title(f"{size} of {width:,} columns", color=INK, fontsize=11, loc="left")
+        axes.set_xlabel("rows", color=GREY)
+    panels[0].set_ylabel("all columns found", color=GREY)
+    panels[0].legend(frameon=False, fontsize=8)
+    _finish(figure, path, "Support recovery (Thakurta 2013, chapter 6)", note)
 
 
 def _panels(rows: int, columns: int) -> tuple[Figure, list[Axes]]:

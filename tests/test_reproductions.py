@@ -325,6 +325,7 @@ def test_every_picture_is_drawn(split, tmp_path, monkeypatch, capsys):
         "perturbation_rows.png",
         "regret.png",
         "sampled_made_up.png",
+        "support_recovery.png",
         "trace.png",
     ]
     assert "theorem" in capsys.readouterr().out

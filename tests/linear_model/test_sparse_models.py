@@ -16,6 +16,7 @@ from discreet.linear_model import (
     FrankWolfeClassifier,
     FrankWolfeLasso,
     HardThresholding,
+    HardThresholdingClassifier,
     SparseClassifier,
     SparseRegressor,
 )
@@ -39,6 +40,11 @@ MODELS = {
     "Frank-Wolfe, Huber": (FrankWolfeLasso(l1_radius=1.0, loss="huber", **NUMBERS), SIGNAL, 0.7),
     "Frank-Wolfe, classes": (FrankWolfeClassifier(**CLASSES), TWO, 0.85),
     "thresholding": (HardThresholding(n_features_to_select=2, **NUMBERS), SIGNAL, 0.7),
+    "thresholding, classes": (
+        HardThresholdingClassifier(n_features_to_select=2, **CLASSES),
+        TWO,
+        0.85,
+    ),
     "select, numbers": (SparseRegressor(n_features_to_select=2, **NUMBERS), SIGNAL, 0.7),
     "select, classes": (SparseClassifier(n_features_to_select=2, **CLASSES), TWO, 0.85),
 }
@@ -82,6 +88,8 @@ def test_several_classes_share_the_columns():
     assert model.predict_proba(X[:5]).sum(axis=1) == pytest.approx(1)
     with pytest.raises(InputError, match="SparseClassifier"):
         FrankWolfeClassifier(data_norm=1.0).fit(X, THREE)
+    with pytest.raises(InputError, match="SparseClassifier"):
+        HardThresholdingClassifier(data_norm=1.0).fit(X, THREE)
 
 
 def test_no_stable_answer_is_a_model_of_zeros_that_says_so():

@@ -9,7 +9,6 @@ import numpy as np
 
 from discreet import _checks
 from discreet._types import Array, Integers
-from discreet.errors import InputError
 from discreet.estimators.sparse_model import SparseModel, pick_distinct
 from discreet.estimators.targets import LearningTarget, require_target
 from discreet.estimators.task import Asked, Shape
@@ -71,12 +70,3 @@ class CornerStepsModel(SparseModel):
         intercept = 0.0 if constant is None else float(vector[-1] * constant)
         places = np.abs(corners).astype(np.int64) - 1
         return vector[None, :width], np.array([intercept]), pick_distinct(places, width)
-
-
-def refuse_several(classes: Any, model: Any) -> None:
-    """Raise if there are more than two classes, in the words of scikit-learn."""
-    if classes.size > 2:
-        raise InputError(
-            "Only binary classification is supported. The type of the target is multiclass. Use "
-            f"SparseClassifier in place of {type(model).__name__}."
-        )

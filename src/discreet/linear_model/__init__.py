@@ -4,6 +4,7 @@ from discreet.linear_model.elastic_net import ElasticNet
 from discreet.linear_model.frank_wolfe_classifier import FrankWolfeClassifier
 from discreet.linear_model.frank_wolfe_lasso import FrankWolfeLasso
 from discreet.linear_model.hard_thresholding import HardThresholding
+from discreet.linear_model.hard_thresholding_classifier import HardThresholdingClassifier
 from discreet.linear_model.huber_regressor import HuberRegressor
 from discreet.linear_model.lasso import Lasso
 from discreet.linear_model.linear_classifier import LinearClassifier
@@ -22,6 +23,7 @@ __all__ = [
     "FrankWolfeClassifier",
     "FrankWolfeLasso",
     "HardThresholding",
+    "HardThresholdingClassifier",
     "HuberRegressor",
     "Lasso",
     "LinearClassifier",

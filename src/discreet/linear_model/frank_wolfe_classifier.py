@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from discreet.data.given_column import GivenColumn
-from discreet.estimators.classifier import LinearClassifierBase, ProbabilisticClassifier
-from discreet.estimators.corner_steps import CornerStepsModel, refuse_several
-from discreet.estimators.targets import ClassTarget, LearningTarget
-from discreet.estimators.task import Asked
+from discreet.estimators.binary_model import TwoClassModel
+from discreet.estimators.corner_steps import CornerStepsModel
 from discreet.ledger import AbstractLedger
-from discreet.losses import Logistic, Loss
 from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Unit
 
@@ -18,7 +14,7 @@ USUAL_REACH = 5.0
 """The margin that an entry at its bound can reach."""
 
 
-class FrankWolfeClassifier(CornerStepsModel, ProbabilisticClassifier):  # type: ignore[misc]
+class FrankWolfeClassifier(CornerStepsModel, TwoClassModel):  # type: ignore[misc]
     r"""Logistic regression in an l1 ball, differentially private, for any number of columns.
 
     It minimises the sum of logistic losses over :math:`\|w\|_1 \le c` by the Frank-Wolfe method:
@@ -93,9 +89,7 @@ class FrankWolfeClassifier(CornerStepsModel, ProbabilisticClassifier):  # type: 
     (True, True)
     """
 
-    learns = ProbabilisticClassifier.learns | CornerStepsModel.learns
-
-    C = None
+    learns = TwoClassModel.learns | CornerStepsModel.learns
 
     def __init__(
         self,
@@ -132,24 +126,3 @@ class FrankWolfeClassifier(CornerStepsModel, ProbabilisticClassifier):  # type: 
 
     def _usual_radius(self) -> float:
         return USUAL_REACH / self.entry_bound()
-
-    def margin_loss(self) -> Loss:
-        return Logistic()
-
-    @property
-    def settings_(self) -> None:
-        """None: nothing of the objective waits for noisy sums."""
-        return
-
-    def _target(self, y: GivenColumn | None) -> ClassTarget:
-        target = super()._target(y)
-        refuse_several(target.classes, self)
-        return target
-
-    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
-        LinearClassifierBase._keep(self, asked, target)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
-
-from discreet import _checks
-from discreet._types import Array, Integers
-from discreet.estimators.chosen_columns import check_size
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.regressor import LinearRegressorBase
-from discreet.estimators.sparse_model import SparseModel, pick_distinct
-from discreet.estimators.targets import LearningTarget, require_target
-from discreet.estimators.task import Asked, Shape
+from discreet.estimators.thresholding_steps import ThresholdingModel
 from discreet.ledger import AbstractLedger
 from discreet.losses import Huber, Loss
-from discreet.mechanisms import IterativeThresholding
-from discreet.mechanisms.iterative_thresholding import choose_rounds
 from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import Budget, Unit
-from discreet.questions import SparseProblem
+from discreet.privacy import Unit
 
 USUAL_REACH = 4.0
 """So many halves of the range of targets can be reached by a row of one entry at its bound."""
 
 
-class HardThresholding(SparseModel, LinearRegressorBase):  # type: ignore[misc]
+class HardThresholding(ThresholdingModel, LinearRegressorBase):  # type: ignore[misc]
     r"""Least squares of clipped residuals with few coefficients, differentially private.
 
     Gradient steps, after each of which the largest coefficients are drawn by the exponential
@@ -108,10 +98,7 @@ class HardThresholding(SparseModel, LinearRegressorBase):  # type: ignore[misc]
 
     must_declare: ClassVar[Declarations] = (("columns", "data_norm"), ("target_range",))
 
-    learns = SparseModel.learns | {"n_iter_"}
-
     alpha = None
-    n_iter_: int
 
     def __init__(
         self,
@@ -152,53 +139,12 @@ class HardThresholding(SparseModel, LinearRegressorBase):  # type: ignore[misc]
         self.rehearsal = rehearsal
         self.verbose = verbose
 
-    def _check(self) -> None:
-        super()._check()
-        _checks.whole(n_features_to_select=self.n_features_to_select, at_least=1)
-        _checks.positive(step_size=self.step_size)
-        if self.max_iter is not None:
-            _checks.whole(max_iter=self.max_iter, at_least=1)
-        self._radius()
-        self.margin_loss()
-
     def _half_range(self) -> float:
         interval = self._range()
         return (interval.high - interval.low) / 2
 
-    def _radius(self) -> float:
-        if self.radius is None:
-            return USUAL_REACH * self._half_range() / self.entry_bound()
-        return _checks.positive_number(radius=self.radius)
+    def _usual_radius(self) -> float:
+        return USUAL_REACH * self._half_range() / self.entry_bound()
 
     def margin_loss(self) -> Loss:
         return Huber(self._half_range() / 4 if self.threshold is None else self.threshold)
-
-    def _ask(
-        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
-    ) -> Asked:
-        target = require_target(target)
-        size = check_size(self.n_features_to_select, shape.n_features)
-        constant = self.entry_bound() if self.fit_intercept else None
-        problem = SparseProblem(
-            self.margin_loss(),
-            self._bounds(shape, intercept=constant),
-            size + (constant is not None),
-            self._radius(),
-            assumed=target.assumed,
-        )
-        rows = self._expect_rows(shape)
-        steps = choose_rounds(rows) if self.max_iter is None else int(self.max_iter)
-        mechanism = IterativeThresholding(steps, rows, float(self.step_size))
-        return Asked(problem, mechanism, self._facts(target))
-
-    def _sparse_coefficients(self, asked: Asked) -> tuple[Array, Array, Integers]:
-        problem: Any = asked.question
-        mechanism: Any = asked.mechanism
-        self.n_iter_ = int(mechanism.steps)
-        places, values = np.asarray(self.release_.value).reshape(2, -1)
-        vector = np.zeros(problem.bounds.width)
-        vector[places.astype(np.int64)] = values
-        width, constant = problem.bounds.n_features, problem.bounds.intercept
-        intercept = 0.0 if constant is None else float(vector[-1] * constant)
-        chosen = pick_distinct(places.astype(np.int64), width)
-        return vector[None, :width], np.array([intercept]), chosen

@@ -1,0 +1,140 @@
+"""A private logistic regression of few columns, by noisy iterative hard thresholding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from discreet.estimators.binary_model import TwoClassModel
+from discreet.estimators.thresholding_steps import ThresholdingModel
+from discreet.ledger import AbstractLedger
+from discreet.preprocessing.short_forms import Declared
+from discreet.privacy import Unit
+
+USUAL_REACH = 5.0
+"""The margin that a row of one entry at its bound can reach."""
+
+
+class HardThresholdingClassifier(ThresholdingModel, TwoClassModel):  # type: ignore[misc]
+    r"""Logistic regression with few coefficients, differentially private.
+
+    Gradient steps, after each of which the largest coefficients are drawn by the exponential
+    mechanism and released with Gaussian noise; the others are zero. The slope of a logistic loss
+    is at most one, so no residual has to be clipped. Unlike in
+    :class:`~discreet.linear_model.SparseClassifier`, a column that another one explains is dropped
+    again; the budget is shared by all steps, so it needs more rows. For two classes.
+
+    Parameters
+    ----------
+    epsilon, delta
+        The privacy budget of one fit. ``delta=0`` asks for pure epsilon, which is shared by all
+        steps and coefficients, and costs much more here.
+    data_norm
+        The declared bound on the absolute value of each entry, if ``columns`` are not declared;
+        entries beyond are clipped. One of the two has to be declared.
+    unit
+        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
+    ledger
+        Where the fit is paid for; None keeps no books, which ``privacy_`` says.
+    columns
+        What each column can hold, as for :class:`~discreet.LinearClassifier`: numbers are brought
+        to [-1, 1], and each level of a category is a feature of its own.
+    n_features_to_select
+        How many coefficients may differ from zero, the intercept's not counted.
+    radius
+        The largest Euclidean norm of coefficients of encoded columns. By default five over the
+        largest entry.
+    step_size
+        Of each step, over what is stable if entries were all at their bound in turn. Entries that
+        are mostly smaller allow more; strongly correlated columns ask for less.
+    max_iter
+        The number of steps, which share the budget; by default the logarithm of ``expected_rows``.
+    expected_rows
+        Roughly how many rows there will be, declared and not counted. None for their number where
+        that is public, and 10,000 otherwise. Slopes are divided by it: if there are more than twice
+        as many rows, ``step_size`` over two is too large.
+    fit_intercept
+        Whether there is a constant column, of which the coefficient is drawn like others.
+    classes
+        The two classes, declared. Without it the labels found are taken as public, and the
+        guarantee says so.
+    max_rows
+        A public bound on the number of rows, if that number is private.
+    rehearsal
+        None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
+        **not private**. Nothing in scikit-learn sets it.
+    verbose
+        Above zero, the guarantee is printed after the fit.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+    multiclass_
+        None: there are two classes.
+    selected_
+        The places of the features that were drawn last, in their order.
+    n_features_selected_
+        How many these are.
+    n_iter_
+        The number of steps.
+    settings_
+        None: nothing waits for noisy sums.
+    release_, privacy_
+        The release and its guarantee. The value is the places of the coefficients, the intercept's
+        after those of all features, and then the coefficients.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> generator = np.random.default_rng(0)
+    >>> X = generator.uniform(-1, 1, size=(20_000, 300))
+    >>> y = X[:, 3] - X[:, 7] > 0
+    >>> model = HardThresholdingClassifier(
+    ...     epsilon=1.0, data_norm=1.0, classes=[False, True], n_features_to_select=2,
+    ...     expected_rows=20_000, fit_intercept=False,
+    ... ).fit(X, y)
+    >>> model.get_support(indices=True), bool(model.score(X, y) > 0.9)
+    (array([3, 7]), True)
+    """
+
+    learns = TwoClassModel.learns | ThresholdingModel.learns
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-9,
+        data_norm: float | None = None,
+        unit: str | Unit = "add_remove",
+        ledger: AbstractLedger | None = None,
+        *,
+        columns: Declared | None = None,
+        n_features_to_select: int = 5,
+        radius: float | None = None,
+        step_size: float = 2.0,
+        max_iter: int | None = None,
+        expected_rows: int | None = None,
+        fit_intercept: bool = True,
+        classes: Any = None,
+        max_rows: int = 2**23,
+        rehearsal: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.data_norm = data_norm
+        self.unit = unit
+        self.ledger = ledger
+        self.columns = columns
+        self.n_features_to_select = n_features_to_select
+        self.radius = radius
+        self.step_size = step_size
+        self.max_iter = max_iter
+        self.expected_rows = expected_rows
+        self.fit_intercept = fit_intercept
+        self.classes = classes
+        self.max_rows = max_rows
+        self.rehearsal = rehearsal
+        self.verbose = verbose
+
+    def _usual_radius(self) -> float:
+        return USUAL_REACH / self.entry_bound()
