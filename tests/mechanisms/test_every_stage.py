@@ -52,8 +52,8 @@ def test_an_audit_certifies_no_more_than_is_claimed_but_most_of_it(case):
     # Rare events show a pure epsilon best, and a few runs see no rare ones.
     claimed, part = (4.0, 0.2) if case.is_pure else (claimed_level(plan), 0.35)
 
-    def certify(first, second):
-        return certified_epsilon(first, second, 0.0) if case.is_pure else certified_mu(first, second)
+    def certify(*samples):
+        return certified_epsilon(*samples, 0.0) if case.is_pure else certified_mu(*samples)
 
     noise = RehearsalNoise(11)
     first, second = joint_scores(case, plan, noise, trials=300)
