@@ -1,10 +1,11 @@
 """The recipes of CONTRIBUTING are enough: a toy of each kind, made by touching only their files.
 
-Each toy is added to a copy of the project, and the project's own tests then run for it there.
+The toys are added to a copy of the project, and the project's own tests then run for them there.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -17,6 +18,14 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 TEXTS = ROOT / "tests" / "recipes"
+ONE_AFTER_THE_OTHER = """
+import json, sys, pytest
+for checks in json.loads(sys.argv[1]):
+    if pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", *checks]) != 0:
+        sys.exit(1)
+"""
+"""Runs tests in one process, which is imported into once."""
+
 COPIED = (
     "src", "tests", "audits", "reproductions", "README.md", "CHANGELOG.md", "CONTRIBUTING.md",
     "docs",
@@ -200,28 +209,34 @@ def test_a_toy_needs_no_file_but_those_of_its_recipe(kind):
     assert [name for name in names if not any(is_named(path, [name]) for path in touched)] == []
 
 
-@pytest.mark.parametrize("kind", TOYS)
-def test_what_runs_for_all_runs_for_a_toy(kind, tmp_path):
-    toy = TOYS[kind]
+def test_what_runs_for_all_runs_for_a_toy_of_each_kind(tmp_path):
     for name in (*COPIED, "pyproject.toml", "Makefile"):
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, tmp_path / name)
-    for path, text in toy.files.items():
-        (tmp_path / path).write_text((TEXTS / f"{text}.txt").read_text())
-    for path, lines in toy.lines.items():
-        text = (tmp_path / path).read_text()
-        for before, line in lines:
-            assert before in text, (path, before)
-            text = text.replace(before, line + before, 1)
-        (tmp_path / path).write_text(text)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    for toy in TOYS.values():
+        add_to(tmp_path, toy)
+    checks = [toy.checks for toy in TOYS.values()]
     run = subprocess.run(
-        [*command, *toy.checks],
+        [sys.executable, "-c", ONE_AFTER_THE_OTHER, json.dumps(checks)],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(tmp_path / "src")},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert run.returncode == 0, run.stdout[-3000:]
-    assert int(re.search(r"(\d+) passed", run.stdout).group(1)) >= toy.passing
+    assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-3000:]
+    passed = map(int, re.findall(r"(\d+) passed", run.stdout))
+    for (kind, toy), number in zip(TOYS.items(), passed, strict=True):
+        assert number >= toy.passing, kind
+
+
+def add_to(project, toy):
+    """Add a toy to a copy of the project."""
+    for path, text in toy.files.items():
+        (project / path).write_text((TEXTS / f"{text}.txt").read_text())
+    for path, lines in toy.lines.items():
+        text = (project / path).read_text()
+        for before, line in lines:
+            assert before in text, (path, before)
+            text = text.replace(before, line + before, 1)
+        (project / path).write_text(text)

@@ -39,7 +39,7 @@ def moves_once() -> Mutant:
         pair=case.pair,
         run=of_plan(replace(plan, grid=rescale(plan.grid, 0.5)), bounds),
         original=of_plan(plan, bounds),
-        trials=8000,
+        trials=3000,
     )
 
 
@@ -66,7 +66,7 @@ def not_unit_vectors() -> Mutant:
         pair=Pair(nothing, far, AddRemoveOne()),
         run=of_plan(replace(plan, sums=_Differences(plan.problem)), bounds),
         original=of_plan(plan, bounds),
-        trials=1000,
+        trials=300,
     )
 
 
@@ -167,7 +167,7 @@ def steps_by_power_iteration() -> Mutant:
         pair=case.pair,
         run=of_plan(replace(plan, norm=norm), bounds),
         original=of_plan(plan, bounds),
-        trials=400,
+        trials=200,
     )
 
 

@@ -110,7 +110,7 @@ def moves_one_count() -> Mutant:
         pair=Pair(np.zeros((1, 1)), TOP, SWAP),
         run=of_plan(replace(plan, rate=2 * plan.rate), QUESTION.bounds),
         original=of_plan(plan, QUESTION.bounds),
-        trials=8000,
+        trials=2000,
     )
 
 
@@ -126,7 +126,7 @@ def two_histograms_paid_as_one() -> Mutant:
         pair=Pair(row, np.concatenate([row, row + 3]), ADD),
         run=of_plan(replace(plan, rate=2 * plan.rate), question.bounds),
         original=of_plan(plan, question.bounds),
-        trials=8000,
+        trials=2000,
     )
 
 

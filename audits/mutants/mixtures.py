@@ -31,7 +31,7 @@ def moves_once() -> Mutant:
         pair=case.pair,
         run=of_plan(replace(plan, solver=solver), case.question.bounds),
         original=of_plan(plan, case.question.bounds),
-        trials=6000,
+        trials=2000,
     )
 
 

@@ -40,7 +40,7 @@ def same_noise_for_every_class() -> Mutant:
         pair=ONE_MORE,
         run=of_classes(plan, CLASSES.bounds, reuse=True),
         original=of_classes(plan, CLASSES.bounds),
-        trials=1000,
+        trials=400,
     )
 
 

@@ -54,7 +54,7 @@ def whole_budget_for_each_class() -> Mutant:
         pair=ONE_MORE,
         run=of_classes(replace(plan, one=alone), CLASSES.bounds),
         original=of_classes(plan, CLASSES.bounds),
-        trials=16000,
+        trials=6000,
     )
 
 

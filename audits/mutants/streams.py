@@ -79,7 +79,7 @@ def printed_step() -> Mutant:
         pair=_turned(2, place=1),
         run=of_plan(broken, stream.bounds),
         original=of_plan(plan, stream.bounds),
-        trials=8000,
+        trials=2000,
     )
 
 
@@ -117,7 +117,7 @@ def exponent_as_product() -> Mutant:
         pair=_turned(rounds - 1, place=0),
         run=of_plan(replace(plan, schedule=replace(plan.schedule, mu=mu)), stream.bounds),
         original=of_plan(plan, stream.bounds),
-        trials=4000,
+        trials=2000,
     )
 
 
@@ -161,7 +161,7 @@ def unpaid_tolerance() -> Mutant:
         pair=_turned(8, place=0),
         run=of_plan(broken, stream.bounds),
         original=of_plan(plan, stream.bounds),
-        trials=8000,
+        trials=2000,
     )
 
 
@@ -177,7 +177,7 @@ def replaced_as_zeroed() -> Mutant:
         pair=_turned(4, place=0),
         run=of_plan(replace(zeroed, guarantee=plan.guarantee), stream.bounds),
         original=of_plan(plan, stream.bounds),
-        trials=8000,
+        trials=2000,
     )
 
 

@@ -13,6 +13,9 @@ from discreet.audit.statistical.certify import (
     Claim,
     chance_at_least,
     chance_at_most,
+    largest_epsilon,
+    largest_mu,
+    largest_share,
     limit_by_epsilon,
     limit_by_mu,
     p_value,
@@ -143,6 +146,15 @@ def test_the_lower_bounds_are_the_last_values_that_are_refuted():
         by_epsilon = p_value(700, 200, 1000, limit_by_epsilon(factor * epsilon, 0.01))
         by_mu = p_value(700, 200, 1000, limit_by_mu(factor * mu))
         assert (by_epsilon <= 1e-3) == (by_mu <= 1e-3) == is_refuted
+
+
+def test_events_together_say_as_much_as_the_one_that_says_most():
+    some = [Evidence("", hits, 200, 1000, 1e-3) for hits in (150, 500, 700, 600, 700)]
+    claim = Claim.of(Gaussian(0.9))
+    assert largest_epsilon(some, 0.01) == max(seen.epsilon(0.01) for seen in some) > 0
+    assert largest_mu(some) == max(seen.mu for seen in some) > 0
+    assert largest_share(some, claim) == max(seen.share(claim) for seen in some) > 0
+    assert largest_mu(some[:1]) == 0.0
 
 
 @pytest.mark.parametrize("profile", [Pure(0.8), Laplace(1.3), Gaussian(0.9)])

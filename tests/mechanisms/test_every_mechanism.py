@@ -78,7 +78,7 @@ def test_planning_and_refusing_read_no_row(case, monkeypatch):
         raise AssertionError("rows were read")
 
     monkeypatch.setattr("discreet.data.dense.ArraySource.prepare", fail)
-    case.plan()
+    case.mechanism.plan(case.question, case.budget, case.unit)
     data = case.worst_pair[0]
     rows = case.seal(data)
     ledger = MemoryLedger(Budget(0.5, 1e-9), case.unit)
@@ -90,13 +90,12 @@ def test_planning_and_refusing_read_no_row(case, monkeypatch):
 @pytest.mark.slow
 @every_case
 @pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 8.0])
-@pytest.mark.parametrize("delta", [1e-12, 1e-6, 1e-3])
-def test_the_guarantee_stays_within_the_budget(case, epsilon, delta):
-    budget = Budget(epsilon, 0.0 if case.budget.delta == 0 else delta)
-    guarantee = case.plan(budget).guarantee
-    assert guarantee.delta(epsilon) <= budget.delta
-    assert guarantee.epsilon(budget.delta) <= epsilon * (1 + 1e-12)
-    assert guarantee.unit == case.unit
+def test_the_guarantee_stays_within_the_budget(case, epsilon):
+    for delta in [0.0] if case.budget.delta == 0 else [1e-12, 1e-6, 1e-3]:
+        guarantee = case.plan(Budget(epsilon, delta)).guarantee
+        assert guarantee.delta(epsilon) <= delta
+        assert guarantee.epsilon(delta) <= epsilon * (1 + 1e-12)
+        assert guarantee.unit == case.unit
 
 
 @every_case
@@ -151,10 +150,13 @@ def test_the_true_profile_of_the_worst_pair_is_within_the_guarantee(case):
 @every_single_release
 def test_an_audit_certifies_no_more_than_is_claimed_but_most_of_it(case):
     # Fixed rehearsal noise: nothing here can flake.
-    plan = case.plan(Budget(4.0, 1e-3))
-    first, second = scores(case, plan, RehearsalNoise(11), trials=900)
+    plan, noise = case.plan(Budget(4.0, 1e-3)), RehearsalNoise(11)
+    first, second = scores(case, plan, noise, trials=400)
+    if certified_level(plan, first, second) < 0.35 * claimed_level(plan):
+        # Pairs that differ along several Laplace coordinates are the hardest to score.
+        more = scores(case, plan, noise, trials=500)
+        first, second = np.append(first, more[0]), np.append(second, more[1])
     certified = certified_level(plan, first, second)
-    # Pairs that differ along several Laplace coordinates are the hardest to score.
     assert 0.35 * claimed_level(plan) <= certified <= claimed_level(plan)
 
 

@@ -11,7 +11,8 @@ from scipy.optimize import minimize_scalar
 
 from discreet.errors import InputError, InputTypeError
 from discreet.privacy import ORDERS, Gaussian, Laplace, Pure, Renyi, ZeroConcentrated
-from discreet.privacy.concentrated import renyi_delta
+from discreet.privacy.concentrated import renyi_delta, zero_concentrated_delta
+from discreet.privacy.profile import SMALLEST
 
 LAW = settings(derandomize=True, deadline=None, max_examples=150)
 RHOS = st.floats(math.log(1e-6), math.log(50)).map(math.exp)
@@ -36,6 +37,16 @@ def test_delta_of_zcdp_is_the_best_conversion_to_a_hair(rho, sigmas):
     best, got = best_conversion(epsilon, rho), ZeroConcentrated(rho).delta(epsilon)
     assert got >= best * (1 - 1e-6)
     assert got <= best * 1.05
+
+
+@pytest.mark.parametrize("rho", [1e-6, 0.02, 1.0, 50.0])
+def test_the_best_order_of_a_grid_is_found_without_looking_at_all_of_them(rho):
+    epsilons = np.concatenate([[0.0], rho * np.geomspace(1e-3, 1e6, 200)])
+    orders = 1 + np.geomspace(0.2, 50, 241) * np.maximum((epsilons / rho - 1) / 2, 1e-3)[:, None]
+    rise = (orders - 1) * (orders * rho - epsilons[:, None] + np.log1p(-1 / orders))
+    best = np.exp(np.minimum((rise - np.log(orders)).min(axis=1), 0.0))
+    got = zero_concentrated_delta(epsilons, rho)
+    np.testing.assert_allclose(got, np.maximum(best, SMALLEST), rtol=1e-9)
 
 
 @LAW

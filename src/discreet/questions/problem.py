@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from discreet import _checks
 from discreet.errors import InputError
@@ -76,7 +77,7 @@ class Problem(Question):
         """How many coefficients there are, the intercept's included."""
         return self.bounds.width
 
-    @property
+    @cached_property
     def reach(self) -> float:
         """The largest margin that coefficients within the radius can give a row."""
         return self.row_norm * min(self.radius, self.domain_radius)
@@ -86,17 +87,17 @@ class Problem(Question):
         """The largest norm of coefficients that the penalty allows."""
         return math.inf if self.penalty is None else self.penalty.radius(self.bounds.width)
 
-    @property
+    @cached_property
     def row_norm(self) -> float:
         """The largest Euclidean norm of a row, intercept included."""
         return self.bounds.row_norm()
 
-    @property
+    @cached_property
     def lipschitz(self) -> float:
         """The largest slope of the loss, times the largest weight."""
         return self.loss.lipschitz(self.reach) * self.bounds.largest_weight
 
-    @property
+    @cached_property
     def smoothness(self) -> float:
         """The largest curvature of the loss, times the largest weight."""
         return self.loss.smoothness(self.reach) * self.bounds.largest_weight

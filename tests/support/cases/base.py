@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,14 @@ class Case(ABC):
     random_row: Callable[[np.random.Generator], tuple[Any, Any]] = field(repr=False)
 
     def plan(self, budget=None):
-        return self.mechanism.plan(self.question, budget or self.budget, self.unit)
+        """Return a plan: the usual one is made once for all tests, others anew."""
+        if budget is None:
+            return self._usual_plan
+        return self.mechanism.plan(self.question, budget, self.unit)
+
+    @cached_property
+    def _usual_plan(self):
+        return self.mechanism.plan(self.question, self.budget, self.unit)
 
     def seal(self, data):
         """Return the rows of a data set, not yet opened."""

@@ -18,8 +18,9 @@ the first at the right end and the second at the left end of a cell bounds it wi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -76,18 +77,26 @@ def p_value(hits: int, misses: int, trials: int, allowed: Allowed) -> float:
     >>> p_value(20, 10, 100, lambda q: np.minimum(1.0, 2 * q)) > 0.1
     True
     """
-    centre = (misses + 1) / (trials + 2)
-    width = _SPREAD * math.sqrt(centre * (1 - centre) / trials) + _SPREAD**2 / trials
-    inner = np.linspace(max(0.0, centre - width), min(1.0, centre + width), _CELLS)
-    edges = np.unique(np.concatenate([[0.0], inner, [1.0]]))
+    edges, at_most = _cells(misses, trials)
     at_least = _chance_of_at_least(hits, trials, np.clip(allowed(edges[1:]), 0.0, 1.0))
-    at_most = _chance_of_at_most(misses, trials, edges[:-1])
     product = float(np.max(at_least * at_most))
     if product <= 0.0:
         return 0.0
     # An error of a few units in the last place of a chance counts as often as there are trials.
     rounding = 1 + _EXACT + 1e-14 * trials
     return min(1.0, product * (1 - math.log(product)) * rounding)
+
+
+@lru_cache(maxsize=64)  # searches try many guarantees against the same counts
+def _cells(misses: int, trials: int) -> tuple[Vector, Vector]:
+    """Return the edges of a grid of chances, and the chance of so few misses at each left end."""
+    centre = (misses + 1) / (trials + 2)
+    width = _SPREAD * math.sqrt(centre * (1 - centre) / trials) + _SPREAD**2 / trials
+    inner = np.linspace(max(0.0, centre - width), min(1.0, centre + width), _CELLS)
+    edges = np.unique(np.concatenate([[0.0], inner, [1.0]]))
+    at_most = _chance_of_at_most(misses, trials, edges[:-1])
+    edges.flags.writeable = at_most.flags.writeable = False
+    return edges, at_most
 
 
 def _chance_of_at_least(hits: int, trials: int, chance: Vector) -> Vector:
@@ -169,6 +178,13 @@ class Claim:
 
     def allows(self, share: float = 1.0) -> Allowed:
         """Return what the profile allows if its privacy loss is scaled by ``share``."""
+        return self._allowed if share == 1 else self._allowed_of(share)
+
+    @cached_property
+    def _allowed(self) -> Allowed:
+        return self._allowed_of(1.0)
+
+    def _allowed_of(self, share: float) -> Allowed:
         useful = self.deltas < 1
         factors = np.exp(np.minimum(share * self.epsilons[useful], 700.0))
         deltas = self.deltas[useful]
@@ -240,30 +256,61 @@ class Evidence:
 
     def epsilon(self, delta: float) -> float:
         """Bound epsilon at delta from below, whatever the mechanism."""
-        return _largest_refuted(lambda e: self._is_refuted(limit_by_epsilon(e, delta)), 1.0)
+        return largest_epsilon([self], delta)
 
     @property
     def mu(self) -> float:
         """Bound from below the mu of any Gaussian profile that could be true."""
-        return _largest_refuted(lambda mu: self._is_refuted(limit_by_mu(mu)), 1.0)
+        return largest_mu([self])
 
     def refutes(self, claim: Claim, *, share: float = 1.0) -> bool:
         """Say whether a claim, with its privacy loss scaled by ``share``, cannot be true."""
-        return self._is_refuted(claim.allows(share))
+        return self.is_against(claim.allows(share))
 
     def share(self, claim: Claim) -> float:
         """Return how much of the claimed privacy loss is certified; above one it is refuted."""
-        return _largest_refuted(lambda share: self.refutes(claim, share=share), 1.0)
+        return largest_share([self], claim)
 
-    def _is_refuted(self, allowed: Allowed) -> bool:
+    def is_against(self, allowed: Allowed) -> bool:
+        """Say whether no mechanism within what is allowed would show this, but by rare chance."""
         return p_value(self.hits, self.misses, self.trials, allowed) <= self.level
 
 
-def _largest_refuted(is_refuted: Callable[[float], bool], start: float) -> float:
-    """Return, to six digits and from below, the largest level that is refuted; zero if none is."""
-    if not is_refuted(0.0):
-        return 0.0
-    low, high = 0.0, start
+def largest_epsilon(evidence: Iterable[Evidence], delta: float) -> float:
+    """Bound epsilon at delta from below by the event that says most."""
+    return _largest_by_any(evidence, lambda epsilon: limit_by_epsilon(epsilon, delta))
+
+
+def largest_mu(evidence: Iterable[Evidence]) -> float:
+    """Bound the mu of any Gaussian profile from below by the event that says most."""
+    return _largest_by_any(evidence, limit_by_mu)
+
+
+def largest_share(evidence: Iterable[Evidence], claim: Claim) -> float:
+    """Return how much of the claimed privacy loss the event certifies that says most."""
+    return _largest_by_any(evidence, claim.allows)
+
+
+def _largest_by_any(evidence: Iterable[Evidence], limit: Callable[[float], Allowed]) -> float:
+    """Return the largest level that an event refutes.
+
+    An event is against all levels below one that it is against, so that those that are not against
+    the best level so far need no search of their own.
+    """
+    best = 0.0
+    for seen in dict.fromkeys(evidence):
+        if seen.is_against(limit(best)):
+            best = max(best, _largest_refuted(seen, limit))
+    return best
+
+
+def _largest_refuted(seen: Evidence, limit: Callable[[float], Allowed]) -> float:
+    """Return, to six digits and from below, the largest level refuted; zero is known to be."""
+
+    def is_refuted(level: float) -> bool:
+        return seen.is_against(limit(level))
+
+    low, high = 0.0, 1.0
     while is_refuted(high):
         low, high = high, 2 * high
         if high > 1e6:

@@ -27,7 +27,15 @@ from discreet.audit.scores import (
 )
 from discreet.audit.scores.base import Matrix, Scorer
 from discreet.audit.statistical.audit_result import AuditResult
-from discreet.audit.statistical.certify import Claim, Evidence, chance_at_least, chance_at_most
+from discreet.audit.statistical.certify import (
+    Claim,
+    Evidence,
+    chance_at_least,
+    chance_at_most,
+    largest_epsilon,
+    largest_mu,
+    largest_share,
+)
 from discreet.audit.statistical.outputs import check_comparable
 from discreet.audit.statistical.pair import Pair
 from discreet.audit.statistical.power import Reach, equivalent_mu
@@ -151,10 +159,10 @@ def audit(
         unit=guarantee.unit.name,
         claimed=epsilon,
         delta=delta,
-        lower_bound=max(seen.epsilon(delta) for seen in evidence),
+        lower_bound=largest_epsilon(evidence, delta),
         claimed_mu=equivalent_mu(guarantee),
-        lower_mu=max(seen.mu for seen in evidence),
-        share=max(seen.share(claim) for seen in evidence),
+        lower_mu=largest_mu(evidence),
+        share=largest_share(evidence, claim),
         violated=any(seen.refutes(claim) for seen in evidence),
         power=reach.power(guarantee, claim),
         ceiling=reach.ceiling(delta),

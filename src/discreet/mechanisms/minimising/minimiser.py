@@ -69,7 +69,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 
 import numpy as np
@@ -152,7 +152,7 @@ class Minimiser:
         """The largest ridge that the certificate is for."""
         return self.problem.ridge if self.most_ridge is None else self.most_ridge
 
-    @property
+    @cached_property
     def float_error(self) -> float:
         """E: what rounding adds to the computed gradient, margins aside."""
         problem, rows = self.problem, self.problem.bounds.max_rows
@@ -171,13 +171,13 @@ class Minimiser:
         labels = self.problem.bounds.labels
         return 0.0 if labels is None else labels.magnitude
 
-    @property
+    @cached_property
     def margin_error(self) -> float:
         """How far a computed margin can be from the true one."""
         terms = self._way_roundings + 3
         return UNIT * (terms * self.problem.reach + 2 * self._largest_label) * _UP
 
-    @property
+    @cached_property
     def through_margins(self) -> float:
         """What the errors of margins can add to a gradient."""
         return self._gradient_error(self.margin_error)
@@ -210,7 +210,7 @@ class Minimiser:
         near = UNIT * (4 * self.problem.reach + 2 * self._largest_label) * _UP
         return self.float_error + min(self._gradient_error(near), self.through_margins)
 
-    @property
+    @cached_property
     def tolerance(self) -> float:
         """The gradient norm to be reached: some float point surely has it."""
         return REACHED * (self.varying_error() + self.spacing)
@@ -256,11 +256,13 @@ class Minimiser:
         much; a stronger one must be at most ``most_ridge``. Another ``loss`` must have the
         constants of the problem's.
         """
-        problem = replace(
-            self.problem,
-            ridge=self.problem.ridge if ridge is None else ridge,
-            loss=self.problem.loss if loss is None else loss,
-        )
+        problem = self.problem
+        if ridge is not None or loss is not None:
+            problem = replace(
+                problem,
+                ridge=problem.ridge if ridge is None else ridge,
+                loss=problem.loss if loss is None else loss,
+            )
         objective = RowsObjective(problem, rows, linear)
         objective.strong_convexity = max(self.problem.ridge, problem.ridge)
         start = np.zeros_like(linear)
