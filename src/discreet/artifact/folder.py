@@ -289,7 +289,7 @@ def _check_ranges(model: Any) -> None:
 
 def _check_coefficients(model: Any, columns: int) -> None:
     declared = getattr(model, "columns", None)
-    width = columns if declared is None else model.feature_map().scaler.n_features_out
+    width = model.feature_map().width_of(columns)
     if declared is not None and len(declared) != columns:
         raise InputError("there must be a declaration for each column.")
     if hasattr(model, "classes_"):
