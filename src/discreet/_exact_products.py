@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet._types import Array
+from discreet._types import Array, Booleans
 
 MANTISSA = 52
 """Sums of products stay below two to this power, half of what a float holds exactly."""
@@ -55,7 +55,7 @@ def multiply_alone(rows: Any, matrix: Array, largest: float) -> Array:
     product = np.empty((count, matrix.shape[1]))
     for start in range(0, count, AT_ONCE):
         part = np.asarray(rows[start : start + AT_ONCE], dtype=np.float64)
-        odd = ~np.isfinite(part).all(axis=1)
+        odd: Booleans = ~np.isfinite(part).all(axis=1, keepdims=True)[:, 0]
         if odd.any():
             part = np.where(odd[:, None], 0.0, part)
         first, second = _split(np.clip(part / scale, -1.0, 1.0), bits)

@@ -6,7 +6,6 @@ import math
 
 from discreet import _checks
 from discreet._types import Array
-from discreet.estimators.features import Entries
 from discreet.estimators.kernel_features import KernelEstimator
 from discreet.preprocessing.fourier_map import FourierMap
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from discreet._types import Array
+from discreet._types import Array, Booleans
 from discreet.data.stored import OpenedTable, Wanted
 from discreet.errors import InputError
 from discreet.estimators.declared_columns import DeclaredFeatures
@@ -147,8 +147,9 @@ class _MappedRows:
         count = encoded.shape[0]
         features = np.empty((count, self.mapping.width))
         for start in range(0, count, AT_ONCE):
-            part = encoded[start : start + AT_ONCE]
-            part = part.toarray() if sparse.issparse(part) else part
+            part: Any = encoded[start : start + AT_ONCE]
+            if sparse.issparse(part):
+                part = part.toarray()
             features[start : start + AT_ONCE] = self.mapping.apply(self._clip(part))
         return features
 
@@ -156,7 +157,7 @@ class _MappedRows:
         """Return rows within the ball, those that are not finite as they are."""
         if self.ball is None:
             return rows
-        odd = ~np.isfinite(rows).all(axis=1)
+        odd: Booleans = ~np.isfinite(rows).all(axis=1, keepdims=True)[:, 0]
         sound = np.where(odd[:, None], 0.0, rows)
         clipped, factors = self.ball.clip_rows(sound)
         inside = clipped * factors[:, None]

@@ -7,7 +7,7 @@ from discreet.losses import Loss, PseudoHuber
 
 
 class RobustRegressor(LinearRegressorBase):
-    """A regression whose loss turns from a parabola to a line, by default at an eighth of the range.
+    """A regression whose loss turns from a parabola to a line, an eighth of the range by default.
 
     :class:`~discreet.linear_model.LinearRegressor` is one, and so are the regressors of
     ``discreet.kernel``.

@@ -155,4 +155,5 @@ def _draw_once(*about: Any) -> Array:
 
 @lru_cache(maxsize=1)
 def _cosines() -> Array:
-    return np.cos(np.arange(ANGLES) * (2 * math.pi / ANGLES))
+    table: Array = np.cos(np.arange(ANGLES) * (2 * math.pi / ANGLES))
+    return table

@@ -97,4 +97,5 @@ def _make_orthogonal(directions: Array, label: str) -> Array:
         matrix, triangle = np.linalg.qr(ndtri(block))
         matrix *= np.where(np.diag(triangle) < 0, -1.0, 1.0)  # uniform over rotations
         blocks.append(matrix)
-    return np.concatenate(blocks, axis=1)[:, :count] * lengths
+    orthogonal: Array = np.concatenate(blocks, axis=1)[:, :count] * lengths
+    return orthogonal

@@ -33,4 +33,5 @@ def draw_uniforms(label: str, shape: tuple[int, ...]) -> Array:
     count = int(np.prod(shape))
     data = hashlib.shake_256(label.encode()).digest(8 * count)
     words = np.frombuffer(data, dtype="<u8") >> np.uint64(64 - _BITS)
-    return ((words + 0.5) * 2.0**-_BITS).reshape(shape)
+    numbers = (words.astype(np.float64) + 0.5) * 2.0**-_BITS
+    return numbers.reshape(shape)
