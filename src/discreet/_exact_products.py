@@ -55,7 +55,7 @@ def multiply_alone(rows: Any, matrix: Array, largest: float) -> Array:
     product = np.empty((count, matrix.shape[1]))
     for start in range(0, count, AT_ONCE):
         part = np.asarray(rows[start : start + AT_ONCE], dtype=np.float64)
-        odd: Booleans = ~np.isfinite(part).all(axis=1, keepdims=True)[:, 0]
+        odd: Booleans = np.logical_or.reduce(~np.isfinite(part), axis=1)
         if odd.any():
             part = np.where(odd[:, None], 0.0, part)
         first, second = _split(np.clip(part / scale, -1.0, 1.0), bits)

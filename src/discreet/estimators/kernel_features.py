@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from discreet import _checks
@@ -40,6 +41,18 @@ class KernelEstimator(LinearEstimator):
             inner = DeclaredFeatures(self.columns)
         radius = self.row_map(None).radius
         return MappedFeatures(inner, self.row_map, INTERCEPT_SHARE * radius)
+
+    def _check(self) -> None:
+        super()._check()
+        _ = self.feature_map().region
+
+    def fitted_row_map(self) -> RowMap:
+        """Return the map of a fitted model."""
+        return self.row_map(self.feature_map().inner.width_of(self.n_features_in_))
+
+    def fitted_map(self) -> MappedFeatures:
+        mapping = self.fitted_row_map()
+        return replace(self.feature_map(), make_map=lambda width: mapping)
 
     def row_region(self, width: int) -> ConvexSet:
         """Return what rows are clipped to before features are made of them."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from discreet._types import Array, Booleans
 from discreet.data.stored import OpenedTable, Wanted
@@ -117,16 +116,13 @@ class MappedFeatures(FeatureMap):
     def fold(self, coef: Array, intercept: Array) -> tuple[Array, Array]:
         return coef, intercept
 
-    def map_of(self, model: Any) -> RowMap:
-        """Return the map of a fitted model."""
-        return self.make_map(self.inner.width_of(model.n_features_in_))
-
     def margins(self, model: Any, X: Any, product: Product = matrix_product) -> Array:
         if isinstance(self.inner, DeclaredFeatures):
             encoded = self.inner.scaler_of(model).transform(X)
         else:
             encoded = read_rows(model, X)
-        features = _MappedRows(_as_they_are, self.map_of(model), self._ball)(encoded)
+        mapping = self.make_map(self.inner.width_of(model.n_features_in_))
+        features = _MappedRows(_as_they_are, mapping, self._ball)(encoded)
         return np.asarray(product(features, model.coef_) + model.intercept_)
 
 
@@ -148,16 +144,15 @@ class _MappedRows:
         features = np.empty((count, self.mapping.width))
         for start in range(0, count, AT_ONCE):
             part: Any = encoded[start : start + AT_ONCE]
-            if sparse.issparse(part):
-                part = part.toarray()
-            features[start : start + AT_ONCE] = self.mapping.apply(self._clip(part))
+            dense = part.toarray() if hasattr(part, "toarray") else part
+            features[start : start + AT_ONCE] = self.mapping.apply(self._clip(dense))
         return features
 
     def _clip(self, rows: Array) -> Array:
         """Return rows within the ball, those that are not finite as they are."""
         if self.ball is None:
             return rows
-        odd: Booleans = ~np.isfinite(rows).all(axis=1, keepdims=True)[:, 0]
+        odd: Booleans = np.logical_or.reduce(~np.isfinite(rows), axis=1)
         sound = np.where(odd[:, None], 0.0, rows)
         clipped, factors = self.ball.clip_rows(sound)
         inside = clipped * factors[:, None]
