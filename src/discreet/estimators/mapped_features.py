@@ -149,12 +149,10 @@ class _MappedRows:
         return features
 
     def _clip(self, rows: Array) -> Array:
-        """Return rows within the ball, those that are not finite as they are."""
-        if self.ball is None:
-            return rows
+        """Return rows within the ball; one that is not finite is a row of zeros."""
         odd: Booleans = np.logical_or.reduce(~np.isfinite(rows), axis=1)
         sound = np.where(odd[:, None], 0.0, rows)
+        if self.ball is None:
+            return sound
         clipped, factors = self.ball.clip_rows(sound)
-        inside = clipped * factors[:, None]
-        inside[odd] = np.nan
-        return inside
+        return clipped * factors[:, None]
