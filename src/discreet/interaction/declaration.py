@@ -11,6 +11,7 @@ from typing import Any
 from discreet._value_codec import ValueCodec
 from discreet.errors import DiscreetError, InputError
 from discreet.geometry import SETS
+from discreet.kernels import KERNELS
 from discreet.losses import LOSSES
 from discreet.mechanisms import InteractiveMechanism, InteractivePlan
 from discreet.penalties import PENALTIES
@@ -40,7 +41,10 @@ def codec() -> ValueCodec:
         ReplaceOne,
         ZeroOutOne,
     )
-    kinds: tuple[type[Any], ...] = (*SETS, *LOSSES, *PENALTIES, *QUESTIONS, *mechanisms, *others)
+    kinds: tuple[type[Any], ...] = (
+        *(*SETS, *KERNELS, *LOSSES, *PENALTIES, *QUESTIONS),
+        *(*mechanisms, *others),
+    )
     return ValueCodec(kinds, "a saved interaction")
 
 
