@@ -1,4 +1,4 @@
-"""A public model that is corrected a few times by noisy answers; proof in ``bounded_updates.md``."""
+"""A public model, updated a few times by noisy answers; proof in ``bounded_updates.md``."""
 
 from __future__ import annotations
 
@@ -87,6 +87,7 @@ class BoundedUpdatesPlan(QueryPlan):
     """The grid of the noise, the threshold and the number of updates."""
 
     has_statuses = True
+    closed_status = EXHAUSTED
 
     question: KernelQueries
     tolerance: PublicTolerance

@@ -121,7 +121,9 @@ class PathTranscript(Transcript):
             solved = solve_triangular(
                 factor, self.entries_at(point), lower=True, check_finite=False
             )
-        rest = float(self._kernel.diagonal(point[None, :])[0]) + self._jitter - float(solved @ solved)
+        rest = (
+            float(self._kernel.diagonal(point[None, :])[0]) + self._jitter - float(solved @ solved)
+        )
         if not (math.isfinite(rest) and rest > self._jitter / 2):
             raise InputError(REFUSED)
         return np.append(solved, math.sqrt(rest))

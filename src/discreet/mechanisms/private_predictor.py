@@ -52,7 +52,9 @@ class PublicTolerance:
         blocks = -(-rows // SUM_BLOCK)
         roundings = 4 + min(rows, SUM_BLOCK + min(blocks, SUM_BLOCK) + -(-blocks // SUM_BLOCK))
         largest = question.row_norm**2 + entry
-        off = rows * question.lipschitz / question.ridge * (entry + roundings * limits.UNIT * largest)
+        off = (
+            rows * question.lipschitz / question.ridge * (entry + roundings * limits.UNIT * largest)
+        )
         return cls(solver, limits.round_up(off))
 
 
@@ -139,7 +141,9 @@ def _minimise(question: KernelQueries, tolerance: float, X: Array, y: Vector) ->
     step = 1 / (ridge + loss.smoothness(np.inf) * np.linalg.norm(gram, 2)) if len(X) else 1.0
     coefficients = np.zeros(len(X))
     while True:
-        slopes = np.clip(loss.slope(y, gram @ coefficients), -question.lipschitz, question.lipschitz)
+        slopes = np.clip(
+            loss.slope(y, gram @ coefficients), -question.lipschitz, question.lipschitz
+        )
         residual = ridge * coefficients + slopes
         if np.sqrt(max(residual @ gram @ residual, 0.0)) <= tolerance * ridge / 4:
             return np.clip(coefficients, -question.lipschitz / ridge, question.lipschitz / ridge)

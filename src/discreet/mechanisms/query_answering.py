@@ -155,6 +155,8 @@ class QueryPlan(Plan):
     packed_format: ClassVar[int] = 1
     """To be raised when what an entry holds changes its meaning."""
     holds_rows = True
+    closed_status: ClassVar[str] = FROZEN
+    """What an oracle is whose private model is not asked any more."""
     has_statuses: ClassVar[bool] = False
     """Whether how an answer came about says more than the number of answers before it."""
 

@@ -72,8 +72,8 @@ class ThresholdedLaplace(Profile):
         wanted = orders_above_one(orders)[:, None]
         least = np.maximum(2 / wanted - 1, 0.0)  # so that the power is two or more
         above = np.maximum(EXPONENTS, least * (1 + 1e-12))
-        share = 2 * self._excess(wanted * (1 + above)) / above
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"):  # infinite powers are not admissible, nothing worse
+            share = 2 * self._excess(wanted * (1 + above)) / above
             cost = -np.log1p(-share) * self.updates * above / ((1 + above) * (wanted - 1))
             cost = np.where(share < 1, cost * SAFETY, math.inf)
         best: Vector = cost.min(axis=1)
@@ -81,7 +81,6 @@ class ThresholdedLaplace(Profile):
 
     def _excess(self, powers: Vector) -> Vector:
         """Return c_k, rounded up."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            first, second = np.expm1(powers * self.rate), powers * np.expm1(self.rate)
-            found = first - second + ROUNDING * (first + second)
+        first, second = np.expm1(powers * self.rate), powers * np.expm1(self.rate)
+        found = first - second + ROUNDING * (first + second)
         return np.where(np.isfinite(found), found, math.inf)

@@ -85,7 +85,9 @@ class KernelQueries(Question):
                 "BoundedKernel in the place of an intercept."
             )
         if not math.isfinite(self.loss.lipschitz(math.inf)):
-            raise InputError(f"{self.loss!r} has no bounded slope; use a robust loss such as Huber.")
+            raise InputError(
+                f"{self.loss!r} has no bounded slope; use a robust loss such as Huber."
+            )
         _checks.instance(tuple, points=self.points)
         given = tuple(tuple(float(entry) for entry in point) for point in self.points)
         object.__setattr__(self, "points", given)
