@@ -9,6 +9,7 @@ from audits.mutants import (
     floats,
     gradient,
     histograms,
+    kernel_models,
     lassos,
     mixtures,
     moments,
@@ -53,6 +54,7 @@ MUTANTS: tuple[Broken, ...] = (
     *lassos.MUTANTS,
     *searches.MUTANTS,
     *sparse_models.MUTANTS,
+    *kernel_models.MUTANTS,
 )
 
 SURVIVORS: tuple[Mutant, ...] = (*objective.SURVIVORS, *stages.SURVIVORS)

@@ -17,6 +17,7 @@ from discreet.audit.statistical.pair import Pair
 from discreet.audit.statistical.statistical_audit import audit
 from discreet.data import Rows
 from discreet.geometry import Box, L1Ball, L2Ball, LinfBall, NuclearBall, Product
+from discreet.kernels import BoundedKernel, Linear
 from discreet.ledger import NoLedger
 from discreet.losses import Hinge, Huber, Logistic, MarginLogistic, Squared
 from discreet.mechanisms import (
@@ -35,6 +36,7 @@ from discreet.mechanisms import (
     LaplaceSum,
     Localization,
     Mechanism,
+    NetUpdates,
     NoisyAggregate,
     NoisyGradient,
     NoisyHistogram,
@@ -48,6 +50,7 @@ from discreet.mechanisms import (
     PrivateOCP,
     PrivateRanges,
     PrivateStandardisation,
+    ProjectedKernel,
     ProposeTestRelease,
     RepeatAndSelect,
     SandwichMoments,
@@ -80,6 +83,7 @@ from discreet.questions import (
     ColumnQuantiles,
     ColumnVotes,
     ExpertStream,
+    KernelQueries,
     L1Problem,
     LassoSupport,
     ModelCandidate,
@@ -659,6 +663,26 @@ def _experts(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
                remark="zCDP accounts a little more than the law of the draws")  # fmt: skip
 
 
+def straight_queries(points: tuple[tuple[float, ...], ...], rounds: int = 1) -> KernelQueries:
+    """Ask about a linear kernel on a line, with a hinge whose slope is one near zero."""
+    bounds = Bounds(L2Ball(1.0), 1, labels=LabelSet([-1, 1]), max_rows=1000)
+    kernel = BoundedKernel(Linear(), 1.0)
+    return KernelQueries(Hinge(), bounds, 40.0, kernel, max_answers=rounds, points=points)
+
+
+def _projected_kernel(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    yield Case("projected kernel, one landmark", ProjectedKernel(), straight_queries(((1.0,),)),
+               budget, _class_pair(unit, [1.0]))  # fmt: skip
+
+
+def _net_updates(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    """The account is of zCDP; the law of a draw and an answer is a little better."""
+    question = straight_queries(((1.0,), (0.25,)), rounds=2)
+    yield Case("net updates, two points", NetUpdates(patience=0.0), question, budget,
+               _class_pair(unit, [1.0]), is_tight=False, effort=20.0,
+               remark="zCDP accounts a little more than the law of a release")  # fmt: skip
+
+
 def _peeling(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
     """One record that half of the columns gain from, and the others lose by, as much as they can.
 
@@ -888,4 +912,6 @@ _MAKERS: dict[str, Maker] = {
     "frank_wolfe": _frank_wolfe,
     "iterative_thresholding": _iterative_thresholding,
     "select_then_fit": _select_then_fit,
+    "projected_kernel": _projected_kernel,
+    "net_updates": _net_updates,
 }

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     )
     from discreet.mechanisms.laplace_sum import LaplaceSum as LaplaceSum
     from discreet.mechanisms.localization import Localization as Localization
+    from discreet.mechanisms.net_updates import NetUpdates as NetUpdates
     from discreet.mechanisms.noisy_aggregate import NoisyAggregate as NoisyAggregate
     from discreet.mechanisms.noisy_gradient import NoisyGradient as NoisyGradient
     from discreet.mechanisms.noisy_histogram import NoisyHistogram as NoisyHistogram
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from discreet.mechanisms.private_standardisation import (
         PrivateStandardisation as PrivateStandardisation,
     )
+    from discreet.mechanisms.projected_kernel import ProjectedKernel as ProjectedKernel
     from discreet.mechanisms.propose_test_release import ProposeTestRelease as ProposeTestRelease
     from discreet.mechanisms.query_answering import Answer as Answer
     from discreet.mechanisms.query_answering import QueryMechanism as QueryMechanism
@@ -93,6 +95,7 @@ _HOMES = {
     "Learner": "base",
     "Localization": "localization",
     "Mechanism": "base",
+    "NetUpdates": "net_updates",
     "NoisyAggregate": "noisy_aggregate",
     "NoisyGradient": "noisy_gradient",
     "NoisyHistogram": "noisy_histogram",
@@ -106,6 +109,7 @@ _HOMES = {
     "PrivateRanges": "private_ranges",
     "PrivateOCP": "private_ocp",
     "PrivateStandardisation": "private_standardisation",
+    "ProjectedKernel": "projected_kernel",
     "ProposeTestRelease": "propose_test_release",
     "QueryMechanism": "query_answering",
     "QueryPlan": "query_answering",

@@ -21,6 +21,7 @@ from discreet.mechanisms.implicit_gradient import ImplicitGradient
 from discreet.mechanisms.iterative_thresholding import IterativeThresholding
 from discreet.mechanisms.laplace_sum import LaplaceSum
 from discreet.mechanisms.localization import Localization
+from discreet.mechanisms.net_updates import NetUpdates
 from discreet.mechanisms.noisy_aggregate import NoisyAggregate
 from discreet.mechanisms.noisy_gradient import NoisyGradient
 from discreet.mechanisms.noisy_histogram import NoisyHistogram
@@ -34,6 +35,7 @@ from discreet.mechanisms.private_count import PrivateCount
 from discreet.mechanisms.private_ocp import PrivateOCP
 from discreet.mechanisms.private_ranges import PrivateRanges
 from discreet.mechanisms.private_standardisation import PrivateStandardisation
+from discreet.mechanisms.projected_kernel import ProjectedKernel
 from discreet.mechanisms.propose_test_release import ProposeTestRelease
 from discreet.mechanisms.repeat_and_select import RepeatAndSelect
 from discreet.mechanisms.sandwich_moments import SandwichMoments
@@ -81,6 +83,8 @@ REGISTRY: tuple[Mechanism, ...] = (
     SelectThenFit(),
     GaussianProcess(),
     BoundedUpdates(),
+    ProjectedKernel(),
+    NetUpdates(),
 )
 """Every mechanism; the universal checks run over all of them."""
 

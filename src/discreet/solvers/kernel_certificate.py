@@ -40,7 +40,7 @@ from discreet.losses import Loss
 from discreet.solvers.kernel_duals import Dual
 from discreet.solvers.kernel_matrix import product_error
 
-AIM = 1e-3
+AIM = 1e-4
 """The tolerance that is worth having, as a part of what one record can do to the minimiser."""
 
 TERM = 64 * UNIT

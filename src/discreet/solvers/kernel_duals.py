@@ -29,6 +29,18 @@ from discreet.losses import (
 
 HALVINGS = 200
 
+SOLVED: tuple[type[Loss], ...] = (
+    Hinge,
+    Huber,
+    HuberHinge,
+    Logistic,
+    MarginLogistic,
+    Pinball,
+    SmoothedHinge,
+    SmoothedPinball,
+)
+"""The losses that can be minimised in a kernel's space."""
+
 
 class Dual(ABC):
     """One loss a row, by its slopes; arrays have one entry a row."""
