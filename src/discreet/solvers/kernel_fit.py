@@ -17,7 +17,7 @@ from discreet.solvers.kernel_blocks import maximise_in_blocks
 from discreet.solvers.kernel_certificate import KernelAccuracy
 from discreet.solvers.kernel_duals import Dual, QuadraticDual, dual_of
 from discreet.solvers.kernel_matrix import KernelMatrix, sum_carefully
-from discreet.solvers.kernel_newton import minimise_smooth
+from discreet.solvers.kernel_newton import approach_kinks, minimise_smooth
 
 MEMORY = 2**30
 """How many bytes the matrix of a kernel may take to be kept."""
@@ -169,6 +169,8 @@ def _solve(
     """Return slopes of a fast method: Newton's if slopes are continuous, blocks at kinks."""
     ridge = accuracy.ridge
     if isinstance(dual, QuadraticDual) and not dual.width.any():
+        if not start.any():
+            start = np.clip(approach_kinks(dual, matrix, ridge=ridge), *_limits(dual))
         gap = ridge * distance * distance
         return maximise_in_blocks(dual, matrix, start, ridge=ridge, gap=gap)
     return minimise_smooth(dual, matrix, ridge=ridge, distance=distance)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 
 from discreet._types import Array, Vector
-from discreet.solvers.kernel_duals import Dual
+from discreet.solvers.kernel_duals import Dual, QuadraticDual
 from discreet.solvers.kernel_matrix import KernelMatrix, SquareMatrix
 
 LANDMARKS = 1000
@@ -17,6 +18,12 @@ DENSE = 2000
 STEPS = 60
 INNER_STEPS = 60
 SHORTEST = 2.0**-30
+WIDTHS = (0.5, 0.1, 0.02, 0.01)
+"""How far kinks are rounded, in units of the margins at which they are."""
+
+
+Solver = Callable[[Vector, Vector, float], Vector]
+"""Solves (I + S K S / ridge) x = b, given the squares of S, b and a relative accuracy."""
 
 
 class LowRank:
@@ -45,14 +52,16 @@ class LowRank:
 
     def preconditioner(self, weights: Vector, ridge: float) -> Callable[[Vector], Vector]:
         """Return the inverse of the identity plus this matrix between roots of weights."""
-        scaled = np.sqrt(weights)[:, None] * self.factor
+        used = np.flatnonzero(weights)
+        scaled = np.sqrt(weights[used])[:, None] * self.factor[used]
         inner = scaled.T @ scaled / ridge
         inner[np.diag_indices_from(inner)] += 1.0
         root = cho_factor(inner, check_finite=False)
 
         def apply(vector: Vector) -> Vector:
-            inside = cho_solve(root, vector @ scaled, check_finite=False)
-            found: Vector = vector - scaled @ inside / ridge
+            inside = cho_solve(root, vector[used] @ scaled, check_finite=False)
+            found = vector.copy()
+            found[used] -= scaled @ inside / ridge
             return found
 
         return apply
@@ -75,20 +84,45 @@ def minimise_smooth(dual: Dual, matrix: KernelMatrix, *, ridge: float, distance:
     distance
         How near, in the kernel's norm.
     """
-    start = np.zeros(matrix.size)
+    ways, start = _ways(matrix, ridge), np.zeros(matrix.size)
+    for space, solve in ways:
+        start = -_iterate(dual, space, start, solve, ridge, distance) / ridge
+    return -start * ridge
+
+
+def approach_kinks(dual: QuadraticDual, matrix: KernelMatrix, *, ridge: float) -> Vector:
+    """Return slopes near the best ones of losses with kinks: those of kinks that are rounded.
+
+    Less and less, each time from where the last one led; the last time in the kernel's own space.
+
+    Parameters
+    ----------
+    dual
+        The losses, by their slopes.
+    matrix
+        The kernel of the rows.
+    ridge
+        Lambda.
+    """
+    ways, start = _ways(matrix, ridge), np.zeros(matrix.size)
+    reach = float(np.abs(dual.turn).mean()) or 1.0
+    for width in WIDTHS:
+        space, solve = ways[-1] if width == WIDTHS[-1] else ways[0]
+        rounded = replace(dual, width=np.full(matrix.size, width * reach))
+        near = math.sqrt(0.1 * width * reach * matrix.size / ridge)
+        start = -_iterate(rounded, space, start, solve, ridge, near) / ridge
+    return -start * ridge
+
+
+def _ways(matrix: KernelMatrix, ridge: float) -> list[tuple[SquareMatrix, Solver]]:
+    """Return spaces, the coarse one first, each with what solves its systems."""
     if matrix.size <= DENSE:
-        solve = _dense_solver(matrix.whole(), ridge)
-        return _iterate(dual, matrix, start, solve, ridge, distance)
+        return [(matrix, _dense_solver(matrix.whole(), ridge))]
     low_rank = LowRank(matrix, LANDMARKS)
-    coarse = _iterate(
-        dual, low_rank, start, _woodbury_solver(low_rank, ridge), ridge, max(distance, 1e-300)
-    )
-    solve = _conjugate_solver(matrix, low_rank, ridge)
-    return _iterate(dual, matrix, -coarse / ridge, solve, ridge, distance)
-
-
-Solver = Callable[[Vector, Vector, float], Vector]
-"""Solves (I + S K S / ridge) x = b, given the squares of S, b and a relative accuracy."""
+    return [
+        (low_rank, _woodbury_solver(low_rank, ridge)),
+        (matrix, _conjugate_solver(matrix, low_rank, ridge)),
+    ]
 
 
 def _iterate(
