@@ -10,6 +10,7 @@ from audits.mutants import (
     gradient,
     histograms,
     kernel_features,
+    kernel_models,
     lassos,
     mixtures,
     moments,
@@ -55,6 +56,7 @@ MUTANTS: tuple[Broken, ...] = (
     *searches.MUTANTS,
     *sparse_models.MUTANTS,
     *kernel_features.MUTANTS,
+    *kernel_models.MUTANTS,
 )
 
 SURVIVORS: tuple[Mutant, ...] = (*objective.SURVIVORS, *stages.SURVIVORS)
