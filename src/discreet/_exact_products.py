@@ -34,7 +34,7 @@ def multiply_alone(rows: Any, matrix: Array, largest: float) -> Array:
     ----------
     rows
         Numbers, dense. A row with an entry that is not finite becomes one of NaN; entries beyond
-        ``largest`` are clipped to it.
+        the least power of two above ``largest`` are clipped to that.
     matrix
         A finite matrix, public.
     largest

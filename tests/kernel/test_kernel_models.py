@@ -203,5 +203,6 @@ def test_a_kernel_of_the_users_own_is_not_stored(tmp_path):
     told = {"columns": BOX, "classes": [False, True], "rehearsal": 1}
     model = LandmarkClassifier(landmarks=10, kernel=cosine, **told).fit(X[:200], RING[:200])
     assert math.isfinite(model.score(X, RING))
+    assert any("function" in fact for fact in model.privacy_.public_facts)
     with pytest.raises(InputError, match="cannot be stored"):
         save(model, tmp_path / "model")

@@ -19,7 +19,7 @@ from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.kernel_features import KernelEstimator
 from discreet.estimators.targets import LearningTarget
 from discreet.estimators.task import Asked, LinearTask, Shape
-from discreet.kernels import RBF, Kernel
+from discreet.kernels import RBF, CallableKernel, Kernel
 from discreet.preprocessing.domain_points import fill_ball, fill_box
 from discreet.preprocessing.landmark_map import MOST_LANDMARKS, LandmarkMap
 from discreet.privacy import Budget, Unit
@@ -34,6 +34,9 @@ LANDMARKS = frozenset(["landmarks_", "components_"])
 
 PUBLIC = "the landmarks"
 """What is taken as public if somebody gives landmarks."""
+
+OWN = "that the kernel's function computes each entry from its two points alone, and never fails"
+"""What the guarantee rests on if somebody wrote the kernel."""
 
 
 class LandmarkModel(KernelEstimator):
@@ -137,7 +140,9 @@ class LandmarkModel(KernelEstimator):
 
     def _task(self, shape: Shape, target: LearningTarget, budget: Budget, unit: Unit) -> LinearTask:
         task = super()._task(shape, target, budget, unit)
-        return task if self._is_synthetic else replace(task, assumed=(*task.assumed, PUBLIC))
+        points = () if self._is_synthetic else (PUBLIC,)
+        kernel = (OWN,) if isinstance(self.kernel, CallableKernel) else ()
+        return replace(task, assumed=(*task.assumed, *points, *kernel))
 
     def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
         mapping = self.row_map(self.feature_map().inner.width_of(self.n_features_in_))
