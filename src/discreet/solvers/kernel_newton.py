@@ -105,7 +105,7 @@ def approach_kinks(dual: QuadraticDual, matrix: KernelMatrix, *, ridge: float) -
         Lambda.
     """
     ways, start = _ways(matrix, ridge), np.zeros(matrix.size)
-    reach = float(np.abs(dual.turn).mean()) or 1.0
+    reach = float(np.abs(dual.turn).max(initial=0.0)) or 1.0
     for width in WIDTHS:
         space, solve = ways[-1] if width == WIDTHS[-1] else ways[0]
         rounded = replace(dual, width=np.full(matrix.size, width * reach))
