@@ -9,6 +9,7 @@ from audits.mutants import (
     floats,
     gradient,
     histograms,
+    kernel_features,
     kernel_models,
     lassos,
     mixtures,
@@ -54,6 +55,7 @@ MUTANTS: tuple[Broken, ...] = (
     *lassos.MUTANTS,
     *searches.MUTANTS,
     *sparse_models.MUTANTS,
+    *kernel_features.MUTANTS,
     *kernel_models.MUTANTS,
 )
 

@@ -18,7 +18,7 @@ class FourierModel(KernelEstimator):
     kernel: str
     nu: float
     orthogonal: bool
-    frequencies_seed: int
+    frequencies_draw: int
 
     def row_map(self, width: int | None) -> FourierMap:
         gamma = self.usual_gamma() if self.gamma is None else self.gamma
@@ -29,7 +29,7 @@ class FourierModel(KernelEstimator):
             kernel=self.kernel,
             nu=self.nu,
             orthogonal=self.orthogonal,
-            seed=self.frequencies_seed,
+            seed=self.frequencies_draw,
             largest=self.largest_entry(),
         )
 

@@ -12,6 +12,7 @@ from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import PlainFeatures
 from discreet.estimators.linear import INTERCEPT_SHARE, LinearEstimator
 from discreet.estimators.mapped_features import MappedFeatures
+from discreet.estimators.task import Standardising
 from discreet.geometry import ConvexSet, L2Ball
 from discreet.preprocessing.row_map import RowMap
 
@@ -53,6 +54,11 @@ class KernelEstimator(LinearEstimator):
     def fitted_map(self) -> MappedFeatures:
         mapping = self.fitted_row_map()
         return replace(self.feature_map(), make_map=lambda width: mapping)
+
+    def _standardising(self) -> Standardising:
+        """Features are dense: noise for the l1 norm of a pure budget would be far too much."""
+        how = super()._standardising()
+        return replace(how, is_usual=how.is_usual and bool(self.delta > 0))
 
     def row_region(self, width: int) -> ConvexSet:
         """Return what rows are clipped to before features are made of them."""

@@ -26,8 +26,8 @@ from discreet.geometry import ConvexSet, L2Ball
 from discreet.preprocessing.row_map import RowMap
 from discreet.record import Fact, Origin
 
-AT_ONCE = 2**12
-"""Rows that are mapped at a time."""
+NUMBERS_AT_ONCE, MOST_ROWS = 2**23, 2**12
+"""How many numbers, and rows, are mapped at a time."""
 
 MOST_CENTRED = 2047
 """Features up to which they are standardised: they are dense as they come."""
@@ -142,19 +142,18 @@ class _MappedRows:
         encoded = self.encode(rows)
         count = encoded.shape[0]
         features = np.empty((count, self.mapping.width))
-        for start in range(0, count, AT_ONCE):
-            part: Any = encoded[start : start + AT_ONCE]
+        step = max(1, min(MOST_ROWS, NUMBERS_AT_ONCE // encoded.shape[1]))
+        for start in range(0, count, step):
+            part: Any = encoded[start : start + step]
             dense = part.toarray() if hasattr(part, "toarray") else part
-            features[start : start + AT_ONCE] = self.mapping.apply(self._clip(dense))
+            features[start : start + step] = self.mapping.apply(self._clip(dense))
         return features
 
     def _clip(self, rows: Array) -> Array:
-        """Return rows within the ball, those that are not finite as they are."""
-        if self.ball is None:
-            return rows
+        """Return rows within the ball; one that is not finite is a row of zeros."""
         odd: Booleans = np.logical_or.reduce(~np.isfinite(rows), axis=1)
         sound = np.where(odd[:, None], 0.0, rows)
+        if self.ball is None:
+            return sound
         clipped, factors = self.ball.clip_rows(sound)
-        inside = clipped * factors[:, None]
-        inside[odd] = np.nan
-        return inside
+        return clipped * factors[:, None]

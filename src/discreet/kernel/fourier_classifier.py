@@ -52,9 +52,9 @@ class FourierClassifier(FourierModel, MarginClassifier):
     orthogonal
         Whether frequencies are orthogonal to one another, as many at a time as there are encoded
         columns; not for the Laplacian kernel.
-    frequencies_seed
-        Which frequencies: a whole number. They are public and drawn without a look at the rows;
-        the noise is not theirs, and stays secret.
+    frequencies_draw
+        Which draw of the frequencies: a whole number. They are public, and drawn without a look at
+        the rows; the noise is drawn apart from them, and stays secret.
     margin
         What the loss asks for; zero is logistic regression. None for the rule, by how much noise
         there is, as for :class:`~discreet.LinearClassifier`.
@@ -138,7 +138,7 @@ class FourierClassifier(FourierModel, MarginClassifier):
         kernel: str = "rbf",
         nu: float = 1.5,
         orthogonal: bool = False,
-        frequencies_seed: int = 0,
+        frequencies_draw: int = 0,
         margin: float | None = None,
         C: float | None = None,
         calibration: str = "curve",
@@ -162,7 +162,7 @@ class FourierClassifier(FourierModel, MarginClassifier):
         self.kernel = kernel
         self.nu = nu
         self.orthogonal = orthogonal
-        self.frequencies_seed = frequencies_seed
+        self.frequencies_draw = frequencies_draw
         self.margin = margin
         self.C = C
         self.calibration = calibration

@@ -49,9 +49,9 @@ class FourierRegressor(FourierModel, RobustRegressor):
     orthogonal
         Whether frequencies are orthogonal to one another, as many at a time as there are encoded
         columns; not for the Laplacian kernel.
-    frequencies_seed
-        Which frequencies: a whole number. They are public and drawn without a look at the rows;
-        the noise is not theirs, and stays secret.
+    frequencies_draw
+        Which draw of the frequencies: a whole number. They are public, and drawn without a look at
+        the rows; the noise is drawn apart from them, and stays secret.
     target_range
         The declared range of targets; others are clipped to it. There is no default: a fit refuses
         to guess it.
@@ -119,7 +119,7 @@ class FourierRegressor(FourierModel, RobustRegressor):
         kernel: str = "rbf",
         nu: float = 1.5,
         orthogonal: bool = False,
-        frequencies_seed: int = 0,
+        frequencies_draw: int = 0,
         target_range: tuple[float, float] | None = None,
         threshold: float | None = None,
         alpha: float | None = None,
@@ -141,7 +141,7 @@ class FourierRegressor(FourierModel, RobustRegressor):
         self.kernel = kernel
         self.nu = nu
         self.orthogonal = orthogonal
-        self.frequencies_seed = frequencies_seed
+        self.frequencies_draw = frequencies_draw
         self.target_range = target_range
         self.threshold = threshold
         self.alpha = alpha

@@ -114,8 +114,8 @@ class FourierMap(RowMap):
         }
         how = "orthogonal frequencies" if self.orthogonal else "frequencies"
         return (
-            f"cosines and sines of {self.n_components:,} {how} of {laws[self.kernel]}, drawn with "
-            f"the public seed {self.seed}: rows of norm one"
+            f"cosines and sines of {self.n_components:,} {how} of {laws[self.kernel]}, drawn "
+            f"as public draw {self.seed}: rows of norm one"
         )
 
     @property
