@@ -16,8 +16,13 @@ from discreet.solvers.kernel_matrix import KernelMatrix, SquareMatrix
 LANDMARKS = 1000
 DENSE = 2000
 STEPS = 60
+LEAST_ACCURACY = 1e-6
+"""Of a step, relative: products may be rough; what is left is taken up by the next step."""
 INNER_STEPS = 60
 SHORTEST = 2.0**-30
+SHARES = (1e-9, 1e-6, 1e-3, 1.0)
+"""What is added to the diagonal of a matrix that has no root, as parts of its trace."""
+
 WIDTHS = (0.5, 0.1, 0.02, 0.01)
 """How far kinks are rounded, in units of the margins at which they are."""
 
@@ -40,9 +45,7 @@ class LowRank:
     def __init__(self, matrix: KernelMatrix, count: int) -> None:
         chosen = np.unique(np.linspace(0, matrix.size - 1, count).astype(np.int64))
         columns = matrix.columns(chosen)
-        corner = columns[chosen]
-        corner[np.diag_indices_from(corner)] += 1e-9 * max(float(np.trace(corner)), 1e-300)
-        root = np.linalg.cholesky(corner)
+        root = _root_of(columns[chosen])
         self.factor: Array = solve_triangular(root, columns.T, lower=True, check_finite=False).T
 
     def multiply(self, coefficients: Vector) -> Vector:
@@ -65,6 +68,18 @@ class LowRank:
             return found
 
         return apply
+
+
+def _root_of(corner: Array) -> Array:
+    """Return the root of a matrix, of which rounding may have made one with negative values."""
+    diagonal, size = np.diag_indices_from(corner), max(float(np.trace(corner)), 1e-300)
+    for share in SHARES:
+        corner[diagonal] += share * size
+        try:
+            return np.linalg.cholesky(corner)
+        except LinAlgError:
+            continue
+    return np.eye(len(corner)) * math.sqrt(size)
 
 
 def minimise_smooth(dual: Dual, matrix: KernelMatrix, *, ridge: float, distance: float) -> Vector:
@@ -108,7 +123,7 @@ def approach_kinks(dual: QuadraticDual, matrix: KernelMatrix, *, ridge: float) -
     reach = float(np.abs(dual.turn).max(initial=0.0)) or 1.0
     for width in WIDTHS:
         space, solve = ways[-1] if width == WIDTHS[-1] else ways[0]
-        rounded = replace(dual, width=np.full(matrix.size, width * reach))
+        rounded = replace(dual, width=np.maximum(dual.width, width * reach))
         near = math.sqrt(0.1 * width * reach * matrix.size / ridge)
         start = -_iterate(rounded, space, start, solve, ridge, near) / ridge
     return -start * ridge
@@ -144,7 +159,7 @@ def _iterate(
             break
         weights = dual.curvatures(margins)
         roots = np.sqrt(weights)
-        accuracy = max(min(0.1, 0.3 * distance / away), 1e-12)
+        accuracy = max(min(0.1, 0.3 * distance / away), LEAST_ACCURACY)
         inside = solve(weights, roots * image, accuracy)
         step = (roots * inside / ridge - residual) / ridge
         along = matrix.multiply(step)
@@ -206,7 +221,7 @@ def _woodbury_solver(low_rank: LowRank, ridge: float) -> Solver:
     return solve
 
 
-def _conjugate_solver(matrix: SquareMatrix, low_rank: LowRank, ridge: float) -> Solver:
+def _conjugate_solver(matrix: KernelMatrix, low_rank: LowRank, ridge: float) -> Solver:
     def solve(weights: Vector, vector: Vector, accuracy: float) -> Vector:
         roots, precondition = np.sqrt(weights), low_rank.preconditioner(weights, ridge)
         found, residual = np.zeros_like(vector), vector.copy()
@@ -215,7 +230,7 @@ def _conjugate_solver(matrix: SquareMatrix, low_rank: LowRank, ridge: float) -> 
         for _ in range(INNER_STEPS):
             if not size > accuracy * accuracy * begin:
                 break
-            product = direction + roots * matrix.multiply(roots * direction) / ridge
+            product = direction + roots * matrix.multiply_roughly(roots * direction) / ridge
             length = size / float(direction @ product)
             found = found + length * direction
             residual = residual - length * product
