@@ -85,10 +85,12 @@ class KernelMatrix:
             )
         return found
 
-    def whole(self) -> Array:
-        """Return the matrix itself."""
-        found: Array = self._make() if self._kept is None else self._kept
-        return found
+    def block(self, chosen: Integers) -> Array:
+        """Return the entries in some rows and the same columns."""
+        if self._kept is not None:
+            return self._kept[np.ix_(chosen, chosen)]
+        rows, factors = self.rows[chosen], self.factors[chosen]
+        return self.kernel.evaluate_scaled(rows, factors, rows, factors)
 
     def multiply(self, coefficients: Vector) -> Vector:
         """Return the product with a vector; each tile above the diagonal is made once."""

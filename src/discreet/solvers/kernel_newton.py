@@ -9,11 +9,13 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 
-from discreet._types import Array, Vector
+from discreet._types import Array, Integers, Vector
 from discreet.solvers.kernel_duals import Dual, QuadraticDual
 from discreet.solvers.kernel_matrix import KernelMatrix, SquareMatrix
 
-LANDMARKS = 1000
+LANDMARKS, LANDMARK_SHARE = 1000, 6
+"""At most so many columns, and one in so many, make a matrix of low rank."""
+
 DENSE = 2000
 STEPS = 60
 LEAST_ACCURACY = 1e-6
@@ -57,6 +59,8 @@ class LowRank:
         """Return the inverse of the identity plus this matrix between roots of weights."""
         used = np.flatnonzero(weights)
         scaled = np.sqrt(weights[used])[:, None] * self.factor[used]
+        if used.size < scaled.shape[1]:
+            return _few_solver(scaled @ scaled.T / ridge, used)
         inner = scaled.T @ scaled / ridge
         inner[np.diag_indices_from(inner)] += 1.0
         root = cho_factor(inner, check_finite=False)
@@ -132,8 +136,8 @@ def approach_kinks(dual: QuadraticDual, matrix: KernelMatrix, *, ridge: float) -
 def _ways(matrix: KernelMatrix, ridge: float) -> list[tuple[SquareMatrix, Solver]]:
     """Return spaces, the coarse one first, each with what solves its systems."""
     if matrix.size <= DENSE:
-        return [(matrix, _dense_solver(matrix.whole(), ridge))]
-    low_rank = LowRank(matrix, LANDMARKS)
+        return [(matrix, _direct_solver(matrix, ridge))]
+    low_rank = LowRank(matrix, min(LANDMARKS, matrix.size // LANDMARK_SHARE))
     return [
         (low_rank, _woodbury_solver(low_rank, ridge)),
         (matrix, _conjugate_solver(matrix, low_rank, ridge)),
@@ -196,20 +200,25 @@ def _search(
     return high
 
 
-def _dense_solver(matrix: Array, ridge: float) -> Solver:
+def _few_solver(system: Array, used: Integers) -> Callable[[Vector], Vector]:
+    """Return what solves (I + system) x = b for the rows in use, and leaves others as they are."""
+    system[np.diag_indices_from(system)] += 1.0
+    root = cho_factor(system, check_finite=False, overwrite_a=True)
+
+    def apply(vector: Vector) -> Vector:
+        found = vector.copy()
+        found[used] = cho_solve(root, vector[used], check_finite=False)
+        return found
+
+    return apply
+
+
+def _direct_solver(matrix: KernelMatrix, ridge: float) -> Solver:
     def solve(weights: Vector, vector: Vector, accuracy: float) -> Vector:
         used = np.flatnonzero(weights)
-        found = vector.copy()
-        if used.size:
-            roots = np.sqrt(weights[used])
-            system = matrix[np.ix_(used, used)] * roots[:, None] * (roots / ridge)
-            system[np.diag_indices_from(system)] += 1.0
-            try:
-                root = cho_factor(system, check_finite=False)
-            except LinAlgError:
-                return found
-            found[used] = cho_solve(root, vector[used], check_finite=False)
-        return found
+        roots = np.sqrt(weights[used])
+        system = matrix.block(used) * roots[:, None] * (roots / ridge)
+        return _few_solver(system, used)(vector)
 
     return solve
 
@@ -222,7 +231,11 @@ def _woodbury_solver(low_rank: LowRank, ridge: float) -> Solver:
 
 
 def _conjugate_solver(matrix: KernelMatrix, low_rank: LowRank, ridge: float) -> Solver:
+    direct = _direct_solver(matrix, ridge)
+
     def solve(weights: Vector, vector: Vector, accuracy: float) -> Vector:
+        if np.count_nonzero(weights) <= DENSE:
+            return direct(weights, vector, accuracy)
         roots, precondition = np.sqrt(weights), low_rank.preconditioner(weights, ridge)
         found, residual = np.zeros_like(vector), vector.copy()
         direction = image = precondition(residual)
