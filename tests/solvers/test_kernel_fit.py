@@ -188,7 +188,8 @@ def test_no_method_but_a_certified_one_returns(monkeypatch):
     wanted = 20 * accuracy.tolerance
     expected = fit_in_rkhs(accuracy, X, y, tolerance=wanted)
     rng = np.random.default_rng(0)
-    monkeypatch.setattr(kernel_fit, "_solve", lambda *_: rng.normal(size=12) * 10)
+    nonsense = lambda *_: rng.normal(size=12) * 10  # noqa: E731
+    monkeypatch.setattr(kernel_fit, "_by_blocks", nonsense)
     found = fit_in_rkhs(accuracy, X, y, tolerance=wanted)
     apart = expected.evaluate(X) - found.evaluate(X)
     assert np.abs(apart).max() <= 2 * wanted * accuracy.kernel.reach
@@ -215,6 +216,39 @@ def test_a_matrix_in_blocks_gives_the_model_of_one_that_is_kept(loss, monkeypatc
     kept, made = fit_in_rkhs(accuracy, X, y), fit_in_rkhs(accuracy, X, y, memory=0)
     apart = np.abs(kept.evaluate(X) - made.evaluate(X)).max()
     assert apart <= 2 * accuracy.tolerance * accuracy.kernel.reach
+
+
+def test_a_narrow_bend_is_fitted_as_a_kink_is():
+    loss = SmoothedHinge(1e-6)
+    X, y = make_table(loss, count=90)
+    accuracy = accuracy_for(loss, ridge=1.0, kernel=BoundedKernel(RBF(1.0), 1.0))
+    kinked = accuracy_for(Hinge(), ridge=1.0, kernel=BoundedKernel(RBF(1.0), 1.0))
+    apart = fit_in_rkhs(accuracy, X, y).evaluate(X) - fit_in_rkhs(kinked, X, y).evaluate(X)
+    assert np.abs(apart).max() <= 0.01
+
+
+def test_entries_that_are_mostly_rounding_fail_no_fit(monkeypatch):
+    """Of rows all alike, with a kernel so narrow that the matrix has negative eigenvalues."""
+    monkeypatch.setattr("discreet.solvers.kernel_newton.DENSE", 50)
+    monkeypatch.setattr("discreet.solvers.kernel_newton.LANDMARKS", 60)
+    X = 0.5 + 1e-7 * np.random.default_rng(0).normal(size=(90, 3))
+    kernel = BoundedKernel(RBF(1e7), 1.0)
+    for loss in (Logistic(), Hinge()):
+        y = make_table(loss, count=90)[1]
+        accuracy = accuracy_for(loss, ridge=10.0, kernel=kernel)
+        assert np.isfinite(fit_in_rkhs(accuracy, X, y).evaluate(X)).all()
+
+
+@pytest.mark.parametrize("failure", [ValueError, ZeroDivisionError, np.linalg.LinAlgError])
+def test_a_fast_method_that_fails_costs_time_alone(failure, monkeypatch):
+    def fail(*_, **__):
+        raise failure("no")
+
+    monkeypatch.setattr(kernel_fit, "minimise_smooth", fail)
+    X, y = make_table(Logistic(), count=8)
+    accuracy = accuracy_for(Logistic(), ridge=4.0, kernel=BoundedKernel(RBF(0.5), 1.0))
+    fit = fit_in_rkhs(accuracy, X, y, tolerance=50 * accuracy.tolerance)
+    assert np.isfinite(fit.evaluate(X)).all()
 
 
 def test_a_weight_counts_a_row_so_often():

@@ -83,6 +83,9 @@ class PrivateEstimator(Storable):
     is_asked: ClassVar[bool] = False
     """Whether it answers through a live oracle, whose model stays secret."""
 
+    is_reference: ClassVar[bool] = False
+    """Whether it is there to be compared with, and not among the estimators for everyday use."""
+
     must_declare: ClassVar[Declarations] = ()
     """Parameters without a default; of each group, one has to be declared."""
 

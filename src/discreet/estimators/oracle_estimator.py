@@ -45,7 +45,7 @@ from discreet.losses import (
     PseudoHuber,
     SmoothedHinge,
 )
-from discreet.mechanisms import Answer, QueryMechanism
+from discreet.mechanisms import Answer, Mechanism, QueryMechanism
 from discreet.preprocessing import Category, Numeric
 from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne, Unit, gaussian_multiplier
@@ -86,11 +86,9 @@ CODEC = ValueCodec(
 """What parameters of an oracle may be, where it is stored."""
 
 
-class OracleEstimator(PlainEstimator):
-    """A kernel model that stays secret and answers with noise; every query may follow the last."""
+class KernelQueryModel(PlainEstimator):
+    """A kernel model of two classes or of numbers, of which predictions at points are asked."""
 
-    is_asked = True
-    learns = frozenset(["classes_"])
     must_declare: ClassVar[Declarations] = (("columns", "data_norm"), ("classes", "target_range"))
 
     data_norm: float | None
@@ -103,13 +101,10 @@ class OracleEstimator(PlainEstimator):
     classes: Any
     target_range: tuple[float, float] | None
     max_queries: int
-    store: str | Path | None
     n_hint: int | None
 
-    _oracle: Oracle
-
     @abstractmethod
-    def query_mechanism(self) -> QueryMechanism:
+    def query_mechanism(self) -> Mechanism:
         """Return who answers."""
 
     def _check(self) -> None:
@@ -133,8 +128,8 @@ class OracleEstimator(PlainEstimator):
             target = class_target(self.classes, y)
             if target.classes.size != 2:
                 raise InputError(
-                    "an oracle tells two classes apart; ask one oracle for each class of several, "
-                    "or use a LandmarkClassifier."
+                    "this model tells two classes apart; use a LandmarkClassifier for several, or "
+                    "one model for each class."
                 )
             return target
         interval = interval_of(target_range=self.target_range)
@@ -148,7 +143,7 @@ class OracleEstimator(PlainEstimator):
             name = self.loss or "logistic"
             _checks.one_of(tuple(OF_CLASSES), loss=name)
             return OF_CLASSES[name]()
-        name = self.loss or "pseudo_huber"
+        name = self.loss or "huber"
         _checks.one_of(tuple(OF_NUMBERS), loss=name)
         interval = interval_of(target_range=self.target_range)
         loss: Loss = OF_NUMBERS[name]((interval.high - interval.low) * BEND_SHARE)
@@ -194,6 +189,56 @@ class OracleEstimator(PlainEstimator):
         slope = loss.lipschitz(math.inf) * kernel.reach
         return BEST_RIDGE * slope * math.sqrt(rows * noise) / USUAL_NORM
 
+    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
+        if isinstance(target, ClassTarget):
+            self.classes_ = target.classes
+
+    def read_points(self, X: Any) -> Array:
+        """Return rows as points of the kernel: encoded as the rows of the fit were.
+
+        Parameters
+        ----------
+        X
+            Rows: an array, a data frame, or a list of dicts by column.
+        """
+        check_is_fitted(self, "release_")
+        features = self.feature_map()
+        if isinstance(X, list) and X and all(isinstance(row, Mapping) for row in X):
+            X, features = self._read_dicts(X, features)
+        if isinstance(features, DeclaredFeatures):
+            points = features.scaler_of(self).transform(X)
+        else:
+            points = read_rows(self, X)
+        return np.asarray(points.toarray() if hasattr(points, "toarray") else points)
+
+    def _read_dicts(self, rows: list[Any], features: FeatureMap) -> tuple[Any, FeatureMap]:
+        """Return rows of declared columns in their order."""
+        if not isinstance(features, DeclaredFeatures) or not isinstance(self.columns, Mapping):
+            raise InputError("rows by column need columns=, declared by name.")
+        names = list(self.columns)
+        for row in rows:
+            if set(row) != set(names):
+                raise InputError(f"a row must have the columns {names}, and no others.")
+        table = np.empty((len(rows), len(names)), dtype=object)
+        for place, row in enumerate(rows):
+            table[place] = [row[name] for name in names]
+        return table, DeclaredFeatures(list(self.columns.values()))
+
+
+class OracleEstimator(KernelQueryModel):
+    """A kernel model that stays secret and answers with noise; every query may follow the last."""
+
+    is_asked = True
+    learns = frozenset(["classes_"])
+
+    store: str | Path | None
+
+    _oracle: Oracle
+
+    @abstractmethod
+    def query_mechanism(self) -> QueryMechanism:
+        """Return who answers."""
+
     def _release(self, asked: Asked, rows: Rows, **options: Any) -> Release:
         question, mechanism = asked.question, asked.mechanism
         if not isinstance(question, KernelQueries) or not isinstance(mechanism, QueryMechanism):
@@ -201,10 +246,6 @@ class OracleEstimator(PlainEstimator):
         note = "" if self.store is None else self.describe()
         self._oracle = consult(mechanism, question, rows, store=self.store, note=note, **options)
         return self._oracle.look()
-
-    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
-        if isinstance(target, ClassTarget):
-            self.classes_ = target.classes
 
     def describe(self) -> str:
         """Return what is public of this model, as text that is kept in its store."""
@@ -295,37 +336,6 @@ class OracleEstimator(PlainEstimator):
         """Ask the private model no more; later answers follow from earlier ones."""
         self.release_ = self.oracle_.freeze()
         return self.release_
-
-    def read_points(self, X: Any) -> Array:
-        """Return rows as points of the kernel: encoded as the rows of the fit were.
-
-        Parameters
-        ----------
-        X
-            Rows: an array, a data frame, or a list of dicts by column.
-        """
-        check_is_fitted(self, "release_")
-        features = self.feature_map()
-        if isinstance(X, list) and X and all(isinstance(row, Mapping) for row in X):
-            X, features = self._read_dicts(X, features)
-        if isinstance(features, DeclaredFeatures):
-            points = features.scaler_of(self).transform(X)
-        else:
-            points = read_rows(self, X)
-        return np.asarray(points.toarray() if hasattr(points, "toarray") else points)
-
-    def _read_dicts(self, rows: list[Any], features: FeatureMap) -> tuple[Any, FeatureMap]:
-        """Return rows of declared columns in their order."""
-        if not isinstance(features, DeclaredFeatures) or not isinstance(self.columns, Mapping):
-            raise InputError("rows by column need columns=, declared by name.")
-        names = list(self.columns)
-        for row in rows:
-            if set(row) != set(names):
-                raise InputError(f"a row must have the columns {names}, and no others.")
-        table = np.empty((len(rows), len(names)), dtype=object)
-        for place, row in enumerate(rows):
-            table[place] = [row[name] for name in names]
-        return table, DeclaredFeatures(list(self.columns.values()))
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()

@@ -17,14 +17,19 @@ STREAMS = "online"
 
 
 def all_estimators() -> tuple[type[PrivateEstimator], ...]:
-    """Return every estimator whose result is released once, room by room.
+    """Return every estimator for everyday use whose result is released once, room by room.
 
     Examples
     --------
     >>> [kind.__name__ for kind in all_estimators()][:2]
     ['ElasticNet', 'FrankWolfeClassifier']
     """
-    return tuple(kind for room in ROOMS for kind in _find_in(room) if not kind.is_asked)
+    return tuple(
+        kind
+        for room in ROOMS
+        for kind in _find_in(room)
+        if not (kind.is_asked or kind.is_reference)
+    )
 
 
 def all_oracles() -> tuple[type[PrivateEstimator], ...]:

@@ -6,6 +6,7 @@ from discreet.kernel.fourier_regressor import FourierRegressor
 from discreet.kernel.gaussian_process_oracle import GaussianProcessOracle
 from discreet.kernel.landmark_classifier import LandmarkClassifier
 from discreet.kernel.landmark_regressor import LandmarkRegressor
+from discreet.kernel.non_interactive_kernel import NonInteractiveKernel
 from discreet.kernel.open_oracle import open_oracle
 
 __all__ = [
@@ -15,5 +16,6 @@ __all__ = [
     "GaussianProcessOracle",
     "LandmarkClassifier",
     "LandmarkRegressor",
+    "NonInteractiveKernel",
     "open_oracle",
 ]

@@ -143,8 +143,11 @@ class NetModel:
         return True
 
 
-def rebuild(question: KernelQueries, net: Array, value: Array, threshold: float) -> NetModel:
+def rebuild(question: KernelQueries, net: Array, value: Array) -> NetModel:
     """Return the public model that belongs to a release.
+
+    If there are fewer rounds than there may be, the last one was only to see that the model is near
+    enough.
 
     Parameters
     ----------
@@ -154,13 +157,12 @@ def rebuild(question: KernelQueries, net: Array, value: Array, threshold: float)
         The points of the plan.
     value
         What was released.
-    threshold
-        That of the plan.
     """
-    model = NetModel(question, net)
-    for place, answer in value:
-        if place == NOWHERE or not model.update(int(place), float(answer), threshold):
-            break
+    model, answered = NetModel(question, net), value[value[:, 0] != NOWHERE]
+    if len(answered) < len(value):
+        answered = answered[:-1]
+    for place, answer in answered:
+        model.update(int(place), float(answer), threshold=-1.0)
     return model
 
 

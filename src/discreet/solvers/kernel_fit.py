@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,8 +22,11 @@ from discreet.solvers.kernel_duals import Dual, QuadraticDual, dual_of
 from discreet.solvers.kernel_matrix import KernelMatrix, sum_carefully
 from discreet.solvers.kernel_newton import approach_kinks, minimise_smooth
 
-MEMORY = 2**30
+MEMORY = 2**31
 """How many bytes the matrix of a kernel may take to be kept."""
+
+NARROW = 0.01
+"""Of the margins at which losses turn: they are taken for kinks if they turn faster than this."""
 
 AIMS = (0.5, 0.1)
 """Shares of the tolerance at which fast methods stop, one after the other."""
@@ -148,10 +154,15 @@ def fit_in_rkhs(
 def _certify(
     dual: Dual, matrix: KernelMatrix, accuracy: KernelAccuracy, tolerance: float
 ) -> Vector:
-    """Return slopes of a model within the tolerance."""
+    """Return slopes of a model within the tolerance.
+
+    A fast method may fail in any way that arithmetic knows: that costs time, and nothing else.
+    """
     slopes = np.zeros(matrix.size)
-    for aim in AIMS:
-        slopes = np.clip(_solve(dual, matrix, accuracy, slopes, aim * tolerance), *_limits(dual))
+    for method, aim in zip(_methods(dual), AIMS, strict=True):
+        with contextlib.suppress(ArithmeticError, ValueError), np.errstate(all="ignore"):
+            found = method(dual, matrix, slopes, accuracy.ridge, aim * tolerance)
+            slopes = np.clip(np.nan_to_num(found), dual.lower, dual.upper)
         margins = matrix.multiply_carefully(-slopes / accuracy.ridge)
         gaps = accuracy.bound_gap(dual, slopes, margins)
         if accuracy.bound_distance(gaps) <= tolerance:
@@ -159,18 +170,29 @@ def _certify(
     return ascend(dual, matrix, slopes, accuracy, tolerance)
 
 
-def _limits(dual: Dual) -> tuple[Vector, Vector]:
-    return dual.lower, dual.upper
+Method = Callable[[Any, KernelMatrix, Vector, float, float], Vector]
+"""Returns slopes, given losses, kernel, slopes to begin with, the ridge and a distance."""
 
 
-def _solve(
-    dual: Dual, matrix: KernelMatrix, accuracy: KernelAccuracy, start: Vector, distance: float
+def _methods(dual: Dual) -> tuple[Method, Method]:
+    """Return what to try, one after the other: blocks where losses have kinks, or nearly so."""
+    if not isinstance(dual, QuadraticDual):
+        return _by_newton, _by_newton
+    narrow = NARROW * float(np.abs(dual.turn).max(initial=0.0))
+    is_kinked = float(dual.width.max(initial=0.0)) <= narrow
+    return (_by_blocks if is_kinked else _by_newton), _by_blocks
+
+
+def _by_newton(
+    dual: Dual, matrix: KernelMatrix, start: Vector, ridge: float, distance: float
 ) -> Vector:
-    """Return slopes of a fast method: Newton's if slopes are continuous, blocks at kinks."""
-    ridge = accuracy.ridge
-    if isinstance(dual, QuadraticDual) and not dual.width.any():
-        if not start.any():
-            start = np.clip(approach_kinks(dual, matrix, ridge=ridge), *_limits(dual))
-        gap = ridge * distance * distance
-        return maximise_in_blocks(dual, matrix, start, ridge=ridge, gap=gap)
     return minimise_smooth(dual, matrix, ridge=ridge, distance=distance)
+
+
+def _by_blocks(
+    dual: QuadraticDual, matrix: KernelMatrix, start: Vector, ridge: float, distance: float
+) -> Vector:
+    if not start.any():
+        start = np.clip(approach_kinks(dual, matrix, ridge=ridge), dual.lower, dual.upper)
+    gap = ridge * distance * distance
+    return maximise_in_blocks(dual, matrix, start, ridge=ridge, gap=gap)

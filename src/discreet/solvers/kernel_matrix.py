@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -45,9 +45,11 @@ class KernelMatrix:
         self._kept: Array | None = None
         if 8 * self.size * self.size <= memory:
             self._kept = self._make()
+        self._may_keep_half = 4 * self.size * self.size <= memory
+        self._rough: Any = None
 
-    def _make(self) -> Array:
-        kept = np.empty((self.size, self.size))
+    def _make(self, kind: type[Any] = np.float64) -> Any:
+        kept = np.empty((self.size, self.size), dtype=kind)
         for here, there in self._tiles():
             tile = self._tile(here, there)
             kept[here, there] = tile
@@ -83,9 +85,12 @@ class KernelMatrix:
             )
         return found
 
-    def whole(self) -> Array:
-        """Return the matrix itself."""
-        return self._make() if self._kept is None else self._kept
+    def block(self, chosen: Integers) -> Array:
+        """Return the entries in some rows and the same columns."""
+        if self._kept is not None:
+            return self._kept[np.ix_(chosen, chosen)]
+        rows, factors = self.rows[chosen], self.factors[chosen]
+        return self.kernel.evaluate_scaled(rows, factors, rows, factors)
 
     def multiply(self, coefficients: Vector) -> Vector:
         """Return the product with a vector; each tile above the diagonal is made once."""
@@ -99,6 +104,15 @@ class KernelMatrix:
             if here != there:
                 product[there] += coefficients[here] @ tile
         return product
+
+    def multiply_roughly(self, coefficients: Vector) -> Vector:
+        """Return the product in half as many digits, if only that fits memory."""
+        if self._kept is not None or not self._may_keep_half:
+            return self.multiply(coefficients)
+        if self._rough is None:
+            self._rough = self._make(np.float32)
+        found: Vector = (self._rough @ coefficients.astype(np.float32)).astype(np.float64)
+        return found
 
     def multiply_carefully(self, coefficients: Vector) -> Vector:
         """Return the product within :func:`product_error`: sums are pairwise throughout."""

@@ -9,15 +9,22 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 
-from discreet._types import Array, Vector
+from discreet._types import Array, Integers, Vector
 from discreet.solvers.kernel_duals import Dual, QuadraticDual
 from discreet.solvers.kernel_matrix import KernelMatrix, SquareMatrix
 
-LANDMARKS = 1000
+LANDMARKS, LANDMARK_SHARE = 1000, 6
+"""At most so many columns, and one in so many, make a matrix of low rank."""
+
 DENSE = 2000
 STEPS = 60
+LEAST_ACCURACY = 1e-6
+"""Of a step, relative: products may be rough; what is left is taken up by the next step."""
 INNER_STEPS = 60
 SHORTEST = 2.0**-30
+SHARES = (1e-9, 1e-6, 1e-3, 1.0)
+"""What is added to the diagonal of a matrix that has no root, as parts of its trace."""
+
 WIDTHS = (0.5, 0.1, 0.02, 0.01)
 """How far kinks are rounded, in units of the margins at which they are."""
 
@@ -40,9 +47,7 @@ class LowRank:
     def __init__(self, matrix: KernelMatrix, count: int) -> None:
         chosen = np.unique(np.linspace(0, matrix.size - 1, count).astype(np.int64))
         columns = matrix.columns(chosen)
-        corner = columns[chosen]
-        corner[np.diag_indices_from(corner)] += 1e-9 * max(float(np.trace(corner)), 1e-300)
-        root = np.linalg.cholesky(corner)
+        root = _root_of(columns[chosen])
         self.factor: Array = solve_triangular(root, columns.T, lower=True, check_finite=False).T
 
     def multiply(self, coefficients: Vector) -> Vector:
@@ -54,6 +59,8 @@ class LowRank:
         """Return the inverse of the identity plus this matrix between roots of weights."""
         used = np.flatnonzero(weights)
         scaled = np.sqrt(weights[used])[:, None] * self.factor[used]
+        if used.size < scaled.shape[1]:
+            return _few_solver(scaled @ scaled.T / ridge, used)
         inner = scaled.T @ scaled / ridge
         inner[np.diag_indices_from(inner)] += 1.0
         root = cho_factor(inner, check_finite=False)
@@ -65,6 +72,18 @@ class LowRank:
             return found
 
         return apply
+
+
+def _root_of(corner: Array) -> Array:
+    """Return the root of a matrix, of which rounding may have made one with negative values."""
+    diagonal, size = np.diag_indices_from(corner), max(float(np.trace(corner)), 1e-300)
+    for share in SHARES:
+        corner[diagonal] += share * size
+        try:
+            return np.linalg.cholesky(corner)
+        except LinAlgError:
+            continue
+    return np.eye(len(corner)) * math.sqrt(size)
 
 
 def minimise_smooth(dual: Dual, matrix: KernelMatrix, *, ridge: float, distance: float) -> Vector:
@@ -105,10 +124,10 @@ def approach_kinks(dual: QuadraticDual, matrix: KernelMatrix, *, ridge: float) -
         Lambda.
     """
     ways, start = _ways(matrix, ridge), np.zeros(matrix.size)
-    reach = float(np.abs(dual.turn).mean()) or 1.0
+    reach = float(np.abs(dual.turn).max(initial=0.0)) or 1.0
     for width in WIDTHS:
         space, solve = ways[-1] if width == WIDTHS[-1] else ways[0]
-        rounded = replace(dual, width=np.full(matrix.size, width * reach))
+        rounded = replace(dual, width=np.maximum(dual.width, width * reach))
         near = math.sqrt(0.1 * width * reach * matrix.size / ridge)
         start = -_iterate(rounded, space, start, solve, ridge, near) / ridge
     return -start * ridge
@@ -117,8 +136,8 @@ def approach_kinks(dual: QuadraticDual, matrix: KernelMatrix, *, ridge: float) -
 def _ways(matrix: KernelMatrix, ridge: float) -> list[tuple[SquareMatrix, Solver]]:
     """Return spaces, the coarse one first, each with what solves its systems."""
     if matrix.size <= DENSE:
-        return [(matrix, _dense_solver(matrix.whole(), ridge))]
-    low_rank = LowRank(matrix, LANDMARKS)
+        return [(matrix, _direct_solver(matrix, ridge))]
+    low_rank = LowRank(matrix, min(LANDMARKS, matrix.size // LANDMARK_SHARE))
     return [
         (low_rank, _woodbury_solver(low_rank, ridge)),
         (matrix, _conjugate_solver(matrix, low_rank, ridge)),
@@ -144,7 +163,7 @@ def _iterate(
             break
         weights = dual.curvatures(margins)
         roots = np.sqrt(weights)
-        accuracy = max(min(0.1, 0.3 * distance / away), 1e-12)
+        accuracy = max(min(0.1, 0.3 * distance / away), LEAST_ACCURACY)
         inside = solve(weights, roots * image, accuracy)
         step = (roots * inside / ridge - residual) / ridge
         along = matrix.multiply(step)
@@ -181,20 +200,25 @@ def _search(
     return high
 
 
-def _dense_solver(matrix: Array, ridge: float) -> Solver:
+def _few_solver(system: Array, used: Integers) -> Callable[[Vector], Vector]:
+    """Return what solves (I + system) x = b for the rows in use, and leaves others as they are."""
+    system[np.diag_indices_from(system)] += 1.0
+    root = cho_factor(system, check_finite=False, overwrite_a=True)
+
+    def apply(vector: Vector) -> Vector:
+        found = vector.copy()
+        found[used] = cho_solve(root, vector[used], check_finite=False)
+        return found
+
+    return apply
+
+
+def _direct_solver(matrix: KernelMatrix, ridge: float) -> Solver:
     def solve(weights: Vector, vector: Vector, accuracy: float) -> Vector:
         used = np.flatnonzero(weights)
-        found = vector.copy()
-        if used.size:
-            roots = np.sqrt(weights[used])
-            system = matrix[np.ix_(used, used)] * roots[:, None] * (roots / ridge)
-            system[np.diag_indices_from(system)] += 1.0
-            try:
-                root = cho_factor(system, check_finite=False)
-            except LinAlgError:
-                return found
-            found[used] = cho_solve(root, vector[used], check_finite=False)
-        return found
+        roots = np.sqrt(weights[used])
+        system = matrix.block(used) * roots[:, None] * (roots / ridge)
+        return _few_solver(system, used)(vector)
 
     return solve
 
@@ -206,8 +230,12 @@ def _woodbury_solver(low_rank: LowRank, ridge: float) -> Solver:
     return solve
 
 
-def _conjugate_solver(matrix: SquareMatrix, low_rank: LowRank, ridge: float) -> Solver:
+def _conjugate_solver(matrix: KernelMatrix, low_rank: LowRank, ridge: float) -> Solver:
+    direct = _direct_solver(matrix, ridge)
+
     def solve(weights: Vector, vector: Vector, accuracy: float) -> Vector:
+        if np.count_nonzero(weights) <= DENSE:
+            return direct(weights, vector, accuracy)
         roots, precondition = np.sqrt(weights), low_rank.preconditioner(weights, ridge)
         found, residual = np.zeros_like(vector), vector.copy()
         direction = image = precondition(residual)
@@ -215,7 +243,7 @@ def _conjugate_solver(matrix: SquareMatrix, low_rank: LowRank, ridge: float) -> 
         for _ in range(INNER_STEPS):
             if not size > accuracy * accuracy * begin:
                 break
-            product = direction + roots * matrix.multiply(roots * direction) / ridge
+            product = direction + roots * matrix.multiply_roughly(roots * direction) / ridge
             length = size / float(direction @ product)
             found = found + length * direction
             residual = residual - length * product

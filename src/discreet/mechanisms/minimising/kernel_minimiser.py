@@ -14,7 +14,6 @@ from discreet.mechanisms.base import YES, Verdict
 from discreet.privacy import Unit
 from discreet.questions import KernelQueries
 from discreet.solvers import SOLVED, KernelAccuracy, KernelFit, fit_in_rkhs
-from discreet.solvers.kernel_certificate import MOST_ROWS
 
 
 @dataclass(frozen=True)
@@ -72,9 +71,5 @@ def accepts_kernel(question: KernelQueries) -> Verdict:
             False,
             f"{question.loss!r} has no solver for kernels; use a hinge, logistic, Huber or "
             "quantile loss.",
-        )
-    if question.bounds.max_rows > MOST_ROWS:
-        return Verdict(
-            False, f"kernel models are of {MOST_ROWS:,} rows at most; declare a smaller max_rows."
         )
     return YES
