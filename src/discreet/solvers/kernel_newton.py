@@ -80,7 +80,8 @@ def _root_of(corner: Array) -> Array:
     for share in SHARES:
         corner[diagonal] += share * size
         try:
-            return np.linalg.cholesky(corner)
+            found: Array = np.linalg.cholesky(corner).astype(np.float64, copy=False)
+            return found
         except LinAlgError:
             continue
     return np.eye(len(corner)) * math.sqrt(size)
