@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import time
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from reproductions import (
     inequalities,
     lower_bound,
     perturbation,
+    public_points,
     regret,
     sampled,
     support_recovery,
@@ -45,6 +47,7 @@ SUPPORTS = [
     if rows <= most
 ]
 """Columns that matter, columns, and rows, as far as the table fits two gigabytes."""
+POINT_EPSILONS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 PRINTED_NOISES = [
     (epsilon, delta, rounds)
     for epsilon, delta in ((1 / 3, 5e-7), (0.1, 5e-7), (1.0, 5e-6), (10.0, 5e-7))
@@ -332,6 +335,27 @@ def show_support_recovery(options: argparse.Namespace) -> None:
     print(f"the printed subsampling of 10,000 rows fits {study.printed_fits(10_000):,} times")
 
 
+def show_public_points(options: argparse.Namespace) -> None:
+    """Kernels by public points: Jain and Thakurta (2013), figure 2."""
+    study, seeds = public_points, range(max(1, options.runs // 5))
+    if options.data is None:
+        print("\nfigure 2 of Jain and Thakurta needs --data, with covtype and assist2015")
+        return
+    heads = "".join(f"{epsilon:>9g}" for epsilon in POINT_EPSILONS)
+    split, columns = study.read_covtype(options.data)
+    print(f"\ncovtype, {len(split.labels):,} rows: accuracy\n{'epsilon':<40}{heads}{'inf':>9}")
+    told = study.classify(split, columns, (*POINT_EPSILONS, math.inf), seeds)
+    for name, scores in told.items():
+        print(f"{name:<40}" + "".join(f"{score:>9.4f}" for score in scores), flush=True)
+    answers = study.read_answers(options.data)
+    width = answers.train.shape[1]
+    print(f"\nassist2015, {len(answers.labels):,} rows, {width:,} columns: root mean squared error")
+    for name, errors in study.regress(answers, POINT_EPSILONS, seeds).items():
+        print(f"{name:<40}" + "".join(f"{error:>9.4f}" for error in errors), flush=True)
+    print(f"{'ridge regression without privacy':<40}{study.least_squares(answers):>9.4f}")
+    print(f"{'always the mean':<40}{study.always_the_mean(answers):>9.4f}")
+
+
 def show_card(options: argparse.Namespace) -> None:
     """The privacy card, in a real browser."""
     program = browser.browser()
@@ -367,6 +391,7 @@ SHOWS = {
     "huberization": show_huberization,
     "regret": show_regret,
     "support_recovery": show_support_recovery,
+    "public_points": show_public_points,
 }
 
 
@@ -377,7 +402,9 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=200, help="noise values a fold")
     parser.add_argument("--runs", type=int, default=20, help="runs a number of columns")
     parser.add_argument("--workers", type=int, default=os.cpu_count())
-    parser.add_argument("--data", type=Path, help="a folder with codrna/data.parquet")
+    parser.add_argument(
+        "--data", type=Path, help="a folder with the data sets named in docs/reproductions.md"
+    )
     parser.add_argument("--losses", nargs="*", choices=bloated.LOSSES, help="for bloated")
     options = parser.parse_args()
     unknown = set(options.names) - set(SHOWS)

@@ -13,7 +13,9 @@ import sys
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import sparse
 
 from audits import printed_noise
 from discreet.data import Bounds, LabelSet
@@ -33,6 +35,7 @@ from reproductions import (
     bst14,
     inequalities,
     perturbation,
+    public_points,
     regret,
     sampled,
     support_recovery,
@@ -488,3 +491,27 @@ def test_the_regret_of_experts_grows_like_the_logarithm_of_their_number():
     curve = regret.by_experts((4, 256), range(1), rounds=800)
     small, large = curve.regrets
     assert 1.5 < large / small < 6  # the logarithms are four times apart, the roots eight
+
+
+def test_public_points_do_not_feel_the_number_of_columns(tmp_path):
+    """Small tables in the form of the real ones: one column of many says the answer, nearly."""
+    generator = np.random.default_rng(0)
+    (tmp_path / "covtype").mkdir()
+    X = generator.uniform(0, 1, size=(1500, 3))
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(target=1 + (X[:, 0] * X[:, 1] > 0.2))
+    frame.to_parquet(tmp_path / "covtype" / "data.parquet")
+    split, columns = public_points.read_covtype(tmp_path, rows=1000, points=20)
+    scores = public_points.classify(split, columns, (30.0,), range(1))
+    assert scores["polynomial kernel"][0] > 0.8
+    (tmp_path / "assist2015").mkdir()
+    who = sparse.csr_array(
+        (np.ones(3000), (np.arange(3000), generator.integers(0, 2000, 3000))), shape=(3000, 2000)
+    )
+    answers = (generator.uniform(size=3000) < 0.7).astype(float)
+    sparse.save_npz(tmp_path / "assist2015" / "X.npz", who)
+    np.save(tmp_path / "assist2015" / "y.npy", answers)
+    split = public_points.read_answers(tmp_path, rows=2000, points=20)
+    errors = public_points.regress(split, (10.0,), range(1))
+    assert errors["public points"][0] < 1.2 * public_points.always_the_mean(split)
+    assert errors["all columns, gamma noise"][0] > 2 * errors["public points"][0]
+    assert public_points.least_squares(split) < 1.2 * public_points.always_the_mean(split)

@@ -9,10 +9,13 @@ from audits.mutants import (
     floats,
     gradient,
     histograms,
+    kernel_features,
+    kernel_models,
     lassos,
     mixtures,
     moments,
     objective,
+    oracles,
     output,
     papers,
     ranges,
@@ -53,6 +56,9 @@ MUTANTS: tuple[Broken, ...] = (
     *lassos.MUTANTS,
     *searches.MUTANTS,
     *sparse_models.MUTANTS,
+    *kernel_features.MUTANTS,
+    *kernel_models.MUTANTS,
+    *oracles.MUTANTS,
 )
 
 SURVIVORS: tuple[Mutant, ...] = (*objective.SURVIVORS, *stages.SURVIVORS)

@@ -87,9 +87,18 @@ _HOMES = {
 
 _ROOMS = (
     *("artifact", "audit", "compat", "data", "datasets", "errors", "estimators"),
-    *("feature_selection", "gate", "geometry", "inspection", "interaction", "ledger"),
-    *("linear_model", "location", "losses", "mechanisms", "metrics", "model_selection", "noise"),
-    *("online", "penalties", "planning", "preprocessing", "privacy", "questions", "record"),
+    *("feature_selection", "gate", "geometry", "inspection", "interaction", "kernel", "kernels"),
+    *("ledger", "linear_model", "location", "losses", "mechanisms", "metrics", "model_selection"),
+    *(
+        "noise",
+        "online",
+        "penalties",
+        "planning",
+        "preprocessing",
+        "privacy",
+        "questions",
+        "record",
+    ),
     *("report", "schema", "solvers", "svm", "tables", "theory", "updates"),
 )
 

@@ -15,6 +15,7 @@ from sklearn.base import is_classifier
 from sklearn.feature_selection import SelectorMixin
 
 from discreet.estimators.classifier import LinearClassifierBase
+from discreet.estimators.kernel_features import KernelEstimator
 from discreet.estimators.registry import all_estimators
 from discreet.estimators.regressor import LinearRegressorBase
 from discreet.estimators.sparse_model import SparseModel
@@ -32,8 +33,9 @@ from discreet.svm import LinearSVC
 
 ALL = all_estimators()
 SELECTORS = tuple(kind for kind in ALL if issubclass(kind, SelectorMixin))
+KERNEL = tuple(kind for kind in ALL if issubclass(kind, KernelEstimator))
 SPARSE = tuple(kind for kind in ALL if issubclass(kind, SparseModel))
-LINEAR = tuple(kind for kind in ALL if kind not in SPARSE)
+LINEAR = tuple(kind for kind in ALL if kind not in (*SPARSE, *KERNEL))
 CLASSIFIERS = tuple(kind for kind in LINEAR if issubclass(kind, LinearClassifierBase))
 REGRESSORS = tuple(kind for kind in LINEAR if issubclass(kind, LinearRegressorBase))
 MIXERS = (SimplexRegression,)
@@ -97,6 +99,9 @@ NEED_DELTA = (LassoStability, StableMedian)
 OF_SPARSE = {"n_features_to_select": 2}
 """Of three columns two are chosen."""
 
+OF_KERNEL = {"n_components": 20, "landmarks": 30}
+"""A few features of a kernel are enough."""
+
 
 def declare(kind, *given, **parameters):
     """Return an estimator of any kind, with what it must be told declared, unless it is given."""
@@ -107,6 +112,7 @@ def declare(kind, *given, **parameters):
         if not known.intersection(ways):
             parameters |= {way: ABOUT_X[way] for way in ways if way in ABOUT_X}
     usual = OF_SELECTORS if kind in SELECTORS else OF_SPARSE if kind in SPARSE else {}
+    usual = OF_KERNEL if kind in KERNEL else usual
     taken = inspect.signature(kind).parameters
     missing = {name for name in usual if name in taken and name not in known}
     parameters |= {name: usual[name] for name in missing}

@@ -21,6 +21,7 @@ import numpy as np
 from discreet.data import Bounds, Interval, LabelSet
 from discreet.errors import CalibrationError, InputError, NotAccepted
 from discreet.geometry import Box, L1Ball, L2Ball, LinfBall, NuclearBall, Product, Simplex
+from discreet.kernels import RBF, BoundedKernel, Laplacian, Linear, Polynomial
 from discreet.losses import (
     Hinge,
     Huber,
@@ -47,6 +48,7 @@ from discreet.mechanisms import (
     LaplaceSum,
     Localization,
     Mechanism,
+    NetUpdates,
     NoisyGradient,
     NoisyHistogram,
     ObjectivePerturbation,
@@ -57,6 +59,7 @@ from discreet.mechanisms import (
     PrivateCount,
     PrivateOCP,
     PrivateStandardisation,
+    ProjectedKernel,
     SimplexSampling,
     SufficientStatistics,
     VectorPerturbation,
@@ -73,6 +76,7 @@ from discreet.questions import (
     CellCounts,
     ColumnQuantiles,
     ExpertStream,
+    KernelQueries,
     Question,
     RowCount,
     SeveralOutputs,
@@ -301,6 +305,19 @@ def _experts(draw: Draw, count: int) -> ExpertStream:
     return ExpertStream(bounds, horizon=count + 1, batch=int(draw.integers(1, count + 1)))
 
 
+def _kernel_queries(draw: Draw, count: int) -> KernelQueries:
+    """Ask kernels about some points; few rows, since each table is solved with a certificate."""
+    if count > 300:
+        raise CalibrationError("too many rows for a test.")
+    loss = _choice(draw, (Hinge(), Logistic(), Huber(0.3), Pinball(0.3), SmoothedHinge(0.1)))
+    labels = LabelSet([-1, 1]) if loss.is_classifier else Interval(-2.0, 2.0)
+    bounds = Bounds(L2Ball(1.0), 2, labels=labels, max_rows=count + 1)
+    kernel = _choice(draw, (Linear(), Polynomial(3), RBF(_power(draw, -3, 3)), Laplacian(2.0)))
+    bounded = BoundedKernel(kernel, _power(draw, -1, 1), constant=float(draw.integers(2)))
+    points = tuple(map(tuple, draw.uniform(-1, 1, size=(4, 2)).tolist()))
+    return KernelQueries(loss, bounds, _power(draw, -2, 2), bounded, 4, points)
+
+
 _MAKERS: dict[str, Callable[[Draw, int], tuple[Mechanism, Question]]] = {
     "gaussian_sum": lambda draw, count: (
         GaussianSum(),
@@ -359,6 +376,8 @@ _MAKERS: dict[str, Callable[[Draw, int], tuple[Mechanism, Question]]] = {
     "gradient_ascent": lambda draw, count: (GradientAscent(), _stream(draw, count)),
     "online_to_batch": lambda draw, count: (OnlineToBatch(), _stream(draw, count)),
     "experts": lambda draw, count: (Experts(), _experts(draw, count)),
+    "projected_kernel": lambda draw, count: (ProjectedKernel(), _kernel_queries(draw, count)),
+    "net_updates": lambda draw, count: (NetUpdates(), _kernel_queries(draw, count)),
 }
 NAMES = tuple(mechanism.name for mechanism in REGISTRY)
 

@@ -17,17 +17,20 @@ from discreet.audit.statistical.pair import Pair
 from discreet.audit.statistical.statistical_audit import audit
 from discreet.data import Rows
 from discreet.geometry import Box, L1Ball, L2Ball, LinfBall, NuclearBall, Product
+from discreet.kernels import RBF, BoundedKernel, Linear
 from discreet.ledger import NoLedger
 from discreet.losses import Hinge, Huber, Logistic, MarginLogistic, Squared
 from discreet.mechanisms import (
     REGISTRY,
     AcceleratedGradient,
     AdaptiveRidge,
+    BoundedUpdates,
     EachAgainstTheRest,
     Experts,
     ExponentialSampling,
     FollowTheLeader,
     FrankWolfe,
+    GaussianProcess,
     GaussianSum,
     GradientAscent,
     ImplicitGradient,
@@ -35,6 +38,7 @@ from discreet.mechanisms import (
     LaplaceSum,
     Localization,
     Mechanism,
+    NetUpdates,
     NoisyAggregate,
     NoisyGradient,
     NoisyHistogram,
@@ -48,6 +52,7 @@ from discreet.mechanisms import (
     PrivateOCP,
     PrivateRanges,
     PrivateStandardisation,
+    ProjectedKernel,
     ProposeTestRelease,
     RepeatAndSelect,
     SandwichMoments,
@@ -80,6 +85,7 @@ from discreet.questions import (
     ColumnQuantiles,
     ColumnVotes,
     ExpertStream,
+    KernelQueries,
     L1Problem,
     LassoSupport,
     ModelCandidate,
@@ -659,6 +665,26 @@ def _experts(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
                remark="zCDP accounts a little more than the law of the draws")  # fmt: skip
 
 
+def straight_queries(points: tuple[tuple[float, ...], ...], rounds: int = 1) -> KernelQueries:
+    """Ask about a linear kernel on a line, with a hinge whose slope is one near zero."""
+    bounds = Bounds(L2Ball(1.0), 1, labels=LabelSet([-1, 1]), max_rows=1000)
+    kernel = BoundedKernel(Linear(), 1.0)
+    return KernelQueries(Hinge(), bounds, 40.0, kernel, max_answers=rounds, points=points)
+
+
+def _projected_kernel(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    yield Case("projected kernel, one landmark", ProjectedKernel(), straight_queries(((1.0,),)),
+               budget, _class_pair(unit, [1.0]))  # fmt: skip
+
+
+def _net_updates(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    """The account is of zCDP; the law of a draw and an answer is a little better."""
+    question = straight_queries(((1.0,), (0.25,)), rounds=2)
+    yield Case("net updates, two points", NetUpdates(patience=0.0), question, budget,
+               _class_pair(unit, [1.0]), is_tight=False, effort=20.0,
+               remark="zCDP accounts a little more than the law of a release")  # fmt: skip
+
+
 def _peeling(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
     """One record that half of the columns gain from, and the others lose by, as much as they can.
 
@@ -853,6 +879,40 @@ def _select_then_fit(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]
                remark="two stages, neither of which has its own worst pair here")  # fmt: skip
 
 
+PLACE, AROUND = (0.6,), ((0.6001,), (0.6,), (0.59999,))
+"""Where the record is that differs, and points around it that are asked about."""
+
+
+def queries_of(points: tuple[tuple[float, ...], ...], ridge: float = 200.0) -> KernelQueries:
+    """Ask a kernel model about points, where its loss is straight as far as minimisers go."""
+    bounds = Bounds(L2Ball(1.0), 1, labels=LabelSet([-1, 1]), max_rows=1000)
+    kernel = BoundedKernel(RBF(2.0), 1.0)
+    return KernelQueries(Hinge(), bounds, ridge, kernel, len(points), points)
+
+
+def query_pair(unit: Unit) -> Pair:
+    """One record where nobody else is: there or not, or of the one class or the other."""
+    others, both = np.array([[-0.5]]), np.array([[-0.5], PLACE])
+    if isinstance(unit, AddRemoveOne):
+        return Pair((others, np.ones(1)), (both, np.ones(2)), unit)
+    return Pair((both, np.array([1.0, -1.0])), (both, np.ones(2)), unit)
+
+
+def _gaussian_process(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    """Asked where the record is, once or again and again around it."""
+    yield Case("gaussian process", GaussianProcess(), queries_of((PLACE,)), budget,
+               query_pair(unit))  # fmt: skip
+    yield Case("gaussian process, near duplicates", GaussianProcess(), queries_of(AROUND), budget,
+               query_pair(unit), effort=2.0)  # fmt: skip
+
+
+def _bounded_updates(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    mechanism = BoundedUpdates(updates=2, threshold=0.02)
+    yield Case("bounded updates", mechanism, queries_of(AROUND), budget,
+               query_pair(unit), is_tight=False, effort=2.0,
+               remark="the bound holds for any number of queries, and few are asked")  # fmt: skip
+
+
 _MAKERS: dict[str, Maker] = {
     "gaussian_sum": _gaussian_sum,
     "laplace_sum": _laplace_sum,
@@ -888,4 +948,8 @@ _MAKERS: dict[str, Maker] = {
     "frank_wolfe": _frank_wolfe,
     "iterative_thresholding": _iterative_thresholding,
     "select_then_fit": _select_then_fit,
+    "gaussian_process": _gaussian_process,
+    "bounded_updates": _bounded_updates,
+    "projected_kernel": _projected_kernel,
+    "net_updates": _net_updates,
 }

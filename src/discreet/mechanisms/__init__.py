@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from discreet.mechanisms.base import Mechanism as Mechanism
     from discreet.mechanisms.base import Plan as Plan
     from discreet.mechanisms.base import Verdict as Verdict
+    from discreet.mechanisms.bounded_updates import BoundedUpdates as BoundedUpdates
     from discreet.mechanisms.experts import Experts as Experts
     from discreet.mechanisms.exponential_sampling import ExponentialSampling as ExponentialSampling
     from discreet.mechanisms.follow_the_leader import FollowTheLeader as FollowTheLeader
     from discreet.mechanisms.frank_wolfe import FrankWolfe as FrankWolfe
+    from discreet.mechanisms.gaussian_process import GaussianProcess as GaussianProcess
     from discreet.mechanisms.gaussian_sum import GaussianSum as GaussianSum
     from discreet.mechanisms.gradient_ascent import GradientAscent as GradientAscent
     from discreet.mechanisms.implicit_gradient import ImplicitGradient as ImplicitGradient
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     )
     from discreet.mechanisms.laplace_sum import LaplaceSum as LaplaceSum
     from discreet.mechanisms.localization import Localization as Localization
+    from discreet.mechanisms.net_updates import NetUpdates as NetUpdates
     from discreet.mechanisms.noisy_aggregate import NoisyAggregate as NoisyAggregate
     from discreet.mechanisms.noisy_gradient import NoisyGradient as NoisyGradient
     from discreet.mechanisms.noisy_histogram import NoisyHistogram as NoisyHistogram
@@ -50,7 +53,11 @@ if TYPE_CHECKING:
     from discreet.mechanisms.private_standardisation import (
         PrivateStandardisation as PrivateStandardisation,
     )
+    from discreet.mechanisms.projected_kernel import ProjectedKernel as ProjectedKernel
     from discreet.mechanisms.propose_test_release import ProposeTestRelease as ProposeTestRelease
+    from discreet.mechanisms.query_answering import Answer as Answer
+    from discreet.mechanisms.query_answering import QueryMechanism as QueryMechanism
+    from discreet.mechanisms.query_answering import QueryPlan as QueryPlan
     from discreet.mechanisms.registry import LEARNERS as LEARNERS
     from discreet.mechanisms.registry import REGISTRY as REGISTRY
     from discreet.mechanisms.registry import mechanism_named as mechanism_named
@@ -70,11 +77,14 @@ _HOMES = {
     "REGISTRY": "registry",
     "AcceleratedGradient": "accelerated_gradient",
     "AdaptiveRidge": "adaptive_ridge",
+    "Answer": "query_answering",
+    "BoundedUpdates": "bounded_updates",
     "EachAgainstTheRest": "one_vs_rest",
     "Experts": "experts",
     "ExponentialSampling": "exponential_sampling",
     "FollowTheLeader": "follow_the_leader",
     "FrankWolfe": "frank_wolfe",
+    "GaussianProcess": "gaussian_process",
     "GaussianSum": "gaussian_sum",
     "GradientAscent": "gradient_ascent",
     "ImplicitGradient": "implicit_gradient",
@@ -85,6 +95,7 @@ _HOMES = {
     "Learner": "base",
     "Localization": "localization",
     "Mechanism": "base",
+    "NetUpdates": "net_updates",
     "NoisyAggregate": "noisy_aggregate",
     "NoisyGradient": "noisy_gradient",
     "NoisyHistogram": "noisy_histogram",
@@ -98,7 +109,10 @@ _HOMES = {
     "PrivateRanges": "private_ranges",
     "PrivateOCP": "private_ocp",
     "PrivateStandardisation": "private_standardisation",
+    "ProjectedKernel": "projected_kernel",
     "ProposeTestRelease": "propose_test_release",
+    "QueryMechanism": "query_answering",
+    "QueryPlan": "query_answering",
     "RepeatAndSelect": "repeat_and_select",
     "SandwichMoments": "sandwich_moments",
     "SelectThenFit": "select_then_fit",

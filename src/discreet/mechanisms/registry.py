@@ -9,16 +9,19 @@ from discreet import _checks
 from discreet.mechanisms.accelerated_gradient import AcceleratedGradient
 from discreet.mechanisms.adaptive_ridge import AdaptiveRidge
 from discreet.mechanisms.base import Mechanism
+from discreet.mechanisms.bounded_updates import BoundedUpdates
 from discreet.mechanisms.experts import Experts
 from discreet.mechanisms.exponential_sampling import ExponentialSampling
 from discreet.mechanisms.follow_the_leader import FollowTheLeader
 from discreet.mechanisms.frank_wolfe import FrankWolfe
+from discreet.mechanisms.gaussian_process import GaussianProcess
 from discreet.mechanisms.gaussian_sum import GaussianSum
 from discreet.mechanisms.gradient_ascent import GradientAscent
 from discreet.mechanisms.implicit_gradient import ImplicitGradient
 from discreet.mechanisms.iterative_thresholding import IterativeThresholding
 from discreet.mechanisms.laplace_sum import LaplaceSum
 from discreet.mechanisms.localization import Localization
+from discreet.mechanisms.net_updates import NetUpdates
 from discreet.mechanisms.noisy_aggregate import NoisyAggregate
 from discreet.mechanisms.noisy_gradient import NoisyGradient
 from discreet.mechanisms.noisy_histogram import NoisyHistogram
@@ -32,6 +35,7 @@ from discreet.mechanisms.private_count import PrivateCount
 from discreet.mechanisms.private_ocp import PrivateOCP
 from discreet.mechanisms.private_ranges import PrivateRanges
 from discreet.mechanisms.private_standardisation import PrivateStandardisation
+from discreet.mechanisms.projected_kernel import ProjectedKernel
 from discreet.mechanisms.propose_test_release import ProposeTestRelease
 from discreet.mechanisms.repeat_and_select import RepeatAndSelect
 from discreet.mechanisms.sandwich_moments import SandwichMoments
@@ -77,6 +81,10 @@ REGISTRY: tuple[Mechanism, ...] = (
     FrankWolfe(),
     IterativeThresholding(),
     SelectThenFit(),
+    GaussianProcess(),
+    BoundedUpdates(),
+    ProjectedKernel(),
+    NetUpdates(),
 )
 """Every mechanism; the universal checks run over all of them."""
 

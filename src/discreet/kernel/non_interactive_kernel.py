@@ -1,0 +1,245 @@
+"""Kernel models that are published as coefficients of public points, for comparison."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from discreet import _checks
+from discreet._types import Array, Vector
+from discreet.errors import InputError, PrivacyError
+from discreet.estimators.declared_columns import DeclaredFeatures
+from discreet.estimators.oracle_estimator import KernelQueryModel
+from discreet.estimators.targets import LearningTarget, NumberTarget
+from discreet.estimators.task import Asked, Shape
+from discreet.kernels import BoundedKernel, Kernel
+from discreet.ledger import AbstractLedger
+from discreet.losses import Loss
+from discreet.mechanisms import NetUpdates, ProjectedKernel
+from discreet.mechanisms.net_updates import rebuild
+from discreet.mechanisms.projected_kernel import MOST_LANDMARKS, basis_of, expand
+from discreet.preprocessing.domain_points import fill_ball, fill_box
+from discreet.preprocessing.short_forms import Declared
+from discreet.privacy import Budget, Unit
+from discreet.questions import KernelQueries
+
+METHODS = ("updates", "projected")
+
+
+class NonInteractiveKernel(KernelQueryModel):
+    """A kernel model of public points, published whole: a reference, for education and comparison.
+
+    ``method="updates"`` is the non-interactive algorithm of Jain and Thakurta, reconstructed: a
+    public model is corrected round by round where it errs most on a net of public points. It is
+    dominated by ``method="projected"``, which publishes the projection of the exact model on the
+    span of the same points with noise that does not grow with their number; and that, mostly, by
+    :class:`~discreet.kernel.LandmarkClassifier`. Nets fill a domain of two or three columns, not
+    more.
+
+    Parameters
+    ----------
+    epsilon, delta
+        The privacy budget of one fit; ``delta`` must be positive.
+    data_norm
+        The declared bound on the Euclidean norm of a row, if ``columns`` are not declared; longer
+        rows are shortened to it.
+    unit
+        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
+    ledger
+        Where the fit is paid for; None keeps no books, which ``privacy_`` says.
+    columns
+        What is declared about each column, as for
+        :class:`~discreet.preprocessing.BoundedScaler`.
+    net
+        Public points, as rows are encoded, or how many synthetic ones to take: quasi-random points
+        of the declared domain. Rows that are to be protected must never be among them.
+    method
+        ``"updates"`` or ``"projected"``.
+    rounds
+        How often the model is corrected at most, with ``method="updates"``; each costs budget.
+    kernel
+        A kernel of ``discreet.kernels``; None for an RBF kernel whose gamma is one over the number
+        of features.
+    radius
+        What feature vectors are clipped to, each point by itself; None for one, or the largest
+        norm of linear and polynomial kernels.
+    loss
+        As for :class:`~discreet.kernel.GaussianProcessOracle`; None for the logistic loss of
+        classes and Huber's loss of numbers.
+    C
+        Inverse strength of the penalty. None for the rule of
+        :class:`~discreet.kernel.GaussianProcessOracle`.
+    fit_intercept
+        Whether there is a constant feature, half as long as the radius; it is penalised.
+    classes
+        Two classes, declared; or declare ``target_range``.
+    target_range
+        The lowest and highest target, if numbers are learnt; targets beyond are clipped.
+    n_hint
+        Roughly how many rows there will be, declared and not counted; None for ``max_rows``.
+    max_rows
+        A public bound on the number of rows, if that number is private.
+    rehearsal
+        None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
+        **not private**.
+    verbose
+        Above zero, the guarantee is printed after the fit.
+
+    Attributes
+    ----------
+    landmarks_, dual_coef_
+        The public points, as rows are encoded, and their coefficients.
+    classes_, n_features_in_, feature_names_in_
+        As in scikit-learn; ``classes_`` if there are any.
+    release_, privacy_
+        The release and its guarantee.
+
+    References
+    ----------
+    Jain & Thakurta (2013), Differentially private learning with kernels.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(3000, 2)) / 1.5
+    >>> y = np.where((X**2).sum(axis=1) < 0.25, "inside", "outside")
+    >>> from discreet.kernels import RBF
+    >>> model = NonInteractiveKernel(
+    ...     3.0, 1e-6, data_norm=1.0, kernel=RBF(4.0), classes=["inside", "outside"], C=0.1,
+    ...     method="projected", net=60, max_rows=5000,
+    ... ).fit(X, y)
+    >>> model.predict([[0.0, 0.0], [0.6, 0.6]]).tolist(), model.dual_coef_.shape
+    (['inside', 'outside'], (60,))
+    """
+
+    is_reference = True
+    learns = frozenset(["classes_", "landmarks_", "dual_coef_"])
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-9,
+        data_norm: float | None = None,
+        unit: str | Unit = "add_remove",
+        ledger: AbstractLedger | None = None,
+        *,
+        columns: Declared | None = None,
+        net: Any = 256,
+        method: str = "updates",
+        rounds: int = 20,
+        kernel: Kernel | None = None,
+        radius: float | None = None,
+        loss: str | Loss | None = None,
+        C: float | None = None,
+        fit_intercept: bool = True,
+        classes: Any = None,
+        target_range: tuple[float, float] | None = None,
+        n_hint: int | None = None,
+        max_rows: int = 50_000,
+        rehearsal: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.data_norm = data_norm
+        self.unit = unit
+        self.ledger = ledger
+        self.columns = columns
+        self.net = net
+        self.method = method
+        self.rounds = rounds
+        self.kernel = kernel
+        self.radius = radius
+        self.loss = loss
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.classes = classes
+        self.target_range = target_range
+        self.n_hint = n_hint
+        self.max_rows = max_rows
+        self.rehearsal = rehearsal
+        self.verbose = verbose
+
+    @property
+    def max_queries(self) -> int:  # type: ignore[override]
+        """How many answers there are at most."""
+        return self.rounds if self.method == "updates" else 1
+
+    def _check(self) -> None:
+        _checks.one_of(METHODS, method=self.method)
+        _checks.whole(rounds=self.rounds, at_least=1)
+        super()._check()
+
+    def query_mechanism(self) -> NetUpdates | ProjectedKernel:
+        return NetUpdates() if self.method == "updates" else ProjectedKernel()
+
+    def _points(self, width: int) -> Array:
+        """Return the public points, those given or synthetic ones."""
+        if not isinstance(self.net, Integral):
+            points = np.array(self.net, dtype=np.float64, ndmin=2)
+            if points.ndim != 2 or points.shape[1] != width:
+                raise InputError(f"net must be public points of {width} columns, as encoded.")
+            return points
+        _checks.whole(net=self.net, at_least=1, at_most=MOST_LANDMARKS)
+        if self.columns is not None:
+            return fill_box(DeclaredFeatures(self.columns).columns, int(self.net))
+        return fill_ball(width, _checks.positive_number(data_norm=self.data_norm), int(self.net))
+
+    def _ask(
+        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
+    ) -> Asked:
+        asked = super()._ask(shape, target, budget, unit)
+        points = tuple(map(tuple, self._points(shape.n_features).tolist()))
+        return replace(asked, question=replace(_queries(asked), points=points))
+
+    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
+        super()._keep(asked, target)
+        question, value = _queries(asked), self.release_.value
+        self.landmarks_ = question.accept(np.array(question.points))
+        if self.method == "projected":
+            self.dual_coef_ = expand(basis_of(question), value)
+        else:
+            self.dual_coef_ = rebuild(question, self.landmarks_, value).coefficients
+
+    def decision_function(self, X: Any) -> Vector:
+        """Return what the model predicts for each row, in the units of the target; or a margin.
+
+        Parameters
+        ----------
+        X
+            Rows: an array, a data frame, or a list of dicts by column.
+        """
+        check_is_fitted(self, "release_")
+        points = self.read_points(X)
+        clipped, scale = self.feature_map().region.clip_rows(points)
+        kernel = self.bounded_kernel(points.shape[1])
+        values: Vector = _predict(
+            kernel, clipped * scale[:, None], self.landmarks_, self.dual_coef_
+        )
+        target = self.learning_target() if self.target_range is not None else None
+        return values + (target.origin if isinstance(target, NumberTarget) else 0.0)
+
+    def predict(self, X: Any) -> Any:
+        """Return the likelier class of each row, or its number.
+
+        Parameters
+        ----------
+        X
+            Rows: an array, a data frame, or a list of dicts by column.
+        """
+        values = self.decision_function(X)
+        return self.classes_[(values > 0).astype(int)] if self.target_range is None else values
+
+
+def _queries(asked: Asked) -> KernelQueries:
+    if not isinstance(asked.question, KernelQueries):
+        raise PrivacyError("a kernel model was asked something else.")
+    return asked.question
+
+
+def _predict(kernel: BoundedKernel, rows: Array, points: Array, coefficients: Vector) -> Vector:
+    predicted: Vector = kernel.evaluate(rows, points) @ coefficients
+    return predicted

@@ -1,0 +1,111 @@
+"""A kernel model as an oracle holds it: fitted in private, with public bounds on its errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet._sealed import Sealed
+from discreet._types import Array, Vector
+from discreet.data import OpenRows
+from discreet.errors import PrivacyError
+from discreet.questions import KernelQueries
+from discreet.solvers import KernelAccuracy, KernelFit, fit_in_rkhs
+
+SLACK = 1 + 1e-12
+"""How far rounding may bring a coefficient above its bound."""
+
+
+@dataclass(frozen=True)
+class PublicTolerance:
+    """How far a computed prediction can be from the exact one, whatever the rows are.
+
+    Parameters
+    ----------
+    solver
+        The distance of the fitted from the exact minimiser, in the norm of the feature space.
+    evaluation
+        What evaluating a fitted model at one point adds, in units of the prediction.
+    """
+
+    solver: float
+    evaluation: float
+
+    @classmethod
+    def of(cls, question: KernelQueries) -> PublicTolerance:
+        """Return what is certified of every fit, from public facts."""
+        accuracy = _accuracy_of(question)
+        return cls(accuracy.tolerance, accuracy.margin_error)
+
+
+def _accuracy_of(question: KernelQueries) -> KernelAccuracy:
+    bounds, kernel = question.bounds, question.kernel
+    largest = 1.0 if bounds.labels is None else bounds.labels.magnitude
+    return KernelAccuracy(
+        question.loss,
+        kernel,
+        question.ridge,
+        kernel.error(bounds),
+        bounds.max_rows,
+        max_label=largest,
+    )
+
+
+class PrivatePredictor(Sealed):
+    """The points of a fitted kernel model and their coefficients, all of it secret.
+
+    Parameters
+    ----------
+    question
+        What it was fitted for.
+    fit
+        Points and coefficients, each of at most L / ridge in absolute value.
+    """
+
+    _sealed = "a model without noise cannot be looked at, copied or stored; ask its oracle."
+
+    def __init__(self, question: KernelQueries, fit: KernelFit) -> None:
+        most = question.lipschitz / question.ridge * SLACK
+        if fit.points.shape != (fit.coefficients.size, question.bounds.n_features):
+            raise PrivacyError("a model has one coefficient for each of its points.")
+        within = bool((np.abs(fit.coefficients) <= most).all())
+        if not within or len(fit.points) > question.bounds.max_rows:
+            raise PrivacyError("a model is not within its public bounds.")
+        self._fit = fit
+
+    @classmethod
+    def of(cls, question: KernelQueries, rows: OpenRows) -> PrivatePredictor:
+        """Fit to opened rows; it is never returned unless it is certified.
+
+        Parameters
+        ----------
+        question
+            What is asked.
+        rows
+            Opened rows.
+        """
+        X, y = rows.gather()
+        table = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+        if y is None:
+            raise PrivacyError("a kernel model was fitted to rows without labels.")
+        return cls(question, fit_in_rkhs(_accuracy_of(question), table, y))
+
+    def pack(self) -> dict[str, Array]:
+        """Return all that another process needs; as secret as the model itself."""
+        return {"points": self._fit.points, "coefficients": self._fit.coefficients}
+
+    @classmethod
+    def unpack(cls, question: KernelQueries, packed: Any) -> PrivatePredictor:
+        """Return a model that was packed."""
+        accuracy = _accuracy_of(question)
+        points, coefficients = np.array(packed["points"]), np.array(packed["coefficients"])
+        return cls(question, KernelFit(question.kernel, points, coefficients, accuracy.tolerance))
+
+    def predict(self, point: Vector) -> float:
+        """Return the prediction at one point, within the declared error of the exact one."""
+        return float(self._fit.evaluate(point[None, :])[0])
+
+    def __repr__(self) -> str:
+        return "<secret model>"
