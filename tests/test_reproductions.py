@@ -315,7 +315,7 @@ def test_every_picture_is_drawn(split, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(
         sys, "argv", ["reproductions", "--draws", "2", "--runs", "2", "--workers", "1",
                       "--output", str(tmp_path), "perturbation", "bloated", "sampled", "trace",
-                      "regret", "support_recovery"],
+                      "regret", "support_recovery", "queries"],
     )  # fmt: skip
     main()
     pictures = sorted(path.name for path in tmp_path.glob("*.png"))
