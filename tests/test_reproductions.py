@@ -33,6 +33,7 @@ from reproductions import (
     bst14,
     inequalities,
     perturbation,
+    queries,
     regret,
     sampled,
     support_recovery,
@@ -305,6 +306,7 @@ def test_every_picture_is_drawn(split, tmp_path, monkeypatch, capsys):
         "ONLINE_WIDTHS": (1, 2),
         "EXPERTS": (2, 4),
         "SUPPORTS": [(2, 30, 200)],
+        "QUERY_COUNTS": (1, 8),
     }
     for name, value in small.items():
         monkeypatch.setattr(f"reproductions.__main__.{name}", value)
@@ -487,3 +489,14 @@ def test_the_regret_of_experts_grows_like_the_logarithm_of_their_number():
     curve = regret.by_experts((4, 256), range(1), rounds=800)
     small, large = curve.regrets
     assert 1.5 < large / small < 6  # the logarithms are four times apart, the roots eight
+
+
+def test_errors_of_a_path_do_not_grow_with_the_number_of_queries():
+    """Means of four runs with fixed noise; theory bounds the largest error of so many answers."""
+    few, many = (queries.measure_errors(count, range(4)) for count in (4, 64))
+    assert few.path < few.path_bound
+    assert many.path < many.path_bound < 1.3 * few.path_bound
+    assert many.independent > 3 * few.independent
+    assert many.independent_bound == pytest.approx(4 * many.path_bound * 2, rel=1e-6)
+    assert many.path < many.independent
+    assert many.updates < many.updates_bound

@@ -42,7 +42,6 @@ from discreet.losses import (
     Logistic,
     Loss,
     Pinball,
-    PseudoHuber,
     SmoothedHinge,
 )
 from discreet.mechanisms import Answer, QueryMechanism
@@ -60,7 +59,6 @@ OF_CLASSES: dict[str, type[Loss]] = {
 }
 
 OF_NUMBERS: dict[str, Any] = {
-    "pseudo_huber": PseudoHuber,
     "huber": Huber,
     "absolute": lambda _: Pinball(0.5),
 }
@@ -148,7 +146,7 @@ class OracleEstimator(PlainEstimator):
             name = self.loss or "logistic"
             _checks.one_of(tuple(OF_CLASSES), loss=name)
             return OF_CLASSES[name]()
-        name = self.loss or "pseudo_huber"
+        name = self.loss or "huber"
         _checks.one_of(tuple(OF_NUMBERS), loss=name)
         interval = interval_of(target_range=self.target_range)
         loss: Loss = OF_NUMBERS[name]((interval.high - interval.low) * BEND_SHARE)
