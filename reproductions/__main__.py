@@ -22,6 +22,7 @@ from reproductions import (
     lower_bound,
     perturbation,
     public_points,
+    queries,
     regret,
     sampled,
     support_recovery,
@@ -39,6 +40,7 @@ KINK_ROWS = (1000, 4000, 10_000, 40_000)
 HORIZONS = (500, 1000, 2000, 4000, 8000, 16_000)
 ONLINE_WIDTHS = (4, 16, 64, 256)
 EXPERTS = (4, 16, 64, 256, 1024)
+QUERY_COUNTS = (1, 4, 16, 64, 256, 1024)
 SUPPORTS = [
     (size, width, rows)
     for width, most in ((1000, 8000), (10_000, 4000), (100_000, 2000))
@@ -356,6 +358,20 @@ def show_public_points(options: argparse.Namespace) -> None:
     print(f"{'always the mean':<40}{study.always_the_mean(answers):>9.4f}")
 
 
+def show_queries(options: argparse.Namespace) -> None:
+    """Print and draw the largest error of oracles against the number of queries."""
+    print("\nlargest error of so many answers, over what one record can do to one of them")
+    header = "queries  process  theory  independent  theory  bounded updates  theory"
+    print(header)
+    for count in QUERY_COUNTS:
+        found = queries.measure_errors(count, range(options.runs))
+        print(
+            f"{count:>7} {found.path:>8.2f} {found.path_bound:>7.2f} {found.independent:>12.2f} "
+            f"{found.independent_bound:>7.2f} {found.updates:>16.2f} {found.updates_bound:>7.2f}",
+            flush=True,
+        )
+
+
 def show_card(options: argparse.Namespace) -> None:
     """The privacy card, in a real browser."""
     program = browser.browser()
@@ -392,6 +408,7 @@ SHOWS = {
     "regret": show_regret,
     "support_recovery": show_support_recovery,
     "public_points": show_public_points,
+    "queries": show_queries,
 }
 
 

@@ -36,6 +36,7 @@ from reproductions import (
     inequalities,
     perturbation,
     public_points,
+    queries,
     regret,
     sampled,
     support_recovery,
@@ -308,6 +309,7 @@ def test_every_picture_is_drawn(split, tmp_path, monkeypatch, capsys):
         "ONLINE_WIDTHS": (1, 2),
         "EXPERTS": (2, 4),
         "SUPPORTS": [(2, 30, 200)],
+        "QUERY_COUNTS": (1, 8),
     }
     for name, value in small.items():
         monkeypatch.setattr(f"reproductions.__main__.{name}", value)
@@ -318,7 +320,7 @@ def test_every_picture_is_drawn(split, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(
         sys, "argv", ["reproductions", "--draws", "2", "--runs", "2", "--workers", "1",
                       "--output", str(tmp_path), "perturbation", "bloated", "sampled", "trace",
-                      "regret", "support_recovery"],
+                      "regret", "support_recovery", "queries"],
     )  # fmt: skip
     main()
     pictures = sorted(path.name for path in tmp_path.glob("*.png"))
@@ -515,3 +517,14 @@ def test_public_points_do_not_feel_the_number_of_columns(tmp_path):
     assert errors["public points"][0] < 1.2 * public_points.always_the_mean(split)
     assert errors["all columns, gamma noise"][0] > 2 * errors["public points"][0]
     assert public_points.least_squares(split) < 1.2 * public_points.always_the_mean(split)
+
+
+def test_errors_of_a_path_do_not_grow_with_the_number_of_queries():
+    """Means of four runs with fixed noise; theory bounds the largest error of so many answers."""
+    few, many = (queries.measure_errors(count, range(4)) for count in (4, 64))
+    assert few.path < few.path_bound
+    assert many.path < many.path_bound < 1.3 * few.path_bound
+    assert many.independent > 3 * few.independent
+    assert many.independent_bound == pytest.approx(4 * many.path_bound * 2, rel=1e-6)
+    assert many.path < many.independent
+    assert many.updates < many.updates_bound

@@ -42,7 +42,6 @@ from discreet.losses import (
     Logistic,
     Loss,
     Pinball,
-    PseudoHuber,
     SmoothedHinge,
 )
 from discreet.mechanisms import Answer, Mechanism, QueryMechanism
@@ -60,7 +59,6 @@ OF_CLASSES: dict[str, type[Loss]] = {
 }
 
 OF_NUMBERS: dict[str, Any] = {
-    "pseudo_huber": PseudoHuber,
     "huber": Huber,
     "absolute": lambda _: Pinball(0.5),
 }

@@ -48,8 +48,8 @@ class BoundedUpdateOracle(OracleEstimator):
         norm of linear and polynomial kernels.
     loss
         Of classes ``"logistic"``, ``"hinge"``, ``"smoothed_hinge"`` or ``"huber_hinge"``; of
-        numbers ``"pseudo_huber"``, ``"huber"`` or ``"absolute"``; or a loss with a bounded slope.
-        None for the first of each.
+        numbers ``"huber"`` or ``"absolute"``; or a loss that kernel solvers know. None for the
+        first of each.
     C
         Inverse strength of the penalty. None for the rule: the least bound on what penalty and
         noise cost together, for a model of norm ten and ``n_hint`` rows.

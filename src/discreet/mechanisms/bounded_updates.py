@@ -10,7 +10,7 @@ import numpy as np
 from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.errors import CalibrationError
-from discreet.mechanisms.base import YES, Verdict, grid_tolerances
+from discreet.mechanisms.base import grid_tolerances
 from discreet.mechanisms.gaussian_process import (
     ExactAnswersPlan,
     move_of_minimiser,
@@ -37,7 +37,7 @@ from discreet.privacy import (
     Unit,
     calibrate,
 )
-from discreet.questions import KernelQueries, Question
+from discreet.questions import KernelQueries
 from discreet.record import Tolerance
 
 FAILURE = 0.05
@@ -200,11 +200,6 @@ class BoundedUpdates(QueryMechanism):
     def name(self) -> str:
         return "bounded_updates"
 
-    def accepts(self, question: Question, unit: Unit) -> Verdict:
-        if isinstance(question, KernelQueries):
-            return YES
-        return Verdict(False, "bounded_updates answers KernelQueries; use output_perturbation.")
-
     def _plan(self, question: KernelQueries, budget: Budget, unit: Unit) -> QueryPlan:
         tolerance = PublicTolerance.of(question)
         if not budget.is_private:
@@ -224,7 +219,8 @@ class BoundedUpdates(QueryMechanism):
             epsilon=1 / noise,
             sensitivity=moved,
             dimension=1,
-            bound=1.01 * (question.reach + tolerance.evaluation),
+            bound=1.01 * (question.reach + question.row_norm * tolerance.solver)
+            + tolerance.evaluation,
             error=tolerance.evaluation,
         )
         total = moved + 2 * tolerance.evaluation + grid.spread_l1(1)

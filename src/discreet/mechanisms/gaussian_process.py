@@ -11,7 +11,7 @@ from scipy.linalg import solve_triangular
 from discreet._types import Array, Vector
 from discreet.errors import CalibrationError, InputError
 from discreet.geometry import limits
-from discreet.mechanisms.base import YES, Verdict, public_facts
+from discreet.mechanisms.base import public_facts
 from discreet.mechanisms.minimising.linear_term import GaussianTerm
 from discreet.mechanisms.private_predictor import PrivatePredictor, PublicTolerance
 from discreet.mechanisms.query_answering import (
@@ -27,7 +27,7 @@ from discreet.noise import Grid, Noise, release_gaussian
 from discreet.noise.grid import MOST_UNITS
 from discreet.privacy import Budget, Gaussian, Guarantee, NoPrivacy, Unit, gaussian_multiplier
 from discreet.privacy.within_distance import within
-from discreet.questions import KernelQueries, Question
+from discreet.questions import KernelQueries
 from discreet.record import Tolerance
 
 LEAST_JITTER, MOST_JITTER = 1e-8, 0.25
@@ -319,11 +319,6 @@ class GaussianProcess(QueryMechanism):
     def name(self) -> str:
         return "gaussian_process"
 
-    def accepts(self, question: Question, unit: Unit) -> Verdict:
-        if isinstance(question, KernelQueries):
-            return YES
-        return Verdict(False, "gaussian_process answers KernelQueries; use output_perturbation.")
-
     def _plan(self, question: KernelQueries, budget: Budget, unit: Unit) -> QueryPlan:
         tolerance = PublicTolerance.of(question)
         if not budget.is_private:
@@ -336,7 +331,13 @@ class GaussianProcess(QueryMechanism):
         guarantee = Guarantee(
             profile, unit, public_facts_of_queries(question, unit), quoted_delta=budget.delta
         )
-        bound = _mean_bound(question, tolerance, precision.jitter, precision.scale)
+        bound = _mean_bound(
+            question,
+            tolerance,
+            precision.jitter,
+            precision.scale,
+            precision.sensitivity / precision.scale,
+        )
         return GaussianProcessPlan(question, tolerance, precision, bound, guarantee)
 
 
@@ -414,13 +415,14 @@ def _precision_at(
     moved = move_of_minimiser(question, tolerance, unit) + amplified * tolerance.evaluation
     roundings = (answers + 16) * 1.01 * limits.UNIT
     largest = reach * (GaussianTerm(1.0).bound(answers) + mu + 1)  # |u| |xi|
-    mean = question.reach * limits.UNIT * 8  # adding up a mean, and what is kept of it
+    reach_of_fit = question.row_norm * (question.norm_bound + tolerance.solver)
+    mean = reach_of_fit * limits.UNIT * 8  # adding up a mean, and what is kept of it
     for bits in range(FINEST, COARSEST - 1, -1):
         lost = amplified * roundings * largest + 2 * math.sqrt(answers) * 2.0**-bits
         if lost > MOST_LOST * mu:
             return None
         scale = (moved + amplified * mean) / (mu - lost) * (1 + 1e-13)
-        bound = _mean_bound(question, tolerance, jitter, scale)
+        bound = _mean_bound(question, tolerance, jitter, scale, mu)
         if bound * 2.0**bits <= scale * math.sqrt(jitter / 2) * MOST_UNITS / 2:
             sensitivity = moved + amplified * mean + lost * scale
             return Precision(jitter, bits, scale, limits.round_up(sensitivity))
@@ -428,10 +430,12 @@ def _precision_at(
 
 
 def _mean_bound(
-    question: KernelQueries, tolerance: PublicTolerance, jitter: float, scale: float
+    question: KernelQueries, tolerance: PublicTolerance, jitter: float, scale: float, mu: float
 ) -> float:
-    """Bound the mean of an answer, whatever the rows, but for noise beyond all chance."""
-    noise = math.sqrt(question.row_norm**2 + jitter) * (
-        GaussianTerm(1.0).bound(question.max_answers) + 64
-    )
-    return 1.01 * (question.reach + tolerance.evaluation + scale * noise)
+    """Bound the mean of an answer, whatever the rows, but for noise beyond all chance.
+
+    It must not be clipped: the noise that is kept is what an answer is away from its mean.
+    """
+    furthest = question.row_norm * (question.norm_bound + tolerance.solver) + tolerance.evaluation
+    largest = GaussianTerm(1.0).bound(question.max_answers) + mu + 2
+    return 1.01 * (furthest + scale * math.sqrt(question.row_norm**2 + jitter) * largest)

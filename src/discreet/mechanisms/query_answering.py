@@ -15,12 +15,13 @@ import numpy as np
 from discreet._sealed import Sealed
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
-from discreet.errors import PrivacyError
-from discreet.mechanisms.base import Mechanism, Plan
+from discreet.errors import InputError, PrivacyError
+from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict
 from discreet.mechanisms.private_predictor import PrivatePredictor, PublicTolerance
 from discreet.noise import Noise
 from discreet.privacy import Budget, Unit
 from discreet.questions import KernelQueries, Question
+from discreet.solvers.kernel_duals import dual_of
 
 ANSWERED, FROZEN, PUBLIC, UPDATED, EXHAUSTED = (
     "answered",
@@ -255,6 +256,15 @@ class QueryPlan(Plan):
 
 class QueryMechanism(Mechanism):
     """Turns declared queries and a budget into a plan for all that will ever be answered."""
+
+    def accepts(self, question: Question, unit: Unit) -> Verdict:
+        if not isinstance(question, KernelQueries):
+            return Verdict(False, f"{self.name} answers KernelQueries; use output_perturbation.")
+        try:
+            dual_of(question.loss, np.ones(1))
+        except InputError as refusal:  # before anything is paid
+            return Verdict(False, str(refusal))
+        return YES
 
     @abstractmethod
     def _plan(self, question: Any, budget: Budget, unit: Unit) -> QueryPlan:
