@@ -19,7 +19,7 @@ from discreet.kernel import (
     LandmarkClassifier,
     LandmarkRegressor,
 )
-from discreet.kernels import RBF, CallableKernel, Laplacian, Matern, Polynomial
+from discreet.kernels import RBF, CallableKernel, Laplacian, Matern, Polynomial, Precomputed
 from discreet.linear_model import LinearClassifier, LinearRegressor
 from discreet.model_selection import PrivateSearchCV
 from discreet.preprocessing import Numeric
@@ -36,6 +36,7 @@ FRAME = pd.DataFrame({"a": 50 * X[:, 0], "ward": GENERATOR.choice(["u", "v"], 30
 COLUMNS = {"a": Numeric(-50, 50), "ward": ["u", "v"]}
 POINTS = pd.DataFrame({"a": [-40.0, -10.0, 10.0, 40.0], "ward": ["u", "v", "u", None]})
 SOUGHT = [Numeric(None, None, public_bounds=(0, 9))] * 2
+COSINE = CallableKernel(lambda x, z: np.cos(x @ z.T), "cosine")
 SAME = {"epsilon": 3.0, "columns": BOX, "rehearsal": 1}
 
 
@@ -102,6 +103,22 @@ def test_landmarks_are_a_table_as_for_a_fit(table, tmp_path):
     np.testing.assert_array_equal(again.predict(FRAME), model.predict(FRAME))
     refitted = LandmarkRegressor(landmarks=again.landmarks, **told).fit(FRAME, X[:, 0])
     np.testing.assert_array_equal(refitted.coef_, model.coef_)
+
+
+def test_a_file_whose_parts_do_not_fit_is_refused(tmp_path):
+    told = {"columns": BOX, "classes": [False, True], "rehearsal": 1}
+    for name, wrong in {"landmarks_": np.zeros((5, 3)), "components_": np.ones((7, 4))}.items():
+        model = LandmarkClassifier(landmarks=5, **told).fit(X[:200], RING[:200])
+        setattr(model, name, wrong)
+        with pytest.raises(InputError, match="holds no model"):
+            load(save(model, tmp_path / name))
+
+
+def test_candidates_of_another_radius_are_mapped_apart():
+    maps = [LandmarkClassifier(columns=BOX, landmarks=5, radius=r).feature_map() for r in (1, 1, 2)]
+    assert maps[0].encodes_as(maps[1])
+    assert not maps[0].encodes_as(maps[2])
+    assert not maps[0].encodes_as(FourierClassifier(columns=BOX).feature_map())
 
 
 def test_synthetic_landmarks_assume_nothing():
@@ -190,6 +207,8 @@ def test_gamma_and_kernels_are_tuned_privately():
         (LandmarkClassifier(data_norm=1.0, landmarks=[[0.5] * 3]), "3"),
         (LandmarkClassifier(data_norm=1.0, landmarks="many"), "landmarks"),
         (LandmarkClassifier(columns=BOX, method="other"), "method"),
+        (LandmarkClassifier(columns=BOX, kernel=Precomputed(np.eye(3))), "landmarks"),
+        (LandmarkClassifier(data_norm=1.0, kernel=COSINE), "landmarks"),
         (LandmarkClassifier(columns=BOX, radius=-1.0), "radius"),
     ],
 )
@@ -199,9 +218,8 @@ def test_wrong_declarations_are_refused_before_anything_is_paid(model, words):
 
 
 def test_a_kernel_of_the_users_own_is_not_stored(tmp_path):
-    cosine = CallableKernel(lambda x, z: np.cos(x @ z.T), "cosine")
     told = {"columns": BOX, "classes": [False, True], "rehearsal": 1}
-    model = LandmarkClassifier(landmarks=10, kernel=cosine, **told).fit(X[:200], RING[:200])
+    model = LandmarkClassifier(landmarks=10, kernel=COSINE, **told).fit(X[:200], RING[:200])
     assert math.isfinite(model.score(X, RING))
     assert any("function" in fact for fact in model.privacy_.public_facts)
     with pytest.raises(InputError, match="cannot be stored"):

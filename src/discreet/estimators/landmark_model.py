@@ -19,7 +19,7 @@ from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.kernel_features import KernelEstimator
 from discreet.estimators.targets import LearningTarget
 from discreet.estimators.task import Asked, LinearTask, Shape
-from discreet.kernels import RBF, CallableKernel, Kernel
+from discreet.kernels import RBF, CallableKernel, Kernel, Precomputed
 from discreet.preprocessing.domain_points import fill_ball, fill_box
 from discreet.preprocessing.landmark_map import MOST_LANDMARKS, LandmarkMap
 from discreet.privacy import Budget, Unit
@@ -71,11 +71,7 @@ class LandmarkModel(KernelEstimator):
 
     def row_map(self, width: int | None) -> LandmarkMap:
         points = self._points(width)
-        if width is not None and points.shape[1] != width:
-            raise InputError(
-                f"landmarks must have the {width} columns of the rows, as encoded; got "
-                f"{points.shape[1]}."
-            )
+        _check_width(points, width)
         kernel, largest = self._kernel(), self.largest_entry()
         return LandmarkMap(kernel, points, self._radius(kernel), self.n_components, largest)
 
@@ -99,6 +95,11 @@ class LandmarkModel(KernelEstimator):
             return self._encode_given()
         count = USUAL_LANDMARKS if self.landmarks is None else self.landmarks
         _checks.whole(landmarks=count, at_least=1, at_most=MOST_LANDMARKS)
+        kernel = self._kernel()
+        if isinstance(kernel, Precomputed) or (
+            isinstance(kernel, CallableKernel) and self.columns is None
+        ):
+            raise InputError(f"{kernel!r} needs landmarks: nobody knows its points but you.")
         if self.columns is not None:
             return fill_box(DeclaredFeatures(self.columns).columns, int(count))
         norm = _checks.positive_number(data_norm=self.data_norm)
@@ -128,6 +129,7 @@ class LandmarkModel(KernelEstimator):
             return self.row_map(self.feature_map().inner.width_of(self.n_features_in_))
         kernel, largest = self._kernel(), self.largest_entry()
         radius = self._radius(kernel)
+        _check_width(self.landmarks_, self.feature_map().inner.width_of(self.n_features_in_))
         return LandmarkMap(kernel, self.landmarks_, radius, None, largest, self.components_)
 
     def stored_arguments(self) -> dict[str, Any]:
@@ -148,6 +150,14 @@ class LandmarkModel(KernelEstimator):
         mapping = self.row_map(self.feature_map().inner.width_of(self.n_features_in_))
         self.landmarks_, self.components_ = mapping.landmarks, mapping.matrix.copy()
         super()._keep(asked, target)  # type: ignore[safe-super]
+
+
+def _check_width(points: Array, width: int | None) -> None:
+    if width is not None and (np.ndim(points) != 2 or points.shape[1] != width):
+        raise InputError(
+            f"landmarks must have the {width} columns of the rows, as encoded; got an array of "
+            f"shape {np.shape(points)}."
+        )
 
 
 def _list_cells(column: Any) -> list[Any]:

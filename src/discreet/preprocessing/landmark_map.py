@@ -84,8 +84,17 @@ class LandmarkMap(RowMap):
         if self.n_components is not None:
             _checks.whole(n_components=self.n_components, at_least=1)
         object.__setattr__(self, "landmarks", points)
-        if self.components is None:
+        if self.components is not None:
+            self._check_components(self.components)
+        else:
             object.__setattr__(self, "components", self._find_components())
+
+    def _check_components(self, components: Array) -> None:
+        is_matrix = isinstance(components, np.ndarray) and components.ndim == 2
+        if not is_matrix or len(components) != len(self.landmarks) or not components.size:
+            raise InputError("components must be a matrix with a line for each landmark.")
+        if not np.isfinite(components).all():
+            raise InputError("components must be finite numbers.")
 
     def _find_components(self) -> Array:
         shape = self.landmarks.shape
@@ -105,7 +114,7 @@ class LandmarkMap(RowMap):
         return (
             isinstance(other, LandmarkMap)
             and self.kernel == other.kernel
-            and self.largest == other.largest
+            and (self.largest, self.radius) == (other.largest, other.radius)
             and np.array_equal(self.landmarks, other.landmarks)
             and np.array_equal(self.matrix, other.matrix)
         )
@@ -124,8 +133,8 @@ class LandmarkMap(RowMap):
     @property
     def words(self) -> str:
         return (
-            f"{self.width:,} Nystroem features of {self.kernel!r} on {len(self.landmarks):,} "
-            f"public landmarks, clipped to norm {self.radius:.6g}"
+            f"Nystroem features of {self.kernel!r} on {len(self.landmarks):,} public landmarks, "
+            f"clipped to norm {self.radius:.6g}"
         )
 
     def names(self) -> list[str]:
