@@ -41,11 +41,11 @@ class ReleasedModel(Answering):
     def __init__(self, model: Any, about: str | Mapping[str, Any] | None = None) -> None:
         if not hasattr(model, "release_") or not hasattr(model, "predict"):
             raise InputError("a service needs a fitted model that predicts; this one does not.")
-        self._model, self._about = model, about
+        self._model, self._card = model, card(model.release_, about=about)
         self.guarantee = model.release_.guarantee
         self.columns, self._is_named = _columns_of(model)
         self.classes = tuple(np.asarray(getattr(model, "classes_", ())).tolist())
-        self.title = self.card().document["about"]["title"] or type(model).__name__
+        self.title = self._card.document["about"]["title"] or type(model).__name__
 
     @classmethod
     def open(cls, folder: str | Path, about: Mapping[str, Any] | None = None) -> ReleasedModel:
@@ -53,7 +53,7 @@ class ReleasedModel(Answering):
         return cls(load(folder), about)
 
     def card(self) -> Card:
-        return card(self._model.release_, about=self._about)
+        return self._card
 
     def answer(self, rows: Sequence[Row]) -> list[QueryAnswer]:
         make = as_frame if self._is_named else as_matrix
