@@ -87,7 +87,7 @@ _HOMES = {
 
 _ROOMS = (
     *("artifact", "audit", "client", "compat", "data", "datasets", "errors", "estimators"),
-    *("feature_selection", "gate", "geometry", "inspection", "interaction", "ledger"),
+    *("feature_selection", "gate", "geometry", "inspection", "interaction", "kernels", "ledger"),
     *("linear_model", "location", "losses", "mechanisms", "metrics", "model_selection", "noise"),
     *("online", "penalties", "planning", "preprocessing", "privacy", "questions", "record"),
     *("report", "schema", "service", "solvers", "svm", "tables", "theory", "updates"),

@@ -27,6 +27,7 @@ __all__ = [
     "ReleaseFailed",
     "SealedError",
     "SourceChanged",
+    "StoreError",
     "UnitMismatch",
 ]
 
@@ -232,6 +233,21 @@ class LedgerError(DiscreetError):
     Traceback (most recent call last):
         ...
     discreet.errors.LedgerError: ...
+    """
+
+
+class StoreError(DiscreetError):
+    """The store of an oracle cannot be opened, read or written; nothing new was answered.
+
+    Whether a new answer was kept when this is raised is not known. Ask again: the store says.
+
+    Examples
+    --------
+    >>> from discreet.gate import reopen
+    >>> reopen("nowhere.oracle")
+    Traceback (most recent call last):
+        ...
+    discreet.errors.StoreError: there is no oracle at 'nowhere.oracle'.
     """
 
 

@@ -1,7 +1,7 @@
 """The gate: the one place where private records come in.
 
 The trust boundary: plan, charge the ledger, run the mechanism, return the release; or, for what
-goes on, plan, charge and begin an interaction.
+goes on, plan, charge and begin an interaction or an oracle.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -29,16 +29,18 @@ from discreet.errors import (
     RehearsalWarning,
     ReleaseFailed,
     SourceChanged,
+    StoreError,
 )
-from discreet.interaction.declaration import Declaration
+from discreet.interaction.declaration import Declaration, OracleDeclaration
 from discreet.interaction.live import Interaction
+from discreet.interaction.oracle import NewPlace, Oracle
 from discreet.interaction.taking_up import take_up
 from discreet.ledger import NOT_DURABLE, AbstractLedger, NoLedger, Receipt, State
-from discreet.mechanisms import InteractiveMechanism, Mechanism, Plan
+from discreet.mechanisms import InteractiveMechanism, Mechanism, Plan, QueryMechanism
 from discreet.noise import Noise, RehearsalNoise, SystemNoise
 from discreet.privacy import Budget, Guarantee, NoPrivacy, Unit, unit_named
 from discreet.privacy.large_delta import question_delta
-from discreet.questions import DeclaredStream, Question
+from discreet.questions import DeclaredStream, KernelQueries, Question
 from discreet.record import (
     Certificate,
     Fact,
@@ -49,7 +51,7 @@ from discreet.record import (
     library_version,
 )
 
-__all__ = ["interact", "rehearse", "release", "resume"]
+__all__ = ["consult", "interact", "rehearse", "release", "reopen", "resume"]
 
 UNCOUNTED = "that no ledger was charged, so nothing limits what else is asked of these records"
 """What a promise without a ledger says once, where it says what it rests on."""
@@ -305,6 +307,199 @@ def resume(path: str | os.PathLike[str], *, ledger: AbstractLedger) -> Interacti
     return take_up(Path(path), ledger, noise)
 
 
+def consult(
+    mechanism: QueryMechanism,
+    question: KernelQueries,
+    rows: Rows,
+    *,
+    budget: Budget,
+    ledger: AbstractLedger | None = None,
+    store: str | Path | None = None,
+    noise: Noise | None = None,
+    purpose: str = "",
+    note: str = "",
+    facts: Iterable[Fact] = (),
+    reasons: Iterable[str] = (),
+) -> Oracle:
+    """Plan, pay once for all that will ever be answered, fit, and begin to answer.
+
+    The rows are not needed any more when this returns: the private model is, and it stays in the
+    oracle and in its store.
+
+    Parameters
+    ----------
+    mechanism
+        Who answers; its proof must cover the queries and the unit of the rows.
+    question
+        What may be asked: bounds, kernel, loss, and how many answers at most.
+    rows
+        The private rows, within the bounds that the question declares.
+    budget
+        What all answers together may spend; an infinite epsilon switches the noise off.
+    ledger
+        Where it is paid for; None keeps no books.
+    store
+        Where the oracle outlives this process: the path of a new SQLite file, which is as secret as
+        the rows, or the address of a PostgreSQL data base. None for memory alone.
+    noise
+        The source of randomness; the operating system's if left out.
+    purpose
+        What the ledger writes beside the charge; the mechanism's name if left out.
+    note
+        Anything public to keep beside the model in its store.
+    facts
+        What is declared, said better than the bounds of the question do.
+    reasons
+        Why this mechanism and this question, beside what the plan says of itself.
+
+    Returns
+    -------
+    Oracle
+        What answers; its model is secret.
+
+    Raises
+    ------
+    NotAccepted
+        The mechanism has no proof for the queries or the unit; nothing was charged.
+    BudgetExceeded
+        The ledger cannot pay; no row was read.
+    StoreError
+        The store holds an oracle already or cannot be written, in which case nothing was charged;
+        or the model could not be stored, and the charge stands.
+    ReleaseFailed
+        The private part stopped; the charge stands.
+
+    Warns
+    -----
+    LargeDeltaWarning
+        The delta is above 1e-4, so that the promise may be empty; nothing was charged.
+    RehearsalWarning
+        The noise can be repeated, so that nothing is promised.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet.data import Bounds
+    >>> from discreet.geometry import L2Ball
+    >>> from discreet.kernels import RBF, BoundedKernel
+    >>> from discreet.losses import Logistic
+    >>> from discreet.mechanisms import GaussianProcess
+    >>> from discreet.questions import LabelSet
+    >>> bounds = Bounds(L2Ball(1.0), n_features=1, labels=LabelSet([-1, 1]), max_rows=1000)
+    >>> kernel = BoundedKernel(RBF(gamma=1.0), radius=1.0)
+    >>> queries = KernelQueries(Logistic(), bounds, ridge=20.0, kernel=kernel, max_answers=100)
+    >>> X = np.linspace(-1, 1, 200)[:, None]
+    >>> rows = Rows(X, np.sign(X[:, 0]), bounds=bounds)
+    >>> oracle = consult(GaussianProcess(), queries, rows, budget=Budget(1.0, 1e-6))
+    >>> [answer.status for answer in oracle.ask([[0.5], [-0.5]])]
+    ['answered', 'answered']
+    """
+    noise = SystemNoise() if noise is None else noise
+    ledger = NoLedger() if ledger is None else ledger
+    _checks.instance(QueryMechanism, mechanism=mechanism)
+    _checks.instance(KernelQueries, question=question)
+    _checks.instance(Rows, rows=rows)
+    _checks.instance(Noise, noise=noise)
+    _checks.instance(AbstractLedger, ledger=ledger)
+    _checks.instance(str, note=note)
+    if rows.bounds != question.bounds:
+        raise InputError("the question and the rows declare different bounds; declare them once.")
+    declared = OracleDeclaration.of(mechanism, question, budget, rows.unit)  # public: reads no row
+    plan = declared.plan
+    rows.check_held()
+    if store is not None:
+        declared.to_json()  # refused now if it cannot be stored
+        if not noise.is_private:
+            raise PrivacyError("a rehearsal is not stored: its noise can be repeated.")
+    noise.check()  # fails closed before anything is paid
+    said = replace(
+        _say(mechanism, plan, _guarantee_under(plan.guarantee, noise), noise, ledger),
+        reason="; ".join(part for part in (plan.reason, *reasons) if part),
+        purpose=purpose or mechanism.name,
+        facts=facts_about(
+            question.bounds, rows.unit, question.assumed, (_queries_fact(question), *facts)
+        ),
+    )
+    with _claim(store) as place:  # nobody else can put an oracle there
+        receipt = ledger.charge(said.guarantee, purpose=said.purpose)  # paid for, durably
+        begin = _Beginning(declared, _with_receipt(said, receipt), receipt, place, note)
+        oracle: Oracle = _run(begin, rows, receipt, noise)
+    return oracle
+
+
+@contextlib.contextmanager
+def _claim(store: str | Path | None) -> Iterator[NewPlace | None]:
+    """Claim the place of a new oracle while it is paid for and made; nothing without a store."""
+    if store is None:
+        yield None
+        return
+    from discreet.interaction.oracle_store import OracleStore  # slow to import
+
+    with contextlib.closing(OracleStore(store).make()) as place:
+        yield place
+
+
+@dataclass(frozen=True, eq=False)
+class _Beginning(Plan):
+    """Fits a model in private and hands it to an oracle, whose answers are public."""
+
+    declared: OracleDeclaration
+    said: Release
+    receipt: Receipt
+    place: NewPlace | None
+    note: str
+
+    def run(self, rows: OpenRows, noise: Noise) -> Oracle:
+        declared, said = self.declared, self.said
+        model, kept = declared.plan.fit(rows), None
+        if self.place is not None:
+            paid_by = self.receipt.issuer.key
+            kept = self.place.finish(declared, said, paid_by, self.note, model.pack())
+        return Oracle(
+            declared, said, model, noise, receipt=self.receipt, kept=kept, note=self.note,
+            shows_errors=not noise.is_private,
+        )  # fmt: skip
+
+
+def reopen(store: str | Path, *, ledger: AbstractLedger | None = None) -> Oracle:
+    """Take up an oracle from its store; nothing is paid, and several processes may.
+
+    Parameters
+    ----------
+    store
+        Where :func:`consult` put it.
+    ledger
+        The ledger that paid for it, if it is to be compared; None to take the store's word.
+
+    Returns
+    -------
+    Oracle
+        What goes on where others stopped, or beside them.
+
+    Raises
+    ------
+    StoreError
+        There is no oracle, or it was changed or cut off.
+    PrivacyError
+        Another ledger paid for it, others may read the file, or this version plans otherwise.
+
+    Examples
+    --------
+    >>> reopen("nowhere.oracle")
+    Traceback (most recent call last):
+        ...
+    discreet.errors.StoreError: there is no oracle at 'nowhere.oracle'.
+    """
+    if ledger is not None:
+        _checks.instance(AbstractLedger, ledger=ledger)
+    noise = SystemNoise()
+    noise.check()
+    from discreet.interaction.oracle_store import OracleStore  # slow to import
+    from discreet.interaction.reopening import take_up_oracle
+
+    return take_up_oracle(OracleStore(store), ledger, noise)
+
+
 def rehearse(
     mechanism: Mechanism,
     question: Question,
@@ -404,6 +599,16 @@ def _stream_fact(question: DeclaredStream) -> Fact:
     )
 
 
+def _queries_fact(question: KernelQueries) -> Fact:
+    """Return what is declared about queries as such."""
+    return Fact(
+        "queries",
+        f"at most {question.max_answers:,} points are answered with new noise, each chosen by "
+        "anybody, also in view of earlier answers",
+        Origin.DECLARED,
+    )
+
+
 def _with_receipt(said: Release, receipt: Receipt) -> Release:
     return replace(
         said,
@@ -476,7 +681,7 @@ def _run_private_part(
     try:
         with stoppable, quiet():
             value = plan.run(opened, noise)
-    except (EntropyError, SourceChanged) as error:
+    except (EntropyError, SourceChanged, StoreError) as error:
         stopped = _without_frames(error)  # says nothing about the rows
     except (KeyboardInterrupt, SystemExit) as error:
         stopped = type(error)()

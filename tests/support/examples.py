@@ -1,12 +1,14 @@
-"""Examples of every question, loss, convex set and penalty: what the laws of each run over.
+"""Examples of every question, kernel, loss, convex set and penalty: what the laws of each run over.
 
-A new class is listed in its room (``QUESTIONS``, ``LOSSES``, ``SETS``, ``PENALTIES``) and here;
-tests say if it is not. Sets live in three dimensions.
+A new class is listed in its room (``QUESTIONS``, ``KERNELS``, ``LOSSES``, ``SETS``,
+``PENALTIES``) and here; tests say if it is not. Sets live in three dimensions.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+
+import numpy as np
 
 from discreet.audit.catalogue import choice_of_columns, first_if_negative
 from discreet.geometry import (
@@ -19,6 +21,17 @@ from discreet.geometry import (
     Product,
     Simplex,
     WholeSpace,
+)
+from discreet.kernels import (
+    RBF,
+    BoundedKernel,
+    CallableKernel,
+    ChiSquared,
+    Laplacian,
+    Linear,
+    Matern,
+    Polynomial,
+    Precomputed,
 )
 from discreet.losses import (
     Hinge,
@@ -143,6 +156,29 @@ PENALTY_EXAMPLES = {
     ],
 }
 ALL_PENALTIES = [penalty for examples in PENALTY_EXAMPLES.values() for penalty in examples]
+
+
+def overlaps(X, Z):
+    """The kernel of smaller values: the length that two intervals from zero have in common."""
+    return np.minimum(np.maximum(X, 0)[:, None, :], np.maximum(Z, 0)[None]).sum(axis=2)
+
+
+KERNEL_EXAMPLES = {
+    Linear: [Linear()],
+    Polynomial: [Polynomial(), Polynomial(2, 0.5, 0.0), Polynomial(1, 3.0, 2.0)],
+    RBF: [RBF(0.5), RBF(20.0)],
+    Laplacian: [Laplacian(0.7)],
+    Matern: [Matern(0.5, 2.0), Matern(1.5, 0.7), Matern(2.5, 1.3)],
+    ChiSquared: [ChiSquared(), ChiSquared(0.3)],
+    Precomputed: [Precomputed([[1.0, 0.5, 0.0], [0.5, 2.0, 0.25], [0.0, 0.25, 1.0]])],
+    CallableKernel: [CallableKernel(overlaps, "overlaps")],
+    BoundedKernel: [
+        BoundedKernel(Polynomial(2), 1.5),
+        BoundedKernel(RBF(0.5), 1.0, constant=2.0),
+        BoundedKernel(CallableKernel(overlaps, "overlaps"), 0.7),
+    ],
+}
+ALL_KERNELS = [kernel for examples in KERNEL_EXAMPLES.values() for kernel in examples]
 
 BALL, BOX = Bounds(L2Ball(1.0), 3), Bounds(Box([0, 0], [1, 2]), 2)
 CLASSES = replace(BALL, labels=LabelSet([-1, 1]))

@@ -6,16 +6,19 @@ from typing import Any
 
 from discreet._value_codec import ValueCodec
 from discreet.geometry import SETS
+from discreet.kernels import KERNELS
 from discreet.losses import LOSSES
 from discreet.preprocessing import Category, Numeric
 from discreet.privacy import AddRemoveOne, ReplaceOne, ZeroOutOne
 
 _UNITS: tuple[type[Any], ...] = (AddRemoveOne, ReplaceOne, ZeroOutOne)
 _CODEC = ValueCodec(
-    (*SETS, *LOSSES, Category, Numeric, *_UNITS), "an artifact", unsaid=(("public_bounds", None),)
+    (*SETS, *KERNELS, *LOSSES, Category, Numeric, *_UNITS),
+    "an artifact",
+    unsaid=(("public_bounds", None),),
 )
 
 VALUES = _CODEC.values
-"""Sets, losses, columns and units that an argument may be."""
+"""Sets, kernels, losses, columns and units that an argument may be."""
 
 encode, decode = _CODEC.encode, _CODEC.decode

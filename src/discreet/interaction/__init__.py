@@ -1,9 +1,10 @@
-"""Releases that go on: charged once for all they will ever say, then fed record by record.
+"""Releases that go on: charged once for all they will ever say, then fed record by record or asked.
 
 ``interaction.md`` says what is promised and what every interactive mechanism owes to it.
 """
 
 from discreet.interaction.live import Interaction, refuse_empty_rounds
+from discreet.interaction.oracle import Oracle
 from discreet.interaction.taking_up import read_note
 
-__all__ = ["Interaction", "read_note", "refuse_empty_rounds"]
+__all__ = ["Interaction", "Oracle", "read_note", "refuse_empty_rounds"]

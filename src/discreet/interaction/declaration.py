@@ -1,4 +1,4 @@
-"""What was declared when an interaction began, so that it can be planned again elsewhere."""
+"""What was declared when an interaction or an oracle began, to plan the same again elsewhere."""
 
 from __future__ import annotations
 
@@ -6,16 +6,32 @@ import hashlib
 import json
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Generic, Self, TypeVar
 
 from discreet._value_codec import ValueCodec
 from discreet.errors import DiscreetError, InputError
 from discreet.geometry import SETS
+from discreet.kernels import KERNELS
 from discreet.losses import LOSSES
-from discreet.mechanisms import InteractiveMechanism, InteractivePlan
+from discreet.mechanisms import (
+    InteractiveMechanism,
+    InteractivePlan,
+    Mechanism,
+    Plan,
+    QueryMechanism,
+    QueryPlan,
+)
 from discreet.penalties import PENALTIES
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne, Unit, ZeroOutOne
-from discreet.questions import QUESTIONS, Bounds, DeclaredStream, Interval, LabelSet
+from discreet.questions import (
+    QUESTIONS,
+    Bounds,
+    DeclaredStream,
+    Interval,
+    KernelQueries,
+    LabelSet,
+    Question,
+)
 
 
 @cache
@@ -40,42 +56,44 @@ def codec() -> ValueCodec:
         ReplaceOne,
         ZeroOutOne,
     )
-    kinds: tuple[type[Any], ...] = (*SETS, *LOSSES, *PENALTIES, *QUESTIONS, *mechanisms, *others)
+    kinds: tuple[type[Any], ...] = (
+        *(*SETS, *KERNELS, *LOSSES, *PENALTIES, *QUESTIONS),
+        *(*mechanisms, *others),
+    )
     return ValueCodec(kinds, "a saved interaction")
 
 
+Asker = TypeVar("Asker", bound=Mechanism)
+Asked = TypeVar("Asked", bound=Question)
+Planned = TypeVar("Planned", bound=Plan)
+
+
 @dataclass(frozen=True, eq=False)
-class Declaration:
-    """A mechanism, a stream, a budget and a unit, with the plan that follows from them.
+class PlannedQuestion(Generic[Asker, Asked, Planned]):
+    """A mechanism, a question, a budget and a unit, with the plan that follows from them.
 
     Parameters
     ----------
     mechanism
         Who answers.
     question
-        The stream.
+        What is asked.
     budget
-        What the whole interaction may spend.
+        What all that is ever answered may spend.
     unit
         Who is protected.
     plan
         What the mechanism made of it.
     """
 
-    mechanism: InteractiveMechanism
-    question: DeclaredStream
+    mechanism: Asker
+    question: Asked
     budget: Budget
     unit: Unit
-    plan: InteractivePlan
+    plan: Planned
 
     @classmethod
-    def of(
-        cls,
-        mechanism: InteractiveMechanism,
-        question: DeclaredStream,
-        budget: Budget,
-        unit: Unit,
-    ) -> Declaration:
+    def of(cls, mechanism: Asker, question: Asked, budget: Budget, unit: Unit) -> Self:
         """Plan, from public facts.
 
         Parameters
@@ -83,14 +101,14 @@ class Declaration:
         mechanism
             Who answers.
         question
-            The stream.
+            What is asked.
         budget
-            What the whole interaction may spend.
+            What all that is ever answered may spend.
         unit
             Who is protected.
         """
         codec()  # nothing is imported later
-        plan = mechanism.plan(question, budget, unit)
+        plan: Any = mechanism.plan(question, budget, unit)
         return cls(mechanism, question, budget, unit, plan)
 
     def to_json(self) -> Any:
@@ -99,7 +117,7 @@ class Declaration:
         return [codec().encode(part) for part in parts]
 
     @classmethod
-    def from_json(cls, document: Any) -> Declaration:
+    def from_json(cls, document: Any) -> Self:
         """Plan again what a document declares."""
         if not isinstance(document, list) or len(document) != 4:
             raise InputError("a declaration has four parts.")
@@ -111,7 +129,7 @@ class Declaration:
 
     def fingerprint(self) -> str:
         """Return a digest of the plan: a state may only be used with the plan that made it."""
-        plan = self.plan
+        plan: Any = self.plan
         told = [
             type(plan).__name__,
             plan.packed_format,
@@ -120,3 +138,11 @@ class Declaration:
             plan.reason,
         ]
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+
+
+class Declaration(PlannedQuestion[InteractiveMechanism, DeclaredStream, InteractivePlan]):
+    """What was declared about a stream."""
+
+
+class OracleDeclaration(PlannedQuestion[QueryMechanism, KernelQueries, QueryPlan]):
+    """What was declared about the queries of an oracle."""

@@ -10,15 +10,12 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import math
 import os
 import re
 import stat
 import uuid
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -26,6 +23,7 @@ from discreet import _checks, _strict_json
 from discreet._types import Json
 from discreet.errors import InputError, PrivacyError
 from discreet.interaction.declaration import Declaration, codec
+from discreet.interaction.packed_arrays import pack_arrays, unpack_arrays
 from discreet.ledger import AbstractLedger, Receipt
 from discreet.mechanisms.interactive import Packed
 from discreet.record import Release
@@ -41,9 +39,6 @@ DIGEST = re.compile(rb"sha256 ([0-9a-f]{64}) ([0-9]{1,15})\n")
 
 FIELDS = {"format", "random", "version", "declared", "plan", "said", "ledger", "charge", "note",
           "numbers", "arrays"}  # fmt: skip
-
-TYPES = ("<f8", "<i8", "<u8", "|b1", "<f4", "<i4", "|u1")
-"""Types of arrays that a state may hold."""
 
 DAMAGED = "this file is no saved interaction, or was cut off or changed; it cannot be resumed."
 
@@ -88,8 +83,9 @@ def write_state(
     note
         Anything public that whoever saves wants to find again.
     """
-    arrays = {name: np.asarray(each) for name, each in packed.items() if _is_array(each)}
-    numbers = {name: each for name, each in packed.items() if not _is_array(each)}
+    arrays = {name: each for name, each in packed.items() if isinstance(each, np.ndarray)}
+    numbers = {name: each for name, each in packed.items() if name not in arrays}
+    listed, numbers_of_arrays = pack_arrays(arrays)
     facts = {
         "format": FORMAT,
         "random": uuid.uuid4().hex + uuid.uuid4().hex,
@@ -101,25 +97,12 @@ def write_state(
         "charge": receipt.number,
         "note": note,
         "numbers": codec().encode(numbers),
-        "arrays": [[name, _type_of(each), list(each.shape)] for name, each in arrays.items()],
+        "arrays": listed,
     }
-    parts = [_strict_json.dump(facts).encode(), b"\n"]
-    parts += [np.ascontiguousarray(each, _type_of(each)).tobytes() for each in arrays.values()]
-    body = b"".join(parts)
+    body = _strict_json.dump(facts).encode() + b"\n" + numbers_of_arrays
     token = hashlib.sha256(body).hexdigest()
     _write_new(path, HEADER + f"sha256 {token} {len(body)}\n".encode() + body)
     return token
-
-
-def _is_array(value: Any) -> bool:
-    return isinstance(value, np.ndarray)
-
-
-def _type_of(array: Any) -> str:
-    kind = str(array.dtype.newbyteorder("<").str)
-    if kind not in TYPES:
-        raise PrivacyError("a session packed an array that cannot be stored.")
-    return kind
 
 
 def _write_new(path: Path, content: bytes) -> None:
@@ -188,7 +171,7 @@ def read_state(path: Path, ledger: AbstractLedger) -> StoredState:
         _check_ledger(facts, ledger)
         declared = Declaration.from_json(facts["declared"])
         said = Release.from_json(json.dumps(facts["said"]))
-        packed = {**codec().decode(facts["numbers"]), **_arrays(facts["arrays"], rest)}
+        packed = {**codec().decode(facts["numbers"]), **unpack_arrays(facts["arrays"], rest)}
         _checks.whole(charge=facts["charge"], at_least=1)
         _checks.instance(str, note=facts["note"])
     except (InputError, KeyError, TypeError, ValueError, OverflowError) as error:
@@ -197,14 +180,19 @@ def read_state(path: Path, ledger: AbstractLedger) -> StoredState:
     return StoredState(declared, said, facts["charge"], facts["note"], token, packed)
 
 
+def check_owned(path: Path, status: os.stat_result) -> None:
+    """Raise if others than its owner may read a file that holds a secret."""
+    if os.name == "posix" and stat.S_IMODE(status.st_mode) & 0o077:
+        raise PrivacyError(
+            f"others may read {str(path)!r}, which holds a secret; take the permission away "
+            "(chmod 600), and find out who has read it."
+        )
+
+
 def _read_owned(path: Path) -> bytes:
     with path.open("rb") as file:
         status = os.fstat(file.fileno())
-        if os.name == "posix" and stat.S_IMODE(status.st_mode) & 0o077:
-            raise PrivacyError(
-                f"others may read {str(path)!r}, which holds a secret; take the permission away "
-                "(chmod 600), and find out who has read it."
-            )
+        check_owned(path, status)
         if status.st_size > LARGEST:
             raise InputError(DAMAGED)
         return file.read()
@@ -224,22 +212,3 @@ def _check_plan(facts: Json, declared: Declaration, said: Release) -> None:
             f"version {facts['version']} of this library, which saved this interaction, planned it "
             "otherwise than this one; resume it with that version."
         )
-
-
-def _arrays(listed: Any, rest: bytes) -> Mapping[str, Any]:
-    found, start = {}, 0
-    for name, kind, shape in listed:
-        if not isinstance(name, str) or kind not in TYPES or name in found:
-            raise InputError("an array is of no known type")
-        if not all(type(length) is int and length >= 0 for length in shape):
-            raise InputError("an array has no shape")
-        count = math.prod(shape)
-        size = count * np.dtype(kind).itemsize
-        if start + size > len(rest):
-            raise InputError("an array is cut off")
-        array = np.frombuffer(rest, kind, count, start).reshape(shape)
-        found[name] = array.astype(array.dtype.newbyteorder("="))
-        start += size
-    if start != len(rest):
-        raise InputError("there is more than was announced")
-    return found

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from discreet.mechanisms.base import Mechanism as Mechanism
     from discreet.mechanisms.base import Plan as Plan
     from discreet.mechanisms.base import Verdict as Verdict
+    from discreet.mechanisms.bounded_updates import BoundedUpdates as BoundedUpdates
     from discreet.mechanisms.experts import Experts as Experts
     from discreet.mechanisms.exponential_sampling import ExponentialSampling as ExponentialSampling
     from discreet.mechanisms.follow_the_leader import FollowTheLeader as FollowTheLeader
     from discreet.mechanisms.frank_wolfe import FrankWolfe as FrankWolfe
+    from discreet.mechanisms.gaussian_process import GaussianProcess as GaussianProcess
     from discreet.mechanisms.gaussian_sum import GaussianSum as GaussianSum
     from discreet.mechanisms.gradient_ascent import GradientAscent as GradientAscent
     from discreet.mechanisms.implicit_gradient import ImplicitGradient as ImplicitGradient
@@ -51,6 +53,9 @@ if TYPE_CHECKING:
         PrivateStandardisation as PrivateStandardisation,
     )
     from discreet.mechanisms.propose_test_release import ProposeTestRelease as ProposeTestRelease
+    from discreet.mechanisms.query_answering import Answer as Answer
+    from discreet.mechanisms.query_answering import QueryMechanism as QueryMechanism
+    from discreet.mechanisms.query_answering import QueryPlan as QueryPlan
     from discreet.mechanisms.registry import LEARNERS as LEARNERS
     from discreet.mechanisms.registry import REGISTRY as REGISTRY
     from discreet.mechanisms.registry import mechanism_named as mechanism_named
@@ -70,11 +75,14 @@ _HOMES = {
     "REGISTRY": "registry",
     "AcceleratedGradient": "accelerated_gradient",
     "AdaptiveRidge": "adaptive_ridge",
+    "Answer": "query_answering",
+    "BoundedUpdates": "bounded_updates",
     "EachAgainstTheRest": "one_vs_rest",
     "Experts": "experts",
     "ExponentialSampling": "exponential_sampling",
     "FollowTheLeader": "follow_the_leader",
     "FrankWolfe": "frank_wolfe",
+    "GaussianProcess": "gaussian_process",
     "GaussianSum": "gaussian_sum",
     "GradientAscent": "gradient_ascent",
     "ImplicitGradient": "implicit_gradient",
@@ -99,6 +107,8 @@ _HOMES = {
     "PrivateOCP": "private_ocp",
     "PrivateStandardisation": "private_standardisation",
     "ProposeTestRelease": "propose_test_release",
+    "QueryMechanism": "query_answering",
+    "QueryPlan": "query_answering",
     "RepeatAndSelect": "repeat_and_select",
     "SandwichMoments": "sandwich_moments",
     "SelectThenFit": "select_then_fit",

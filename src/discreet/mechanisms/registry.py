@@ -9,10 +9,12 @@ from discreet import _checks
 from discreet.mechanisms.accelerated_gradient import AcceleratedGradient
 from discreet.mechanisms.adaptive_ridge import AdaptiveRidge
 from discreet.mechanisms.base import Mechanism
+from discreet.mechanisms.bounded_updates import BoundedUpdates
 from discreet.mechanisms.experts import Experts
 from discreet.mechanisms.exponential_sampling import ExponentialSampling
 from discreet.mechanisms.follow_the_leader import FollowTheLeader
 from discreet.mechanisms.frank_wolfe import FrankWolfe
+from discreet.mechanisms.gaussian_process import GaussianProcess
 from discreet.mechanisms.gaussian_sum import GaussianSum
 from discreet.mechanisms.gradient_ascent import GradientAscent
 from discreet.mechanisms.implicit_gradient import ImplicitGradient
@@ -77,6 +79,8 @@ REGISTRY: tuple[Mechanism, ...] = (
     FrankWolfe(),
     IterativeThresholding(),
     SelectThenFit(),
+    GaussianProcess(),
+    BoundedUpdates(),
 )
 """Every mechanism; the universal checks run over all of them."""
 

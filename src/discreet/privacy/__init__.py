@@ -16,6 +16,7 @@ from discreet.privacy.pure import Approximate, Pure
 from discreet.privacy.sampled_gaussian import SampledGaussian
 from discreet.privacy.selected_trial import SelectedTrial
 from discreet.privacy.shifted_gaussian import ShiftedGaussian
+from discreet.privacy.thresholded_laplace import ThresholdedLaplace
 from discreet.privacy.trial_law import TrialLaw
 from discreet.privacy.unit import (
     ONE_RECORD,
@@ -49,6 +50,7 @@ __all__ = [
     "SampledGaussian",
     "SelectedTrial",
     "ShiftedGaussian",
+    "ThresholdedLaplace",
     "TrialLaw",
     "Unit",
     "WithinDistance",

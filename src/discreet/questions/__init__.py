@@ -9,6 +9,7 @@ from discreet.questions.cell_counts import CellCounts
 from discreet.questions.choices import BestThreshold, ColumnQuantiles, LeastLoss
 from discreet.questions.declared_stream import DeclaredStream, Stream
 from discreet.questions.expert_stream import ExpertStream
+from discreet.questions.kernel_queries import KernelQueries
 from discreet.questions.lasso_support import LassoSupport
 from discreet.questions.locations import ColumnLocations
 from discreet.questions.mixture import Mixture
@@ -33,6 +34,7 @@ QUESTIONS: tuple[type[Question], ...] = (
     ColumnVotes,
     CellCounts,
     ExpertStream,
+    KernelQueries,
     LassoSupport,
     L1Problem,
     LeastLoss,
@@ -67,6 +69,7 @@ __all__ = [
     "DeclaredStream",
     "ExpertStream",
     "Interval",
+    "KernelQueries",
     "L1Problem",
     "LabelSet",
     "Labels",

@@ -26,7 +26,7 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import quote
 
 import sqlalchemy as sql
@@ -72,7 +72,7 @@ Asked = tuple[sql.Executable, dict[str, Any]]
 Answer = Callable[[list[list[Any]]], Sequence[Asked]]
 """What is to be written, from the lines that were read."""
 
-_engines: dict[tuple[str, bool], sql.Engine] = {}
+_engines: dict[tuple[str, bool, bool], sql.Engine] = {}
 _in_use: Counter[str] = Counter()
 _cut_off: set[str] = set()
 _inherited: list[Any] = []
@@ -100,13 +100,20 @@ if hasattr(os, "register_at_fork"):
 
 
 class Store:
-    """One place with books in it.
+    """One place with books in it; derived classes keep something else in the same way.
 
     Parameters
     ----------
     where
         The path of an SQLite file, or the address of a PostgreSQL data base.
     """
+
+    error: ClassVar[type[DiscreetError]] = LedgerError
+    noun: ClassVar[str] = "ledger"
+    content: ClassVar[str] = "the books"
+    """What is raised, and how what is kept is called then."""
+    flushes_log: ClassVar[bool] = False
+    """Whether a commit to a file waits for its log; otherwise every commit is checkpointed."""
 
     def __init__(self, where: str | Path) -> None:
         if not isinstance(where, str | Path):
@@ -134,13 +141,13 @@ class Store:
         return self.url.render_as_string(hide_password=False)
 
     def _engine(self, *, reads: bool = False) -> sql.Engine:
-        key = self.address, reads and self.is_file
+        key = self.address, reads and self.is_file, self.flushes_log
         with _guard:
             if key not in _engines:
                 _engines[key] = (
                     _postgres_engine(self.url)
                     if self.path is None
-                    else _sqlite_engine(self.path, reads=reads)
+                    else _sqlite_engine(self.path, reads=reads, flushes_log=self.flushes_log)
                 )
             return _engines[key]
 
@@ -148,9 +155,9 @@ class Store:
     def _count_use(self) -> Iterator[None]:
         """Count who is at work, so that a fork knows."""
         if self.address in _cut_off:
-            raise LedgerError(
-                "this process was forked while another thread used its ledger, and cannot use it; "
-                "start processes by spawning them."
+            raise self.error(
+                f"this process was forked while another thread used its {self.noun}, and cannot "
+                "use it; start processes by spawning them."
             )
         with _guard:
             _in_use[self.address] += 1
@@ -159,9 +166,9 @@ class Store:
                 yield
         except _LogIsGone:
             self._disconnect()
-            raise LedgerError(
+            raise self.error(
                 f"the log of {self.identity!r} was removed or replaced while it was in use; what "
-                "was charged before is in the file. Try again."
+                "was kept before is in the file. Try again."
             ) from None
         finally:
             with _guard:
@@ -223,8 +230,9 @@ class Store:
         with self._connect() as connection:
             yield connection
             connection.commit()
-            if self.path is not None:
+            if self.path is not None and not self.flushes_log:
                 _checkpoint(connection.connection.dbapi_connection, self.identity)
+            if self.path is not None:
                 _check_log(self.path, connection.connection.info)
 
     def exchange(self, dataset: int, questions: Sequence[Asked], answer: Answer) -> None:
@@ -288,23 +296,27 @@ class Store:
         try:
             yield
         except DatabaseError as error:
-            raise LedgerError(self._describe_error(error.orig)) from None
+            raise self.error(self._describe_error(error.orig)) from None
         except (SQLAlchemyError, UnicodeDecodeError):
-            raise LedgerError(f"the books at {self.identity!r} cannot be used.") from None
+            raise self.error(f"{self.content} at {self.identity!r} cannot be used.") from None
+        except LedgerError as error:  # of a file that is gone, or has two names
+            if self.error is LedgerError:
+                raise
+            raise self.error(str(error).replace("ledger", self.noun)) from None
         except Exception as error:
             if not isinstance(error, (sqlite3.Error, *_server_errors())):
                 raise
-            raise LedgerError(self._describe_error(error)) from None
+            raise self.error(self._describe_error(error)) from None
 
     def _describe_error(self, error: BaseException | None) -> str:
-        words = str(error)
-        place = repr(self.identity)
+        words, place = str(error), repr(self.identity)
         for sign, meaning in TROUBLES.items():
             if sign in words:
-                return meaning.format(place=place)
+                return meaning.format(place=place, content=self.content, noun=self.noun)
         if self.is_file:  # a server's words may quote parts of its address
-            return f"the books at {place} cannot be used: {words.splitlines()[0].rstrip('.')}."
-        return f"the books at {place} cannot be used: {type(error).__name__}."
+            said = words.splitlines()[0].rstrip(".") if words else type(error).__name__
+            return f"{self.content} at {place} cannot be used: {said}."
+        return f"{self.content} at {place} cannot be used: {type(error).__name__}."
 
 
 def _server_errors() -> tuple[type[BaseException], ...]:
@@ -316,9 +328,9 @@ def _server_errors() -> tuple[type[BaseException], ...]:
 NO_SERVER = "no PostgreSQL server lets you in at {place}; check the address and the password."
 
 TROUBLES = {
-    "is locked": "the books at {place} have been busy for a minute; try again.",
-    "lock timeout": "the books at {place} have been busy for a minute; try again.",
-    "not a database": "{place} is not a ledger: it is another kind of file.",
+    "is locked": "{content} at {place} have been busy for a minute; try again.",
+    "lock timeout": "{content} at {place} have been busy for a minute; try again.",
+    "not a database": "{place} holds no {noun}: it is another kind of file.",
     "malformed": "{place} is damaged; restore it from a copy.",
     "disk is full": "the disk of {place} is full; make room and try again.",
     "readonly": "{place} cannot be written to; check its permissions.",
@@ -392,7 +404,7 @@ def _check_log(path: Path, info: Any) -> None:
         raise _LogIsGone
 
 
-def _sqlite_engine(path: Path, *, reads: bool) -> sql.Engine:
+def _sqlite_engine(path: Path, *, reads: bool, flushes_log: bool = False) -> sql.Engine:
     address = f"file:{quote(str(path))}?mode=rw"  # never makes a file
 
     def connect() -> sqlite3.Connection:
@@ -416,7 +428,8 @@ def _sqlite_engine(path: Path, *, reads: bool) -> sql.Engine:
         record.info["file"] = _identify_file(path)
         if not reads:
             connection.execute("PRAGMA journal_mode = WAL")  # kept in the file
-            connection.execute("PRAGMA synchronous = NORMAL")  # see _checkpoint
+            waits = "FULL" if flushes_log else "NORMAL"  # see _checkpoint
+            connection.execute(f"PRAGMA synchronous = {waits}")
             connection.execute("PRAGMA fullfsync = ON")
             connection.execute("PRAGMA checkpoint_fullfsync = ON")
             connection.execute("PRAGMA foreign_keys = ON")
@@ -471,7 +484,7 @@ def _checkpoint(file: Any, place: str) -> None:
         if not is_busy and logged == done:
             return
         if is_last:
-            raise LedgerError(TROUBLES["is locked"].format(place=repr(place)))
+            raise LedgerError(TROUBLES["is locked"].format(place=repr(place), content="the books"))
 
 
 @lru_cache(maxsize=64)

@@ -1,0 +1,412 @@
+"""Where an oracle outlives its process: one data base holds the private model and its transcript.
+
+Connections, locks and durability are those of ledgers (``ledger/durable/store.py``); a commit waits
+for the disk. A new answer is one transaction: the line of the model is locked, what others added is
+read, the answer is worked out and inserted, and only what was committed is told. The digest of an
+entry covers all entries before it, the first one the model. What is stored is secret, all of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import struct
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sql
+from sqlalchemy.exc import IntegrityError
+
+from discreet import _strict_json
+from discreet._types import Vector
+from discreet.errors import InputError, PrivacyError, StoreError
+from discreet.interaction.declaration import OracleDeclaration
+from discreet.interaction.oracle import OPEN, Kept, NewPlace, Seen
+from discreet.interaction.packed_arrays import pack_arrays, unpack_arrays
+from discreet.interaction.state_file import check_owned
+from discreet.ledger.durable.store import Store
+from discreet.mechanisms.query_answering import CODES, Entry, key_of
+from discreet.record import Release
+
+FORMAT = 1
+
+METADATA = sql.MetaData()
+
+MODELS = sql.Table(
+    "discreet_oracle",
+    METADATA,
+    sql.Column("place", sql.Integer, primary_key=True, autoincrement=False),  # one model: zero
+    sql.Column("format", sql.Integer, nullable=False),
+    sql.Column("identity", sql.Text, nullable=False),
+    sql.Column("facts", sql.Text, nullable=False),  # JSON
+    sql.Column("model", sql.LargeBinary, nullable=False),  # secret
+    sql.Column("digest", sql.Text, nullable=False),  # of all that is to the left
+    sql.Column("answers", sql.Integer, nullable=False),
+    sql.Column("head", sql.Text, nullable=False),  # the digest of the last entry
+    sql.Column("status", sql.Text, nullable=False),
+)
+
+ENTRIES = sql.Table(
+    "discreet_oracle_answers",
+    METADATA,
+    sql.Column("model", sql.Text, primary_key=True),
+    sql.Column("number", sql.Integer, primary_key=True, autoincrement=False),
+    sql.Column("key", sql.Text, nullable=False),
+    sql.Column("point", sql.LargeBinary, nullable=False),
+    sql.Column("public", sql.LargeBinary, nullable=False),
+    sql.Column("secret", sql.Double, nullable=False),  # secret
+    sql.Column("value", sql.Double, nullable=False),
+    sql.Column("status", sql.Text, nullable=False),
+    sql.Column("scale", sql.Double, nullable=False),
+    sql.Column("digest", sql.Text, nullable=False),
+    sql.UniqueConstraint("model", "key"),
+)
+
+FACTS = {"version", "declared", "plan", "said", "ledger", "charge", "note", "arrays"}
+
+DAMAGED = "the store {place} was cut off or changed; it cannot be asked. Restore it as a whole."
+
+ANOTHER = "the store {place} holds another oracle than before; start again to ask that one."
+
+OLDER = (
+    "the store {place} has fewer answers than it had: its past was put back, and it would draw new "
+    "noise for answers that were given. Restore its latest state."
+)
+
+TAKEN = "the store {place} holds an oracle already; take it up with open_oracle, or choose another."
+
+OTHERWISE = (
+    "version {version} of this library, which stored this oracle, planned it otherwise than this "
+    "one; ask it with that version."
+)
+
+MISSING = "there is no oracle at {place}."
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StoredOracle:
+    """What a store says of its model: public facts, and the packed model, which is secret."""
+
+    identity: str
+    declared: OracleDeclaration
+    said: Release
+    ledger: str
+    charge: int
+    note: str
+    packed: dict[str, Any]
+    digest: str
+
+
+class OracleStore(Store):
+    """A data base with one oracle in it, or none yet.
+
+    Parameters
+    ----------
+    where
+        The path of an SQLite file, which is made for its owner alone, or the address of a
+        PostgreSQL data base.
+    """
+
+    error = StoreError
+    noun = "oracle"
+    content = "the answers"
+    flushes_log = True
+
+    @property
+    def place(self) -> str:
+        """Where it is, for sentences."""
+        return repr(self.identity)
+
+    def holds_oracle(self) -> bool:
+        """Say whether there is a model to be asked."""
+        if self.path is not None and not self.path.exists():
+            return False
+        self._check_owned()
+        with self.read_transaction() as connection:
+            return _is_made(connection) and _find_model(connection, HEADS) is not None
+
+    def _check_owned(self) -> None:
+        if self.path is None:
+            return
+        for ending in ("", "-wal"):
+            path = self.path.with_name(self.path.name + ending)
+            with contextlib.suppress(FileNotFoundError):
+                check_owned(path, path.stat())
+
+    def make(self) -> NewOracle:
+        """Claim the place for a new oracle, before anything is paid; nobody else can until then.
+
+        Raises
+        ------
+        StoreError
+            There is an oracle already, somebody else is making one, or nothing can be written.
+        PrivacyError
+            Others may read the file.
+        """
+        self._make_file()
+        return NewOracle(self)
+
+    def _make_file(self) -> None:
+        if self.path is None:
+            return
+        flags = os.O_CREAT | os.O_EXCL | os.O_RDWR
+        try:
+            os.close(os.open(self.path, flags, 0o600))
+        except FileExistsError:
+            self._check_owned()
+        except OSError:
+            raise StoreError(
+                f"{self.place} cannot be made; check that its folder exists, and permissions."
+            ) from None
+
+    def load(self) -> StoredOracle:
+        """Return the model; nothing that is stored is believed without its digest.
+
+        Raises
+        ------
+        StoreError
+            There is none, or it is damaged.
+        PrivacyError
+            Others may read the file, or this version plans otherwise.
+        """
+        if self.path is not None and not self.path.exists():
+            raise StoreError(MISSING.format(place=self.place))
+        self._check_owned()
+        with self.read_transaction() as connection:
+            line = _find_model(connection, sql.select(MODELS)) if _is_made(connection) else None
+        if line is None:
+            raise StoreError(MISSING.format(place=self.place))
+        if line.format != FORMAT:
+            raise StoreError(
+                f"the store {self.place} has format {line.format}; this version of discreet reads "
+                f"{FORMAT}."
+            )
+        if line.digest != _digest_model(line.identity, line.facts, bytes(line.model)):
+            raise StoreError(DAMAGED.format(place=self.place))
+        try:
+            return _read_facts(line)
+        except (InputError, KeyError, TypeError, ValueError, OverflowError):
+            raise StoreError(DAMAGED.format(place=self.place)) from None
+
+    def add_entries(
+        self,
+        identity: str,
+        seen: Seen,
+        answer: Callable[[list[Entry], str], tuple[list[Entry], str]],
+    ) -> Seen:
+        """Read what others have added, and add to it: all or nothing, on disk once this returns.
+
+        Parameters
+        ----------
+        identity
+            Of the model that is asked.
+        seen
+            How much of its transcript is known already.
+        answer
+            Gets the entries that are not known and the model's status, and returns entries to add
+            and the status from now on.
+
+        Raises
+        ------
+        StoreError
+            It is another model, its past was changed or put back, or it is not known whether the
+            entries were added.
+        """
+        with self.write_transaction() as connection:
+            line = self._lock_model(connection, identity, seen)
+            fresh, head = self._read_entries(connection, identity, seen)
+            if (seen.count + len(fresh), head) != (line.answers, line.head):
+                raise StoreError(DAMAGED.format(place=self.place))
+            added, status = answer(fresh, line.status)
+            count = line.answers
+            for entry in added:
+                count += 1
+                row = _row_of(identity, count, entry)
+                head = row["digest"] = _digest_entry(head, row)
+                _insert(connection, row)
+            if added or status != line.status:
+                connection.execute(MODELS.update().values(answers=count, head=head, status=status))
+        return Seen(count, head)
+
+    def _lock_model(self, connection: sql.Connection, identity: str, seen: Seen) -> Any:
+        self._check_owned()
+        line = _find_model(connection, HEADS.with_for_update())
+        if line is None or line.identity != identity:
+            raise StoreError(ANOTHER.format(place=self.place))
+        if line.answers < seen.count:
+            raise StoreError(OLDER.format(place=self.place))
+        return line
+
+    def _read_entries(
+        self, connection: sql.Connection, identity: str, seen: Seen
+    ) -> tuple[list[Entry], str]:
+        """Return the entries after those that are known, and the digest of the last one."""
+        query = sql.select(ENTRIES).where(
+            ENTRIES.c.model == identity, ENTRIES.c.number >= seen.count
+        )
+        rows = connection.execute(query.order_by(ENTRIES.c.number)).mappings().all()
+        found, head = list[Entry](), seen.head
+        if seen.count:  # the last known one, if it is still the same
+            if not rows or rows[0]["digest"] != seen.head:
+                raise StoreError(OLDER.format(place=self.place))
+            rows = rows[1:]
+        for number, row in enumerate(rows, start=seen.count + 1):
+            if row["number"] != number or row["digest"] != _digest_entry(head, row):
+                raise StoreError(DAMAGED.format(place=self.place))
+            found.append(_entry_of(row))
+            head = row["digest"]
+        return found, head
+
+
+HEADS = sql.select(
+    MODELS.c.identity, MODELS.c.answers, MODELS.c.head, MODELS.c.status, MODELS.c.digest
+)
+"""What is needed of the line of a model for each answer."""
+
+
+class NewOracle(NewPlace):
+    """A place that is claimed: whoever holds it can put one oracle there, or let it go.
+
+    The claim is an open transaction, so it ends with its process.
+    """
+
+    def __init__(self, store: OracleStore) -> None:
+        self._store, self._stack = store, contextlib.ExitStack()
+        try:
+            with store._translate_errors():
+                self._connection = self._stack.enter_context(store._engine().connect())
+                self._claim()
+        except BaseException:
+            self._stack.close()
+            raise
+
+    def _claim(self) -> None:
+        connection, place = self._connection, self._store.place
+        if self._store.path is None:
+            connection.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 0")
+            got = connection.exec_driver_sql(f"SELECT pg_try_advisory_xact_lock({CLAIM})")
+            if not got.scalar_one():
+                raise StoreError(f"somebody else is making an oracle at {place}.")
+        elif not _is_made(connection) and sql.inspect(connection).get_table_names():
+            raise StoreError(f"{place} is a data base of another program; choose another file.")
+        if not _is_made(connection):
+            METADATA.create_all(connection)
+        if _find_model(connection, HEADS) is not None:
+            raise StoreError(TAKEN.format(place=place))
+
+    def finish(
+        self, declared: OracleDeclaration, said: Release, ledger: str, note: str, packed: Any
+    ) -> Kept:
+        identity, (listed, numbers) = uuid.uuid4().hex, pack_arrays(packed)
+        facts = _strict_json.dump(
+            {
+                "version": said.version,
+                "declared": declared.to_json(),
+                "plan": declared.fingerprint(),
+                "said": json.loads(said.to_json()),
+                "ledger": ledger,
+                "charge": said.receipt_number,
+                "note": note,
+                "arrays": listed,
+            }
+        )
+        digest = _digest_model(identity, facts, numbers)
+        with self._store._translate_errors():
+            try:
+                self._connection.execute(
+                    MODELS.insert().values(
+                        place=0, format=FORMAT, identity=identity, facts=facts, model=numbers,
+                        digest=digest, answers=0, head=digest, status=OPEN,
+                    )
+                )  # fmt: skip
+            except IntegrityError:
+                raise StoreError(TAKEN.format(place=self._store.place)) from None
+            self._connection.commit()
+        return Kept(self._store, identity, Seen(0, digest))
+
+    def close(self) -> None:
+        """Let the place go; what was not finished has never been there."""
+        with contextlib.suppress(Exception):
+            self._stack.close()
+
+
+CLAIM = 0x6F7261636C65
+"""The number of PostgreSQL's advisory lock for making an oracle in a data base."""
+
+
+def _is_made(connection: sql.Connection) -> bool:
+    return sql.inspect(connection).has_table(MODELS.name)
+
+
+def _find_model(connection: sql.Connection, query: Any) -> Any:
+    """Return the one line of the table of models; None if there is none."""
+    return connection.execute(query).one_or_none()
+
+
+def _insert(connection: sql.Connection, row: dict[str, Any]) -> None:
+    connection.execute(ENTRIES.insert(), row)
+
+
+def _digest_model(identity: str, facts: str, model: bytes) -> str:
+    whole = hashlib.sha256(b"discreet oracle 1\n")
+    for part in (identity.encode(), facts.encode(), model):
+        whole.update(struct.pack("<Q", len(part)) + part)
+    return whole.hexdigest()
+
+
+def _digest_entry(before: str, row: Any) -> str:
+    """Return the digest of an entry after the one with the digest ``before``."""
+    numbers = struct.pack("<qddd", row["number"], row["secret"], row["value"], row["scale"])
+    whole = hashlib.sha256(before.encode())
+    named = (row["model"].encode(), row["key"].encode(), row["status"].encode())
+    for part in (*named, bytes(row["point"]), bytes(row["public"]), numbers):
+        whole.update(struct.pack("<Q", len(part)) + part)
+    return whole.hexdigest()
+
+
+def _row_of(identity: str, number: int, entry: Entry) -> dict[str, Any]:
+    point = key_of(entry.point)
+    return {
+        "model": identity,
+        "number": number,
+        "key": hashlib.sha256(identity.encode() + point).hexdigest(),
+        "point": point,
+        "public": np.ascontiguousarray(entry.public, dtype="<f8").tobytes(),
+        "secret": entry.secret,
+        "value": entry.value,
+        "status": entry.status,
+        "scale": entry.scale,
+    }
+
+
+def _entry_of(row: Any) -> Entry:
+    if row["status"] not in CODES:
+        raise StoreError("an answer in a store has a status that this version does not know.")
+    point, public = _read_numbers(row["point"]), _read_numbers(row["public"])
+    return Entry(point, public, row["secret"], row["value"], row["status"], row["scale"])
+
+
+def _read_numbers(stored: Any) -> Vector:
+    return np.frombuffer(bytes(stored), dtype="<f8").astype(np.float64)
+
+
+def _read_facts(line: Any) -> StoredOracle:
+    facts = _strict_json.parse(line.facts, "a stored oracle")
+    _strict_json.check_fields(facts, FACTS, "a stored oracle")
+    said = Release.from_json(json.dumps(facts["said"]))
+    try:
+        declared = OracleDeclaration.from_json(facts["declared"])
+    except InputError:
+        raise PrivacyError(OTHERWISE.format(version=facts["version"])) from None
+    if facts["plan"] != declared.fingerprint() or said.guarantee != declared.plan.guarantee:
+        raise PrivacyError(OTHERWISE.format(version=facts["version"]))
+    packed = unpack_arrays(facts["arrays"], bytes(line.model))
+    return StoredOracle(
+        line.identity, declared, said, facts["ledger"], facts["charge"], facts["note"], packed,
+        line.digest,
+    )  # fmt: skip

@@ -1,0 +1,156 @@
+"""The interface of a positive semidefinite kernel."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discreet import _checks
+from discreet._types import Array, Vector
+from discreet.errors import InputError
+from discreet.geometry import limits
+
+ELEMENTARY = 4 * limits.UNIT
+"""Relative error of NumPy's exponential and square root, with room to spare."""
+
+MOST_TESTED = 2000
+"""So many public points are enough to refute a kernel; their eigenvalues take seconds."""
+
+
+class Domain(Protocol):
+    """What is declared about points: how many columns they have, and how large they are.
+
+    :class:`discreet.questions.Bounds` is one.
+
+    Examples
+    --------
+    >>> from discreet.geometry import L2Ball
+    >>> from discreet.kernels import RBF
+    >>> from discreet.questions import Bounds
+    >>> RBF(gamma=1.0).error(Bounds(L2Ball(1.0), n_features=5)) < 1e-13
+    True
+    """
+
+    @property
+    def n_features(self) -> int:
+        """How many columns there are."""
+        ...
+
+    def row_norm(self, order: float = 2) -> float:
+        """Bound the norm of a point."""
+        ...
+
+
+class Kernel(ABC):
+    r"""A positive semidefinite kernel :math:`K(x, z) = \langle \phi(x), \phi(z) \rangle`.
+
+    Notes
+    -----
+    A kernel is a public value: frozen, hashable, printable. An entry is a function of its two
+    points. Which float it becomes may depend on the shape of a whole block; ``error`` bounds how
+    far it is from the truth, whatever the block. A diagonal is, to the last bit, a function of
+    its point alone, since it decides how a point is clipped.
+
+    Examples
+    --------
+    >>> from discreet.kernels import RBF, Linear
+    >>> def alike(kernel: Kernel) -> list[list[float]]:
+    ...     return kernel.evaluate([[1.0]], [[1.0], [3.0]]).round(3).tolist()
+    >>> alike(Linear()), alike(RBF(1.0))
+    ([[1.0, 3.0]], [[1.0, 0.018]])
+    """
+
+    def evaluate(self, X: ArrayLike, Z: ArrayLike) -> Array:
+        """Return K(x, z) for each row x of ``X`` and each row z of ``Z``."""
+        rows, points = as_points(X), as_points(Z)
+        if rows.shape[1] != points.shape[1]:
+            raise InputError(
+                "the points of a kernel must have as many columns as one another; "
+                f"got {rows.shape[1]} and {points.shape[1]}."
+            )
+        return self._evaluate(rows, points)
+
+    def diagonal(self, X: ArrayLike) -> Vector:
+        """Return K(x, x) for each row x, NaN or infinite where the kernel is not defined."""
+        rows = as_points(X)
+        with np.errstate(all="ignore"):
+            found = self._diagonal(rows)
+        return np.where(np.isfinite(rows).all(axis=1), found, np.nan)
+
+    def error(self, bounds: Domain) -> float:
+        """Bound how far a computed entry is from the exact one, for points within the bounds.
+
+        Parameters
+        ----------
+        bounds
+            What is declared about points; :class:`discreet.questions.Bounds` will do.
+
+        Returns
+        -------
+        float
+            An absolute error, never rounded below; infinite if entries may overflow.
+        """
+        with np.errstate(all="ignore"):
+            return limits.round_up(float(self._error(bounds)))
+
+    def check_semidefinite(self, points: ArrayLike, tolerance: float = 1e-8) -> None:
+        """Refuse a kernel that is not symmetric and positive semidefinite on public points.
+
+        Points that pass prove nothing about others. Never use rows that are to be protected.
+
+        Parameters
+        ----------
+        points
+            Public points, one a row, at most 2,000.
+        tolerance
+            How far below zero an eigenvalue may be, as a part of the largest diagonal entry.
+
+        Raises
+        ------
+        InputError
+            If entries are not finite, not symmetric, or an eigenvalue is negative.
+        """
+        _checks.positive(tolerance=tolerance)
+        some = as_points(points)
+        if not 1 <= len(some) <= MOST_TESTED:
+            raise InputError(f"give 1 to {MOST_TESTED:,} points to test; got {len(some):,}.")
+        check_gram(self.evaluate(some, some), tolerance)
+
+    @abstractmethod
+    def _evaluate(self, rows: Array, points: Array) -> Array: ...
+
+    @abstractmethod
+    def _diagonal(self, rows: Array) -> Vector: ...
+
+    @abstractmethod
+    def _error(self, bounds: Domain) -> float: ...
+
+
+def as_points(given: ArrayLike) -> Array:
+    """Return points as a matrix of numbers, refusing other shapes."""
+    points = np.asarray(given, dtype=np.float64)
+    if points.ndim != 2:
+        raise InputError(f"points must be a matrix, one point a row; got shape {points.shape}.")
+    return points
+
+
+def check_gram(gram: Array, tolerance: float) -> None:
+    """Refuse a matrix that is not finite, symmetric and positive semidefinite.
+
+    Parameters
+    ----------
+    gram
+        A square matrix of public points.
+    tolerance
+        What may be wrong by rounding, as a part of the largest diagonal entry.
+    """
+    if not np.isfinite(gram).all():
+        raise InputError("the entries of a kernel must be finite numbers.")
+    slack = tolerance * float(np.abs(np.diag(gram)).max(initial=0.0))
+    if not np.abs(gram - gram.T).max(initial=0.0) <= slack:
+        raise InputError("a kernel must be symmetric: K(x, z) = K(z, x).")
+    if np.linalg.eigvalsh((gram + gram.T) / 2).min(initial=0.0) < -slack:
+        raise InputError("a kernel must be positive semidefinite; it has a negative eigenvalue.")
