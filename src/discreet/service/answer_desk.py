@@ -11,7 +11,7 @@ from anyio import to_thread
 from starlette.requests import Request
 
 from discreet._types import Json
-from discreet.errors import DiscreetError, InputError, InputTypeError, LedgerError
+from discreet.errors import DiscreetError, InputError, InputTypeError, LedgerError, StoreError
 from discreet.service.access_key import AccessKey
 from discreet.service.answering import Answering, QueryAnswer
 from discreet.service.counters import ServiceCounters
@@ -34,7 +34,7 @@ from discreet.service.service_limits import ServiceLimits
 
 Result = TypeVar("Result")
 
-MISSING = (ServiceUnavailable, LedgerError, OSError, TimeoutError)
+MISSING = (ServiceUnavailable, LedgerError, StoreError, OSError, TimeoutError)
 """What is raised where a state cannot be read or written at this moment."""
 
 
