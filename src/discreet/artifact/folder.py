@@ -30,6 +30,7 @@ from discreet.artifact.models import (
 )
 from discreet.errors import DiscreetError, InputError
 from discreet.estimators.declared_columns import DeclaredFeatures
+from discreet.estimators.landmark_model import LandmarkModel
 from discreet.estimators.probability_curve import ProbabilityCurve
 from discreet.estimators.storing import STORED_WITHOUT
 from discreet.ledger.memory import LostLedger
@@ -113,7 +114,11 @@ def load(folder: str | Path) -> Any:
 
 
 def _arguments(model: Any) -> Json:
-    found = model.get_params(deep=False)
+    found = (
+        model.stored_arguments()
+        if isinstance(model, LandmarkModel)
+        else model.get_params(deep=False)
+    )
     return {name: encode(found[name]) for name in found if name not in NOT_STORED}
 
 
@@ -289,7 +294,7 @@ def _check_ranges(model: Any) -> None:
 
 def _check_coefficients(model: Any, columns: int) -> None:
     declared = getattr(model, "columns", None)
-    width = columns if declared is None else model.feature_map().scaler.n_features_out
+    width = model.fitted_map().width_of(columns)
     if declared is not None and len(declared) != columns:
         raise InputError("there must be a declaration for each column.")
     if hasattr(model, "classes_"):

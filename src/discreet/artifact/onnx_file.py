@@ -13,12 +13,17 @@ from discreet.artifact.models import check_linear, coefficients
 from discreet.artifact.skops_file import write_whole
 from discreet.errors import InputError
 from discreet.estimators.declared_columns import DeclaredFeatures
+from discreet.estimators.kernel_features import KernelEstimator
+from discreet.estimators.margin_classifier import MarginClassifier
 from discreet.estimators.probability_curve import ProbabilityCurve
-from discreet.geometry import L1L2Ball
-from discreet.linear_model import LinearClassifier, LogisticRegression, PoissonRegressor
+from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
+from discreet.kernels import RBF, Kernel, Laplacian, Linear, Matern, Polynomial
+from discreet.linear_model import LogisticRegression, PoissonRegressor
 from discreet.losses import MarginLogistic
 from discreet.losses.softmax import MarginSoftmax, softmax_of
 from discreet.preprocessing import Category, Column, Numeric
+from discreet.preprocessing.fourier_map import ANGLES, HAIR, FourierMap
+from discreet.preprocessing.landmark_map import LandmarkMap
 
 OPSET = 19
 IR_VERSION = 9
@@ -130,6 +135,9 @@ def _add_margins(graph: _Graph, model: Any) -> str:
     coef, intercept = coefficients(model)
     matrix = graph.constant(np.ascontiguousarray(coef.T))
     declared = getattr(model, "columns", None)
+    if isinstance(model, KernelEstimator):
+        mapped = _add_features(graph, model)
+        return graph.node("Add", graph.node("MatMul", mapped, matrix), graph.constant(intercept))
     if declared is None:
         rows = graph.input(COLUMNS, coef.shape[1])
         return graph.node("Add", graph.node("MatMul", rows, matrix), graph.constant(intercept))
@@ -140,6 +148,98 @@ def _add_margins(graph: _Graph, model: Any) -> str:
     if features.kept_share < 1 and isinstance(region, L1L2Ball):
         linear = _shorten_rows(graph, features, region, columns, linear, coef)
     return graph.node("Add", linear, graph.constant(intercept))
+
+
+def _add_features(graph: _Graph, model: KernelEstimator) -> str:
+    """Return the features that a kernel model makes of rows, encoded or clipped to a ball first."""
+    mapping, inner = model.fitted_row_map(), model.feature_map().inner
+    if isinstance(inner, DeclaredFeatures):
+        columns = [_add_encoded(graph, name, one) for name, one in _name_columns(inner.declared)]
+        rows = graph.node("Concat", *columns, axis=1)
+    else:
+        rows = _add_clipped(graph, graph.input(COLUMNS, model.n_features_in_), inner.region)
+    if isinstance(mapping, FourierMap):
+        return _add_waves(graph, mapping, rows)
+    if isinstance(mapping, LandmarkMap):
+        entries = _add_kernel(graph, mapping.kernel, rows, mapping.landmarks)
+        found = graph.node("MatMul", entries, graph.constant(mapping.matrix))
+        return _add_clipped(graph, found, L2Ball(mapping.radius))
+    raise InputError(f"to_onnx does not know the features of a {type(model).__name__}; use save.")
+
+
+def _add_kernel(graph: _Graph, kernel: Kernel, rows: str, landmarks: Any) -> str:
+    """Return the entries of a kernel between rows and landmarks."""
+    if isinstance(kernel, Linear | Polynomial):
+        products = graph.node("MatMul", rows, graph.constant(np.ascontiguousarray(landmarks.T)))
+        if isinstance(kernel, Linear):
+            return products
+        scaled = graph.node("Mul", products, graph.constant(kernel.scale))
+        moved = graph.node("Add", scaled, graph.constant(kernel.offset))
+        return _multiply_often(graph, moved, kernel.degree)
+    apart = graph.node("Unsqueeze", rows, graph.constant(np.array([1])))
+    differences = graph.node("Sub", apart, graph.constant(landmarks[None, :, :]))
+    axis = graph.constant(np.array([2]))
+    if isinstance(kernel, Laplacian):
+        distances = graph.node("ReduceL1", differences, axis, keepdims=0)
+        return graph.node("Exp", graph.node("Mul", distances, graph.constant(-kernel.gamma)))
+    squared = graph.node("ReduceSumSquare", differences, axis, keepdims=0)
+    if isinstance(kernel, RBF):
+        return graph.node("Exp", graph.node("Mul", squared, graph.constant(-kernel.gamma)))
+    if isinstance(kernel, Matern):
+        return _add_matern(graph, kernel, squared)
+    raise InputError(f"to_onnx does not know {kernel!r}; use save.")
+
+
+def _multiply_often(graph: _Graph, name: str, times: int) -> str:
+    """Return a whole power."""
+    power = name
+    for _ in range(times - 1):
+        power = graph.node("Mul", power, name)
+    return power
+
+
+def _add_matern(graph: _Graph, kernel: Matern, squared: str) -> str:
+    """Return (1 + t + t^2/3) exp(-t), as much of the polynomial as the smoothness asks for."""
+    scale = graph.constant(math.sqrt(2 * kernel.nu) / kernel.length)
+    t = graph.node("Mul", graph.node("Sqrt", squared), scale)
+    decay = graph.node("Exp", graph.node("Neg", t))
+    if kernel.nu == 0.5:
+        return decay
+    factor = graph.node("Add", graph.constant(1.0), t)
+    if kernel.nu == 2.5:
+        third = graph.node("Div", graph.node("Mul", t, t), graph.constant(3.0))
+        factor = graph.node("Add", factor, third)
+    return graph.node("Mul", factor, decay)
+
+
+def _add_encoded(graph: _Graph, name: str, column: Column) -> str:
+    """Return a column as it is encoded: numbers between -1 and 1, levels centred."""
+    cells = _add_column(graph, name, column)
+    if isinstance(column, Numeric):
+        moved = graph.node("Sub", cells, graph.constant(column.middle))
+        return graph.node("Div", moved, graph.constant(column.half))
+    return graph.node("Sub", cells, graph.constant(1 / column.width))
+
+
+def _add_clipped(graph: _Graph, rows: str, region: ConvexSet) -> str:
+    """Return rows shortened to a ball, each by itself."""
+    length = graph.node("ReduceL2", rows, graph.constant(np.array([1])))
+    reach = graph.constant(region.reach(1))
+    longest = graph.node("Max", length, graph.constant(1e-300))
+    factors = graph.node("Min", graph.constant(1.0), graph.node("Div", reach, longest))
+    return graph.node("Mul", rows, factors)
+
+
+def _add_waves(graph: _Graph, mapping: FourierMap, rows: str) -> str:
+    """Return cosines and sines; runtimes know sines of doubles, so a quarter turn is added."""
+    turns = graph.node("MatMul", rows, graph.constant(np.ascontiguousarray(mapping.frequencies)))
+    angles = graph.node("Round", graph.node("Mul", turns, graph.constant(float(ANGLES))))
+    whole = graph.node("Floor", graph.node("Div", angles, graph.constant(float(ANGLES))))
+    inside = graph.node("Sub", angles, graph.node("Mul", whole, graph.constant(float(ANGLES))))
+    sines = graph.node("Mul", inside, graph.constant(2 * math.pi / ANGLES))
+    cosines = graph.node("Add", sines, graph.constant(math.pi / 2))
+    waves = graph.node("Sin", graph.node("Concat", cosines, sines, axis=1))
+    return graph.node("Mul", waves, graph.constant(HAIR / math.sqrt(mapping.n_components)))
 
 
 def _name_columns(declared: dict[str, Column] | list[Column]) -> list[tuple[str, Column]]:
@@ -232,7 +332,7 @@ def _add_classification(graph: _Graph, model: Any) -> list[Any]:
         graph.output("prediction", graph.kind_of(labels)),
         graph.output("margins", graph.double, *width),
     ]
-    if isinstance(model, LogisticRegression | LinearClassifier):
+    if isinstance(model, LogisticRegression | MarginClassifier):
         _add_probabilities(graph, model, margins, len(classes), axis)
         outputs.append(graph.output("probabilities", graph.double, len(classes)))
     return outputs

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, is_classifier
 
 from discreet.artifact.models import check_linear, coefficients
 from discreet.errors import InputError
+from discreet.estimators.kernel_features import KernelEstimator
 from discreet.linear_model import LinearRegressor, LogisticRegression, PoissonRegressor
 
 
@@ -63,6 +64,11 @@ def plain_model(model: Any) -> Any:
         raise InputError(
             "to_skops has no plain model for a PoissonRegressor, whose link scikit-learn keeps in "
             "a type of its own; use to_onnx, or save."
+        )
+    if isinstance(model, KernelEstimator):
+        raise InputError(
+            f"a {type(model).__name__} makes features of rows before it predicts, which no plain "
+            "linear model does; use to_onnx, or save."
         )
     if isinstance(model, LinearRegressor) and model.columns is not None:
         raise InputError(

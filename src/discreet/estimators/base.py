@@ -80,6 +80,9 @@ class PrivateEstimator(Storable):
     learns: ClassVar[frozenset[str]]
     """The attributes that a fit leaves, beside the release and what is known of columns."""
 
+    is_asked: ClassVar[bool] = False
+    """Whether it answers through a live oracle, whose model stays secret."""
+
     must_declare: ClassVar[Declarations] = ()
     """Parameters without a default; of each group, one has to be declared."""
 
@@ -175,9 +178,8 @@ class PrivateEstimator(Storable):
         )
         asked = self._ask(shape, table.target, budget, unit)
         self._question_delta(shape, budget, unit)
-        self.release_ = release(
-            asked.mechanism,
-            asked.question,
+        self.release_ = self._release(
+            asked,
             Rows(table.rows, bounds=asked.question.bounds, unit=unit),
             budget=budget,
             ledger=self.ledger,
@@ -188,6 +190,10 @@ class PrivateEstimator(Storable):
         )
         self.privacy_ = self.release_.guarantee
         self._keep(asked, table.target)
+
+    def _release(self, asked: Asked, rows: Rows, **options: Any) -> Release:
+        """Pay and release, once; options are those of the gate."""
+        return release(asked.mechanism, asked.question, rows, **options)
 
     def _question_delta(self, shape: Shape, budget: Budget, unit: Unit) -> None:
         """Warn of a delta above one over the number of records, if that is public or declared.

@@ -122,7 +122,7 @@ def choose_first_stage(task: LinearTask) -> str | Mechanism:
     how, bounds = task.standardising, task.bounds
     is_auto = task.mechanism == "auto"
     together = _learn_at_once(task) if is_auto and how.learns_at_once else None
-    most = CENTRED_WIDTH
+    most = CENTRED_WIDTH if how.centred_width is None else how.centred_width
     if isinstance(together, AcceleratedGradient) and how.is_dense:
         most = MOST_CENTRED
     can = bounds.intercept is not None and task.domain is None and bounds.n_features <= most

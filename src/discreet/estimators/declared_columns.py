@@ -16,6 +16,7 @@ from discreet.errors import InputError
 from discreet.estimators.features import (
     Accepted,
     Columns,
+    Entries,
     FeatureMap,
     Product,
     matrix_product,
@@ -72,8 +73,12 @@ class DeclaredFeatures(FeatureMap):
         columns = self.declared
         return list(columns.values() if isinstance(columns, dict) else columns)
 
-    def encodes_as(self, other: DeclaredFeatures) -> bool:
-        """Say whether another map encodes every row in the same way."""
+    def width_of(self, columns: int) -> int:
+        return sum(column.width for column in self.columns)
+
+    def encodes_as(self, other: FeatureMap) -> bool:
+        if not isinstance(other, DeclaredFeatures):
+            return False
         ours, theirs = (
             list(one.items()) if isinstance(one, dict) else one
             for one in (self.declared, other.declared)
@@ -157,6 +162,10 @@ class DeclaredFeatures(FeatureMap):
             isinstance(column, Category) for column in self.columns for _ in range(column.width)
         )
 
+    @property
+    def entries(self) -> Entries:
+        return Entries(1.0, self.indicators)
+
     def accept(self, model: Any, X: Any) -> Accepted:
         scaler = self.scaler.fit(X)
         names = getattr(scaler, "feature_names_in_", None)
@@ -204,10 +213,15 @@ class DeclaredFeatures(FeatureMap):
     def fold(self, coef: Array, intercept: Array) -> tuple[Array, Array]:
         return self.scaler.fold(coef, intercept)
 
-    def margins(self, model: Any, X: Any, product: Product = matrix_product) -> Array:
+    def scaler_of(self, model: Any) -> BoundedScaler:
+        """Return what encodes rows for a fitted model; columns listed keep their order."""
         scaler = self.scaler
         if hasattr(model, "feature_names_in_"):
-            scaler.feature_names_in_ = model.feature_names_in_  # columns listed keep their order
+            scaler.feature_names_in_ = model.feature_names_in_
+        return scaler
+
+    def margins(self, model: Any, X: Any, product: Product = matrix_product) -> Array:
+        scaler = self.scaler_of(model)
         coef = np.atleast_2d(model.coef_)
         linear = product(scaler.plain(X), coef)
         if self.kept_share == 1:

@@ -77,6 +77,18 @@ class Columns(NamedTuple):
     is_sparse: bool
 
 
+class Entries(NamedTuple):
+    """What is known of the entries of dense features, for their standardisation.
+
+    ``largest`` bounds their size, ``indicators`` says which are levels of a category (None for
+    none), ``centred_width`` up to how many of them are standardised (None for the rule).
+    """
+
+    largest: float
+    indicators: tuple[bool, ...] | None = None
+    centred_width: int | None = None
+
+
 class FeatureMap(ABC):
     """What makes bounded features of a table's columns, and a model of its own units of those."""
 
@@ -97,6 +109,24 @@ class FeatureMap(ABC):
     def complete(self, model: Any) -> FeatureMap:
         """Return the map of a fitted model, with the ranges that its fit found."""
         return self
+
+    @property
+    def entries(self) -> Entries | None:
+        """What is known of entries; None if only the norm of rows is declared."""
+        return None
+
+    @property
+    def of_columns(self) -> FeatureMap:
+        """What reads the columns, without anything that is made of them afterwards."""
+        return self
+
+    def width_of(self, columns: int) -> int:
+        """Return how many features there are of so many columns."""
+        return columns
+
+    def encodes_as(self, other: FeatureMap) -> bool:
+        """Say whether another map encodes every row in the same way, whatever it clips to."""
+        return False
 
     @abstractmethod
     def accept(self, model: Any, X: Any) -> Accepted:
@@ -195,6 +225,9 @@ class PlainFeatures(FeatureMap):
 
     def fold(self, coef: Array, intercept: Array) -> tuple[Array, Array]:
         return coef, intercept
+
+    def encodes_as(self, other: FeatureMap) -> bool:
+        return isinstance(other, PlainFeatures) and self.origin == other.origin
 
     def margins(self, model: Any, X: Any, product: Product = matrix_product) -> Array:
         return np.asarray(product(read_rows(model, X), model.coef_) + model.intercept_)

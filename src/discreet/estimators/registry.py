@@ -9,7 +9,7 @@ from importlib import import_module
 
 from discreet.estimators.base import PrivateEstimator
 
-ROOMS = ("linear_model", "svm", "location", "feature_selection")
+ROOMS = ("linear_model", "svm", "kernel", "location", "feature_selection")
 """The rooms whose estimators users import."""
 
 STREAMS = "online"
@@ -17,14 +17,25 @@ STREAMS = "online"
 
 
 def all_estimators() -> tuple[type[PrivateEstimator], ...]:
-    """Return every estimator, room by room.
+    """Return every estimator whose result is released once, room by room.
 
     Examples
     --------
     >>> [kind.__name__ for kind in all_estimators()][:2]
     ['ElasticNet', 'FrankWolfeClassifier']
     """
-    return tuple(kind for room in ROOMS for kind in _find_in(room))
+    return tuple(kind for room in ROOMS for kind in _find_in(room) if not kind.is_asked)
+
+
+def all_oracles() -> tuple[type[PrivateEstimator], ...]:
+    """Return every estimator that answers through a live oracle.
+
+    Examples
+    --------
+    >>> [kind.__name__ for kind in all_oracles()]
+    ['BoundedUpdateOracle', 'GaussianProcessOracle']
+    """
+    return tuple(kind for room in ROOMS for kind in _find_in(room) if kind.is_asked)
 
 
 def all_learners() -> tuple[type[PrivateEstimator], ...]:

@@ -12,13 +12,11 @@ from scipy import sparse
 from discreet._types import Array
 from discreet.data.stored import OpenedTable, Wanted
 from discreet.errors import InputError
-from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.features import (
     COLUMNS_FOUND,
     Accepted,
     Columns,
     FeatureMap,
-    PlainFeatures,
     Product,
     matrix_product,
 )
@@ -60,7 +58,7 @@ class SideBySide(FeatureMap):
 
     def starts(self, columns: int) -> tuple[int, ...]:
         """Return the first feature of each candidate, given how many columns the table has."""
-        widths = [width_of(each, columns) for each in self.different]
+        widths = [each.width_of(columns) for each in self.different]
         ends = np.cumsum([0, *widths]).tolist()
         return tuple(ends[place] for place in self.places)
 
@@ -135,13 +133,6 @@ class _JoinedEncoding:
         return join_features([encode(rows) for encode in self.encodings])
 
 
-def width_of(features: FeatureMap, columns: int) -> int:
-    """Return how many features a map makes of so many columns."""
-    if isinstance(features, DeclaredFeatures):
-        return sum(column.width for column in features.columns)
-    return columns
-
-
 def join_features(parts: Sequence[Any]) -> Any:
     """Return features side by side: sparse if all are, dense otherwise.
 
@@ -164,16 +155,7 @@ def _as_dense(part: Any) -> Array:
 def _place_among(different: list[FeatureMap], one: FeatureMap) -> int:
     """Return the place of a map among different ones, adding it if it is new."""
     for place, other in enumerate(different):
-        if _are_alike(one, other):
+        if one.encodes_as(other):
             return place
     different.append(one)
     return len(different) - 1
-
-
-def _are_alike(one: FeatureMap, other: FeatureMap) -> bool:
-    """Say whether two maps encode rows alike, whatever they clip them to."""
-    if isinstance(one, PlainFeatures) and isinstance(other, PlainFeatures):
-        return one.origin == other.origin
-    if isinstance(one, DeclaredFeatures) and isinstance(other, DeclaredFeatures):
-        return one.encodes_as(other)
-    return False

@@ -90,6 +90,9 @@ class Standardising:
         learnt at once; None for nothing.
     share
         As of :class:`~discreet.mechanisms.PrivateStandardisation`.
+    centred_width
+        Up to how many features are standardised where nobody asks for it, all of them centred;
+        None for the rule.
     """
 
     is_usual: bool = False
@@ -100,6 +103,7 @@ class Standardising:
     n_hint: int | None = None
     rules: SignalRules | None = None
     share: float = GAUSSIAN_SHARE
+    centred_width: int | None = None
 
     @property
     def is_dense(self) -> bool:

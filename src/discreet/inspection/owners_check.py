@@ -109,7 +109,7 @@ Looked = tuple[TableSurvey, TableTally, list[Contradiction]]
 
 def _look_at_held(model: PrivateEstimator, X: Any, y: Any, person: Any) -> Looked:
     """Look at a table in memory."""
-    features = model.feature_map()
+    features = model.feature_map().of_columns
     contradictions: list[Contradiction] = []
     rows: Any
     if isinstance(features, DeclaredFeatures):
@@ -167,7 +167,7 @@ def _look_at_stored(model: PrivateEstimator, X: Any, y: Any, name: Any, person: 
     """Look at a table that is stored elsewhere, a few rows at a time or where they are."""
     learnt = model.learning_target()
     opened = open_table(X, y, target=name, targets="none" if learnt is None else "one")
-    features, contradictions = model.feature_map(), list[Contradiction]()
+    features, contradictions = model.feature_map().of_columns, list[Contradiction]()
     found = features.find(model, opened)
     wanted, names = found.wanted, list(getattr(model, "feature_names_in_", ()))
     if person is not None:

@@ -403,7 +403,9 @@ def _read_facts(line: Any) -> StoredOracle:
         declared = OracleDeclaration.from_json(facts["declared"])
     except InputError:
         raise PrivacyError(OTHERWISE.format(version=facts["version"])) from None
-    if facts["plan"] != declared.fingerprint() or said.guarantee != declared.plan.guarantee:
+    promised, planned = said.guarantee, declared.plan.guarantee
+    is_same = (promised.profile, promised.unit) == (planned.profile, planned.unit)
+    if facts["plan"] != declared.fingerprint() or not is_same:
         raise PrivacyError(OTHERWISE.format(version=facts["version"]))
     packed = unpack_arrays(facts["arrays"], bytes(line.model))
     return StoredOracle(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -72,6 +72,32 @@ class Kernel(ABC):
                 f"got {rows.shape[1]} and {points.shape[1]}."
             )
         return self._evaluate(rows, points)
+
+    works_by_entries: ClassVar[bool] = False
+    """Whether a block is computed entry by entry, each from its two points alone."""
+
+    def evaluate_alone(self, X: ArrayLike, Z: ArrayLike, largest: float) -> Array:
+        """Return K(x, z); each line is, to the last bit, a function of its x and of Z alone.
+
+        For features of private rows: there one record must not change how others are rounded.
+
+        Parameters
+        ----------
+        X
+            Finite points, one a row.
+        Z
+            Public points.
+        largest
+            A public bound on the entries of ``X``.
+        """
+        rows, points = as_points(X), as_points(Z)
+        if self.works_by_entries:
+            return self.evaluate(rows, points)
+        return self._evaluate_alone(rows, points, largest)
+
+    def _evaluate_alone(self, rows: Array, points: Array, largest: float) -> Array:
+        """One row at a time: a block may be computed in an order of its own."""
+        return np.concatenate([self.evaluate(row[None, :], points) for row in rows])
 
     def diagonal(self, X: ArrayLike) -> Vector:
         """Return K(x, x) for each row x, NaN or infinite where the kernel is not defined."""

@@ -103,10 +103,10 @@ class BoundedKernel(Kernel):
 
         Parameters
         ----------
-        rows, points
-            Finite points, one a row.
-        row_factors, point_factors
-            Their factors.
+        rows, row_factors
+            Finite points, one a row, and their factors.
+        points, point_factors
+            Others.
         """
         with np.errstate(over="ignore"):
             entries = self.kernel.evaluate(rows, points)

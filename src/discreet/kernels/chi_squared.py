@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -33,6 +34,8 @@ class ChiSquared(Kernel):
     """
 
     gamma: float = 1.0
+
+    works_by_entries: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gamma", limits.size(gamma=self.gamma))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -30,6 +31,8 @@ class Laplacian(Kernel):
     """
 
     gamma: float
+
+    works_by_entries: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gamma", limits.size(gamma=self.gamma))

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from discreet._exact_products import multiply_alone
 from discreet._types import Array, Vector
 from discreet.geometry import limits
 from discreet.geometry.norms import pairwise_sums
@@ -25,6 +28,9 @@ class Linear(Kernel):
     def _evaluate(self, rows: Array, points: Array) -> Array:
         product: Array = rows @ points.T
         return product
+
+    def _evaluate_alone(self, rows: Array, points: Array, largest: float) -> Array:
+        return multiply_alone(rows, np.ascontiguousarray(points.T), largest)
 
     def _diagonal(self, rows: Array) -> Vector:
         return pairwise_sums(rows * rows)

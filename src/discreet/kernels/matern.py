@@ -15,6 +15,7 @@ from discreet.kernels.column_distances import squared_difference, sum_over_colum
 from discreet.kernels.laplacian import relative_exponent_error
 from discreet.kernels.squared_distances import (
     negative_squared_distances,
+    negative_squared_distances_alone,
     squared_distance_error,
 )
 
@@ -54,7 +55,16 @@ class Matern(Kernel):
         object.__setattr__(self, "length", limits.size(length=self.length))
 
     def _evaluate(self, rows: Array, points: Array) -> Array:
-        t = np.minimum(self._scaled_distances(rows, points), FARTHEST)
+        return self._decay(self._scaled_distances(rows, points))
+
+    def _evaluate_alone(self, rows: Array, points: Array, largest: float) -> Array:
+        if self.nu == 0.5:
+            return self._evaluate(rows, points)
+        scale = self._squared_scale
+        return self._decay(np.sqrt(-negative_squared_distances_alone(rows, points, scale, largest)))
+
+    def _decay(self, distances: Array) -> Array:
+        t = np.minimum(distances, FARTHEST)
         decay = np.exp(-t)
         if self.nu == 0.5:
             return decay

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet import _checks
+from discreet._exact_products import multiply_alone
 from discreet._types import Array, Vector
 from discreet.geometry import limits
 from discreet.geometry.norms import pairwise_sums
@@ -49,6 +50,10 @@ class Polynomial(Kernel):
 
     def _evaluate(self, rows: Array, points: Array) -> Array:
         return self._power((self.scale * rows) @ points.T)
+
+    def _evaluate_alone(self, rows: Array, points: Array, largest: float) -> Array:
+        products = multiply_alone(rows, np.ascontiguousarray(self.scale * points.T), largest)
+        return self._power(products)
 
     def _diagonal(self, rows: Array) -> Vector:
         return self._power(self.scale * pairwise_sums(rows * rows))

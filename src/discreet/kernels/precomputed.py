@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -44,6 +44,8 @@ class Precomputed(Kernel):
     """
 
     gram: ArrayLike
+
+    works_by_entries: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         gram = np.array(self.gram, dtype=np.float64)

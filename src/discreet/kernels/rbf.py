@@ -11,6 +11,7 @@ from discreet.geometry import limits
 from discreet.kernels.base import ELEMENTARY, Domain, Kernel
 from discreet.kernels.squared_distances import (
     negative_squared_distances,
+    negative_squared_distances_alone,
     squared_distance_error,
 )
 
@@ -40,6 +41,10 @@ class RBF(Kernel):
 
     def _evaluate(self, rows: Array, points: Array) -> Array:
         exponents = negative_squared_distances(rows, points, self.gamma)
+        return np.exp(exponents, out=exponents)
+
+    def _evaluate_alone(self, rows: Array, points: Array, largest: float) -> Array:
+        exponents = negative_squared_distances_alone(rows, points, self.gamma, largest)
         return np.exp(exponents, out=exponents)
 
     def _diagonal(self, rows: Array) -> Vector:

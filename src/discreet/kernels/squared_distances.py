@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from discreet._exact_products import multiply_alone
 from discreet._types import Array, Vector
 from discreet.geometry import limits
+from discreet.geometry.norms import pairwise_sums
 from discreet.kernels.base import Domain
 
 
@@ -31,6 +33,33 @@ def negative_squared_distances(rows: Array, points: Array, scale: float) -> Arra
     product: Array = left @ right.T
     np.minimum(product, 0.0, out=product)
     return product
+
+
+def negative_squared_distances_alone(
+    rows: Array, points: Array, scale: float, largest: float
+) -> Array:
+    r"""Return :math:`-s \lVert x - z \rVert^2`, each line a function of its row x alone.
+
+    Parameters
+    ----------
+    rows, points
+        The points, one a row; the second are public.
+    scale
+        What squared distances are multiplied by.
+    largest
+        A public bound on the entries of rows.
+
+    Examples
+    --------
+    >>> negative_squared_distances_alone(np.array([[1.0]]), np.array([[3.0]]), 0.5, largest=1.0)
+    array([[-2.]])
+    """
+    product = multiply_alone(rows, np.ascontiguousarray(points.T), largest)
+    product *= 2
+    product -= pairwise_sums(rows * rows)[:, None]
+    product -= pairwise_sums(points * points)
+    product *= scale
+    return np.minimum(product, 0.0, out=product)
 
 
 def squares(rows: Array) -> Vector:

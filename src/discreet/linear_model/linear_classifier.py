@@ -4,32 +4,18 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from discreet import _checks
-from discreet._types import Array
-from discreet.estimators.classifier import ProbabilisticClassifier
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap
 from discreet.estimators.found_ranges import RANGES, RangeFindingEstimator
-from discreet.estimators.probability_curve import ProbabilityCurve
-from discreet.estimators.targets import LearningTarget
-from discreet.estimators.task import Asked, Standardising
+from discreet.estimators.margin_classifier import MarginClassifier
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger
-from discreet.losses import Loss, MarginLogistic
-from discreet.mechanisms.signal_rules import SignalRules
-from discreet.mechanisms.summing.score_counts import CELLS, ScoreCounts
 from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import Budget, Unit, unit_named
-
-USUAL_MARGIN = 2.0
-"""What the loss asks for where no rule settles it."""
-
-CALIBRATIONS = ("curve", "none")
-"""How probabilities of two classes are made of scores."""
+from discreet.privacy import Unit
 
 
-class LinearClassifier(RangeFindingEstimator, ProbabilisticClassifier):
+class LinearClassifier(RangeFindingEstimator, MarginClassifier):
     r"""A linear classifier with every choice made for accuracy under privacy.
 
     Columns are brought to [-1, 1] by their declared ranges and levels; a small part of the budget
@@ -166,10 +152,7 @@ class LinearClassifier(RangeFindingEstimator, ProbabilisticClassifier):
 
     must_declare: ClassVar[Declarations] = (("columns", "data_norm"),)
 
-    learns = ProbabilisticClassifier.learns | RANGES | {"margin_", "probability_curve_"}
-
-    margin_: float | None
-    probability_curve_: Array | None
+    learns = MarginClassifier.learns | RANGES
 
     def __init__(
         self,
@@ -212,53 +195,7 @@ class LinearClassifier(RangeFindingEstimator, ProbabilisticClassifier):
         self.rehearsal = rehearsal
         self.verbose = verbose
 
-    def _check(self) -> None:
-        _checks.one_of(CALIBRATIONS, calibration=self.calibration)
-        if self.n_hint is not None:
-            _checks.whole(n_hint=self.n_hint, at_least=1)
-
-    def margin_loss(self) -> MarginLogistic:
-        return MarginLogistic(USUAL_MARGIN if self.margin is None else self.margin)
-
-    def fitted_loss(self) -> Loss:
-        # A model that was stored before margins were settled has the one it was made with.
-        return self.margin_loss() if self.margin_ is None else MarginLogistic(self.margin_)
-
     def feature_map(self) -> FeatureMap:
         if self.columns is None:
             return super().feature_map()
         return DeclaredFeatures(self.columns, is_centred=bool(self.delta > 0))
-
-    def _standardising(self) -> Standardising:
-        features = self.feature_map()
-        is_declared = isinstance(features, DeclaredFeatures)
-        return Standardising(
-            is_usual=is_declared or bool(self.delta > 0),
-            entry_bound=1.0 if is_declared else None,
-            indicators=features.indicators if isinstance(features, DeclaredFeatures) else None,
-            learns_at_once=True,
-            counts_scores=self.calibration == "curve",
-            n_hint=self.n_hint,
-            rules=SignalRules(settles_margin=self.margin is None, settles_ridge=self.C is None),
-        )
-
-    def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
-        super()._keep(asked, target)
-        settings, stated = self.settings_, self.margin_loss()
-        self.margin_ = stated.margin if settings is None else settings.margin
-        curve = self._make_curve(asked, self.margin_) if self.classes_.size == 2 else None
-        self.probability_curve_ = None if curve is None else curve.points
-
-    def _make_curve(self, asked: Asked, margin: float) -> ProbabilityCurve:
-        """Return the curve of the counts that were released, or the usual line without any."""
-        bounds = asked.question.bounds
-        counted = self.released_model()[bounds.width : bounds.width + CELLS]
-        if counted.size < CELLS:
-            return ProbabilityCurve.usual(margin)
-        budget, unit = Budget(self.epsilon, self.delta), unit_named(self.unit)
-        planned = ScoreCounts.within_budget(budget, unit, bounds.max_rows)
-        return ProbabilityCurve.of_counts(counted, planned.variance, margin)
-
-    def probability_curve(self) -> ProbabilityCurve | None:
-        points = self.probability_curve_
-        return None if points is None else ProbabilityCurve(points)

@@ -9,10 +9,9 @@ from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap
 from discreet.estimators.found_ranges import RANGES, RangeFindingEstimator
 from discreet.estimators.linear import INTERCEPT_SHARE
-from discreet.estimators.regressor import LinearRegressorBase
+from discreet.estimators.robust_regressor import RobustRegressor
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger
-from discreet.losses import Loss, PseudoHuber
 from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Unit
 
@@ -20,7 +19,7 @@ NUMERIC_SHARE = 0.8
 """How much of the largest l1 norm of numbers is kept."""
 
 
-class LinearRegressor(RangeFindingEstimator, LinearRegressorBase):
+class LinearRegressor(RangeFindingEstimator, RobustRegressor):
     r"""A linear regression with every choice made for accuracy under privacy.
 
     Columns are brought to [-1, 1] by their declared ranges and levels; rows of an unusually large
@@ -102,7 +101,7 @@ class LinearRegressor(RangeFindingEstimator, LinearRegressorBase):
     (True, (3,))
     """
 
-    learns = LinearRegressorBase.learns | RANGES
+    learns = RobustRegressor.learns | RANGES
 
     must_declare: ClassVar[Declarations] = (("columns", "data_norm"), ("target_range",))
 
@@ -142,11 +141,6 @@ class LinearRegressor(RangeFindingEstimator, LinearRegressorBase):
         self.mechanism = mechanism
         self.rehearsal = rehearsal
         self.verbose = verbose
-
-    def margin_loss(self) -> Loss:
-        interval = self._range()
-        usual = (interval.high - interval.low) / 8
-        return PseudoHuber(usual if self.threshold is None else self.threshold)
 
     def feature_map(self) -> FeatureMap:
         if self.columns is None:

@@ -184,7 +184,7 @@ class BoundedUpdates(QueryMechanism):
         return Verdict(False, "bounded_updates answers KernelQueries; use output_perturbation.")
 
     def _plan(self, question: KernelQueries, budget: Budget, unit: Unit) -> QueryPlan:
-        tolerance = PublicTolerance.of(question, unit)
+        tolerance = PublicTolerance.of(question)
         if not budget.is_private:
             return ExactAnswersPlan(question, tolerance, Guarantee(NoPrivacy(), unit))
         if budget.delta == 0:

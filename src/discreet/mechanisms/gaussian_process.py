@@ -303,7 +303,7 @@ class GaussianProcess(QueryMechanism):
         return Verdict(False, "gaussian_process answers KernelQueries; use output_perturbation.")
 
     def _plan(self, question: KernelQueries, budget: Budget, unit: Unit) -> QueryPlan:
-        tolerance = PublicTolerance.of(question, unit)
+        tolerance = PublicTolerance.of(question)
         if not budget.is_private:
             return ExactAnswersPlan(question, tolerance, Guarantee(NoPrivacy(), unit))
         chance = GaussianTerm(1.0).chance(question.max_answers)

@@ -162,7 +162,7 @@ class QueryPlan(Plan):
 
     def fit(self, rows: OpenRows) -> PrivatePredictor:
         """Fit the private model; it is certified to be as exact as the plan says."""
-        return PrivatePredictor.fit(self.question, self.tolerance, rows)
+        return PrivatePredictor.of(self.question, rows)
 
     @abstractmethod
     def start(self) -> Transcript:

@@ -19,7 +19,7 @@ from discreet.estimators.base import PlainEstimator
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap
 from discreet.estimators.linear import LinearEstimator
-from discreet.estimators.side_by_side import SideBySide, width_of
+from discreet.estimators.side_by_side import SideBySide
 from discreet.estimators.targets import LabelTarget, LearningTarget, require_target
 from discreet.estimators.task import Asked, Shape
 from discreet.mechanisms import Mechanism, RepeatAndSelect, TrainAndChoose
@@ -151,7 +151,7 @@ class PrivateSearch(PlainEstimator):
     ) -> AskedSearch:
         target = require_target(target)
         features = self.feature_map()
-        widths = [width_of(each, self.n_features_in_) for each in features.maps]
+        widths = [each.width_of(self.n_features_in_) for each in features.maps]
         facts = SearchFacts(
             len(widths), max(widths) + 1, self._expect_rows(shape), budget, unit, self._law(),
             self.refit,

@@ -17,6 +17,9 @@ from discreet.questions.base import Question
 from discreet.questions.bounds import Bounds, Interval, LabelSet
 from discreet.questions.problem import check_labels
 
+MOST_ROWS = 10**6
+"""Rows that a kernel model is fitted to, at most."""
+
 MOST_ANSWERS = 20_000
 """The factor of so many answers takes 3 GB."""
 
@@ -84,6 +87,7 @@ class KernelQueries(Question):
                 "a kernel model has no column of ones and no weights; declare the constant of a "
                 "BoundedKernel in the place of an intercept."
             )
+        _checks.whole(max_rows=self.bounds.max_rows, at_least=1, at_most=MOST_ROWS)
         if not math.isfinite(self.loss.lipschitz(math.inf)):
             raise InputError(
                 f"{self.loss!r} has no bounded slope; use a robust loss such as Huber."

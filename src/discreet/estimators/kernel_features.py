@@ -1,0 +1,75 @@
+"""Linear models of features of a kernel: what they declare, and how fast a kernel falls by rule."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from discreet import _checks
+from discreet.estimators.declared_columns import DeclaredFeatures
+from discreet.estimators.declaring import Declarations
+from discreet.estimators.features import PlainFeatures
+from discreet.estimators.linear import INTERCEPT_SHARE, LinearEstimator
+from discreet.estimators.mapped_features import MappedFeatures
+from discreet.geometry import ConvexSet, L2Ball
+from discreet.preprocessing.row_map import RowMap
+
+RULE = 1.0
+"""Times one over the number of declared columns: how fast a kernel falls if nobody says it."""
+
+
+class KernelEstimator(LinearEstimator):
+    """A linear model whose features a public map makes of encoded rows."""
+
+    must_declare: ClassVar[Declarations] = (("columns", "data_norm"),)
+
+    columns: Any
+    domain: ConvexSet | None = None
+    """Coefficients of features are not the user's, so nothing is declared about them."""
+
+    @abstractmethod
+    def row_map(self, width: int | None) -> RowMap:
+        """Return the map of encoded rows of so many entries; None if that is not known yet."""
+
+    def feature_map(self) -> MappedFeatures:
+        inner: PlainFeatures | DeclaredFeatures
+        if self.columns is None:
+            norm = _checks.positive_number(data_norm=self.data_norm)
+            inner = PlainFeatures(L2Ball(norm))
+        else:
+            inner = DeclaredFeatures(self.columns)
+        radius = self.row_map(None).radius
+        return MappedFeatures(inner, self.row_map, INTERCEPT_SHARE * radius)
+
+    def _check(self) -> None:
+        super()._check()
+        _ = self.feature_map().region
+
+    def fitted_row_map(self) -> RowMap:
+        """Return the map of a fitted model."""
+        return self.row_map(self.feature_map().inner.width_of(self.n_features_in_))
+
+    def fitted_map(self) -> MappedFeatures:
+        mapping = self.fitted_row_map()
+        return replace(self.feature_map(), make_map=lambda width: mapping)
+
+    def row_region(self, width: int) -> ConvexSet:
+        """Return what rows are clipped to before features are made of them."""
+        return self.feature_map().of_columns.region
+
+    def largest_entry(self) -> float:
+        """Return a public bound on the entries of encoded rows."""
+        return (
+            1.0 if self.columns is not None else _checks.positive_number(data_norm=self.data_norm)
+        )
+
+    def usual_gamma(self) -> float:
+        """Return how fast a kernel falls where nobody says it, from what is declared.
+
+        One over the number of declared columns, which lie between -1 and 1; of rows of numbers,
+        one over the square of the largest norm.
+        """
+        if self.columns is not None:
+            return RULE / len(DeclaredFeatures(self.columns).columns)
+        return RULE / _checks.positive_number(data_norm=self.data_norm) ** 2

@@ -1,0 +1,21 @@
+"""Regressions by a smooth Huber loss, whose slope is bounded by a part of the range of targets."""
+
+from __future__ import annotations
+
+from discreet.estimators.regressor import LinearRegressorBase
+from discreet.losses import Loss, PseudoHuber
+
+
+class RobustRegressor(LinearRegressorBase):
+    """A regression whose loss turns from a parabola to a line, an eighth of the range by default.
+
+    :class:`~discreet.linear_model.LinearRegressor` is one, and so are the regressors of
+    ``discreet.kernel``.
+    """
+
+    threshold: float | None
+
+    def margin_loss(self) -> Loss:
+        interval = self._range()
+        usual = (interval.high - interval.low) / 8
+        return PseudoHuber(usual if self.threshold is None else self.threshold)

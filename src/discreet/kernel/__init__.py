@@ -1,0 +1,19 @@
+"""Private kernel models: released once, or asked through a live oracle."""
+
+from discreet.kernel.bounded_update_oracle import BoundedUpdateOracle
+from discreet.kernel.fourier_classifier import FourierClassifier
+from discreet.kernel.fourier_regressor import FourierRegressor
+from discreet.kernel.gaussian_process_oracle import GaussianProcessOracle
+from discreet.kernel.landmark_classifier import LandmarkClassifier
+from discreet.kernel.landmark_regressor import LandmarkRegressor
+from discreet.kernel.open_oracle import open_oracle
+
+__all__ = [
+    "BoundedUpdateOracle",
+    "FourierClassifier",
+    "FourierRegressor",
+    "GaussianProcessOracle",
+    "LandmarkClassifier",
+    "LandmarkRegressor",
+    "open_oracle",
+]

@@ -1,0 +1,160 @@
+"""A kernel model whose answers come from a public model that is seldom corrected."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+from discreet.estimators.oracle_estimator import OracleEstimator
+from discreet.kernels import Kernel
+from discreet.ledger import AbstractLedger
+from discreet.losses import Loss
+from discreet.mechanisms import BoundedUpdates, QueryMechanism
+from discreet.preprocessing.short_forms import Declared
+from discreet.privacy import Unit
+
+LESS_ACCURATE = (
+    "GaussianProcessOracle answers the same queries more accurately at the same budget; bounded "
+    "updates are for a public model of few points."
+)
+
+
+class BoundedUpdateOracle(OracleEstimator):
+    """A private kernel model behind a public one, which it corrects where that is far off.
+
+    :class:`GaussianProcessOracle` is more accurate wherever either is of use, and a fit says so.
+    This one leaves a public model of at most ``max_updates`` points.
+
+    Parameters
+    ----------
+    epsilon, delta
+        The privacy budget of everything that is ever answered; ``delta`` must be positive.
+    data_norm
+        The declared bound on the Euclidean norm of a row, if ``columns`` are not declared; longer
+        rows, and points that are asked about, are shortened to it.
+    unit
+        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
+    ledger
+        Where the fit is paid for; None keeps no books, which ``privacy_`` says.
+    columns
+        What is declared about each column, as for
+        :class:`~discreet.preprocessing.BoundedScaler`; rows may then be asked about as dicts.
+    kernel
+        A kernel of ``discreet.kernels``; None for an RBF kernel whose gamma is one over the number
+        of features.
+    radius
+        What feature vectors are clipped to, each point by itself; None for one, or the largest
+        norm of linear and polynomial kernels.
+    loss
+        Of classes ``"logistic"``, ``"hinge"``, ``"smoothed_hinge"`` or ``"huber_hinge"``; of
+        numbers ``"pseudo_huber"``, ``"huber"`` or ``"absolute"``; or a loss with a bounded slope.
+        None for the first of each.
+    C
+        Inverse strength of the penalty. None for the rule: the least bound on what penalty and
+        noise cost together, for a model of norm ten and ``n_hint`` rows.
+    fit_intercept
+        Whether there is a constant feature, half as long as the radius; it is penalised.
+    classes
+        Two classes, declared; without it the labels found are taken as public.
+    target_range
+        The lowest and highest target, if numbers are learnt; targets beyond are clipped.
+    max_queries
+        How many different points are answered with new noise, at most. More cost next to nothing
+        in noise, and memory for their square.
+    store
+        Where the oracle outlives this process: the path of a new SQLite file, as secret as the
+        rows, or the address of a PostgreSQL data base. None for memory alone.
+    n_hint
+        Roughly how many rows there will be, declared and not counted; None for ``max_rows``.
+    max_rows
+        A public bound on the number of rows, if that number is private.
+    max_updates
+        How often the public model is corrected, at most; None to choose it by theory.
+    threshold
+        How far the public model may be from a noisy prediction; None for four times as far as the
+        noise goes.
+    rehearsal
+        None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
+        **not private**, and cannot be stored.
+    verbose
+        Above zero, the guarantee is printed after the fit.
+
+    Attributes
+    ----------
+    oracle_
+        The live :class:`~discreet.interaction.Oracle`.
+    n_answers_, status_
+        How many different points were answered, and whether new ones still can be.
+    classes_, n_features_in_, feature_names_in_
+        As in scikit-learn; ``classes_`` if there are any.
+    release_, privacy_
+        The release and its guarantee, which is that of all answers ever.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> X = np.linspace(-1, 1, 500)[:, None]
+    >>> model = BoundedUpdateOracle(
+    ...     1.0, 1e-6, data_norm=1.0, classes=[False, True], max_updates=2, threshold=1e-3
+    ... )
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     model = model.fit(X, X[:, 0] > 0)
+    >>> [answer.status for answer in model.ask_with_status([[-0.5], [0.0], [0.5]])]
+    ['updated', 'updated', 'exhausted']
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-9,
+        data_norm: float | None = None,
+        unit: str | Unit = "add_remove",
+        ledger: AbstractLedger | None = None,
+        *,
+        columns: Declared | None = None,
+        kernel: Kernel | None = None,
+        radius: float | None = None,
+        loss: str | Loss | None = None,
+        C: float | None = None,
+        fit_intercept: bool = True,
+        classes: Any = None,
+        target_range: tuple[float, float] | None = None,
+        max_queries: int = 10_000,
+        store: str | Path | None = None,
+        n_hint: int | None = None,
+        max_rows: int = 50_000,
+        max_updates: int | None = None,
+        threshold: float | None = None,
+        rehearsal: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.data_norm = data_norm
+        self.unit = unit
+        self.ledger = ledger
+        self.columns = columns
+        self.kernel = kernel
+        self.radius = radius
+        self.loss = loss
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.classes = classes
+        self.target_range = target_range
+        self.max_queries = max_queries
+        self.store = store
+        self.n_hint = n_hint
+        self.max_rows = max_rows
+        self.max_updates = max_updates
+        self.threshold = threshold
+        self.rehearsal = rehearsal
+        self.verbose = verbose
+
+    def query_mechanism(self) -> QueryMechanism:
+        return BoundedUpdates(self.max_updates, self.threshold)
+
+    def _check(self) -> None:
+        super()._check()
+        warnings.warn(LESS_ACCURATE, stacklevel=6)

@@ -1,0 +1,186 @@
+"""Nystroem features: a kernel seen from public points."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from discreet import _checks
+from discreet._exact_products import AT_ONCE, multiply_alone
+from discreet._types import Array, Booleans
+from discreet.errors import InputError
+from discreet.geometry import L2Ball
+from discreet.kernels import Kernel
+from discreet.preprocessing.row_map import RowMap
+
+LEAST_SHARE = 1e-10
+"""Directions in which the landmarks spread less, of the largest, are left out."""
+
+MOST_LANDMARKS = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkMap(RowMap):
+    r"""The coordinates of a row's feature vector in the span of public landmarks.
+
+    .. math:: \psi(x) = S_r^{-1/2} U_r^T K(Z, x), \qquad K(Z, Z) = U S U^T
+
+    The norm of :math:`\psi(x)` is that of the projection of the feature vector of x, at most the
+    root of K(x, x); whatever the kernel is, it is clipped to ``clipped_to``, each row by itself.
+
+    Parameters
+    ----------
+    kernel
+        Any kernel.
+    landmarks
+        Public points as rows are encoded, one a row: never rows that are to be protected.
+    clipped_to
+        What the norm of features is clipped to; None for the root of the largest K(z, z).
+    n_components
+        How many directions are kept, those in which the landmarks spread most; None for all.
+    largest
+        A public bound on the entries of rows.
+    components
+        The matrix U S^{-1/2} of a fitted model, a line for each landmark: it is public. None to
+        compute it.
+
+    References
+    ----------
+    Williams & Seeger (2001), Using the Nystroem method to speed up kernel machines.
+
+    Examples
+    --------
+    >>> from discreet.kernels import RBF
+    >>> points = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    >>> features = LandmarkMap(RBF(1.0), points).apply(points)
+    >>> (features @ features.T).round(4)  # on landmarks the kernel itself
+    array([[1.    , 0.3679, 0.3679],
+           [0.3679, 1.    , 0.1353],
+           [0.3679, 0.1353, 1.    ]])
+    """
+
+    kernel: Kernel
+    landmarks: Array
+    clipped_to: float | None = None
+    n_components: int | None = None
+    largest: float = 1.0
+    components: Array | None = None
+
+    def __post_init__(self) -> None:
+        _checks.instance(Kernel, kernel=self.kernel)
+        _checks.positive(largest=self.largest)
+        points = np.array(self.landmarks, dtype=np.float64)
+        if points.ndim != 2 or not 1 <= len(points) <= MOST_LANDMARKS or not points.shape[1]:
+            raise InputError(
+                f"landmarks must be 1 to {MOST_LANDMARKS:,} points of one column or more, one a "
+                f"row; got shape {points.shape}."
+            )
+        if not np.isfinite(points).all():
+            raise InputError("landmarks must be finite numbers.")
+        if self.n_components is not None:
+            _checks.whole(n_components=self.n_components, at_least=1)
+        object.__setattr__(self, "landmarks", points)
+        if self.components is None:
+            object.__setattr__(self, "components", self._find_components())
+
+    def _find_components(self) -> Array:
+        shape = self.landmarks.shape
+        return _decompose(self.kernel, self.landmarks.tobytes(), shape, self.n_components)
+
+    @property
+    def radius(self) -> float:
+        if self.clipped_to is not None:
+            return _checks.positive_number(radius=self.clipped_to)
+        squares = self.kernel.diagonal(self.landmarks)
+        largest = float(squares.max())
+        if not (math.isfinite(largest) and largest > 0):
+            raise InputError(f"K(z, z) must be positive at a landmark; {self.kernel!r} is not.")
+        return math.sqrt(largest)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, LandmarkMap)
+            and self.kernel == other.kernel
+            and self.largest == other.largest
+            and np.array_equal(self.landmarks, other.landmarks)
+            and np.array_equal(self.matrix, other.matrix)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def matrix(self) -> Array:
+        """What entries K(Z, x) are multiplied by: a line for each landmark."""
+        return np.asarray(self.components)
+
+    @property
+    def width(self) -> int:
+        return int(self.matrix.shape[1])
+
+    @property
+    def words(self) -> str:
+        return (
+            f"{self.width:,} Nystroem features of {self.kernel!r} on {len(self.landmarks):,} "
+            f"public landmarks, clipped to norm {self.radius:.6g}"
+        )
+
+    def names(self) -> list[str]:
+        return [f"direction{place}" for place in range(self.width)]
+
+    def apply(self, rows: Any) -> Array:
+        if rows.shape[1] != self.landmarks.shape[1]:
+            raise InputError(
+                f"landmarks must have the {rows.shape[1]} columns of the rows, encoded; got "
+                f"{self.landmarks.shape[1]}."
+            )
+        features, ball, most = (
+            np.empty((rows.shape[0], self.width)),
+            L2Ball(self.radius),
+            self._most,
+        )
+        for start in range(0, rows.shape[0], AT_ONCE):
+            part = np.asarray(rows[start : start + AT_ONCE], dtype=np.float64)
+            odd: Booleans = np.logical_or.reduce(~np.isfinite(part), axis=1)
+            sound = np.where(odd[:, None], 0.0, part)
+            with np.errstate(all="ignore"):
+                entries = self.kernel.evaluate_alone(sound, self.landmarks, self.largest)
+                found = multiply_alone(entries, self.matrix, most)
+            clipped, factors = ball.clip_rows(found)
+            found = clipped * factors[:, None]
+            found[odd] = np.nan
+            features[start : start + AT_ONCE] = found
+        return features
+
+    @property
+    def _most(self) -> float:
+        """A public number that K(z, x) is clipped to: a multiple of what landmarks have."""
+        return ROOM * self.radius * math.sqrt(float(self.kernel.diagonal(self.landmarks).max()))
+
+
+ROOM = 8.0
+"""Entries of a kernel are read up to so many times the largest that clipped features can have."""
+
+
+@lru_cache(maxsize=8)
+def _decompose(
+    kernel: Kernel, points: bytes, shape: tuple[int, int], n_components: int | None
+) -> Array:
+    """Return U S^{-1/2} of the kernel's matrix of landmarks."""
+    landmarks = np.frombuffer(points).reshape(shape)
+    gram = kernel.evaluate(landmarks, landmarks)
+    if not np.isfinite(gram).all():
+        raise InputError("the entries of a kernel on landmarks must be finite numbers.")
+    values, vectors = np.linalg.eigh((gram + gram.T) / 2)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    if not values[0] > 0:
+        raise InputError(f"{kernel!r} has no direction on these landmarks; are they all alike?")
+    kept = values > LEAST_SHARE * values[0]
+    if n_components is not None:
+        kept[n_components:] = False
+    components: Array = np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
+    components.setflags(write=False)
+    return components

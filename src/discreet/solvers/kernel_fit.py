@@ -1,0 +1,174 @@
+"""Minimisers in a kernel's space, with a certificate of how near they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from discreet import _checks
+from discreet._types import Array, Vector
+from discreet.errors import InputError
+from discreet.kernels import BoundedKernel
+from discreet.solvers.kernel_ascent import ascend
+from discreet.solvers.kernel_blocks import maximise_in_blocks
+from discreet.solvers.kernel_certificate import KernelAccuracy
+from discreet.solvers.kernel_duals import Dual, QuadraticDual, dual_of
+from discreet.solvers.kernel_matrix import KernelMatrix, sum_carefully
+from discreet.solvers.kernel_newton import minimise_smooth
+
+MEMORY = 2**30
+"""How many bytes the matrix of a kernel may take to be kept."""
+
+AIMS = (0.5, 0.1)
+"""Shares of the tolerance at which fast methods stop, one after the other."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class KernelFit:
+    r"""A model :math:`f(z) = \sum_i a_i K(x_i, z)`; private, it holds rows.
+
+    Parameters
+    ----------
+    kernel
+        The kernel, clipped.
+    points
+        The rows that have a coefficient.
+    coefficients
+        One a point.
+    distance
+        How far it is at most from the exact minimiser, in the kernel's norm: the tolerance that was
+        asked for, which is public.
+
+    Examples
+    --------
+    >>> from discreet.kernels import Linear
+    >>> kernel = BoundedKernel(Linear(), 10.0)
+    >>> KernelFit(kernel, np.array([[2.0]]), np.array([0.5]), 1e-3).evaluate([[3.0], [-1.0]])
+    array([ 3., -1.])
+    """
+
+    kernel: BoundedKernel
+    points: Array
+    coefficients: Vector
+    distance: float
+
+    def __repr__(self) -> str:
+        return "KernelFit(<private>)"
+
+    @cached_property
+    def _scaled(self) -> tuple[Array, Vector]:
+        return self.kernel.scale(self.points)
+
+    def evaluate(self, Z: ArrayLike) -> Vector:
+        """Return f at each query, which has to be finite.
+
+        Each is computed by itself, the same whatever else is asked, and errs by at most
+        ``KernelAccuracy.margin_error``.
+        """
+        queries, factors = self.kernel.scale(self.kernel.check_points(Z))
+        found = np.zeros(len(queries))
+        points, point_factors = self._scaled
+        for index in range(len(queries)):
+            here = slice(index, index + 1)
+            found[here] = sum_carefully(
+                self.kernel, points, point_factors, self.coefficients, queries[here], factors[here]
+            )
+        return found
+
+
+def fit_in_rkhs(
+    accuracy: KernelAccuracy,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    tolerance: float | None = None,
+    memory: int = MEMORY,
+) -> KernelFit:
+    r"""Minimise the sum of losses plus half the ridge times the squared norm, in a kernel's space.
+
+    .. math:: \sum_i \ell(y_i, f(x_i)) + \frac\Lambda2 \|f\|_K^2
+
+    What is returned is certified, rounding included (``kernel_certificate.py``); a certificate can
+    be had whatever the rows are.
+
+    Parameters
+    ----------
+    accuracy
+        Loss, kernel, ridge and what is declared about rows.
+    X
+        Points, one a row, within declared bounds; at most ``max_rows``.
+    y
+        Labels, within declared bounds.
+    weights
+        How much each row counts, up to ``max_weight``; None for once.
+    tolerance
+        How far the model may be from the minimiser, in the kernel's norm; at least
+        ``accuracy.tolerance``, which is the default.
+    memory
+        How many bytes the matrix of the kernel may take to be kept; larger ones are made in blocks,
+        as often as they are needed.
+
+    Returns
+    -------
+    KernelFit
+        The model.
+
+    Examples
+    --------
+    >>> from discreet.kernels import RBF
+    >>> from discreet.losses import Logistic
+    >>> accuracy = KernelAccuracy(
+    ...     Logistic(), BoundedKernel(RBF(1.0), 1.0), ridge=1.0, entry_error=1e-13, max_rows=100)
+    >>> fit = fit_in_rkhs(accuracy, [[0.0], [1.0], [2.0]], [-1.0, 1.0, 1.0])
+    >>> fit.evaluate([[0.0], [2.0]]).round(1)
+    array([-0.3,  0.5])
+    """
+    rows, labels = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if len(rows) > accuracy.max_rows:
+        raise InputError("there are more rows than max_rows.")
+    wanted = accuracy.tolerance if tolerance is None else tolerance
+    _checks.positive(tolerance=wanted)
+    if wanted < accuracy.tolerance:
+        raise InputError(
+            f"tolerance must be at least {accuracy.tolerance:.4g}, which rounding allows for so "
+            f"many rows; got {wanted:g}."
+        )
+    often = None if weights is None else np.asarray(weights, dtype=np.float64)
+    dual = dual_of(accuracy.loss, labels, often)
+    matrix = KernelMatrix(accuracy.kernel, rows, memory)
+    slopes = _certify(dual, matrix, accuracy, wanted)
+    used = np.flatnonzero(slopes)
+    return KernelFit(accuracy.kernel, rows[used], -slopes[used] / accuracy.ridge, wanted)
+
+
+def _certify(
+    dual: Dual, matrix: KernelMatrix, accuracy: KernelAccuracy, tolerance: float
+) -> Vector:
+    """Return slopes of a model within the tolerance."""
+    slopes = np.zeros(matrix.size)
+    for aim in AIMS:
+        slopes = np.clip(_solve(dual, matrix, accuracy, slopes, aim * tolerance), *_limits(dual))
+        margins = matrix.multiply_carefully(-slopes / accuracy.ridge)
+        gaps = accuracy.bound_gap(dual, slopes, margins)
+        if accuracy.bound_distance(gaps) <= tolerance:
+            return slopes
+    return ascend(dual, matrix, slopes, accuracy, tolerance)
+
+
+def _limits(dual: Dual) -> tuple[Vector, Vector]:
+    return dual.lower, dual.upper
+
+
+def _solve(
+    dual: Dual, matrix: KernelMatrix, accuracy: KernelAccuracy, start: Vector, distance: float
+) -> Vector:
+    """Return slopes of a fast method: Newton's if slopes are continuous, blocks at kinks."""
+    ridge = accuracy.ridge
+    if isinstance(dual, QuadraticDual) and not dual.width.any():
+        gap = ridge * distance * distance
+        return maximise_in_blocks(dual, matrix, start, ridge=ridge, gap=gap)
+    return minimise_smooth(dual, matrix, ridge=ridge, distance=distance)
