@@ -106,7 +106,7 @@ def pool_of_rows(count):
     """Return different rows; clients ask them again and again."""
     generator = np.random.default_rng(11)
     return [
-        {"age": round(float(age), 3), "stay": round(float(stay), 3)}
+        {"x1": round(float(age), 3), "x2": round(float(stay), 3)}
         for age, stay in generator.uniform([18, 0], [100, 30], (count, 2))
     ]
 

@@ -10,25 +10,26 @@ import logging
 import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
-from discreet._types import Array
+import numpy as np
+
 from discreet.errors import InteractionEnded, StoreError
-from discreet.interaction.oracle import Oracle
-from discreet.mechanisms.query_answering import Answer
-from discreet.preprocessing import Column
+from discreet.estimators.oracle_estimator import OracleEstimator
+from discreet.kernel import open_oracle
+from discreet.mechanisms import Answer
 from discreet.report import Card, card
 from discreet.service.answering import Answering, Label, QueryAnswer, ServiceStanding
 from discreet.service.joint_calls import JointCalls
-from discreet.service.query_rows import Row
+from discreet.service.model_columns import columns_of
+from discreet.service.query_rows import Row, as_frame, as_matrix
 
 MOST_AT_ONCE = 64
 """Rows of several requests that share a transaction."""
 
 LOG = logging.getLogger("discreet.service")
-
-Encode = Callable[[Sequence[Row]], Array]
-"""From rows of declared columns to points of the kernel; public."""
 
 
 class LiveOracle(Answering):
@@ -38,12 +39,6 @@ class LiveOracle(Answering):
     ----------
     reopen
         What takes the oracle up from its store; called now, and again after a failure inside.
-    columns
-        What is declared about each column.
-    classes
-        The class of values below zero, and that of others; empty if the target is a number.
-    encode
-        What makes points of rows.
     about
         What its card says it is about; see :func:`discreet.report.card`.
     """
@@ -52,51 +47,56 @@ class LiveOracle(Answering):
 
     def __init__(
         self,
-        reopen: Callable[[], Oracle],
-        *,
-        columns: Mapping[str, Column],
-        classes: tuple[Label, ...],
-        encode: Encode,
+        reopen: Callable[[], OracleEstimator],
         about: str | Mapping[str, Any] | None = None,
     ) -> None:
-        self._reopen, self._encode = reopen, encode
-        self._oracle, self._guard = reopen(), threading.Lock()
+        self._reopen, self._guard = reopen, threading.Lock()
+        self._model = model = reopen()
         self._asking = JointCalls(self._ask, MOST_AT_ONCE)
-        self._card = card(self._oracle.look(), about=about)
-        self.columns, self.classes = columns, classes
-        self.guarantee = self._oracle.guarantee
+        self._card = card(model.release_, about=about)
+        self.columns, self._is_named = columns_of(model)
+        self.classes = tuple(np.asarray(getattr(model, "classes_", ())).tolist())
+        self.guarantee = model.privacy_
         self.title = self._card.document["about"]["title"] or "An oracle"
+
+    @classmethod
+    def open(cls, where: str | Path, about: Mapping[str, Any] | None = None) -> LiveOracle:
+        """Take up an oracle from its store."""
+        return cls(partial(open_oracle, where), about)
 
     def card(self) -> Card:
         return self._card
 
     def answer(self, rows: Sequence[Row]) -> list[QueryAnswer]:
-        return [self._tell(each) for each in self._asking(self._encode(rows).tolist())]
+        return [self._tell(each) for each in self._asking(rows)]
 
-    def _ask(self, points: list[list[float]]) -> list[Answer]:
-        answers: list[Answer] = self._call(lambda oracle: oracle.ask(points))
+    def _ask(self, rows: list[Row]) -> list[Answer]:
+        make = as_frame if self._is_named else as_matrix
+        X = make(rows, self.columns)
+        answers: list[Answer] = self._call(lambda model: model.ask_with_status(X))
         return answers
 
     def standing(self) -> ServiceStanding:
-        def look(oracle: Oracle) -> ServiceStanding:
+        def look(model: OracleEstimator) -> ServiceStanding:
+            oracle = model.oracle_
             oracle.refresh()
             return ServiceStanding(oracle.status, oracle.n_answers, oracle.max_answers)
 
         found: ServiceStanding = self._call(look)
         return found
 
-    def _call(self, work: Callable[[Oracle], Any]) -> Any:
+    def _call(self, work: Callable[[OracleEstimator], Any]) -> Any:
         """Ask the oracle; take it up again, for later requests, if it failed inside."""
-        oracle = self._oracle
+        model = self._model
         try:
-            return work(oracle)
+            return work(model)
         except StoreError as error:
             LOG.warning("%s", error)  # a sentence of ours: no value, no password
             raise
         except InteractionEnded:
             with self._guard:
-                if self._oracle is oracle:
-                    self._oracle = self._reopen()
+                if self._model is model:
+                    self._model = self._reopen()
             raise StoreError("the private part stopped; it was taken up again.") from None
 
     def _tell(self, answer: Answer) -> QueryAnswer:

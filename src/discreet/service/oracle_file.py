@@ -10,13 +10,14 @@ from typing import Any
 from discreet import _checks
 from discreet._types import Json
 from discreet.errors import DiscreetError, InputError
+from discreet.schema import read
 from discreet.service.service_limits import ServiceLimits
 
 LARGEST_FILE = 2**20
 MECHANISMS = ("gaussian_process", "bounded_updates")
 OF_ORACLE = {
     *("schema", "table", "store", "ledger", "dataset", "purpose", "mechanism", "epsilon", "delta"),
-    *("max_queries", "C", "threshold", "max_updates"),
+    *("max_queries", "C", "loss", "radius", "threshold", "max_updates", "n_hint", "max_rows"),
 }
 NEEDED = {"schema", "table", "store", "ledger"}
 
@@ -58,6 +59,18 @@ class OracleFile:
     settings: Json
     purpose: str
     limits: ServiceLimits = field(default_factory=ServiceLimits)
+
+    def about(self) -> Json:
+        """Return what the card says the oracle is about, from the schema."""
+        schema = read(self.schema)
+        columns = ", ".join(schema.columns)
+        return {
+            "title": f"An oracle of {schema.target.name} ({schema.name})",
+            "description": f"Answers about {schema.target.name}, asked by {columns}.",
+            "protects": schema.protects,
+            "rows_per_person": schema.rows_per_person,
+            "data": schema.name,
+        }
 
 
 def read_oracle_file(path: str | Path) -> OracleFile:

@@ -10,10 +10,10 @@ import numpy as np
 
 from discreet.artifact import load
 from discreet.errors import InputError
-from discreet.preprocessing import Column, Numeric, declare_columns
 from discreet.report import Card, card
 from discreet.service.answering import Answering, Label, QueryAnswer, ServiceStanding
-from discreet.service.query_rows import LARGEST, Row, as_frame, as_matrix
+from discreet.service.model_columns import columns_of
+from discreet.service.query_rows import Row, as_frame, as_matrix
 
 
 class ReleasedModel(Answering):
@@ -43,7 +43,7 @@ class ReleasedModel(Answering):
             raise InputError("a service needs a fitted model that predicts; this one does not.")
         self._model, self._card = model, card(model.release_, about=about)
         self.guarantee = model.release_.guarantee
-        self.columns, self._is_named = _columns_of(model)
+        self.columns, self._is_named = columns_of(model)
         self.classes = tuple(np.asarray(getattr(model, "classes_", ())).tolist())
         self.title = self._card.document["about"]["title"] or type(model).__name__
 
@@ -69,17 +69,3 @@ class ReleasedModel(Answering):
 
     def standing(self) -> ServiceStanding:
         return ServiceStanding("released")
-
-
-def _columns_of(model: Any) -> tuple[dict[str, Column], bool]:
-    """Return the columns of a model by name, and whether it knows them by name."""
-    declared = getattr(model, "columns", None)
-    if isinstance(declared, Mapping):
-        return dict(declare_columns(declared)), True  # type: ignore[arg-type]
-    found = getattr(model, "feature_names_in_", None)
-    places = range(1, model.n_features_in_ + 1)
-    names = [f"x{place}" for place in places] if found is None else list(map(str, found))
-    kinds: list[Column] = [Numeric(-LARGEST, LARGEST)] * len(names)
-    if declared is not None:
-        kinds = list(declare_columns(declared))  # type: ignore[arg-type]
-    return dict(zip(names, kinds, strict=True)), found is not None

@@ -68,7 +68,8 @@ class ServiceTarget:
             return ReleasedModel.open(self.path, self.about)
         from discreet.service.live_oracle import LiveOracle  # slow to import
 
-        return LiveOracle.open(read_oracle_file(self.path))
+        found = read_oracle_file(self.path)
+        return LiveOracle.open(found.store, found.about())
 
     def open_keys(self) -> KeyBook | None:
         """Open the keys; an oracle has some."""
