@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from discreet.cli.console import print_note
 from discreet.errors import InputError
+
+if TYPE_CHECKING:
+    from discreet.service.service_target import ServiceTarget
 
 HERE = ("127.0.0.1", "localhost", "::1")
 WEB = ("fastapi", "starlette", "uvicorn", "prometheus_client", "anyio", "pydantic")
@@ -69,12 +72,22 @@ def serve(
     about = about_stored(path) if (path / SCHEMA).is_file() else None
     target = find_target(path, keys=keys, is_open=is_open, limits=limits, about=about)
     if target.is_oracle:
-        from discreet.service.begin_oracle import begin_oracle
+        from discreet.service.begin_oracle import begin_oracle, check_oracle
 
+        check_oracle(target.path)
+        _check_keys(target)  # before anything is paid
         begin_oracle(target.path, note=print_note)
-    target.open_keys()
+    else:
+        _check_keys(target)
     title = target.open_answering().title
     if host not in HERE:
         print_note("Others can reach this address: put TLS in front, or keys travel in the open.")
     print_note(f"Serving {title!r} at http://{host}:{port}/ with {workers} worker(s).")
     run_server(target, host=host, port=port, workers=workers)
+
+
+def _check_keys(target: ServiceTarget) -> None:
+    """Refuse to begin where nobody could ask."""
+    book = target.open_keys()
+    if book is not None:
+        book.close()

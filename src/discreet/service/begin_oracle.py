@@ -32,6 +32,12 @@ LEFT_OUT = ("ledger", "store", "rehearsal", "verbose")
 """Arguments that do not say which oracle it is."""
 
 
+def check_oracle(path: str) -> None:
+    """Refuse a file that declares no oracle; nothing is read but the file and its schema."""
+    found = read_oracle_file(path)
+    make_oracle(found, read(found.schema))
+
+
 def begin_oracle(path: str, note: Callable[[str], None] = lambda _: None) -> None:
     """Make sure that the oracle of a file is in its store; pay and fit only if it is not.
 
