@@ -13,6 +13,7 @@ from audits.mutants import (
     mixtures,
     moments,
     objective,
+    oracles,
     output,
     papers,
     ranges,
@@ -53,6 +54,7 @@ MUTANTS: tuple[Broken, ...] = (
     *lassos.MUTANTS,
     *searches.MUTANTS,
     *sparse_models.MUTANTS,
+    *oracles.MUTANTS,
 )
 
 SURVIVORS: tuple[Mutant, ...] = (*objective.SURVIVORS, *stages.SURVIVORS)

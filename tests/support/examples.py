@@ -60,6 +60,7 @@ from discreet.questions import (
     ColumnVotes,
     ExpertStream,
     Interval,
+    KernelQueries,
     L1Problem,
     LabelSet,
     LassoSupport,
@@ -183,7 +184,13 @@ ALL_KERNELS = [kernel for examples in KERNEL_EXAMPLES.values() for kernel in exa
 BALL, BOX = Bounds(L2Ball(1.0), 3), Bounds(Box([0, 0], [1, 2]), 2)
 CLASSES = replace(BALL, labels=LabelSet([-1, 1]))
 LOGISTIC = Problem(Logistic(), CLASSES, ridge=9.0)
+QUERIES = KernelQueries(
+    Logistic(), replace(BALL, labels=LabelSet([-1, 1]), max_rows=1000), 10.0,
+    BoundedKernel(RBF(1.0), 1.0), 5,
+)  # fmt: skip
+
 QUESTION_EXAMPLES = {
+    KernelQueries: [QUERIES, replace(QUERIES, points=((0.1, 0.2, 0.3), (0.0, 0.0, 0.5)))],
     VectorSum: [VectorSum(BALL)],
     VectorMean: [VectorMean(BALL), VectorMean(BOX)],
     CellCounts: [CellCounts(3), CellCounts((4, 2), max_rows=100)],

@@ -17,17 +17,20 @@ from discreet.audit.statistical.pair import Pair
 from discreet.audit.statistical.statistical_audit import audit
 from discreet.data import Rows
 from discreet.geometry import Box, L1Ball, L2Ball, LinfBall, NuclearBall, Product
+from discreet.kernels import RBF, BoundedKernel
 from discreet.ledger import NoLedger
 from discreet.losses import Hinge, Huber, Logistic, MarginLogistic, Squared
 from discreet.mechanisms import (
     REGISTRY,
     AcceleratedGradient,
     AdaptiveRidge,
+    BoundedUpdates,
     EachAgainstTheRest,
     Experts,
     ExponentialSampling,
     FollowTheLeader,
     FrankWolfe,
+    GaussianProcess,
     GaussianSum,
     GradientAscent,
     ImplicitGradient,
@@ -80,6 +83,7 @@ from discreet.questions import (
     ColumnQuantiles,
     ColumnVotes,
     ExpertStream,
+    KernelQueries,
     L1Problem,
     LassoSupport,
     ModelCandidate,
@@ -853,6 +857,40 @@ def _select_then_fit(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]
                remark="two stages, neither of which has its own worst pair here")  # fmt: skip
 
 
+PLACE, AROUND = (0.6,), ((0.6001,), (0.6,), (0.59999,))
+"""Where the record is that differs, and points around it that are asked about."""
+
+
+def queries_of(points: tuple[tuple[float, ...], ...], ridge: float = 200.0) -> KernelQueries:
+    """Ask a kernel model about points, where its loss is straight as far as minimisers go."""
+    bounds = Bounds(L2Ball(1.0), 1, labels=LabelSet([-1, 1]), max_rows=1000)
+    kernel = BoundedKernel(RBF(2.0), 1.0)
+    return KernelQueries(Hinge(), bounds, ridge, kernel, len(points), points)
+
+
+def query_pair(unit: Unit) -> Pair:
+    """One record where nobody else is: there or not, or of the one class or the other."""
+    others, both = np.array([[-0.5]]), np.array([[-0.5], PLACE])
+    if isinstance(unit, AddRemoveOne):
+        return Pair((others, np.ones(1)), (both, np.ones(2)), unit)
+    return Pair((both, np.array([1.0, -1.0])), (both, np.ones(2)), unit)
+
+
+def _gaussian_process(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    """Asked where the record is, once or again and again around it."""
+    yield Case("gaussian process", GaussianProcess(), queries_of((PLACE,)), budget,
+               query_pair(unit))  # fmt: skip
+    yield Case("gaussian process, near duplicates", GaussianProcess(), queries_of(AROUND), budget,
+               query_pair(unit), effort=2.0)  # fmt: skip
+
+
+def _bounded_updates(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    mechanism = BoundedUpdates(updates=2, threshold=0.02)
+    yield Case("bounded updates", mechanism, queries_of(AROUND), budget,
+               query_pair(unit), is_tight=False, effort=2.0,
+               remark="the bound holds for any number of queries, and few are asked")  # fmt: skip
+
+
 _MAKERS: dict[str, Maker] = {
     "gaussian_sum": _gaussian_sum,
     "laplace_sum": _laplace_sum,
@@ -888,4 +926,6 @@ _MAKERS: dict[str, Maker] = {
     "frank_wolfe": _frank_wolfe,
     "iterative_thresholding": _iterative_thresholding,
     "select_then_fit": _select_then_fit,
+    "gaussian_process": _gaussian_process,
+    "bounded_updates": _bounded_updates,
 }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet import _checks
-from discreet._types import Vector
+from discreet._types import Array, Vector
 from discreet.errors import CalibrationError
 from discreet.mechanisms.base import YES, Verdict, grid_tolerances
 from discreet.mechanisms.gaussian_process import (
@@ -18,6 +18,7 @@ from discreet.mechanisms.gaussian_process import (
 )
 from discreet.mechanisms.private_predictor import PrivatePredictor, PublicTolerance
 from discreet.mechanisms.query_answering import (
+    CODES,
     EXHAUSTED,
     PUBLIC,
     UPDATED,
@@ -35,7 +36,6 @@ from discreet.privacy import (
     ThresholdedLaplace,
     Unit,
     calibrate,
-    gaussian_multiplier,
 )
 from discreet.questions import KernelQueries, Question
 from discreet.record import Tolerance
@@ -130,6 +130,28 @@ class BoundedUpdatesPlan(QueryPlan):
         step = gap / square if square > 0 else 0.0
         return Entry(point, np.array([step]), 0.0, noisy, UPDATED, deviation)
 
+    def _run_often(self, model: PrivatePredictor, noise: Noise, draws: int) -> Array:
+        """Answer the declared points in many runs together: points do not follow answers."""
+        points = self._points()
+        if len(np.unique(points, axis=0)) < len(points) or len(points) > self.question.max_answers:
+            return super()._run_often(model, noise, draws)
+        gram = self.question.kernel.evaluate(points, points)
+        squares = self.question.kernel.diagonal(points)
+        steps, answers = np.zeros((draws, len(points))), np.zeros((draws, len(points), 2))
+        updated = np.zeros(draws, dtype=np.int64)
+        for place, point in enumerate(points):
+            public = steps[:, :place] @ gram[:place, place]
+            is_open = updated < self.updates
+            noisy = release_laplace(np.full(draws, model.predict(point)), self.grid, noise)
+            is_far = np.abs(noisy - public) > self.threshold
+            updates = is_open & is_far
+            updated += updates
+            steps[updates, place] = (noisy - public)[updates] / (squares[place] or math.inf)
+            answers[:, place, 0] = np.where(updates, noisy, public)
+            codes = np.where(updates, CODES[UPDATED], CODES[PUBLIC])
+            answers[:, place, 1] = np.where(is_open, codes, CODES[EXHAUSTED])
+        return answers
+
     def answer_in_public(self, transcript: UpdateTranscript, point: Vector) -> Answer:
         value = transcript.predict(point)
         return Answer(value, EXHAUSTED, self.question.reach + abs(value))
@@ -193,7 +215,11 @@ class BoundedUpdates(QueryMechanism):
             )
         moved = move_of_minimiser(question, tolerance, unit) * question.row_norm * (1 + 1e-15)
         updates = self.updates or _choose_updates(question, budget, moved)
-        noise = calibrate(lambda noise: ThresholdedLaplace(1 / noise, updates), budget)
+        noise = calibrate(
+            lambda noise: ThresholdedLaplace(1 / noise, updates),
+            budget,
+            guess=_expected_noise(budget) * math.sqrt(2 * updates),
+        )
         grid = laplace_grid(
             epsilon=1 / noise,
             sensitivity=moved,
@@ -208,10 +234,10 @@ class BoundedUpdates(QueryMechanism):
         )
         far = farthest_noise(grid.scale, question.max_answers)
         threshold = self.threshold or 4 * far
-        instead = gaussian_multiplier(budget) * moved
+        instead = _expected_noise(budget) * moved
         reason = (
             f"{updates} updates, threshold {threshold:.3g}: errors up to {threshold + far:.3g}; "
-            f"gaussian_process would have noise of deviation {instead:.3g}"
+            f"gaussian_process would have noise of deviation {instead:.2g} or so"
         )
         return BoundedUpdatesPlan(
             question, tolerance, grid, threshold, updates, total, guarantee, reason
@@ -223,6 +249,12 @@ def farthest_noise(scale: float, answers: int) -> float:
     return scale * math.log(max(answers, 2) / FAILURE)
 
 
+def _expected_noise(budget: Budget) -> float:
+    """Return roughly the deviation of Gaussian noise for a sensitivity of one, from zCDP."""
+    rare = -math.log(budget.delta)
+    return (math.sqrt(rare + budget.epsilon) + math.sqrt(rare)) / (math.sqrt(2) * budget.epsilon)
+
+
 def _choose_updates(question: KernelQueries, budget: Budget, moved: float) -> int:
     """Return the least number of updates after which no answer can be far from the truth.
 
@@ -231,7 +263,7 @@ def _choose_updates(question: KernelQueries, budget: Budget, moved: float) -> in
     with the root of the number of updates, so the least number that is enough errs least.
     """
     square = (question.norm_bound * question.row_norm) ** 2
-    deviation = gaussian_multiplier(budget) * moved
+    deviation = _expected_noise(budget) * moved
     updates = 1
     while updates < MOST_UPDATES:
         far = farthest_noise(deviation * math.sqrt(2 * updates), question.max_answers)

@@ -212,7 +212,29 @@ class GaussianProcessPlan(QueryPlan):
         grid = Grid(scale=deviation, bits=self.precision.bits, bound=self.bound)
         value = float(release_gaussian([mean], grid, noise)[0])
         secret = (value - mean) / deviation
-        return Entry(point, prepared, secret, value, ANSWERED, self._size(point))
+        size = self.scale * float(np.linalg.norm(prepared))  # its square is K(z, z) + jitter
+        return Entry(point, prepared, secret, value, ANSWERED, size)
+
+    def _run_often(self, model: PrivatePredictor, noise: Noise, draws: int) -> Array:
+        """Answer the declared points in many runs together: points do not follow answers."""
+        transcript, points = self.start(), self._points()
+        secrets, answers = np.zeros((draws, len(points))), np.zeros((draws, len(points)))
+        for place, point in enumerate(points):
+            known = transcript.find(point)
+            if known is not None:
+                answers[:, place] = answers[:, int(known.value)]
+                continue
+            if not transcript.is_open:
+                return super()._run_often(model, noise, draws)
+            row = transcript.extend(point)
+            count = transcript.count
+            means = model.predict(point) + self.scale * (secrets[:, :count] @ row[:-1])
+            deviation = self.scale * float(row[-1])
+            grid = Grid(scale=deviation, bits=self.precision.bits, bound=self.bound)
+            answers[:, place] = release_gaussian(means, grid, noise)
+            secrets[:, count] = (answers[:, place] - means) / deviation
+            transcript.append(Entry(point, row, 0.0, float(place), ANSWERED, 0.0))
+        return answers
 
     def answer_in_public(self, transcript: PathTranscript, point: Vector) -> Answer:
         return Answer(transcript.interpolate(point), FROZEN, self._size(point))

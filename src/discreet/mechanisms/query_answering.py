@@ -7,7 +7,6 @@ before it and fresh noise; an oracle goes on from its entries alone, wherever th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -232,14 +231,21 @@ class QueryPlan(Plan):
         return self._run_once(self.fit(rows), noise)
 
     def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Any:
-        model = self.fit(rows)
+        return self._run_often(self.fit(rows), noise, draws)
+
+    def _run_often(self, model: PrivatePredictor, noise: Noise, draws: int) -> Array:
+        """Answer the declared points in several runs."""
         return np.array([self._run_once(model, noise) for _ in range(draws)])
+
+    def _points(self) -> Array:
+        """Return the declared points, as they are asked about."""
+        asked = np.array(self.question.points)
+        return self.question.accept(asked.reshape(len(asked), self.question.bounds.n_features))
 
     def _run_once(self, model: PrivatePredictor, noise: Noise) -> Array:
         """Return the answers to the declared points, with statuses where these say something."""
-        transcript, asked = self.start(), np.array(self.question.points)
-        points: Iterable[Vector] = self.question.accept(asked) if asked.size else ()
-        answers = [self.ask(model, transcript, point, noise) for point in points]
+        transcript = self.start()
+        answers = [self.ask(model, transcript, point, noise) for point in self._points()]
         values = np.array([answer.value for answer in answers])
         if not self.has_statuses:
             return values
