@@ -53,16 +53,3 @@ def build_worker():
     found = json.loads(os.environ[VARIABLE])
     limits = ServiceLimits(**found.get("limits", {}))
     return create_app(take_up(found["store"]), KeyBook(found["keys"]), limits=limits)
-
-
-# TEMPORARY until the notes of oracles are there
-import discreet.report.privacy_card as _pc  # noqa: E402
-
-_true = _pc.theorem_of
-
-
-def _theorem(name):
-    return _true("gaussian_sum" if name in ("gaussian_process", "bounded_updates") else name)
-
-
-_pc.theorem_of = _theorem

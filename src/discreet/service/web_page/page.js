@@ -51,7 +51,7 @@ function showPromise(said) {
   find("promise").textContent = said.sentence;
   const pairs = [
     ["epsilon", said.epsilon === null ? "none" : inDigits(said.epsilon)],
-    ["delta", said.delta === 0 ? "0" : Number(said.delta).toExponential(1)],
+    ["delta", said.delta === 0 ? "0" : Number(said.delta).toExponential()],
     ["neighbours", { add_remove: "one record more or fewer", replace: "one record replaced" }[said.unit] ?? said.unit],
   ];
   find("numbers").replaceChildren(...pairs.map(([name, value]) => {
@@ -90,9 +90,14 @@ function readForm() {
   return row;
 }
 
+// As wide as the page allows, so that letters keep their size on a phone.
+function chartWidth() {
+  return Math.max(260, Math.min(600, find("answer").clientWidth));
+}
+
 function chart(height, words) {
   const picture = document.createElementNS(SVG, "svg");
-  picture.setAttribute("viewBox", `0 0 600 ${height}`);
+  picture.setAttribute("viewBox", `0 0 ${chartWidth()} ${height}`);
   picture.setAttribute("role", "img");
   picture.setAttribute("aria-label", words);
   return picture;
@@ -105,11 +110,12 @@ function drawNoisy(answer) {
   const isClass = model.classes.length === 2;
   const ends = [value - 3 * scale, value + 3 * scale, ...(isClass ? [0] : [])];
   const low = Math.min(...ends), span = Math.max(...ends) - low || 1;
-  const x = (number) => 40 + 520 * (number - low) / span;
+  const right = chartWidth() - 24;
+  const x = (number) => 24 + (right - 24) * (number - low) / span;
   for (const [name, many] of [["wide-band", 2], ["near-band", 1]]) {
     draw(picture, "rect", { class: name, x: x(value - many * scale), y: 34, height: 42, width: Math.max(1, x(value + many * scale) - x(value - many * scale)) });
   }
-  draw(picture, "line", { class: "axis", x1: 40, x2: 560, y1: 76, y2: 76 });
+  draw(picture, "line", { class: "axis", x1: 24, x2: right, y1: 76, y2: 76 });
   for (const number of [value - 2 * scale, value + 2 * scale]) {
     draw(picture, "text", { class: "soft", x: x(number), y: 96, "text-anchor": "middle" }, inDigits(number));
   }
@@ -117,21 +123,25 @@ function drawNoisy(answer) {
   draw(picture, "text", { x: x(value), y: 24, "text-anchor": "middle" }, inDigits(value));
   if (isClass) {
     draw(picture, "line", { class: "edge", x1: x(0), x2: x(0), y1: 28, y2: 84 });
-    draw(picture, "text", { class: "soft", x: 40, y: 118 }, `below zero: ${model.classes[0]}`);
-    draw(picture, "text", { class: "soft", x: 560, y: 118, "text-anchor": "end" }, `above: ${model.classes[1]}`);
+    draw(picture, "text", { class: "soft", x: 24, y: 118 }, `below zero: ${model.classes[0]}`);
+    draw(picture, "text", { class: "soft", x: right, y: 118, "text-anchor": "end" }, `above: ${model.classes[1]}`);
   }
-  return [picture, "The shaded bands hold the exact answer with chances of about 68 and 95 in 100."];
+  const isFresh = ["answered", "updated"].includes(answer.status);
+  return [picture, isFresh
+    ? "The shaded bands hold what the private model says with chances of about 68 and 95 in 100."
+    : "The shaded bands are once and twice the error that privacy causes at most."];
 }
 
 function drawChances(answer) {
+  const wide = chartWidth() - 70;
   const words = model.classes.map((label, place) => `${label}: ${inDigits(answer.probabilities[place])}`).join("; ");
   const picture = chart(20 + 40 * model.classes.length, words);
   model.classes.forEach((label, place) => {
     const y = 10 + 40 * place, chance = answer.probabilities[place];
     draw(picture, "text", { x: 0, y: y + 13 }, String(label));
-    draw(picture, "rect", { class: "rest", x: 0, y: y + 18, width: 520, height: 10, rx: 3 });
-    draw(picture, "rect", { class: "point", x: 0, y: y + 18, width: 520 * chance, height: 10, rx: 3 });
-    draw(picture, "text", { x: 530, y: y + 28 }, inDigits(chance));
+    draw(picture, "rect", { class: "rest", x: 0, y: y + 18, width: wide, height: 10, rx: 3 });
+    draw(picture, "rect", { class: "point", x: 0, y: y + 18, width: wide * chance, height: 10, rx: 3 });
+    draw(picture, "text", { x: wide + 10, y: y + 28 }, inDigits(chance));
   });
   return [picture, "Probabilities as the released model gives them."];
 }
