@@ -8,7 +8,7 @@ from __future__ import annotations
 from discreet.service import KeyBook
 from support import live_world
 from support.live_world import OTHER_ROW, ROW
-from support.service_faults import kill_server, killable_server, start_server, study
+from support.service_faults import kill_server, killable_server, short_folder, start_server, study
 
 
 def test_killed_workers_change_no_answer(tmp_path):
@@ -21,15 +21,14 @@ def test_killed_workers_change_no_answer(tmp_path):
 
 
 def test_a_lost_server_gives_503_and_comes_back_with_the_same_answers(tmp_path, world):
-    (tmp_path / "pg").mkdir()
-    with killable_server(tmp_path / "pg") as (address, _):
+    with short_folder() as folder, killable_server(folder) as (address, _):
         live_world.begin(address, tmp_path / "books.db", answers=10, rows=40)
         answering = live_world.take_up(address)
         book = KeyBook(address)
         _, key = book.create_key("a client")
         client = world.serve(answering)  # keys in a file: who asks is known without the server
         before = client.post("/predict", json={"rows": [ROW]}).json()
-        kill_server(tmp_path / "pg")
+        kill_server(folder)
         for path in ("/health", "/status"):
             assert client.get(path).status_code == 503
         said = client.post("/predict", json={"rows": [OTHER_ROW]})
@@ -37,7 +36,7 @@ def test_a_lost_server_gives_503_and_comes_back_with_the_same_answers(tmp_path, 
         elsewhere = world.serve_with(answering, book, key)  # keys on the server
         said = elsewhere.post("/predict", json={"rows": [ROW]})
         assert said.status_code == 503  # who asks cannot be found out, so nothing is answered
-        start_server(tmp_path / "pg")
+        start_server(folder)
         assert client.post("/predict", json={"rows": [OTHER_ROW]}).status_code == 200
         assert client.post("/predict", json={"rows": [ROW]}).json() == before
         assert elsewhere.post("/predict", json={"rows": [ROW]}).json() == before

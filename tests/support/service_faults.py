@@ -257,6 +257,13 @@ class Findings:
 
 
 @contextlib.contextmanager
+def short_folder():
+    """Make a folder whose path is so short that the server's socket can be in there."""
+    with tempfile.TemporaryDirectory(prefix="pg") as made:
+        yield Path(made)
+
+
+@contextlib.contextmanager
 def killable_server(folder):
     """Run PostgreSQL; yield the address of a new data base, and what kills and restarts it."""
     with postgres.server(folder) as address:
@@ -290,6 +297,8 @@ def kill_server(folder):
             os.kill(each, signal.SIGKILL)
     while not all(map(_is_dead, killed)):
         time.sleep(0.02)
+    for left in (folder / "postmaster.pid", *folder.glob(".s.PGSQL.*")):
+        left.unlink(missing_ok=True)  # the dead process may still have its number
 
 
 def _parent(path):
@@ -326,8 +335,8 @@ def main():
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             more = {}
             if kind == "postgresql":
-                (folder / "pg").mkdir()
-                address, cut = stack.enter_context(killable_server(folder / "pg"))
+                place = stack.enter_context(short_folder())
+                address, cut = stack.enter_context(killable_server(place))
                 more = {"store": address, "keys": address, "cut": cut}
             found = study(folder, **numbers, pause=given.pause, progress=show, **more)
         print(f"{kind}: {found} in {time.monotonic() - start:.0f} s", flush=True)
