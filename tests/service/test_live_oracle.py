@@ -289,7 +289,7 @@ def charges(folder):
 
 
 def test_the_first_start_pays_and_later_ones_do_not(hospital):
-    from discreet.service.begin_oracle import begin_oracle
+    from discreet.service.oracle_start import begin_oracle
     from discreet.service.service_target import find_target
 
     said = []
@@ -336,7 +336,7 @@ def test_a_wrong_file_is_refused_and_costs_nothing(hospital, before, after, word
 
 
 def test_the_store_is_its_owners_alone(hospital):
-    from discreet.service.begin_oracle import begin_oracle
+    from discreet.service.oracle_start import begin_oracle
 
     begin_oracle(str(hospital / "oracle.toml"))
     assert run(hospital, "keys create oracle.toml --name somebody").code == 0

@@ -72,7 +72,7 @@ def serve(
     about = about_stored(path) if (path / SCHEMA).is_file() else None
     target = find_target(path, keys=keys, is_open=is_open, limits=limits, about=about)
     if target.is_oracle:
-        from discreet.service.begin_oracle import begin_oracle, check_oracle
+        from discreet.service.oracle_start import begin_oracle, check_oracle
 
         check_oracle(target.path)
         _check_keys(target)  # before anything is paid

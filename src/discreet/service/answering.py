@@ -31,6 +31,11 @@ class QueryAnswer:
         ``"released"`` for a released model, otherwise what the oracle says.
     probabilities
         Of each class, in the order of ``classes``; None if the model has none.
+
+    Examples
+    --------
+    >>> QueryAnswer("yes", 0.8, 0.1, "answered").to_json()["prediction"]
+    'yes'
     """
 
     prediction: Label | None
