@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
+from dataclasses import replace
 
 import pytest
 
@@ -115,6 +117,7 @@ def test_a_body_is_read_no_further_than_its_limit(service):
         {"Content-Type": "multipart/form-data; boundary=x"},
         {"Content-Type": "application/json", "Content-Encoding": "gzip"},
         {"Content-Type": ""},
+        {"Content-Type": "application/json", "Transfer-Encoding": "chunked", "Content-Length": "9"},
     ],
 )
 def test_only_plain_json_is_taken(service, headers):
@@ -237,3 +240,25 @@ def test_metrics_count_and_show_no_private_value(service):
         "discreet_answers",
         "discreet_answers_most",
     }  # neither memory nor time: both depend on how many records were learnt from
+
+
+def test_work_beyond_the_deadline_is_refused_and_kept(world, stand_in):
+    go, done = threading.Event(), threading.Event()
+    true = stand_in.answer
+
+    def slowly(rows):
+        go.wait(30)
+        found = true(rows)
+        done.set()
+        return found
+
+    stand_in.answer = slowly
+    limits = replace(QUICK, deadline=0.2)
+    client = world.serve(stand_in, limits=limits)
+    said = client.post("/predict", json={"rows": [ROW]})
+    assert (said.status_code, said.json()["error"]["code"]) == (503, "too_late")
+    go.set()
+    done.wait(30)
+    client = world.serve(stand_in)
+    assert client.post("/predict", json={"rows": [ROW]}).status_code == 200
+    assert stand_in.computed == 1  # what was worked out meanwhile is what is told

@@ -21,6 +21,8 @@ def check_type(request: Request, kind: str) -> None:
         raise Refusal(NOT_JSON)
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise Refusal(NOT_JSON)
+    if "content-length" in request.headers and "transfer-encoding" in request.headers:
+        raise Refusal(NOT_JSON)  # servers in front may disagree about where such a body ends
 
 
 async def read_body(request: Request, limits: ServiceLimits) -> bytes:
