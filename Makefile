@@ -9,7 +9,7 @@ CODE := src tests benchmarks reproductions audits
 VECTORS := from numpy._core import _multiarray_umath as c; \
   print(*(name for name in c.__cpu_dispatch__ if c.__cpu_features__[name]))
 
-.PHONY: audit demo test quick machines faults format scale bench utility budgets streams score-coverage oracle goodness coverage reproduce peers peers-utility opacus opendp jax-privacy newcomer clean
+.PHONY: audit browser demo test quick machines faults format scale bench utility budgets streams score-coverage oracle goodness coverage reproduce peers peers-utility opacus opendp jax-privacy newcomer clean
 
 demo: $(READY)
 	@$(BIN)/python -m discreet.demo
@@ -35,6 +35,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/fits.py
 	$(BIN)/python benchmarks/stream_speed.py
+	$(BIN)/python benchmarks/service_load.py
 
 utility: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'
@@ -76,6 +77,12 @@ faults: $(READY)
 	PYTHONPATH=src:tests $(BIN)/python tests/support/doors.py $(RECORDS)
 	PYTHONPATH=src:tests $(BIN)/python tests/support/refusals.py 100000
 	PYTHONPATH=src:tests $(BIN)/python tests/support/lasso_neighbours.py 100000
+	PYTHONPATH=src:tests $(BIN)/python tests/support/service_faults.py
+
+# The page of the service in Debian's Chromium, which is installed where that is allowed.
+browser: $(READY)
+	@command -v chromedriver > /dev/null || test "$$(id -u)" != 0 || { apt-get update -q && apt-get install -qy chromium chromium-driver; }
+	$(BIN)/pytest -q tests/service/test_browser.py
 
 scale: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'

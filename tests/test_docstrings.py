@@ -12,6 +12,7 @@ from support.docstrings import Callee, exported, faults, has_example, public, se
 
 WITHOUT_EXAMPLE = {
     "an interface; what implements it has examples": {
+        "Answering",
         "Block",
         "DenseObjective",
         "InteractiveMechanism",

@@ -22,6 +22,7 @@ HEAVY = {
     *("numpy", "scipy", "sklearn", "pandas", "polars", "pyarrow", "dask", "distributed"),
     *("sqlalchemy", "psycopg", "dp_accounting", "cryptography", "joblib", "threadpoolctl"),
     *("matplotlib", "rich", "skops", "onnx"),
+    *("fastapi", "starlette", "uvicorn", "prometheus_client", "anyio", "httpx"),
     *("scipy.special", "scipy.sparse", "scipy.linalg", "scipy.fft", "scipy.optimize"),
     *("scipy.signal", "scipy.stats", "sklearn.linear_model", "sklearn.metrics", "sklearn.svm"),
 }
@@ -87,6 +88,7 @@ def test_commands_import_what_they_need_and_no_more(books):
         (command("ledger", "shwo"), set(), "No such command 'shwo'"),
         (command("--help"), {"rich"}, "Predict the target of each row"),
         (command("ledger", "show", books), BOOKS | {"rich"}, "3 released"),
+        (command("keys", "list", books), ROWS | BOOKS, "holds no keys"),
     ]
     before = set()
     found = in_one_process([code for code, _, _ in stages])

@@ -86,20 +86,11 @@ _HOMES = {
 """Where each public name lives."""
 
 _ROOMS = (
-    *("artifact", "audit", "compat", "data", "datasets", "errors", "estimators"),
+    *("artifact", "audit", "client", "compat", "data", "datasets", "errors", "estimators"),
     *("feature_selection", "gate", "geometry", "inspection", "interaction", "kernel", "kernels"),
     *("ledger", "linear_model", "location", "losses", "mechanisms", "metrics", "model_selection"),
-    *(
-        "noise",
-        "online",
-        "penalties",
-        "planning",
-        "preprocessing",
-        "privacy",
-        "questions",
-        "record",
-    ),
-    *("report", "schema", "solvers", "svm", "tables", "theory", "updates"),
+    *("noise", "online", "penalties", "planning", "preprocessing", "privacy", "questions"),
+    *("record", "report", "schema", "service", "solvers", "svm", "tables", "theory", "updates"),
 )
 
 __all__ = list(_HOMES)

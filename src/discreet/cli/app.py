@@ -17,12 +17,14 @@ from discreet.cli.demo import demo
 from discreet.cli.failures import Commands
 from discreet.cli.fit import fit
 from discreet.cli.init import init
+from discreet.cli.keys import app as keys
 from discreet.cli.late_help import LateHelp, PlainGroup
 from discreet.cli.ledger import app as ledger
 from discreet.cli.plan import plan
 from discreet.cli.predict import predict
 from discreet.cli.score import score
 from discreet.cli.select import select
+from discreet.cli.serve import serve
 from discreet.cli.stream import stream
 from discreet.cli.tune import tune
 
@@ -73,8 +75,12 @@ def _discreet(
     """Say what applies to every command."""
 
 
-for command in (init, check, plan, select, fit, tune, stream, card, predict, score, audit, demo):
+COMMANDS = (
+    *(init, check, plan, select, fit, tune, stream, card, predict, score, serve, audit, demo),
+)
+for command in COMMANDS:
     app.command(cls=LateHelp)(command)
-for info in ledger.registered_commands:
-    info.cls = LateHelp
-app.add_typer(ledger, cls=PlainGroup)
+for group in (ledger, keys):
+    for info in group.registered_commands:
+        info.cls = LateHelp
+    app.add_typer(group, cls=PlainGroup)

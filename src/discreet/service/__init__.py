@@ -1,0 +1,34 @@
+"""A service that answers questions over HTTP, from a released model or a private oracle.
+
+Names are imported when they are first asked for: the web packages (extra ``serve``) are needed by
+:func:`create_app` alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from discreet._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from discreet.service.answering import Answering as Answering
+    from discreet.service.answering import QueryAnswer as QueryAnswer
+    from discreet.service.application import create_app as create_app
+    from discreet.service.key_book import KeyBook as KeyBook
+    from discreet.service.released_model import ReleasedModel as ReleasedModel
+    from discreet.service.service_limits import ServiceLimits as ServiceLimits
+
+_HOMES = {
+    "Answering": "answering",
+    "KeyBook": "key_book",
+    "QueryAnswer": "answering",
+    "ReleasedModel": "released_model",
+    "ServiceLimits": "service_limits",
+    "create_app": "application",
+}
+"""Where each public name lives."""
+
+__all__ = list(_HOMES)
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_names(__name__, _HOMES)

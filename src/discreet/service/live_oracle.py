@@ -1,0 +1,108 @@
+"""An oracle behind the service: a private model in this process, its answers in its store.
+
+The store has an answer on disk before the oracle returns it, and an answer is all that leaves this
+file. What fails is taken up again from the store at the next request.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discreet.errors import InteractionEnded, StoreError
+from discreet.estimators.oracle_estimator import OracleEstimator
+from discreet.kernel import open_oracle
+from discreet.mechanisms import Answer
+from discreet.report import Card, card
+from discreet.service.answering import Answering, Label, QueryAnswer, ServiceStanding
+from discreet.service.joint_calls import JointCalls
+from discreet.service.model_columns import columns_of
+from discreet.service.query_rows import Row, as_frame, as_matrix
+
+MOST_AT_ONCE = 64
+"""Rows of several requests that share a transaction."""
+
+LOG = logging.getLogger("discreet.service")
+
+
+class LiveOracle(Answering):
+    """Answers from an oracle.
+
+    Parameters
+    ----------
+    reopen
+        What takes the oracle up from its store; called now, and again after a failure inside.
+    about
+        What its card says it is about; see :func:`discreet.report.card`.
+    """
+
+    kind = "oracle"
+
+    def __init__(
+        self,
+        reopen: Callable[[], OracleEstimator],
+        about: str | Mapping[str, Any] | None = None,
+    ) -> None:
+        self._reopen, self._guard = reopen, threading.Lock()
+        self._model = model = reopen()
+        self._asking = JointCalls(self._ask, MOST_AT_ONCE)
+        self._card = card(model.release_, about=about)
+        self.columns, self._is_named = columns_of(model)
+        self.classes = tuple(np.asarray(getattr(model, "classes_", ())).tolist())
+        self.guarantee = model.privacy_
+        self.title = self._card.document["about"]["title"] or "An oracle"
+
+    @classmethod
+    def open(cls, where: str | Path, about: Mapping[str, Any] | None = None) -> LiveOracle:
+        """Take up an oracle from its store."""
+        return cls(partial(open_oracle, where), about)
+
+    def card(self) -> Card:
+        return self._card
+
+    def answer(self, rows: Sequence[Row]) -> list[QueryAnswer]:
+        return [self._tell(each) for each in self._asking(rows)]
+
+    def _ask(self, rows: list[Row]) -> list[Answer]:
+        make = as_frame if self._is_named else as_matrix
+        X = make(rows, self.columns)
+        answers: list[Answer] = self._call(lambda model: model.ask_with_status(X))
+        return answers
+
+    def standing(self) -> ServiceStanding:
+        def look(model: OracleEstimator) -> ServiceStanding:
+            oracle = model.oracle_
+            oracle.refresh()
+            return ServiceStanding(oracle.status, oracle.n_answers, oracle.max_answers)
+
+        found: ServiceStanding = self._call(look)
+        return found
+
+    def _call(self, work: Callable[[OracleEstimator], Any]) -> Any:
+        """Ask the oracle; take it up again, for later requests, if it failed inside."""
+        model = self._model
+        try:
+            return work(model)
+        except StoreError as error:
+            LOG.warning("%s", error)  # a sentence of ours: no value, no password
+            raise
+        except InteractionEnded:
+            with self._guard:
+                if self._model is model:
+                    self._model = self._reopen()
+            raise StoreError("the private part stopped; it was taken up again.") from None
+
+    def _tell(self, answer: Answer) -> QueryAnswer:
+        if not math.isfinite(answer.value):
+            return QueryAnswer(None, None, None, answer.status)
+        prediction: Label = answer.value
+        if self.classes:
+            prediction = self.classes[int(answer.value > 0)]
+        return QueryAnswer(prediction, answer.value, answer.scale, answer.status)

@@ -1,0 +1,136 @@
+"""The first start of an oracle: read, pay, fit, store. Later starts find it in its store."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from discreet import kernels, tables
+from discreet._types import Json
+from discreet.errors import InputError
+from discreet.estimators.oracle_estimator import OracleEstimator
+from discreet.interaction.oracle_store import OracleStore
+from discreet.kernel import BoundedUpdateOracle, GaussianProcessOracle, open_oracle
+from discreet.ledger import Ledger
+from discreet.schema import CLASSIFICATION, Schema, read
+from discreet.service.oracle_file import OracleFile, read_oracle_file
+
+ORACLES = {"gaussian_process": GaussianProcessOracle, "bounded_updates": BoundedUpdateOracle}
+
+KERNEL_NAMES: dict[str, Any] = {
+    "chi_squared": kernels.ChiSquared,
+    "laplacian": kernels.Laplacian,
+    "linear": kernels.Linear,
+    "matern": kernels.Matern,
+    "polynomial": kernels.Polynomial,
+    "rbf": kernels.RBF,
+}
+"""Kernels that a file can name."""
+
+LEFT_OUT = ("ledger", "store", "rehearsal", "verbose")
+"""Arguments that do not say which oracle it is."""
+
+
+def check_oracle(path: str) -> None:
+    """Refuse a file that declares no oracle; nothing is read but the file and its schema."""
+    found = read_oracle_file(path)
+    make_oracle(found, read(found.schema))
+
+
+def begin_oracle(path: str, note: Callable[[str], None] = lambda _: None) -> None:
+    """Make sure that the oracle of a file is in its store; pay and fit only if it is not.
+
+    Parameters
+    ----------
+    path
+        The file of the oracle.
+    note
+        Is told what happens.
+
+    Raises
+    ------
+    InputError
+        The store holds an oracle that was declared otherwise.
+    """
+    found = read_oracle_file(path)
+    schema = read(found.schema)
+    model = make_oracle(found, schema)
+    if OracleStore(found.store).holds_oracle():
+        _compare(model, open_oracle(found.store), path)
+        note("The oracle is taken up from its store; nothing is paid.")
+        return
+    note("There is no oracle yet: it is paid for and fitted, once.")
+    model.set_params(ledger=Ledger(found.ledger, found.dataset), store=found.store)
+    table: dict[str, Any]
+    if tables.is_csv(found.table):
+        rows = tables.read_csv(found.table, schema)
+        table = {"X": rows.X, "y": rows.y}
+    else:
+        stored = tables.open_parquet(found.table, schema, with_pages=True)
+        table = {"X": stored, "target": schema.target.name}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model.fit(**table, purpose=found.purpose)
+
+
+def make_oracle(found: OracleFile, schema: Schema) -> OracleEstimator:
+    """Return the oracle that a file declares, not fitted.
+
+    Parameters
+    ----------
+    found
+        What the file says.
+    schema
+        What is declared about the table.
+    """
+    schema.check_promise()
+    of_schema = {"epsilon": schema.epsilon, "delta": schema.delta, "max_rows": schema.max_rows}
+    settings: Json = {name: value for name, value in of_schema.items() if value is not None}
+    settings |= {"n_hint": schema.n_hint, **found.settings}
+    if "epsilon" not in settings:
+        raise InputError("[oracle] epsilon is missing: say what all answers together may spend.")
+    target = schema.target
+    if target.task == CLASSIFICATION:
+        settings["classes"] = list(target.classes)
+    else:
+        settings["target_range"] = target.range
+    try:
+        return ORACLES[found.mechanism](
+            columns=schema.declared_columns(),
+            unit=schema.unit,
+            kernel=_make_kernel(found),
+            **settings,
+        )
+    except TypeError:
+        raise InputError(
+            f"[oracle] has a setting that {found.mechanism} does not take: "
+            f"{', '.join(sorted(found.settings))}."
+        ) from None
+
+
+def _make_kernel(found: OracleFile) -> kernels.Kernel:
+    given = dict(found.kernel)
+    name = given.pop("name")
+    if name not in KERNEL_NAMES:
+        raise InputError(f"[kernel] name must be one of {', '.join(KERNEL_NAMES)}; got {name!r}.")
+    try:
+        made: kernels.Kernel = KERNEL_NAMES[name](**given)
+    except TypeError:
+        raise InputError(
+            f"[kernel] {name} does not take these parameters: {', '.join(sorted(given))}."
+        ) from None
+    return made
+
+
+def _compare(declared: OracleEstimator, stored: OracleEstimator, path: str) -> None:
+    """Refuse to serve another oracle than the file declares."""
+    ours, theirs = declared.get_params(deep=False), stored.get_params(deep=False)
+    names = [name for name in ours if name not in LEFT_OUT]
+    other = [name for name in names if ours[name] != theirs.get(name)]
+    if type(declared) is not type(stored) or other:
+        said = f" ({', '.join(other)})" if other else ""
+        raise InputError(
+            f"{path}: the store holds an oracle that was declared otherwise{said}. Name another "
+            "store for a new oracle, or declare what the stored one was fitted with."
+        )

@@ -1,0 +1,74 @@
+"""The server: worker processes, their log, and what they take from the network."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from typing import Any
+
+import uvicorn
+
+from discreet import _checks
+from discreet.service.counters import FOLDER
+from discreet.service.service_target import ServiceTarget
+
+WORKER = "discreet.service.service_worker:build_app"
+
+LOGS: dict[str, Any] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "loggers": {
+        "discreet.service": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
+        "uvicorn": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
+    },
+}
+"""Lines of the service, and the server's warnings; no address, no query, no body."""
+
+CONNECTIONS = 1000
+"""How many connections a worker has at once; others are told to come again."""
+
+
+def run_server(target: ServiceTarget, *, host: str, port: int, workers: int) -> None:
+    """Serve until somebody stops it.
+
+    Parameters
+    ----------
+    target
+        What is served, and who may ask.
+    host, port
+        Where to listen; addresses other than this machine's need TLS in front.
+    workers
+        How many processes answer; one that dies is started again if there are several.
+    """
+    _checks.whole(at_least=1, at_most=64, workers=workers)
+    _checks.whole(at_least=0, at_most=65535, port=port)
+    target.announce()
+    folder = tempfile.mkdtemp(prefix="discreet-metrics-") if workers > 1 else None
+    if folder is not None:
+        os.environ[FOLDER] = folder
+    try:
+        uvicorn.run(
+            WORKER,
+            factory=True,
+            host=host,
+            port=port,
+            workers=workers,
+            log_config=LOGS,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            limit_concurrency=CONNECTIONS,
+            timeout_keep_alive=20,
+            timeout_graceful_shutdown=30,
+            h11_max_incomplete_event_size=2**15,
+            ws="none",
+            lifespan="off",
+            http="h11",
+        )
+    finally:
+        if folder is not None:
+            os.environ.pop(FOLDER, None)
+            shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,34 @@
+"""What a worker process of the service loads: it opens what its parent announced."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import time
+
+from fastapi import FastAPI
+
+from discreet.errors import DiscreetError
+from discreet.service.application import create_app
+from discreet.service.counters import FOLDER, ServiceCounters
+from discreet.service.service_target import VARIABLE, ServiceTarget
+
+LOG = logging.getLogger("discreet.service")
+
+PAUSE = 1.0
+"""Seconds that a worker waits before it gives up, so that it is not started again in haste."""
+
+
+def build_app() -> FastAPI:
+    """Return the application of this worker; leaves if the state cannot be opened."""
+    target = ServiceTarget.from_json(os.environ[VARIABLE])
+    try:
+        answering, keys = target.open_answering(), target.open_keys()
+    except (DiscreetError, OSError) as error:
+        words = str(error) if isinstance(error, DiscreetError) else type(error).__name__
+        LOG.error("a worker cannot begin: %s", words)
+        time.sleep(PAUSE)
+        sys.exit(3)
+    counters = ServiceCounters(is_shared=FOLDER in os.environ)
+    return create_app(answering, keys, limits=target.limits, counters=counters)

@@ -1,0 +1,196 @@
+"""Keys: shown once, stored as digests, refused when revoked or expired, limited in all workers."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
+import pytest
+
+from discreet.errors import InputError
+from discreet.service import KeyBook, ServiceLimits
+from discreet.service.refusal import Refusal
+from discreet.service.service_database import ServiceUnavailable
+from support.ledger_places import place, server
+from support.place import run
+from support.service_world import ROW
+
+__all__ = ["place", "server"]
+
+LIMITS = ServiceLimits(rate=10.0, burst=20, max_rows=20)
+
+
+@pytest.fixture
+def book(place):
+    made = KeyBook(place)
+    yield made
+    made.close()
+
+
+def refused(book, *arguments):
+    with pytest.raises(Refusal) as caught:
+        book.admit(*arguments)
+    return caught.value
+
+
+def test_a_key_opens_what_it_was_made_for_until_it_is_revoked(book, place):
+    made, key = book.create_key("ward 3", scopes=["predict"])
+    assert book.admit(key, "predict", 1, LIMITS).identity == made.identity
+    assert refused(book, key, "status", 1, LIMITS).reason.code == "no_scope"
+    other = KeyBook(place)  # another worker
+    other.revoke(made.identity)
+    assert refused(book, key, "predict", 1, LIMITS).reason.code == "no_key"
+    assert refused(book, key, "status", 1, LIMITS).reason.code == "no_key"
+    other.revoke(made.identity)  # again: nothing to complain about
+    with pytest.raises(InputError, match="no key of this identity"):
+        other.revoke("0" * 16)
+    other.close()
+    (listed,) = book.list_keys()
+    assert listed.state(time.time()) == "revoked"
+
+
+def test_a_key_expires(book):
+    _, key = book.create_key("a visitor", lifetime=0.2)
+    _, lasting = book.create_key("a friend", lifetime=600.0)
+    time.sleep(0.3)
+    assert refused(book, key, "predict", 1, LIMITS).reason.code == "no_key"
+    assert book.admit(lasting, "predict", 1, LIMITS).name == "a friend"
+
+
+def test_a_rate_holds_exactly_over_workers(book, place):
+    _, key = book.create_key("a crowd")
+    slow = ServiceLimits(rate=1e-4, burst=20, max_rows=20)  # no row comes back during the test
+    books = [KeyBook(place) for _ in range(4)]
+
+    def ask(number):
+        try:
+            books[number % 4].admit(key, "predict", 1, slow)
+        except Refusal as refusal:
+            return refusal.reason.code
+        return "admitted"
+
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(ask, range(60)))
+    assert (found.count("admitted"), found.count("too_fast")) == (20, 40)
+    for each in books:
+        each.close()
+
+
+def test_a_rate_gives_back_what_time_allows(tmp_path):
+    now = [1_000_000.0]
+    book = KeyBook(tmp_path / "keys.db", clock=lambda: now[0])
+    _, key = book.create_key("a clock")
+    book.admit(key, "predict", 20, LIMITS)
+    refusal = refused(book, key, "predict", 15, LIMITS)
+    assert (refusal.reason.code, refusal.retry_after) == ("too_fast", 2)
+    now[0] += 1.5
+    book.admit(key, "predict", 15, LIMITS)
+    assert refused(book, key, "predict", 1, LIMITS).retry_after == 1
+    now[0] -= 1000.0  # the clock is set back: the key waits no longer than its burst lasts
+    assert refused(book, key, "predict", 20, LIMITS).retry_after == 2
+    now[0] += 2.0
+    assert refused(book, key, "predict", 21, LIMITS).reason.code == "too_fast"
+    book.close()
+
+
+def test_a_key_has_a_rate_of_its_own(book):
+    _, key = book.create_key("a guest", rate=1e-4, burst=2)
+    book.admit(key, "predict", 2, LIMITS)
+    assert refused(book, key, "predict", 1, LIMITS).reason.code == "too_fast"
+
+
+WRONG = ["", "dk_", "dk_0123456789abcdef_short", "Bearer", "dk_" + "0" * 16 + "_" + "A" * 43,
+         "dk_" + "\uff10" * 16 + "_" + "A" * 43, "x" * 100_000, "' OR 1=1 --"]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=range(len(WRONG)))
+def test_what_is_no_key_opens_nothing(tmp_path, wrong):
+    book = KeyBook(tmp_path / "keys.db")
+    made, key = book.create_key("somebody")
+    stranger = f"dk_{made.identity}_{'A' * 43}"
+    for each in (wrong, stranger, key[:-1], key + "\n", key.upper()):
+        assert refused(book, each, "predict", 1, LIMITS).reason.code == "no_key"
+    book.close()
+
+
+def test_a_file_of_keys_holds_no_key_and_is_its_owners_alone(tmp_path):
+    book = KeyBook(tmp_path / "keys.db")
+    _, key = book.create_key("somebody")
+    book.close()
+    secret = key.rpartition("_")[2].encode()
+    assert stat.S_IMODE((tmp_path / "keys.db").stat().st_mode) == 0o600
+    for path in tmp_path.iterdir():
+        assert secret not in path.read_bytes()
+
+
+def test_other_files_are_left_alone(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "other.db")) as connection:
+        connection.execute("CREATE TABLE patients (name TEXT)")
+    for book, words in (
+        (KeyBook(tmp_path / "other.db"), "another program"),
+        (KeyBook(tmp_path / "no" / "keys.db"), "folder is missing"),
+        (KeyBook(tmp_path), "folder is missing"),
+    ):
+        with pytest.raises(InputError, match=words):
+            book.create_key("somebody")
+        book.close()
+    (tmp_path / "shared.db").touch(mode=0o666)
+    os.chmod(tmp_path / "shared.db", 0o666)
+    with pytest.raises(InputError, match="others may write"):
+        KeyBook(tmp_path / "shared.db").create_key("somebody")
+    with pytest.raises(ServiceUnavailable, match="there are no keys"):
+        KeyBook(tmp_path / "lost.db").list_keys()
+
+
+def test_requests_without_a_valid_key_are_refused(service, stand_in):
+    key = service.key
+    for headers in (
+        [],
+        [("Authorization", key)],
+        [("Authorization", f"Basic {key}")],
+        [("Authorization", f"Bearer {key}x")],
+        [("Authorization", f"Bearer  {key}")],
+        [("Authorization", f"Bearer {key}"), ("Authorization", f"Bearer {key}")],
+        [("X-Forwarded-User", "admin"), ("Cookie", f"key={key}")],
+    ):
+        service.headers.pop("Authorization", None)
+        for method, path in (("POST", "/predict"), ("GET", "/status"), ("GET", "/metrics")):
+            said = service.request(method, path, headers=headers, params={"key": key})
+            assert (said.status_code, said.headers["WWW-Authenticate"]) == (401, "Bearer")
+    assert stand_in.computed == 0
+    service.book.revoke(service.made.identity)
+    said = service.post(
+        "/predict", json={"rows": [ROW]}, headers={"Authorization": f"Bearer {key}"}
+    )
+    assert said.status_code == 401
+
+
+def test_scopes_and_rates_are_told(world, stand_in):
+    slow = ServiceLimits(rate=1e-3, burst=3, max_rows=3, pad=0.0)
+    client = world.serve(stand_in, limits=slow, scopes=["predict"])
+    assert client.get("/status").status_code == 403
+    assert client.post("/predict", json={"rows": [ROW] * 3}).status_code == 200
+    said = client.post("/predict", json={"rows": [ROW]})
+    assert (said.status_code, said.json()["error"]["code"]) == (429, "too_fast")
+    assert int(said.headers["Retry-After"]) > 100
+
+
+def test_the_command_line_makes_lists_and_revokes_keys(tmp_path):
+    made = run(tmp_path, ["keys", "create", "keys.db", "--name", "ward 3", "--expires", "90d"])
+    assert (made.code, made.error) == (0, "")
+    key = made.output.strip()
+    identity = key.split("_")[1]
+    listed = run(tmp_path, "keys list keys.db")
+    assert identity in listed.output
+    assert "ward 3" in listed.output
+    assert key not in listed.output
+    assert run(tmp_path, f"keys revoke keys.db {identity}").code == 0
+    assert "revoked" in run(tmp_path, "keys list keys.db").output
+    for wrong in ("keys create keys.db --name x --expires soon", "keys revoke keys.db nobody",
+                  "keys create keys.db --name x --scope all", "keys list nothing.db"):  # fmt: skip
+        result = run(tmp_path, wrong)
+        assert (result.code, result.output, result.error.count("\n")) == (2, "", 1)

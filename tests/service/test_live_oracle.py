@@ -1,0 +1,372 @@
+"""An oracle behind the service: stored before it is told, one state for all workers, restarts."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import threading
+from contextlib import closing
+
+import pytest
+
+from discreet.errors import InputError, StoreError
+from discreet.interaction.oracle_store import OracleStore
+from discreet.service.joint_calls import JointCalls
+from discreet.service.live_oracle import LiveOracle
+from support import live_world
+from support.live_world import OTHER_ROW, ROW, take_up
+from support.place import run
+
+CAP = 12
+ROWS = [{"x1": 20.0 + place, "x2": 1.0 + place} for place in range(CAP + 4)]
+
+
+@pytest.fixture(scope="session")
+def fitted(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("oracle")
+    live_world.begin(str(folder / "oracle.db"), folder / "books.db", answers=CAP, rows=60)
+    return folder
+
+
+@pytest.fixture
+def place(fitted, tmp_path):
+    """A copy of an oracle that nobody has asked yet."""
+    return snapshot(fitted / "oracle.db", tmp_path / "store")
+
+
+def snapshot(place, folder):
+    """Return a copy of a store as a power cut would leave it at this instant."""
+    folder.mkdir()
+    for ending in ("", "-wal"):
+        path = place.with_name(place.name + ending)
+        if path.exists():
+            shutil.copy(path, folder / path.name)
+    return folder / place.name
+
+
+def value_of(answer):
+    return answer["value"], answer["status"], answer["scale"]
+
+
+def lost_answers(client, place, tmp_path, rows=ROWS[:4]):
+    """Return how many answers a power cut would lose, if it came when each of them has left."""
+    lost = 0
+    for number, row in enumerate(rows):
+        said = client.post("/predict", json={"rows": [row]}).json()["answers"][0]
+        copy = snapshot(place, tmp_path / f"cut-{number}")
+        (again,) = take_up(copy).answer([row])
+        lost += (again.value, again.status, again.scale) != value_of(said)
+    return lost
+
+
+def test_an_answer_is_stored_before_it_leaves(place, world, tmp_path):
+    client = world.serve(take_up(place))
+    assert lost_answers(client, place, tmp_path) == 0
+
+
+def test_an_answer_that_is_sent_before_it_is_stored_is_caught(place, world, tmp_path, monkeypatch):
+    def send_first(self, identity, seen, answer):
+        """Work the answer out, and leave its storage for later."""
+        answer([], "open")
+        return seen
+
+    client = world.serve(take_up(place))
+    monkeypatch.setattr(OracleStore, "add_entries", send_first)
+    for row in ROWS[:4]:
+        client.post("/predict", json={"rows": [row]})
+    told = [client.post("/predict", json={"rows": [row]}).json()["answers"][0] for row in ROWS[:4]]
+    monkeypatch.undo()
+    copy = snapshot(place, tmp_path / "cut")
+    again = take_up(copy).answer(ROWS[:4])
+    assert [(each.value, each.status, each.scale) for each in again] != list(map(value_of, told))
+
+
+def noisy_after_restarts(make):
+    """Return how many rows got noise of their own over three runs of a service."""
+    told = {}
+    for start in (0, 5, 10):
+        answering = make()
+        for place, row in enumerate(ROWS[start : start + 6], start=start):
+            (answer,) = answering.answer([row])
+            told.setdefault(place, set()).add((answer.value, answer.status))
+    assert all(len(found) == 1 for found in told.values())
+    return sum(("answered" in status) for found in told.values() for _, status in found)
+
+
+def test_restarts_do_not_reset_the_counter(place):
+    assert noisy_after_restarts(lambda: take_up(place)) == CAP
+    assert take_up(place).standing().n_answers == CAP
+    assert take_up(place).standing().status == "frozen"
+
+
+def test_a_counter_that_is_reset_on_restart_is_caught(place, tmp_path):
+    starts = []
+
+    def forget():
+        """Begin with the store as it was after the fit."""
+        starts.append(1)
+        return take_up(snapshot(place, tmp_path / f"start-{len(starts)}"))
+
+    with pytest.raises(AssertionError):
+        assert noisy_after_restarts(forget) == CAP
+
+
+def test_two_services_on_one_state_are_one_oracle(place, world):
+    one, two = (world.serve(take_up(place)) for _ in range(2))
+    rows = ROWS[:8]
+    told = {}
+
+    def ask(client, rows, name):
+        told[name] = [
+            client.post("/predict", json={"rows": [row]}).json()["answers"][0] for row in rows
+        ]
+
+    threads = [
+        threading.Thread(target=ask, args=(one, rows, "one")),
+        threading.Thread(target=ask, args=(two, rows[::-1], "two")),
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert told["one"] == told["two"][::-1]
+    assert {client.get("/status").json()["answers"] for client in (one, two)} == {8}
+
+
+def test_a_frozen_oracle_goes_on_answering_from_what_it_said(place, world):
+    client = world.serve(take_up(place))
+    said = client.post("/predict", json={"rows": ROWS}).json()["answers"]
+    assert [each["status"] for each in said] == ["answered"] * CAP + ["frozen"] * 4
+    assert client.post("/predict", json={"rows": ROWS}).json()["answers"] == said
+    status = client.get("/status").json()
+    assert (status["status"], status["answers"], status["max_answers"]) == ("frozen", CAP, CAP)
+
+
+def test_a_state_that_is_another_models_answers_nothing(place, world, fitted, tmp_path):
+    client = world.serve(take_up(place))
+    assert client.post("/predict", json={"rows": [ROW]}).status_code == 200
+    live_world.begin(str(tmp_path / "other.db"), tmp_path / "other_books.db", answers=5, rows=30)
+    for ending in ("", "-wal", "-shm"):
+        place.with_name(place.name + ending).unlink(missing_ok=True)
+    for ending in ("", "-wal"):
+        shutil.copy(tmp_path / f"other.db{ending}", place.with_name(place.name + ending))
+    for _ in range(2):
+        said = client.post("/predict", json={"rows": [OTHER_ROW]})
+        assert (said.status_code, said.json()["error"]["code"]) == (503, "unavailable")
+
+
+def test_a_store_without_room_gives_no_answer_and_loses_nothing(place, world, monkeypatch):
+    client = world.serve(take_up(place))
+    before = client.post("/predict", json={"rows": [ROW]}).json()
+    true = OracleStore.write_transaction
+
+    def full(self):
+        raise StoreError("the disk of 'oracle.db' is full; make room and try again.")
+
+    monkeypatch.setattr(OracleStore, "write_transaction", full)
+    said = client.post("/predict", json={"rows": [OTHER_ROW]})
+    assert (said.status_code, said.headers["Retry-After"]) == (503, "1")
+    assert client.get("/health").status_code == 503
+    assert client.post("/predict", json={"rows": [ROW]}).json() == before  # it is known here
+    monkeypatch.setattr(OracleStore, "write_transaction", true)
+    assert client.post("/predict", json={"rows": [OTHER_ROW]}).status_code == 200
+    assert client.get("/status").json()["answers"] == 2
+
+
+def test_a_failure_inside_is_mended_from_the_store(place, world, monkeypatch):
+    answering = take_up(place)
+    client = world.serve(answering)
+    before = client.post("/predict", json={"rows": [ROW]}).json()
+    plan = type(answering._model.oracle_.declared.plan)
+
+    def stumble(*_):
+        raise FloatingPointError("a value")
+
+    monkeypatch.setattr(plan, "answer", stumble)
+    said = client.post("/predict", json={"rows": [OTHER_ROW]})
+    assert said.status_code == 503
+    monkeypatch.undo()
+    assert client.post("/predict", json={"rows": [OTHER_ROW]}).status_code == 200
+    assert client.post("/predict", json={"rows": [ROW]}).json() == before
+
+
+# Requests that wait together
+
+
+def test_calls_that_wait_together_are_made_together():
+    calls, begun, go = [], threading.Event(), threading.Event()
+
+    def call(asked):
+        calls.append(list(asked))
+        begun.set()
+        go.wait(10)
+        return [-each for each in asked]
+
+    joint, told = JointCalls(call, most=4), {}
+    threads = [threading.Thread(target=lambda n=n: told.update({n: joint([n])})) for n in range(7)]
+    threads[0].start()
+    begun.wait(10)
+    for thread in threads[1:]:
+        thread.start()
+    while len(joint._waiting) < 6:
+        threading.Event().wait(0.001)
+    go.set()
+    for thread in threads:
+        thread.join()
+    assert told == {n: [-n] for n in range(7)}
+    assert [len(each) for each in calls] == [1, 4, 2]
+
+
+def test_a_call_fails_alone():
+    def call(asked):
+        if "bad" in asked:
+            raise InputError("bad")
+        return asked
+
+    joint = JointCalls(call, most=10)
+    joint._turn.acquire()
+    told = {}
+
+    def ask(word):
+        try:
+            told[word] = joint([word])
+        except InputError:
+            told[word] = "refused"
+
+    threads = [threading.Thread(target=ask, args=(word,)) for word in ("good", "bad", "fine")]
+    for thread in threads:
+        thread.start()
+    while len(joint._waiting) < 3:
+        threading.Event().wait(0.001)
+    joint._turn.release()
+    for thread in threads:
+        thread.join()
+    assert told == {"good": ["good"], "bad": "refused", "fine": ["fine"]}
+
+
+# oracle.toml
+
+ORACLE = """
+[oracle]
+schema = "schema.toml"
+table = "data.csv"
+store = "oracle.db"
+ledger = "patients.db"
+epsilon = 0.5
+delta = 1e-7
+max_queries = 20
+C = 0.05
+
+[kernel]
+name = "rbf"
+gamma = 0.5
+
+[service]
+pad = 0.1
+"""
+
+
+@pytest.fixture
+def hospital(tmp_path):
+    from support.place import SCHEMA, TABLE
+
+    (tmp_path / "schema.toml").write_text(SCHEMA)
+    (tmp_path / "data.csv").write_text(TABLE)
+    (tmp_path / "oracle.toml").write_text(ORACLE)
+    (tmp_path / "empty").mkdir()
+    made = run(
+        tmp_path,
+        ["ledger", "create", "patients.db", "--epsilon", "1", "--protects", "one patient"],
+    )
+    assert made.code == 0
+    return tmp_path
+
+
+def charges(folder):
+    from discreet.ledger import Ledger
+
+    return len(Ledger(folder / "patients.db").history())
+
+
+def test_the_first_start_pays_and_later_ones_do_not(hospital):
+    from discreet.service.oracle_start import begin_oracle
+    from discreet.service.service_target import find_target
+
+    said = []
+    for _ in range(2):
+        begin_oracle(str(hospital / "oracle.toml"), said.append)
+        assert charges(hospital) == 1
+    assert ["paid" in each for each in said] == [True, True]
+    assert "nothing is paid" in said[1]
+    target = find_target(hospital / "oracle.toml", keys=None, is_open=False, limits={}, about=None)
+    assert (target.is_oracle, target.limits.pad) == (True, 0.1)
+    answering = target.open_answering()
+    row = {"age": 47.0, "stay": 3.0, "ward": "surgery"}
+    assert answering.answer([row])[0].prediction in ("no", "yes")
+    assert answering.title == "An oracle of back (patients)"
+    assert answering.standing().max_answers == 20
+    (hospital / "oracle.toml").write_text(ORACLE.replace("gamma = 0.5", "gamma = 0.7"))
+    with pytest.raises(InputError, match=r"declared otherwise \(kernel\)"):
+        begin_oracle(str(hospital / "oracle.toml"))
+    assert charges(hospital) == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ('table = "data.csv"', "", "lacks"),
+        ("[kernel]", "[kernels]", "does not know"),
+        ('name = "rbf"', 'name = "magic"', "must be one of"),
+        ("gamma = 0.5", "width = 0.5", "does not take"),
+        ("pad = 0.1", "pad = -1", "pad"),
+        ("pad = 0.1", "pads = 0.1", "does not know"),
+        ("epsilon = 0.5", "epsilon = -1.0", "epsilon"),
+        ("C = 0.05", "threshold = 0.5", "does not take"),
+        ("[oracle]", "[oracle", "no TOML"),
+    ],
+)
+def test_a_wrong_file_is_refused_and_costs_nothing(hospital, before, after, words):
+    assert run(hospital, "keys create oracle.toml --name somebody").code == 0
+    (hospital / "oracle.toml").write_text(ORACLE.replace(before, after))
+    result = run(hospital, "serve oracle.toml")
+    assert (result.code, result.output) == (2, "")
+    assert words in result.error
+    assert charges(hospital) == 0
+    assert not (hospital / "oracle.db").exists()
+
+
+def test_the_store_is_its_owners_alone(hospital):
+    from discreet.service.oracle_start import begin_oracle
+
+    begin_oracle(str(hospital / "oracle.toml"))
+    assert run(hospital, "keys create oracle.toml --name somebody").code == 0
+    (hospital / "oracle.db").chmod(0o644)
+    result = run(hospital, "serve oracle.toml")
+    assert result.code == 1
+    assert "oracle.db" in result.error
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("serve nothing", "give the folder of a model"),
+        ("serve empty", "say who may ask"),
+        ("serve empty --open --keys keys.db", "say who may ask"),
+        ("serve oracle.toml --open", "keys only"),
+        ("serve oracle.toml --pad -1", "pad"),
+        ("serve oracle.toml", "there are no keys"),
+    ],
+)
+def test_what_cannot_be_served_is_refused_in_a_line(hospital, command, words):
+    result = run(hospital, command)
+    assert (result.code, result.output, result.error.count("\n")) == (2, "", 1)
+    assert words in result.error
+    assert charges(hospital) == 0
+
+
+def test_a_store_of_another_program_is_refused(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "other.db")) as connection:
+        connection.execute("CREATE TABLE patients (name TEXT)")
+    (tmp_path / "other.db").chmod(0o600)
+    with pytest.raises(StoreError):
+        LiveOracle.open(tmp_path / "other.db")
