@@ -20,10 +20,11 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx_design",
     "sphinx_copybutton",
-    "sphinx_mathjax_offline",
+    "sphinx-mathjax-offline",
     "api_pages",
     "outside_links",
     "proof_notes",
+    "repository_pages",
 ]
 exclude_patterns = ["extension", "site"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}

@@ -5,11 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-SHOWN = {
-    "CONTRIBUTING.md": "/contributing.md",
-    "CHANGELOG.md": "/changelog.md",
-}
-"""Files of the repository that a page of the site includes."""
+from repository_pages import PAGES
 
 NOTES = re.compile(r"(?:\.\./)+src/discreet/(\w+)/(\w+)\.md")
 LINK = re.compile(r"\[([^\]]+)\]\(((?:\.\./)+[^)#]+)(#[^)]*)?\)")
@@ -22,8 +18,8 @@ def redirect(found: re.Match[str]) -> str:
     if note:
         return f"[{words}](/generated/proofs/{note.group(2)}.md{place})"
     name = target.removeprefix("../")
-    if name in SHOWN:
-        return f"[{words}]({SHOWN[name]}{place})"
+    if name in PAGES:
+        return f"[{words}](/generated/repository/{name.lower()}{place})"
     return words if words.startswith("`") else f"{words} (`{name}`)"
 
 

@@ -13,7 +13,7 @@ def find_notes() -> list[Path]:
     return sorted(PACKAGE.rglob("*.md"), key=lambda path: path.stem)
 
 
-def write_pages(app: Any) -> None:
+def write_pages(app: Any, config: Any) -> None:
     """Write a page for each note, and one that lists them."""
     folder = Path(app.srcdir) / "generated" / "proofs"
     folder.mkdir(parents=True, exist_ok=True)
@@ -35,5 +35,5 @@ def write_pages(app: Any) -> None:
 
 def setup(app: Any) -> dict[str, bool]:
     """Register with Sphinx."""
-    app.connect("builder-inited", write_pages, priority=100)
+    app.connect("config-inited", write_pages)
     return {"parallel_read_safe": True}
