@@ -21,6 +21,7 @@ extensions = [
     "sphinx_design",
     "sphinx_copybutton",
     "sphinx-mathjax-offline",
+    "sphinx_gallery.gen_gallery",
     "api_pages",
     "outside_links",
     "proof_notes",
@@ -37,6 +38,15 @@ autodoc_typehints = "none"  # numpydoc's Parameters say it in words
 autosummary_generate = True
 numpydoc_show_class_members = False
 numpydoc_validation_checks: set[str] = set()
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "generated/gallery",
+    "filename_pattern": r"/plot_",
+    "download_all_examples": False,
+    "show_memory": False,
+    "plot_gallery": True,
+}
 
 html_theme = "pydata_sphinx_theme"
 html_title = "Discreet"
