@@ -9,7 +9,7 @@ CODE := src tests benchmarks reproductions audits
 VECTORS := from numpy._core import _multiarray_umath as c; \
   print(*(name for name in c.__cpu_dispatch__ if c.__cpu_features__[name]))
 
-.PHONY: audit browser demo test quick machines faults format scale bench utility budgets streams score-coverage oracle goodness coverage reproduce peers peers-utility opacus opendp jax-privacy newcomer clean
+.PHONY: audit browser demo docs package test quick machines faults format scale bench utility budgets streams score-coverage oracle goodness coverage reproduce peers peers-utility opacus opendp jax-privacy newcomer clean
 
 demo: $(READY)
 	@$(BIN)/python -m discreet.demo
@@ -36,6 +36,19 @@ bench: $(READY)
 	$(BIN)/python benchmarks/fits.py
 	$(BIN)/python benchmarks/stream_speed.py
 	$(BIN)/python benchmarks/service_load.py
+
+# The site, in docs/site: pages, API reference, proof notes and the gallery, whose programs are run.
+docs: $(READY)
+	$(BIN)/python -m pip install --quiet --editable '.[dev,docs]'
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -j auto docs docs/site
+	@echo "docs/site/index.html"
+
+# Wheel and source distribution, checked, installed into an empty environment and tried.
+package: $(READY)
+	$(BIN)/python -m pip install --quiet build twine
+	rm -rf dist && $(BIN)/python -m build --outdir dist . && $(BIN)/twine check --strict dist/*
+	rm -rf .venv-package && $(PYTHON) -m venv .venv-package && .venv-package/bin/pip install --quiet "$$(ls dist/*.whl)[cli,pandas]"
+	.venv-package/bin/discreet --version && .venv-package/bin/python -m discreet.demo
 
 utility: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'

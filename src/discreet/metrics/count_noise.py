@@ -26,7 +26,7 @@ class CountNoise:
     Parameters
     ----------
     law
-        ``"laplace"``: chances proportional to exp(-|k| / scale). ``"gaussian"``: a normal law,
+        ``"laplace"``: chances proportional to ``exp(-|k| / scale)``. ``"gaussian"``: a normal law,
         rounded to whole numbers. ``"none"`` where nothing was hidden.
     scale
         Of the Laplace law, or the standard deviation before rounding; zero for none.

@@ -86,7 +86,7 @@ class Noise(ABC):
         return law.draw(law.LAPLACE, self.words(), count, bits)
 
     def discrete_laplace(self, count: int, rate: int) -> Integers:
-        """Return ``count`` integers k, each with chance proportional to exp(-|k| rate / 2**40)."""
+        """Return ``count`` integers k, of chances proportional to ``exp(-|k| rate / 2**40)``."""
         _checks.whole(count=count, at_least=0)
         _checks.whole(rate=rate, at_least=1, at_most=discrete_laplace.LARGEST_RATE)
         return discrete_laplace.draw(self.words(), int(rate), int(count))
