@@ -191,7 +191,7 @@ class NetUpdates(Mechanism):
     >>> question = KernelQueries(Hinge(), bounds, 20.0, kernel, max_answers=2, points=net)
     >>> plan = NetUpdates().plan(question, Budget(1.0, 1e-6), AddRemoveOne())
     >>> plan.rounds, round(plan.grid.scale, 2)
-    (2, 0.44)
+    (2, 0.45)
     """
 
     patience: float = 2.0
