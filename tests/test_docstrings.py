@@ -16,6 +16,8 @@ WITHOUT_EXAMPLE = {
         "DenseObjective",
         "InteractiveMechanism",
         "InteractivePlan",
+        "QueryMechanism",
+        "QueryPlan",
         "Objective",
         "PlainEstimator",
         "PrivateEstimator",

@@ -44,7 +44,7 @@ from discreet.losses import (
     Pinball,
     SmoothedHinge,
 )
-from discreet.mechanisms import Answer, QueryMechanism
+from discreet.mechanisms import OracleAnswer, QueryMechanism
 from discreet.preprocessing import Category, Numeric
 from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne, Unit, gaussian_multiplier
@@ -226,7 +226,7 @@ class OracleEstimator(PlainEstimator):
         )
 
     def take_up(self, oracle: Oracle) -> None:
-        """Answer through an oracle that was taken up from its store."""
+        """OracleAnswer through an oracle that was taken up from its store."""
         self._oracle = oracle
         self.release_ = oracle.look()
         self.privacy_ = oracle.guarantee
@@ -262,7 +262,7 @@ class OracleEstimator(PlainEstimator):
         """
         return np.array([answer.value for answer in self.ask_with_status(X)])
 
-    def ask_with_status(self, X: Any) -> list[Answer]:
+    def ask_with_status(self, X: Any) -> list[OracleAnswer]:
         """Return an answer for each row, how it came about, and how large its noise is.
 
         Parameters
@@ -274,7 +274,7 @@ class OracleEstimator(PlainEstimator):
         target = self.learning_target() if self.target_range is not None else None
         origin = target.origin if isinstance(target, NumberTarget) else 0.0
         return [
-            Answer(answer.value + origin, answer.status, answer.scale)
+            OracleAnswer(answer.value + origin, answer.status, answer.scale)
             for answer in oracle.ask(self.read_points(X))
         ]
 
