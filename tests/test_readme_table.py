@@ -29,8 +29,8 @@ CODE = [
     for piece in re.findall(r"(?<!extra )`([^`]+)`", line.split("|")[2])
 ]
 ROOMS = (
-    "artifact", "feature_selection", "kernel", "linear_model", "location", "metrics", "model_selection",
-    "online", "planning", "preprocessing", "report", "svm",
+    "artifact", "feature_selection", "kernel", "linear_model", "location", "metrics",
+    "model_selection", "online", "planning", "preprocessing", "report", "svm",
 )  # fmt: skip
 LEFT_OUT = {"radius=...": "radius=1.0", ", ...)": ", budget=budget)"}
 """What stands for the dots."""
