@@ -16,7 +16,7 @@ from scipy.special import ndtr
 
 from audits.mutants.runs import open_data
 from discreet._types import Vector
-from discreet.mechanisms.query_answering import UPDATED, Entry
+from discreet.mechanisms.query_answering import UPDATED, TranscriptEntry
 from discreet.noise import RehearsalNoise
 from discreet.questions import Bounds
 
@@ -90,7 +90,7 @@ def steer_path(plan: Any, pair: Any, bounds: Bounds, *, games: int, seed: int) -
             scores = [(entry.value - mean) / deviation for mean in means]
             loss += (scores[0] ** 2 - scores[1] ** 2) / 2  # positive for the second
             for state, score in zip(states, scores, strict=True):
-                state.append(Entry(point, row, score, entry.value, entry.status, 0.0))
+                state.append(TranscriptEntry(point, row, score, entry.value, entry.status, 0.0))
             points.append(point)
             values.append(entry.value)
         right += (loss > 0) == bool(truth)

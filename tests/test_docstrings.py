@@ -17,6 +17,8 @@ WITHOUT_EXAMPLE = {
         "DenseObjective",
         "InteractiveMechanism",
         "InteractivePlan",
+        "QueryMechanism",
+        "QueryPlan",
         "Objective",
         "PlainEstimator",
         "PrivateEstimator",

@@ -14,7 +14,7 @@ from discreet._types import Array, Vector
 from discreet.audit.catalogue import PLACE, cases, queries_of, query_pair
 from discreet.data import OpenRows
 from discreet.mechanisms import BoundedUpdates, GaussianProcess
-from discreet.mechanisms.query_answering import ANSWERED, Entry
+from discreet.mechanisms.query_answering import ANSWERED, TranscriptEntry
 from discreet.noise import Grid, Noise, release_gaussian, release_laplace
 from discreet.privacy import AddRemoveOne, Budget, Laplace, ReplaceOne, ThresholdedLaplace
 
@@ -110,7 +110,7 @@ def least_pivot() -> BoundMutant:
 def _answer_often(
     plan: Any, rows: OpenRows, noise: Noise, count: int, quiet_below: float = 0.0
 ) -> Array:
-    """Answer the points of a plan in many runs; without noise where the pivot is small."""
+    """OracleAnswer the points of a plan in many runs; without noise where the pivot is small."""
     model, transcript, points = plan.fit(rows), plan.start(), plan._points()
     secrets, answers = np.zeros((count, len(points))), np.zeros((count, len(points)))
     for place, point in enumerate(points):
@@ -121,7 +121,7 @@ def _answer_often(
         noisy = release_gaussian(means, grid, noise)
         answers[:, place] = means if row[-1] < quiet_below else noisy
         secrets[:, place] = (answers[:, place] - means) / deviation
-        transcript.append(Entry(point, row, 0.0, 0.0, ANSWERED, 0.0))
+        transcript.append(TranscriptEntry(point, row, 0.0, 0.0, ANSWERED, 0.0))
     return answers
 
 
@@ -149,7 +149,7 @@ def _last_gap(answers: Array, plan: Any) -> Array:
     factor = np.zeros((len(points), len(points)))
     for place, point in enumerate(points):
         factor[place, : place + 1] = row = transcript.extend(point)
-        transcript.append(Entry(point, row, 0.0, 0.0, ANSWERED, 0.0))
+        transcript.append(TranscriptEntry(point, row, 0.0, 0.0, ANSWERED, 0.0))
     return solve_triangular(factor, answers.T, lower=True).T[:, -1:]
 
 
@@ -216,7 +216,7 @@ def noise_of_another_model() -> Mutant:
         grid = Grid(turned.scale * float(row[-1]), turned.precision.bits, turned.bound)
         old = release_gaussian(np.zeros(count), grid, noise)  # of the model before
         secrets = old / grid.scale
-        transcript.append(Entry(first, row, 0.0, 0.0, ANSWERED, 0.0))
+        transcript.append(TranscriptEntry(first, row, 0.0, 0.0, ANSWERED, 0.0))
         row = transcript.extend(second)
         means = model.predict(second) + turned.scale * row[0] * secrets
         grid = Grid(turned.scale * float(row[-1]), turned.precision.bits, turned.bound)

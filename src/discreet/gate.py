@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -34,6 +34,7 @@ from discreet.errors import (
 from discreet.interaction.declaration import Declaration, OracleDeclaration
 from discreet.interaction.live import Interaction
 from discreet.interaction.oracle import NewPlace, Oracle
+from discreet.interaction.oracle_place import claim_place, take_up_place
 from discreet.interaction.taking_up import take_up
 from discreet.ledger import NOT_DURABLE, AbstractLedger, NoLedger, Receipt, State
 from discreet.mechanisms import InteractiveMechanism, Mechanism, Plan, QueryMechanism
@@ -420,23 +421,11 @@ def consult(
             question.bounds, rows.unit, question.assumed, (_queries_fact(question), *facts)
         ),
     )
-    with _claim(store) as place:  # nobody else can put an oracle there
+    with claim_place(store) as place:  # nobody else can put an oracle there
         receipt = ledger.charge(said.guarantee, purpose=said.purpose)  # paid for, durably
         begin = _Beginning(declared, _with_receipt(said, receipt), receipt, place, note)
         oracle: Oracle = _run(begin, rows, receipt, noise)
     return oracle
-
-
-@contextlib.contextmanager
-def _claim(store: str | Path | None) -> Iterator[NewPlace | None]:
-    """Claim the place of a new oracle while it is paid for and made; nothing without a store."""
-    if store is None:
-        yield None
-        return
-    from discreet.interaction.oracle_store import OracleStore  # slow to import
-
-    with contextlib.closing(OracleStore(store).make()) as place:
-        yield place
 
 
 @dataclass(frozen=True, eq=False)
@@ -494,10 +483,7 @@ def reopen(store: str | Path, *, ledger: AbstractLedger | None = None) -> Oracle
         _checks.instance(AbstractLedger, ledger=ledger)
     noise = SystemNoise()
     noise.check()
-    from discreet.interaction.oracle_store import OracleStore  # slow to import
-    from discreet.interaction.reopening import take_up_oracle
-
-    return take_up_oracle(OracleStore(store), ledger, noise)
+    return take_up_place(store, ledger, noise)
 
 
 def rehearse(

@@ -19,7 +19,7 @@ from discreet.kernels import BoundedKernel, CallableKernel, Linear
 from discreet.losses import Hinge
 from discreet.mechanisms import GaussianProcess
 from discreet.mechanisms.gaussian_process import least_jitter, solve_in_order
-from discreet.mechanisms.query_answering import ANSWERED, Entry
+from discreet.mechanisms.query_answering import ANSWERED, TranscriptEntry
 from discreet.noise import RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
 from discreet.questions import KernelQueries
@@ -71,7 +71,7 @@ def test_the_recursion_of_a_run_is_the_one_of_the_proof():
         secret = (entry.value - mean) / (plan.scale * row[-1])
         moved.append(entry.secret - secret)
         own.append(entry)
-        other.append(Entry(point, row, secret, entry.value, ANSWERED, 0.0))
+        other.append(TranscriptEntry(point, row, secret, entry.value, ANSWERED, 0.0))
     gaps = [first.predict(point) - second.predict(point) for point in points]
     expected = -np.linalg.solve(factor_of(plan, POINTS), gaps) / plan.scale
     np.testing.assert_allclose(moved, expected, atol=1e-7)
@@ -125,7 +125,7 @@ def test_a_kernel_that_is_not_semidefinite_is_refused_at_the_point_that_shows_it
     transcript = GaussianProcess().plan(question, BUDGET, AddRemoveOne()).start()
     for place in (0.1, 0.2):  # of two points the matrix is semidefinite still
         point = np.array([place])
-        transcript.append(Entry(point, transcript.extend(point), 0.0, 0.0, ANSWERED, 0.0))
+        transcript.append(TranscriptEntry(point, transcript.extend(point), 0.0, 0.0, ANSWERED, 0.0))
     with pytest.raises(InputError, match="semidefinite"):
         transcript.extend(np.array([0.3]))
     assert transcript.count == 2

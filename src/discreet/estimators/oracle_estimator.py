@@ -44,7 +44,7 @@ from discreet.losses import (
     Pinball,
     SmoothedHinge,
 )
-from discreet.mechanisms import Answer, Mechanism, QueryMechanism
+from discreet.mechanisms import Mechanism, OracleAnswer, QueryMechanism
 from discreet.preprocessing import Category, Numeric
 from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne, Unit, gaussian_multiplier
@@ -267,7 +267,7 @@ class OracleEstimator(KernelQueryModel):
         )
 
     def take_up(self, oracle: Oracle) -> None:
-        """Answer through an oracle that was taken up from its store."""
+        """OracleAnswer through an oracle that was taken up from its store."""
         self._oracle = oracle
         self.release_ = oracle.look()
         self.privacy_ = oracle.guarantee
@@ -303,7 +303,7 @@ class OracleEstimator(KernelQueryModel):
         """
         return np.array([answer.value for answer in self.ask_with_status(X)])
 
-    def ask_with_status(self, X: Any) -> list[Answer]:
+    def ask_with_status(self, X: Any) -> list[OracleAnswer]:
         """Return an answer for each row, how it came about, and how large its noise is.
 
         Parameters
@@ -315,7 +315,7 @@ class OracleEstimator(KernelQueryModel):
         target = self.learning_target() if self.target_range is not None else None
         origin = target.origin if isinstance(target, NumberTarget) else 0.0
         return [
-            Answer(answer.value + origin, answer.status, answer.scale)
+            OracleAnswer(answer.value + origin, answer.status, answer.scale)
             for answer in oracle.ask(self.read_points(X))
         ]
 

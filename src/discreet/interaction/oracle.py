@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -33,12 +33,14 @@ from discreet.errors import (
 from discreet.interaction.declaration import OracleDeclaration
 from discreet.interaction.live import Outcome, unwrap, without_frames
 from discreet.ledger import Receipt
-from discreet.mechanisms.private_predictor import PrivatePredictor
-from discreet.mechanisms.query_answering import Answer, Entry, Transcript
+from discreet.mechanisms.query_answering import OracleAnswer, Transcript, TranscriptEntry
 from discreet.noise import Noise
 from discreet.privacy import Guarantee
 from discreet.questions import KernelQueries
 from discreet.record import Release
+
+if TYPE_CHECKING:
+    from discreet.mechanisms.private_predictor import PrivatePredictor
 
 FAILED = (
     "the private part stopped; this oracle answers no more here, and the charge stands. If it has "
@@ -54,7 +56,7 @@ ELSEWHERE = (
 OPEN, FROZEN = "open", "frozen"
 """What a store says of its oracle: whether the private model may still be asked."""
 
-Answering = Callable[[list[Entry], str], tuple[list[Entry], str]]
+Answering = Callable[[list[TranscriptEntry], str], tuple[list[TranscriptEntry], str]]
 """Gets entries that are not known yet and the status, returns entries to add and the status."""
 
 
@@ -265,8 +267,8 @@ class Oracle(Sealed):
             return FROZEN
         return OPEN if held.transcript.is_open else held.declared.plan.closed_status
 
-    def ask(self, points: Any) -> list[Answer]:
-        """Answer points, one after another; with a store, all of them or none.
+    def ask(self, points: Any) -> list[OracleAnswer]:
+        """OracleAnswer points, one after another; with a store, all of them or none.
 
         Parameters
         ----------
@@ -275,7 +277,7 @@ class Oracle(Sealed):
 
         Returns
         -------
-        list of Answer
+        list of OracleAnswer
             One for each point. A point that was answered before gets the same answer.
 
         Raises
@@ -293,7 +295,7 @@ class Oracle(Sealed):
         except (TypeError, ValueError):
             raise InputTypeError("points must be rows of numbers.") from None
         accepted = self.question.accept(given)
-        answers: list[Answer] = self._call(partial(_ask, self.__held, accepted))
+        answers: list[OracleAnswer] = self._call(partial(_ask, self.__held, accepted))
         return answers
 
     def refresh(self) -> None:
@@ -359,9 +361,9 @@ def _ask(held: _Held, points: Array) -> Outcome:
     found = [entry.answer for entry in known if entry is not None]
     if len(found) == len(points):
         return Outcome(found)
-    answers: list[Answer] = []
+    answers: list[OracleAnswer] = []
 
-    def answer(fresh: list[Entry], status: str) -> tuple[list[Entry], str]:
+    def answer(fresh: list[TranscriptEntry], status: str) -> tuple[list[TranscriptEntry], str]:
         _learn(held, fresh, status)
         before = held.transcript.count
         answers.extend(_answer(held, point) for point in points)
@@ -371,8 +373,8 @@ def _ask(held: _Held, points: Array) -> Outcome:
     return Outcome(answers)
 
 
-def _answer(held: _Held, point: Any) -> Answer:
-    """Answer one point; a new answer is added to the transcript."""
+def _answer(held: _Held, point: Any) -> OracleAnswer:
+    """OracleAnswer one point; a new answer is added to the transcript."""
     plan, transcript = held.declared.plan, held.transcript
     known = transcript.find(point)
     if known is not None:
@@ -399,7 +401,7 @@ def _exchange(held: _Held, answer: Answering) -> None:
     held.seen = held.store.add_entries(held.identity, held.seen, answer)
 
 
-def _learn(held: _Held, fresh: list[Entry], status: str) -> None:
+def _learn(held: _Held, fresh: list[TranscriptEntry], status: str) -> None:
     """Take over what other processes have answered."""
     for entry in fresh:
         held.transcript.append(entry)
@@ -407,7 +409,7 @@ def _learn(held: _Held, fresh: list[Entry], status: str) -> None:
 
 
 def _refresh(held: _Held) -> Outcome:
-    def answer(fresh: list[Entry], status: str) -> tuple[list[Entry], str]:
+    def answer(fresh: list[TranscriptEntry], status: str) -> tuple[list[TranscriptEntry], str]:
         _learn(held, fresh, status)
         return [], status
 
@@ -416,7 +418,7 @@ def _refresh(held: _Held) -> Outcome:
 
 
 def _freeze(held: _Held) -> Outcome:
-    def answer(fresh: list[Entry], status: str) -> tuple[list[Entry], str]:
+    def answer(fresh: list[TranscriptEntry], status: str) -> tuple[list[TranscriptEntry], str]:
         _learn(held, fresh, status)
         return [], FROZEN
 

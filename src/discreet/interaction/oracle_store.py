@@ -30,7 +30,7 @@ from discreet.interaction.oracle import OPEN, Kept, NewPlace, Seen
 from discreet.interaction.packed_arrays import pack_arrays, unpack_arrays
 from discreet.interaction.state_file import check_owned
 from discreet.ledger.durable.store import Store
-from discreet.mechanisms.query_answering import CODES, Entry, key_of
+from discreet.mechanisms.query_answering import CODES, TranscriptEntry, key_of
 from discreet.record import Release
 
 FORMAT = 1
@@ -197,7 +197,7 @@ class OracleStore(Store):
         self,
         identity: str,
         seen: Seen,
-        answer: Callable[[list[Entry], str], tuple[list[Entry], str]],
+        answer: Callable[[list[TranscriptEntry], str], tuple[list[TranscriptEntry], str]],
     ) -> Seen:
         """Read what others have added, and add to it: all or nothing, on disk once this returns.
 
@@ -247,13 +247,13 @@ class OracleStore(Store):
 
     def _read_entries(
         self, connection: sql.Connection, identity: str, seen: Seen
-    ) -> tuple[list[Entry], str]:
+    ) -> tuple[list[TranscriptEntry], str]:
         """Return the entries after those that are known, and the digest of the last one."""
         query = sql.select(ENTRIES).where(
             ENTRIES.c.model == identity, ENTRIES.c.number >= seen.count
         )
         rows = connection.execute(query.order_by(ENTRIES.c.number)).mappings().all()
-        found, head = list[Entry](), seen.head
+        found, head = list[TranscriptEntry](), seen.head
         if seen.count:  # the last known one, if it is still the same
             if not rows or rows[0]["digest"] != seen.head:
                 raise StoreError(OLDER.format(place=self.place))
@@ -372,7 +372,7 @@ def _digest_entry(before: str, row: Any) -> str:
     return whole.hexdigest()
 
 
-def _row_of(identity: str, number: int, entry: Entry) -> dict[str, Any]:
+def _row_of(identity: str, number: int, entry: TranscriptEntry) -> dict[str, Any]:
     point = key_of(entry.point)
     return {
         "model": identity,
@@ -387,11 +387,11 @@ def _row_of(identity: str, number: int, entry: Entry) -> dict[str, Any]:
     }
 
 
-def _entry_of(row: Any) -> Entry:
+def _entry_of(row: Any) -> TranscriptEntry:
     if row["status"] not in CODES:
         raise StoreError("an answer in a store has a status that this version does not know.")
     point, public = _read_numbers(row["point"]), _read_numbers(row["public"])
-    return Entry(point, public, row["secret"], row["value"], row["status"], row["scale"])
+    return TranscriptEntry(point, public, row["secret"], row["value"], row["status"], row["scale"])
 
 
 def _read_numbers(stored: Any) -> Vector:

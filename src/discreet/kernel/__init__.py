@@ -7,7 +7,7 @@ from discreet.kernel.gaussian_process_oracle import GaussianProcessOracle
 from discreet.kernel.landmark_classifier import LandmarkClassifier
 from discreet.kernel.landmark_regressor import LandmarkRegressor
 from discreet.kernel.non_interactive_kernel import NonInteractiveKernel
-from discreet.kernel.open_oracle import open_oracle
+from discreet.kernel.stored_oracle import open_oracle
 
 __all__ = [
     "BoundedUpdateOracle",

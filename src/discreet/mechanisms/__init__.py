@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     )
     from discreet.mechanisms.projected_kernel import ProjectedKernel as ProjectedKernel
     from discreet.mechanisms.propose_test_release import ProposeTestRelease as ProposeTestRelease
-    from discreet.mechanisms.query_answering import Answer as Answer
+    from discreet.mechanisms.query_answering import OracleAnswer as OracleAnswer
     from discreet.mechanisms.query_answering import QueryMechanism as QueryMechanism
     from discreet.mechanisms.query_answering import QueryPlan as QueryPlan
     from discreet.mechanisms.registry import LEARNERS as LEARNERS
@@ -77,7 +77,7 @@ _HOMES = {
     "REGISTRY": "registry",
     "AcceleratedGradient": "accelerated_gradient",
     "AdaptiveRidge": "adaptive_ridge",
-    "Answer": "query_answering",
+    "OracleAnswer": "query_answering",
     "BoundedUpdates": "bounded_updates",
     "EachAgainstTheRest": "one_vs_rest",
     "Experts": "experts",

@@ -16,17 +16,21 @@ from discreet.mechanisms.gaussian_process import (
     move_of_minimiser,
     public_facts_of_queries,
 )
-from discreet.mechanisms.private_predictor import PrivatePredictor, PublicTolerance
+from discreet.mechanisms.private_predictor import (
+    FittedQueryMechanism,
+    FittedQueryPlan,
+    PrivatePredictor,
+    PublicTolerance,
+)
 from discreet.mechanisms.query_answering import (
     CODES,
     EXHAUSTED,
     PUBLIC,
     UPDATED,
-    Answer,
-    Entry,
-    QueryMechanism,
+    OracleAnswer,
     QueryPlan,
     Transcript,
+    TranscriptEntry,
 )
 from discreet.noise import Grid, Noise, laplace_grid, release_laplace
 from discreet.privacy import (
@@ -64,12 +68,12 @@ class UpdateTranscript(Transcript):
         """How often the public model was updated; counted from the entries."""
         return len(self._points)
 
-    def _keep(self, entry: Entry) -> None:
+    def _keep(self, entry: TranscriptEntry) -> None:
         if entry.status == UPDATED:
             self._points.append(entry.point)
             self._coefficients.append(float(entry.public[0]))
 
-    def _drop(self, entry: Entry) -> None:
+    def _drop(self, entry: TranscriptEntry) -> None:
         if entry.status == UPDATED:
             self._points.pop()
             self._coefficients.pop()
@@ -83,7 +87,7 @@ class UpdateTranscript(Transcript):
 
 
 @dataclass(frozen=True, eq=False)
-class BoundedUpdatesPlan(QueryPlan):
+class BoundedUpdatesPlan(FittedQueryPlan):
     """The grid of the noise, the threshold and the number of updates."""
 
     has_statuses = True
@@ -120,18 +124,18 @@ class BoundedUpdatesPlan(QueryPlan):
         point: Vector,
         prepared: float,
         noise: Noise,
-    ) -> Entry:
+    ) -> TranscriptEntry:
         noisy = float(release_laplace([model.predict(point)], self.grid, noise)[0])
         gap, deviation = noisy - prepared, math.sqrt(2) * self.grid.scale
         if abs(gap) <= self.threshold:
             size = self.threshold + deviation
-            return Entry(point, np.empty(0), 0.0, prepared, PUBLIC, size)
+            return TranscriptEntry(point, np.empty(0), 0.0, prepared, PUBLIC, size)
         square = float(self.question.kernel.diagonal(point[None, :])[0])
         step = gap / square if square > 0 else 0.0
-        return Entry(point, np.array([step]), 0.0, noisy, UPDATED, deviation)
+        return TranscriptEntry(point, np.array([step]), 0.0, noisy, UPDATED, deviation)
 
     def _run_often(self, model: PrivatePredictor, noise: Noise, draws: int) -> Array:
-        """Answer the declared points in many runs together: points do not follow answers."""
+        """OracleAnswer the declared points in many runs together: points do not follow answers."""
         points = self._points()
         if len(np.unique(points, axis=0)) < len(points) or len(points) > self.question.max_answers:
             return super()._run_often(model, noise, draws)
@@ -152,13 +156,13 @@ class BoundedUpdatesPlan(QueryPlan):
             answers[:, place, 1] = np.where(is_open, codes, CODES[EXHAUSTED])
         return answers
 
-    def answer_in_public(self, transcript: UpdateTranscript, point: Vector) -> Answer:
+    def answer_in_public(self, transcript: UpdateTranscript, point: Vector) -> OracleAnswer:
         value = transcript.predict(point)
-        return Answer(value, EXHAUSTED, self.question.reach + abs(value))
+        return OracleAnswer(value, EXHAUSTED, self.question.reach + abs(value))
 
 
 @dataclass(frozen=True)
-class BoundedUpdates(QueryMechanism):
+class BoundedUpdates(FittedQueryMechanism):
     """A public model answers while it is near enough to the private one, and is updated if not.
 
     ``gaussian_process`` is more accurate wherever either is of use.

@@ -13,15 +13,19 @@ from discreet.errors import CalibrationError, InputError
 from discreet.geometry import limits
 from discreet.mechanisms.base import public_facts
 from discreet.mechanisms.minimising.linear_term import GaussianTerm
-from discreet.mechanisms.private_predictor import PrivatePredictor, PublicTolerance
+from discreet.mechanisms.private_predictor import (
+    FittedQueryMechanism,
+    FittedQueryPlan,
+    PrivatePredictor,
+    PublicTolerance,
+)
 from discreet.mechanisms.query_answering import (
     ANSWERED,
     FROZEN,
-    Answer,
-    Entry,
-    QueryMechanism,
+    OracleAnswer,
     QueryPlan,
     Transcript,
+    TranscriptEntry,
 )
 from discreet.noise import Grid, Noise, release_gaussian
 from discreet.noise.grid import MOST_UNITS
@@ -82,7 +86,7 @@ class PathTranscript(Transcript):
     def is_open(self) -> bool:
         return self.count < self._most
 
-    def _keep(self, entry: Entry) -> None:
+    def _keep(self, entry: TranscriptEntry) -> None:
         place = self.count - 1
         if place >= len(self._points):
             self._grow(max(16, 2 * place))
@@ -91,7 +95,7 @@ class PathTranscript(Transcript):
         self._secrets[place] = entry.secret
         self._weights = None
 
-    def _drop(self, entry: Entry) -> None:
+    def _drop(self, entry: TranscriptEntry) -> None:
         self._weights = None
 
     def _grow(self, wanted: int) -> None:
@@ -163,7 +167,7 @@ def solve_in_order(factor: Array, values: Vector) -> Vector:
 
 
 @dataclass(frozen=True, eq=False)
-class GaussianProcessPlan(QueryPlan):
+class GaussianProcessPlan(FittedQueryPlan):
     """The scale of the path, what is added to the diagonal, and the grid of the noise."""
 
     question: KernelQueries
@@ -206,17 +210,17 @@ class GaussianProcessPlan(QueryPlan):
         point: Vector,
         prepared: Vector,
         noise: Noise,
-    ) -> Entry:
+    ) -> TranscriptEntry:
         mean = model.predict(point) + self.scale * transcript.path(prepared)
         deviation = self.scale * float(prepared[-1])
         grid = Grid(scale=deviation, bits=self.precision.bits, bound=self.bound)
         value = float(release_gaussian([mean], grid, noise)[0])
         secret = (value - mean) / deviation
         size = self.scale * float(np.linalg.norm(prepared))  # its square is K(z, z) + jitter
-        return Entry(point, prepared, secret, value, ANSWERED, size)
+        return TranscriptEntry(point, prepared, secret, value, ANSWERED, size)
 
     def _run_often(self, model: PrivatePredictor, noise: Noise, draws: int) -> Array:
-        """Answer the declared points in many runs together: points do not follow answers."""
+        """OracleAnswer the declared points in many runs together: points do not follow answers."""
         transcript, points = self.start(), self._points()
         secrets, answers = np.zeros((draws, len(points))), np.zeros((draws, len(points)))
         for place, point in enumerate(points):
@@ -233,11 +237,11 @@ class GaussianProcessPlan(QueryPlan):
             grid = Grid(scale=deviation, bits=self.precision.bits, bound=self.bound)
             answers[:, place] = release_gaussian(means, grid, noise)
             secrets[:, count] = (answers[:, place] - means) / deviation
-            transcript.append(Entry(point, row, 0.0, float(place), ANSWERED, 0.0))
+            transcript.append(TranscriptEntry(point, row, 0.0, float(place), ANSWERED, 0.0))
         return answers
 
-    def answer_in_public(self, transcript: PathTranscript, point: Vector) -> Answer:
-        return Answer(transcript.interpolate(point), FROZEN, self._size(point))
+    def answer_in_public(self, transcript: PathTranscript, point: Vector) -> OracleAnswer:
+        return OracleAnswer(transcript.interpolate(point), FROZEN, self._size(point))
 
     def _size(self, point: Vector) -> float:
         """Return the deviation of the noise in an answer, whatever was answered before."""
@@ -256,15 +260,15 @@ class ExactTranscript(Transcript):
     def is_open(self) -> bool:
         return self.count < self._most
 
-    def _keep(self, entry: Entry) -> None:
+    def _keep(self, entry: TranscriptEntry) -> None:
         pass
 
-    def _drop(self, entry: Entry) -> None:
+    def _drop(self, entry: TranscriptEntry) -> None:
         pass
 
 
 @dataclass(frozen=True, eq=False)
-class ExactAnswersPlan(QueryPlan):
+class ExactAnswersPlan(FittedQueryPlan):
     """Answers without noise, if nothing is to be hidden."""
 
     question: KernelQueries
@@ -284,15 +288,15 @@ class ExactAnswersPlan(QueryPlan):
         point: Vector,
         prepared: Vector,
         noise: Noise,
-    ) -> Entry:
-        return Entry(point, prepared, 0.0, model.predict(point), ANSWERED, 0.0)
+    ) -> TranscriptEntry:
+        return TranscriptEntry(point, prepared, 0.0, model.predict(point), ANSWERED, 0.0)
 
-    def answer_in_public(self, transcript: ExactTranscript, point: Vector) -> Answer:
-        return Answer(0.0, FROZEN, self.question.reach)
+    def answer_in_public(self, transcript: ExactTranscript, point: Vector) -> OracleAnswer:
+        return OracleAnswer(0.0, FROZEN, self.question.reach)
 
 
 @dataclass(frozen=True)
-class GaussianProcess(QueryMechanism):
+class GaussianProcess(FittedQueryMechanism):
     """One fixed sample path of a Gaussian process, added to the predictions of a kernel model.
 
     Any number of adaptive queries costs as much as one.

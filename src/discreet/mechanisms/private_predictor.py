@@ -10,9 +10,13 @@ import numpy as np
 from discreet._sealed import Sealed
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
-from discreet.errors import PrivacyError
-from discreet.questions import KernelQueries
+from discreet.errors import InputError, PrivacyError
+from discreet.mechanisms.base import YES, Verdict
+from discreet.mechanisms.query_answering import QueryMechanism, QueryPlan
+from discreet.privacy import Unit
+from discreet.questions import KernelQueries, Question
 from discreet.solvers import KernelAccuracy, KernelFit, fit_in_rkhs
+from discreet.solvers.kernel_duals import dual_of
 
 SLACK = 1 + 1e-12
 """How far rounding may bring a coefficient above its bound."""
@@ -109,3 +113,25 @@ class PrivatePredictor(Sealed):
 
     def __repr__(self) -> str:
         return "<secret model>"
+
+
+class FittedQueryPlan(QueryPlan):
+    """A plan whose private model is fitted to all rows."""
+
+    tolerance: PublicTolerance
+
+    def fit(self, rows: OpenRows) -> PrivatePredictor:
+        return PrivatePredictor.of(self.question, rows)
+
+
+class FittedQueryMechanism(QueryMechanism):
+    """A mechanism whose private model is the minimiser in a kernel's space."""
+
+    def accepts(self, question: Question, unit: Unit) -> Verdict:
+        if not isinstance(question, KernelQueries):
+            return Verdict(False, f"{self.name} answers KernelQueries; use output_perturbation.")
+        try:
+            dual_of(question.loss, np.ones(1))
+        except InputError as refusal:  # before anything is paid
+            return Verdict(False, str(refusal))
+        return YES

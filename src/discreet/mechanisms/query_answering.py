@@ -8,20 +8,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from discreet._sealed import Sealed
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
-from discreet.errors import InputError, PrivacyError
-from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict
-from discreet.mechanisms.private_predictor import PrivatePredictor, PublicTolerance
+from discreet.errors import PrivacyError
+from discreet.mechanisms.base import Mechanism, Plan
 from discreet.noise import Noise
 from discreet.privacy import Budget, Unit
 from discreet.questions import KernelQueries, Question
-from discreet.solvers.kernel_duals import dual_of
+
+if TYPE_CHECKING:
+    from discreet.mechanisms.private_predictor import PrivatePredictor
 
 ANSWERED, FROZEN, PUBLIC, UPDATED, EXHAUSTED = (
     "answered",
@@ -37,7 +38,7 @@ CODES = {ANSWERED: 0.0, FROZEN: 1.0, PUBLIC: 2.0, UPDATED: 3.0, EXHAUSTED: 4.0}
 
 
 @dataclass(frozen=True)
-class Answer:
+class OracleAnswer:
     """What an oracle says about one point; all of it is public.
 
     Parameters
@@ -54,7 +55,7 @@ class Answer:
 
     Examples
     --------
-    >>> Answer(0.25, "answered", scale=0.1).status
+    >>> OracleAnswer(0.25, "answered", scale=0.1).status
     'answered'
     """
 
@@ -64,7 +65,7 @@ class Answer:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Entry:
+class TranscriptEntry:
     """One answer as it is kept: a point, what is public about it, and what is secret.
 
     ``public`` are numbers that follow from points and answers alone. ``secret`` must be kept as the
@@ -79,9 +80,9 @@ class Entry:
     scale: float
 
     @property
-    def answer(self) -> Answer:
+    def answer(self) -> OracleAnswer:
         """What whoever asked is told."""
-        return Answer(self.value, self.status, self.scale)
+        return OracleAnswer(self.value, self.status, self.scale)
 
 
 def key_of(point: Vector) -> bytes:
@@ -101,7 +102,7 @@ class Transcript(Sealed, ABC):
     _sealed = "what an oracle remembers is secret; ask it."
 
     def __init__(self) -> None:
-        self._entries: list[Entry] = []
+        self._entries: list[TranscriptEntry] = []
         self._places: dict[bytes, int] = {}
 
     @property
@@ -114,12 +115,12 @@ class Transcript(Sealed, ABC):
     def is_open(self) -> bool:
         """Whether the next new point would be answered from the private model; public."""
 
-    def find(self, point: Vector) -> Entry | None:
+    def find(self, point: Vector) -> TranscriptEntry | None:
         """Return the entry of a point that was answered before."""
         place = self._places.get(key_of(point))
         return None if place is None else self._entries[place]
 
-    def append(self, entry: Entry) -> None:
+    def append(self, entry: TranscriptEntry) -> None:
         """Add an entry."""
         if not self.is_open or key_of(entry.point) in self._places:
             raise PrivacyError("an oracle may not answer this point anew.")
@@ -134,16 +135,16 @@ class Transcript(Sealed, ABC):
             del self._places[key_of(entry.point)]
             self._drop(entry)
 
-    def since(self, count: int) -> list[Entry]:
+    def since(self, count: int) -> list[TranscriptEntry]:
         """Return all entries but so many of the first."""
         return self._entries[count:]
 
     @abstractmethod
-    def _keep(self, entry: Entry) -> None:
+    def _keep(self, entry: TranscriptEntry) -> None:
         """Work out what later answers need of an entry; it is the last one."""
 
     @abstractmethod
-    def _drop(self, entry: Entry) -> None:
+    def _drop(self, entry: TranscriptEntry) -> None:
         """Undo what was worked out from an entry that was the last one."""
 
 
@@ -151,7 +152,6 @@ class QueryPlan(Plan):
     """A plan for an oracle: how to fit, and how to answer one point after another."""
 
     question: KernelQueries
-    tolerance: PublicTolerance
     packed_format: ClassVar[int] = 1
     """To be raised when what an entry holds changes its meaning."""
     holds_rows = True
@@ -160,9 +160,9 @@ class QueryPlan(Plan):
     has_statuses: ClassVar[bool] = False
     """Whether how an answer came about says more than the number of answers before it."""
 
+    @abstractmethod
     def fit(self, rows: OpenRows) -> PrivatePredictor:
         """Fit the private model; it is certified to be as exact as the plan says."""
-        return PrivatePredictor.of(self.question, rows)
 
     @abstractmethod
     def start(self) -> Transcript:
@@ -181,8 +181,8 @@ class QueryPlan(Plan):
     @abstractmethod
     def answer(
         self, model: PrivatePredictor, transcript: Any, point: Vector, prepared: Any, noise: Noise
-    ) -> Entry:
-        """Answer a new point from the private model: this is the private part.
+    ) -> TranscriptEntry:
+        """OracleAnswer a new point from the private model: this is the private part.
 
         Parameters
         ----------
@@ -199,13 +199,13 @@ class QueryPlan(Plan):
         """
 
     @abstractmethod
-    def answer_in_public(self, transcript: Any, point: Vector) -> Answer:
-        """Answer a new point from earlier answers alone."""
+    def answer_in_public(self, transcript: Any, point: Vector) -> OracleAnswer:
+        """OracleAnswer a new point from earlier answers alone."""
 
     def ask(
         self, model: PrivatePredictor, transcript: Transcript, point: Vector, noise: Noise
-    ) -> Answer:
-        """Answer one point, from the transcript if it was answered before.
+    ) -> OracleAnswer:
+        """OracleAnswer one point, from the transcript if it was answered before.
 
         Parameters
         ----------
@@ -235,7 +235,7 @@ class QueryPlan(Plan):
         return self._run_often(self.fit(rows), noise, draws)
 
     def _run_often(self, model: PrivatePredictor, noise: Noise, draws: int) -> Array:
-        """Answer the declared points in several runs."""
+        """OracleAnswer the declared points in several runs."""
         return np.array([self._run_once(model, noise) for _ in range(draws)])
 
     def _points(self) -> Array:
@@ -256,15 +256,6 @@ class QueryPlan(Plan):
 
 class QueryMechanism(Mechanism):
     """Turns declared queries and a budget into a plan for all that will ever be answered."""
-
-    def accepts(self, question: Question, unit: Unit) -> Verdict:
-        if not isinstance(question, KernelQueries):
-            return Verdict(False, f"{self.name} answers KernelQueries; use output_perturbation.")
-        try:
-            dual_of(question.loss, np.ones(1))
-        except InputError as refusal:  # before anything is paid
-            return Verdict(False, str(refusal))
-        return YES
 
     @abstractmethod
     def _plan(self, question: Any, budget: Budget, unit: Unit) -> QueryPlan:

@@ -69,7 +69,15 @@ class ThresholdedLaplace(Profile):
         return gaussian_guess(self.rate * math.sqrt(2 * self.updates), delta)
 
     def rdp(self, orders: ArrayLike) -> Vector:
-        wanted = orders_above_one(orders)[:, None]
+        """Return the least bound of an order or a higher one: a divergence grows with its order."""
+        wanted = orders_above_one(orders)
+        tried = np.union1d(wanted, ORDERS)
+        least = np.minimum.accumulate(self._theorem(tried)[::-1])[::-1]
+        return np.asarray(least[np.searchsorted(tried, wanted)])
+
+    def _theorem(self, orders: Vector) -> Vector:
+        """Return the bound of each order, the best of many exponents."""
+        wanted = orders[:, None]
         least = np.maximum(2 / wanted - 1, 0.0)  # so that the power is two or more
         above = np.maximum(EXPONENTS, least * (1 + 1e-12))
         with np.errstate(all="ignore"):  # infinite powers are not admissible, nothing worse

@@ -34,9 +34,9 @@ def factor_of(plan, points):
 
 
 def _blank(point, row):
-    from discreet.mechanisms.query_answering import ANSWERED, Entry
+    from discreet.mechanisms.query_answering import ANSWERED, TranscriptEntry
 
-    return Entry(point, row, 0.0, 0.0, ANSWERED, 0.0)
+    return TranscriptEntry(point, row, 0.0, 0.0, ANSWERED, 0.0)
 
 
 def predictions_of(question, data, case):
