@@ -15,6 +15,7 @@ from audits.mutants import (
     mixtures,
     moments,
     objective,
+    oracles,
     output,
     papers,
     ranges,
@@ -57,6 +58,7 @@ MUTANTS: tuple[Broken, ...] = (
     *sparse_models.MUTANTS,
     *kernel_features.MUTANTS,
     *kernel_models.MUTANTS,
+    *oracles.MUTANTS,
 )
 
 SURVIVORS: tuple[Mutant, ...] = (*objective.SURVIVORS, *stages.SURVIVORS)

@@ -70,7 +70,7 @@ def test_a_kernel_is_symmetric_and_positive_semidefinite(kernel):
 def test_the_diagonal_is_that_of_the_matrix_and_depends_on_its_point_alone(kernel):
     points = points_for(kernel)
     diagonal = kernel.diagonal(points)
-    error = kernel.error(bounds_for(kernel))
+    error = kernel.error_within(bounds_for(kernel), radius=5.0)
     assert np.abs(kernel.evaluate(points, points).diagonal() - diagonal).max() <= 2 * error
     some = np.asfortranarray(points[5:8])
     assert kernel.diagonal(some).tobytes() == diagonal[5:8].tobytes()
@@ -200,6 +200,14 @@ def test_each_point_is_clipped_by_itself():
     np.testing.assert_allclose(clipped, factors[:, None] * plain * factors, rtol=1e-12)
     np.testing.assert_allclose(kernel.diagonal(X), clipped.diagonal(), rtol=1e-12)
     assert np.sqrt(kernel.diagonal(X).max()) <= kernel.reach < 3.001
+
+
+def test_what_is_taken_on_trust_about_a_callable_is_said():
+    kernel = CallableKernel(np.outer, "product")
+    assert kernel.error(Bounds(L2Ball(1.0), 1)) == math.inf
+    assert BoundedKernel(kernel, 1e4).error(Bounds(L2Ball(1.0), 1)) == pytest.approx(1e-4, rel=1e-2)
+    assert "computes each entry from its two points alone" in BoundedKernel(kernel, 1.0).assumed[0]
+    assert RBF(1.0).assumed == ()
 
 
 def test_a_constant_is_added_after_clipping():

@@ -234,7 +234,10 @@ class OracleStore(Store):
         return Seen(count, head)
 
     def _lock_model(self, connection: sql.Connection, identity: str, seen: Seen) -> Any:
-        self._check_owned()
+        try:
+            self._check_owned()
+        except PrivacyError as error:
+            raise StoreError(str(error)) from None  # the oracle goes on once that is mended
         line = _find_model(connection, HEADS.with_for_update())
         if line is None or line.identity != identity:
             raise StoreError(ANOTHER.format(place=self.place))

@@ -76,7 +76,7 @@ class NonInteractiveKernel(KernelQueryModel):
     fit_intercept
         Whether there is a constant feature, half as long as the radius; it is penalised.
     classes
-        Two classes, declared; without it the labels found are taken as public.
+        Two classes, declared; or declare ``target_range``.
     target_range
         The lowest and highest target, if numbers are learnt; targets beyond are clipped.
     n_hint

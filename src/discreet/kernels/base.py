@@ -122,6 +122,23 @@ class Kernel(ABC):
         with np.errstate(all="ignore"):
             return limits.round_up(float(self._error(bounds)))
 
+    def error_within(self, bounds: Domain, radius: float) -> float:
+        """Bound the error of an entry once feature vectors are clipped to a radius.
+
+        Parameters
+        ----------
+        bounds
+            What is declared about points.
+        radius
+            What the norms of feature vectors are clipped to.
+        """
+        return self.error(bounds)
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """What is taken on trust about this kernel, in words; a guarantee says it."""
+        return ()
+
     def check_semidefinite(self, points: ArrayLike, tolerance: float = 1e-8) -> None:
         """Refuse a kernel that is not symmetric and positive semidefinite on public points.
 

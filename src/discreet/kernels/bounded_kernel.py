@@ -70,6 +70,10 @@ class BoundedKernel(Kernel):
         """The largest norm of a feature vector, constant and rounding included."""
         return limits.round_up(math.hypot(self.radius * SLACK, math.sqrt(self.constant)))
 
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        return self.kernel.assumed
+
     def factors(self, X: ArrayLike) -> Vector:
         """Return c(x) for each row."""
         squares = self.kernel.diagonal(X)
@@ -137,7 +141,7 @@ class BoundedKernel(Kernel):
         A computed diagonal within ``error`` of the truth leaves the norm of a clipped feature
         vector within sqrt(1 + error / R^2) of R, which has to be within the slack.
         """
-        error = self.kernel.error(bounds)
+        error = self.kernel.error_within(bounds, self.radius)
         square = self.radius * self.radius
         if not error <= square * 2.0**-20:
             raise InputError(

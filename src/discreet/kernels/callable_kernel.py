@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,12 +11,13 @@ import numpy as np
 from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.errors import InputError, InputTypeError
+from discreet.geometry import limits
 from discreet.kernels.base import Domain, Kernel
 
 
 @dataclass(frozen=True, repr=False)
 class CallableKernel(Kernel):
-    """A kernel by a function of the user's.
+    r"""A kernel by a function of the user's.
 
     Nobody can check a function on all points: that it is a kernel is the user's word, and part of
     what a guarantee rests on. It must be positive semidefinite, compute each entry from its two
@@ -29,7 +31,8 @@ class CallableKernel(Kernel):
     name
         What to call it.
     entry_error
-        How far a computed entry may be from that of an exact kernel.
+        How far a computed entry may be from that of an exact kernel, as a part of
+        :math:`\sqrt{K(x, x) K(z, z)}`.
 
     Examples
     --------
@@ -74,4 +77,15 @@ class CallableKernel(Kernel):
         return float(np.asarray(self.function(row, row), dtype=np.float64).reshape(()))
 
     def _error(self, bounds: Domain) -> float:
-        return self.entry_error
+        """Nothing is known of its size until it is clipped."""
+        return math.inf
+
+    def error_within(self, bounds: Domain, radius: float) -> float:
+        return limits.round_up(self.entry_error * radius * radius)
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        return (
+            f"that {self!r} computes each entry from its two points alone, to within "
+            f"{self.entry_error:g} of a positive semidefinite kernel, and never fails",
+        )

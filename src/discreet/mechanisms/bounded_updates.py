@@ -138,14 +138,14 @@ class BoundedUpdatesPlan(QueryPlan):
         gram = self.question.kernel.evaluate(points, points)
         squares = self.question.kernel.diagonal(points)
         steps, answers = np.zeros((draws, len(points))), np.zeros((draws, len(points), 2))
+        updated = np.zeros(draws, dtype=np.int64)
         for place, point in enumerate(points):
             public = steps[:, :place] @ gram[:place, place]
-            is_open = (
-                np.count_nonzero(answers[:, :place, 1] == CODES[UPDATED], axis=1) < self.updates
-            )
+            is_open = updated < self.updates
             noisy = release_laplace(np.full(draws, model.predict(point)), self.grid, noise)
             is_far = np.abs(noisy - public) > self.threshold
             updates = is_open & is_far
+            updated += updates
             steps[updates, place] = (noisy - public)[updates] / (squares[place] or math.inf)
             answers[:, place, 0] = np.where(updates, noisy, public)
             codes = np.where(updates, CODES[UPDATED], CODES[PUBLIC])

@@ -346,6 +346,7 @@ def public_facts_of_queries(question: KernelQueries, unit: Unit) -> tuple[str, .
         *public_facts(question.bounds, unit),
         "the points that are asked about",
         "that the kernel is positive semidefinite",
+        *question.kernel.assumed,
         *question.assumed,
     )
 

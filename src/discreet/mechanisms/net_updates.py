@@ -242,6 +242,7 @@ class NetUpdates(Mechanism):
             *public_facts(question.bounds, unit),
             "the points of the net",
             "that the kernel is positive semidefinite",
+            *question.kernel.assumed,
             *question.assumed,
         )
         return NetUpdatesPlan(

@@ -191,6 +191,7 @@ class ProjectedKernel(Mechanism):
                 *public_facts(question.bounds, unit),
                 "the landmarks",
                 "that the kernel is positive semidefinite",
+                *question.kernel.assumed,
                 *question.assumed,
             ),
             quoted_delta=budget.delta,

@@ -36,7 +36,7 @@ from discreet._types import Vector
 from discreet.errors import InputError
 from discreet.geometry.limits import UNIT
 from discreet.kernels import BoundedKernel
-from discreet.losses import Loss
+from discreet.losses import Loss, MarginLogistic
 from discreet.solvers.kernel_duals import Dual
 from discreet.solvers.kernel_matrix import product_error
 
@@ -126,7 +126,7 @@ class KernelAccuracy:
     @property
     def step_error(self) -> float:
         """What rounding a slope, or its best value, can do to the margin it belongs to."""
-        turn = 4 * (1 + self.max_label + self._width)
+        turn = 4 * (1 + self.max_label + self._width + self._margin)
         share = self.lipschitz * self.kernel.reach**2 / self.ridge
         return 8 * UNIT * (share + self.lipschitz * self._width + turn)
 
@@ -136,9 +136,14 @@ class KernelAccuracy:
         smoothness = self.loss.smoothness(math.inf)
         return 1 / smoothness if 0 < smoothness < math.inf else 0.0
 
+    @property
+    def _margin(self) -> float:
+        """How far from zero a logistic loss is steepest."""
+        return self.loss.margin if isinstance(self.loss, MarginLogistic) else 0.0
+
     def term_error(self, margins: Vector) -> Vector:
         """Bound what rounding does to the gap of each row, given its margin."""
-        turn = 2 * (self.max_label + self._width)
+        turn = 2 * (self.max_label + self._width + self._margin)
         return TERM * (self.max_weight + self.lipschitz * (np.abs(margins) + turn))
 
     @property
