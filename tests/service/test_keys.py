@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -161,6 +163,20 @@ def test_a_file_that_takes_the_place_of_another_is_seen(tmp_path):
     (tmp_path / "keys.db").chmod(0o666)
     with pytest.raises(ServiceUnavailable):
         book.admit(new, "predict", 1, LIMITS)
+    book.close()
+    other.close()
+
+
+def test_making_a_key_does_not_let_the_locks_of_a_file_go(tmp_path):
+    """Otherwise another process takes itself for the last one, and removes the log in use."""
+    book = KeyBook(tmp_path / "keys.db")
+    made, key = book.create_key("one")
+    book.create_key("two")  # the file is there, and open
+    code = "from discreet.service import KeyBook; b = KeyBook('keys.db'); b.check(); b.close()"
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
+    book.revoke(made.identity)
+    other = KeyBook(tmp_path / "keys.db")
+    assert refused(other, key, "predict", 1, LIMITS).reason.code == "no_key"
     book.close()
     other.close()
 

@@ -181,8 +181,10 @@ class ServiceDatabase:
                 f"{self.identity!r} cannot be made: its folder is missing, or it is itself one."
             )
         try:
-            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-            os.close(handle)
+            # Never opened if it is there: to close it again would drop the locks of this process.
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        except FileExistsError:
+            pass
         except OSError:
             raise InputError(f"{self.identity!r} cannot be made; check permissions.") from None
         self._check_owned(path)
