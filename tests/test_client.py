@@ -35,9 +35,11 @@ def scripted():
             self.send_response(status)
             for name, value in headers.items():
                 self.send_header(name, value)
-            self.send_header("Content-Length", str(len(body)))
+            if "Content-Length" not in headers:
+                self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
+            self.close_connection = headers.get("Connection") == "close"
 
         do_GET = do_POST
 
@@ -88,6 +90,15 @@ def test_what_would_be_refused_again_is_not_asked_again(scripted, status):
     assert (caught.value.status, caught.value.code, len(seen)) == (status, "no", 1)
 
 
+def test_a_response_that_is_cut_off_is_asked_for_again(scripted):
+    url, script, seen = scripted
+    cut = (200, {"Content-Length": "1000", "Connection": "close"}, GOOD[2])
+    script += [cut, GOOD]
+    with Client(url, "dk_key", sleep=lambda _: None) as client:
+        assert len(client.ask(ROWS)) == 1
+    assert len(seen) == 2
+
+
 def test_retries_end(scripted):
     url, script, seen = scripted
     script += [refusal(503, "unavailable")] * 3
@@ -98,7 +109,17 @@ def test_retries_end(scripted):
 
 
 @pytest.mark.parametrize(
-    "body", [b"", b"<html>", b"[]", b'{"answers": [{}]}', b'{"answers": [1]}', b'{"answers": NaN}']
+    "body",
+    [
+        b"",
+        b"<html>",
+        b"[]",
+        b'{"answers": [{}]}',
+        b'{"answers": [1]}',
+        b'{"answers": NaN}',
+        b"{}",
+        b'{"answers": []}',
+    ],
 )
 def test_what_is_no_service_is_told_so(scripted, body):
     url, script, _ = scripted

@@ -177,8 +177,10 @@ class Client:
             If the service did not answer, after all retries.
         """
         body = {"rows": [dict(row) for row in rows]}
-        said = self._call("POST", "/predict", body)
-        return [_read_answer(each) for each in said["answers"]]
+        answers = self._call("POST", "/predict", body).get("answers")
+        if not isinstance(answers, list) or len(answers) != len(body["rows"]):
+            raise ServiceRefused(200, "no_service", "This is no service of Discreet.")
+        return [_read_answer(each) for each in answers]
 
     def predict(self, rows: Iterable[Mapping[str, Cell]]) -> list[Cell | None]:
         """Return the predictions alone."""
@@ -234,6 +236,9 @@ class Client:
         connection.request(method, f"{self._parts.path.rstrip('/')}{path}", text, headers)
         response = connection.getresponse()
         said = response.read(LARGEST_RESPONSE)
+        expected = response.headers.get("Content-Length", "")
+        if expected.isdecimal() and len(said) != int(expected):
+            raise http.client.HTTPException("a response was cut off")
         if response.will_close:
             self.close()
         return response.status, _seconds(response.headers.get("Retry-After")), said

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -144,6 +146,56 @@ def test_other_files_are_left_alone(tmp_path):
         KeyBook(tmp_path / "shared.db").create_key("somebody")
     with pytest.raises(ServiceUnavailable, match="there are no keys"):
         KeyBook(tmp_path / "lost.db").list_keys()
+
+
+def test_a_file_that_takes_the_place_of_another_is_seen(tmp_path):
+    book = KeyBook(tmp_path / "keys.db")
+    _, old = book.create_key("before")
+    book.admit(old, "predict", 1, LIMITS)
+    for path in tmp_path.iterdir():
+        path.unlink()
+    with pytest.raises(ServiceUnavailable):
+        book.admit(old, "predict", 1, LIMITS)
+    other = KeyBook(tmp_path / "keys.db")
+    _, new = other.create_key("after")
+    assert refused(book, old, "predict", 1, LIMITS).reason.code == "no_key"
+    assert book.admit(new, "predict", 1, LIMITS).name == "after"
+    (tmp_path / "keys.db").chmod(0o666)
+    with pytest.raises(ServiceUnavailable):
+        book.admit(new, "predict", 1, LIMITS)
+    book.close()
+    other.close()
+
+
+def test_making_a_key_does_not_let_the_locks_of_a_file_go(tmp_path):
+    """Otherwise another process takes itself for the last one, and removes the log in use."""
+    book = KeyBook(tmp_path / "keys.db")
+    made, key = book.create_key("one")
+    book.create_key("two")  # the file is there, and open
+    code = "from discreet.service import KeyBook; b = KeyBook('keys.db'); b.check(); b.close()"
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
+    book.revoke(made.identity)
+    other = KeyBook(tmp_path / "keys.db")
+    assert refused(other, key, "predict", 1, LIMITS).reason.code == "no_key"
+    book.close()
+    other.close()
+
+
+def test_who_waits_as_told_is_admitted(tmp_path):
+    """A batch is booked in two steps; the time to wait is for all of it."""
+    now = [1_000_000.0]
+    book = KeyBook(tmp_path / "keys.db", clock=lambda: now[0])
+    _, key = book.create_key("a full batch")
+    book.admit(key, "predict", 20, LIMITS)
+    book_first = lambda: book.admit(key, "predict", 1, LIMITS)  # noqa: E731
+    now[0] += 0.1
+    book_first()
+    refusal = refused(book, key, "predict", 19, LIMITS, 1)
+    now[0] += refusal.retry_after
+    book_first()
+    book.admit(key, "predict", 19, LIMITS, 1)
+    assert "send fewer" in refused(book, key, "predict", 20, LIMITS, 1).message
+    book.close()
 
 
 def test_requests_without_a_valid_key_are_refused(service, stand_in):

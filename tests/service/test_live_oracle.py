@@ -11,6 +11,7 @@ import pytest
 
 from discreet.errors import InputError, StoreError
 from discreet.interaction.oracle_store import OracleStore
+from discreet.privacy import Guarantee, Pure
 from discreet.service.joint_calls import JointCalls
 from discreet.service.live_oracle import LiveOracle
 from support import live_world
@@ -157,7 +158,7 @@ def test_a_state_that_is_another_models_answers_nothing(place, world, fitted, tm
 
 def test_a_store_without_room_gives_no_answer_and_loses_nothing(place, world, monkeypatch):
     client = world.serve(take_up(place))
-    before = client.post("/predict", json={"rows": [ROW]}).json()
+    assert client.post("/predict", json={"rows": [ROW]}).status_code == 200
     true = OracleStore.write_transaction
 
     def full(self):
@@ -167,13 +168,14 @@ def test_a_store_without_room_gives_no_answer_and_loses_nothing(place, world, mo
     said = client.post("/predict", json={"rows": [OTHER_ROW]})
     assert (said.status_code, said.headers["Retry-After"]) == (503, "1")
     assert client.get("/health").status_code == 503
-    assert client.post("/predict", json={"rows": [ROW]}).json() == before  # it is known here
+    # What is known here is not told either: that would tell it from what is new.
+    assert client.post("/predict", json={"rows": [ROW]}).status_code == 503
     monkeypatch.setattr(OracleStore, "write_transaction", true)
     assert client.post("/predict", json={"rows": [OTHER_ROW]}).status_code == 200
     assert client.get("/status").json()["answers"] == 2
 
 
-def test_a_failure_inside_is_mended_from_the_store(place, world, monkeypatch):
+def test_a_failure_inside_ends_the_oracle_of_this_process_alone(place, world, monkeypatch):
     answering = take_up(place)
     client = world.serve(answering)
     before = client.post("/predict", json={"rows": [ROW]}).json()
@@ -183,11 +185,31 @@ def test_a_failure_inside_is_mended_from_the_store(place, world, monkeypatch):
         raise FloatingPointError("a value")
 
     monkeypatch.setattr(plan, "answer", stumble)
-    said = client.post("/predict", json={"rows": [OTHER_ROW]})
-    assert said.status_code == 503
+    assert client.post("/predict", json={"rows": [OTHER_ROW]}).status_code == 503
     monkeypatch.undo()
-    assert client.post("/predict", json={"rows": [OTHER_ROW]}).status_code == 200
-    assert client.post("/predict", json={"rows": [ROW]}).json() == before
+    assert client.post("/predict", json={"rows": [OTHER_ROW]}).status_code == 503
+    assert client.get("/health").status_code == 503  # so that somebody starts it again
+    again = world.serve(take_up(place))
+    assert again.post("/predict", json={"rows": [ROW]}).json() == before
+
+
+def test_an_older_state_answers_nothing(place, world, tmp_path):
+    """A live service must not draw noise again for what it has answered."""
+    old = snapshot(place, tmp_path / "old")
+    client = world.serve(take_up(place))
+    assert client.post("/predict", json={"rows": [ROW]}).status_code == 200
+    for mode in (0o644, 0o600):
+        for ending in ("-wal", "-shm"):
+            place.with_name(place.name + ending).unlink(missing_ok=True)
+        shutil.copy(old, place)
+        place.chmod(mode)
+        for row in (ROW, OTHER_ROW):
+            assert client.post("/predict", json={"rows": [row]}).status_code == 503
+
+
+def test_another_oracle_than_the_one_announced_is_refused(place):
+    with pytest.raises(StoreError, match="another oracle"):
+        LiveOracle.open(place, identity="somebody else")
 
 
 # Requests that wait together
@@ -309,6 +331,29 @@ def test_the_first_start_pays_and_later_ones_do_not(hospital):
     with pytest.raises(InputError, match=r"declared otherwise \(kernel\)"):
         begin_oracle(str(hospital / "oracle.toml"))
     assert charges(hospital) == 1
+
+
+def test_a_start_that_was_killed_is_not_paid_for_again_unasked(hospital, monkeypatch):
+    from discreet.service import oracle_start
+
+    class Killed(BaseException):
+        pass
+
+    def pay_and_die(self, **_):
+        self.ledger.charge(Guarantee(Pure(0.1), "add_remove"), purpose="a fit that was killed")
+        raise Killed
+
+    monkeypatch.setattr(oracle_start.GaussianProcessOracle, "fit", pay_and_die)
+    with pytest.raises(Killed):
+        oracle_start.begin_oracle(str(hospital / "oracle.toml"))
+    monkeypatch.undo()
+    for _ in range(2):
+        with pytest.raises(InputError, match="--pay-again"):
+            oracle_start.begin_oracle(str(hospital / "oracle.toml"))
+    assert charges(hospital) == 1
+    oracle_start.begin_oracle(str(hospital / "oracle.toml"), pays_again=True)
+    assert charges(hospital) == 2
+    assert not (hospital / "oracle.toml.begun").exists()
 
 
 @pytest.mark.parametrize(

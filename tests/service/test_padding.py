@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from dataclasses import dataclass
 
 import pytest
@@ -9,11 +11,12 @@ import pytest
 from discreet.errors import LedgerError
 from discreet.service import ServiceLimits
 from discreet.service.answer_desk import AnswerDesk
+from discreet.service.answering import ServiceStanding
 from discreet.service.padding import Padding
 from support.service_world import OTHER_ROW, ROW, StandIn
 
 PAD = 0.25
-LIMITS = ServiceLimits(pad=PAD, max_rows=50, rate=1e5, burst=1000)
+LIMITS = ServiceLimits(pad=PAD, pad_row=0.0, max_rows=50, rate=1e5, burst=1000)
 
 
 class Time:
@@ -50,8 +53,8 @@ def slow(released):
     return Working(released, cap=2, time=Time())
 
 
-def served(world, slow):
-    padding = Padding(PAD, slow.time.clock, slow.time.sleep)
+def served(world, slow, pad_row=0.0):
+    padding = Padding(PAD, pad_row, slow.time.clock, slow.time.sleep)
     return world.serve(slow, limits=LIMITS, padding=padding)
 
 
@@ -83,11 +86,11 @@ def broken_after_cache(desk):
     """A pad for new answers only: what is stored leaves at once."""
     wait = desk.pad
 
-    async def pad(work):
+    async def pad(work, rows):
         before = desk.answering.computed
         if desk.answering.known and before == desk.answering.computed:
             return await work()
-        return await wait(work)
+        return await wait(work, rows)
 
     return pad
 
@@ -95,7 +98,7 @@ def broken_after_cache(desk):
 def broken_by_adding(desk):
     """A pad that is added to the work instead of covering it."""
 
-    async def pad(work):
+    async def pad(work, rows):
         try:
             return await work()
         finally:
@@ -107,7 +110,7 @@ def broken_by_adding(desk):
 def broken_for_refusals(desk):
     """A pad for answers, and none for refusals."""
 
-    async def pad(work):
+    async def pad(work, rows):
         start = desk.padding.clock()
         found = await work()
         await desk.padding.wait(start)
@@ -153,6 +156,37 @@ def test_work_that_outlasts_the_pad_leaves_at_a_multiple_of_it_and_is_counted(wo
     client.post("/predict", json={"rows": [{**ROW, "age": age} for age in range(20, 25)]})
     assert round(slow.time.now - start, 9) == 2 * PAD
     assert "discreet_pad_overruns_total 1.0" in client.get("/metrics").text
+
+
+def test_each_further_row_makes_the_pad_longer(world, slow):
+    slow.cap = 50
+    client = served(world, slow, pad_row=0.1)
+    rows = [{**ROW, "age": age} for age in range(20, 25)]
+    taken = []
+    for _ in range(2):  # new, and stored
+        start = slow.time.now
+        client.post("/predict", json={"rows": rows})
+        taken.append(round(slow.time.now - start, 9))
+    assert taken == [0.65, 0.65]
+
+
+def test_what_is_left_is_shown_as_of_a_public_clock(world, slow):
+    """Neither the time that a look takes nor the instant of a change tells of the work."""
+    client = served(world, slow)
+    client.post("/predict", json={"rows": [ROW]})
+    looks = []
+    slow.standing = lambda: (
+        looks.append(threading.current_thread()) or ServiceStanding("open", 1, 2)
+    )
+    for path in ("/health", "/status", "/metrics"):
+        assert client.get(path).status_code == 200
+    assert threading.current_thread() not in looks
+    for _ in range(100):
+        if client.get("/status").json()["answers"] == 1:
+            break
+        time.sleep(0.1)
+    assert client.get("/status").json()["answers"] == 1
+    assert {each.name for each in looks} != {"MainThread"}
 
 
 def test_an_answer_is_complete_before_it_waits(world, slow):

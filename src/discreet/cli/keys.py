@@ -113,6 +113,9 @@ def parse_lifetime(text: str) -> float:
 
 def _open(where: str) -> KeyBook:
     from discreet.service import KeyBook  # slow to import
-    from discreet.service.oracle_file import read_oracle_file
 
-    return KeyBook(read_oracle_file(where).keys if where.endswith(".toml") else where)
+    if where.endswith(".toml"):
+        from discreet.service.oracle_file import read_oracle_file
+
+        where = read_oracle_file(where).keys
+    return KeyBook(where)

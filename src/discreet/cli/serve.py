@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -42,6 +43,10 @@ def serve(
     deadline: Annotated[
         float | None, typer.Option(help="Seconds within which a request must be answered.")
     ] = None,
+    pay_again: Annotated[
+        bool,
+        typer.Option("--pay-again", help="Pay although a start that was killed has paid."),
+    ] = False,
 ) -> None:
     """Serve a model over HTTP: predictions, the privacy card, what is left, and a page for people.
 
@@ -76,7 +81,8 @@ def serve(
 
         check_oracle(target.path)
         _check_keys(target)  # before anything is paid
-        begin_oracle(target.path, note=print_note)
+        identity = begin_oracle(target.path, print_note, pays_again=pay_again)
+        target = replace(target, identity=identity)
     else:
         _check_keys(target)
     title = target.open_answering().title

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
 import anyio
-from anyio import to_thread
 from starlette.requests import Request
 
-from discreet._types import Json
 from discreet.errors import DiscreetError, InputError, InputTypeError, LedgerError, StoreError
 from discreet.service.access_key import AccessKey
-from discreet.service.answering import Answering, QueryAnswer
+from discreet.service.answering import Answering, QueryAnswer, ServiceStanding
+from discreet.service.bounded_threads import BoundedThreads
 from discreet.service.counters import ServiceCounters
 from discreet.service.key_book import KeyBook
 from discreet.service.padding import Padding
@@ -31,6 +31,7 @@ from discreet.service.refusal import (
 from discreet.service.request_guard import NOTES, log_bug
 from discreet.service.service_database import ServiceUnavailable
 from discreet.service.service_limits import ServiceLimits
+from discreet.service.standing_watch import StandingWatch
 
 Result = TypeVar("Result")
 
@@ -64,9 +65,12 @@ class AnswerDesk:
         padding: Padding | None = None,
     ) -> None:
         self.answering, self.limits, self.counters = answering, limits, counters
-        self.padding = Padding(limits.pad) if padding is None else padding
+        self.padding = Padding(limits.pad, limits.pad_row) if padding is None else padding
         self._keys = keys
-        self._threads = anyio.CapacityLimiter(limits.at_once)
+        self._desks = BoundedThreads(limits.at_once)
+        self._doors = BoundedThreads(limits.at_once)
+        is_padded = self.padding.pad > 0 and answering.kind == "oracle"
+        self._watch = StandingWatch(answering, self.padding.pad) if is_padded else None
 
     async def admit(self, request: Request, scope: str) -> str:
         """Return the key of a request that may do this; one row is booked."""
@@ -76,38 +80,81 @@ class AnswerDesk:
         scheme, _, key = said[0].partition(" ") if len(said) == 1 else ("", "", "")
         if scheme.lower() != "bearer":
             raise Refusal(NO_KEY)
-        found = await self.run(partial(self._keys.admit, key, scope, 1, self.limits))
+        admit = partial(self._keys.admit, key, scope, 1, self.limits)
+        found = await self.run(admit, self._doors)
         request.scope[NOTES]["key"] = found.identity
         return key
 
-    async def book(self, key: str, scope: str, rows: int) -> AccessKey | None:
-        """Book further rows of a key that was admitted."""
-        if self._keys is None or rows == 0:
-            return None
-        return await self.run(partial(self._keys.admit, key, scope, rows, self.limits))
+    async def book(self, key: str, scope: str, rows: int, booked: int = 1) -> AccessKey | None:
+        """Book further rows of a key that was admitted; it is looked at again in any case.
 
-    async def pad(self, work: Callable[[], Awaitable[Result]]) -> Result:
-        """Do some work, and give back what it returned or raised when the pad is over."""
+        Parameters
+        ----------
+        key, scope
+            As they were admitted.
+        rows
+            How many more.
+        booked
+            How many of the same request were booked before.
+        """
+        if self._keys is None:
+            return None
+        admit = partial(self._keys.admit, key, scope, rows, self.limits, booked)
+        return await self.run(admit, self._doors)
+
+    async def pad(
+        self, work: Callable[[], Awaitable[list[QueryAnswer]]], rows: int
+    ) -> list[QueryAnswer]:
+        """Do some work, and give back what it returned or raised when the pad is over.
+
+        Parameters
+        ----------
+        work
+            What answers.
+        rows
+            How many rows were sent, which is public; each makes the pad longer.
+        """
         start = self.padding.clock()
         try:
-            return await work()
+            answers = await work()
         finally:
-            if self.padding.is_overrun(start):
+            is_overrun = self.padding.is_overrun(start, rows)
+            await self.padding.wait(start, rows)
+            if is_overrun:  # counters move after the pad: they would tell the time otherwise
                 self.counters.count_overrun()
-            await self.padding.wait(start)
-
-    async def answer(self, rows: Sequence[Row]) -> list[QueryAnswer]:
-        """Answer rows; whatever that changed is stored."""
-        answers = await self.run(partial(self.answering.answer, rows))
         for each in answers:
             self.counters.count_rows(each.status)
         return answers
 
-    async def run(self, work: Callable[[], Result]) -> Result:
-        """Do what may wait for a data base in a thread, within the deadline."""
+    async def answer(self, rows: Sequence[Row]) -> list[QueryAnswer]:
+        """Answer rows; whatever that changed is stored."""
+        return await self.run(partial(self.answering.answer, rows), self._desks)
+
+    async def standing(self) -> ServiceStanding:
+        """Say what is left: as it is if nothing is padded, otherwise as of the last public tick."""
+        if self._watch is None:
+            return await self.run(self.answering.standing, self._doors)
+        found = self._watch.shown
+        if found is None:
+            raise Refusal(UNAVAILABLE, retry_after=1)
+        return found
+
+    async def run(self, work: Callable[[], Result], threads: BoundedThreads) -> Result:
+        """Do what may wait for a data base in a thread, within the deadline.
+
+        Parameters
+        ----------
+        work
+            What is done; it is not stopped when the deadline passes, and keeps its thread.
+        threads
+            Where.
+        """
+        future = threads.submit(work)
+        if future is None:
+            raise Refusal(UNAVAILABLE, "It has more to do than it can.", retry_after=1)
         try:
             with anyio.fail_after(self.limits.deadline):
-                return await to_thread.run_sync(work, limiter=self._threads, abandon_on_cancel=True)
+                return await asyncio.shield(asyncio.wrap_future(future))
         except Refusal:
             raise
         except TimeoutError:
@@ -124,8 +171,7 @@ class AnswerDesk:
             raise Refusal(BUG) from None
 
 
-def answers_document(answers: Sequence[QueryAnswer]) -> Json:
-    """Return the body of a response; refuse if not one row was answered."""
+def check_answered(answers: Sequence[QueryAnswer]) -> None:
+    """Refuse if not one row was answered."""
     if all(each.prediction is None for each in answers):
         raise Refusal(EXHAUSTED)
-    return {"answers": [each.to_json() for each in answers]}

@@ -17,8 +17,8 @@ from discreet import __version__
 from discreet._types import Json
 from discreet.errors import InputError
 from discreet.service.access_key import METRICS, PREDICT, STATUS
-from discreet.service.answer_desk import AnswerDesk, answers_document
-from discreet.service.answering import Answering
+from discreet.service.answer_desk import AnswerDesk, check_answered
+from discreet.service.answering import Answering, QueryAnswer
 from discreet.service.counters import ServiceCounters
 from discreet.service.key_book import KeyBook
 from discreet.service.line_stream import LineStream
@@ -151,7 +151,7 @@ def _add_public_routes(app: FastAPI, desk: AnswerDesk) -> None:
 
     @app.get("/health", responses=responses(OBJECT, UNAVAILABLE, GONE, BUG), summary="Is it up?")
     async def health() -> Response:
-        await desk.run(answering.standing)
+        await desk.standing()
         return JSONResponse({"status": "up", "version": __version__})
 
     @app.get("/guarantee", responses=responses(OBJECT, BUG), summary="What is promised.")
@@ -214,13 +214,23 @@ def _add_keyed_routes(app: FastAPI, desk: AnswerDesk) -> None:
         check_type(request, JSON)
         body = await read_body(request, limits)
 
-        async def work() -> Json:
+        rows, refused = [], None
+        try:
             rows = read_rows(parse_body(body), answering.columns, limits.max_rows)
-            request.scope[NOTES]["rows"] = len(rows)
-            await desk.book(key, PREDICT, len(rows) - 1)
-            return answers_document(await desk.answer(rows))
+        except Refusal as refusal:
+            refused = refusal
+        request.scope[NOTES]["rows"] = len(rows)
 
-        return JSONResponse(await desk.pad(work))
+        async def work() -> list[QueryAnswer]:
+            if refused is not None:
+                raise refused
+            await desk.book(key, PREDICT, len(rows) - 1)
+            answers = await desk.answer(rows)
+            check_answered(answers)
+            return answers
+
+        answers = await desk.pad(work, len(rows))
+        return JSONResponse({"answers": [each.to_json() for each in answers]})
 
     @app.post(
         "/predict/stream",
@@ -241,7 +251,7 @@ def _add_keyed_routes(app: FastAPI, desk: AnswerDesk) -> None:
     )
     async def tell_status(request: Request) -> Response:
         await desk.admit(request, STATUS)
-        standing = await desk.run(answering.standing)
+        standing = await desk.standing()
         return JSONResponse(
             {
                 "status": standing.status,
@@ -259,7 +269,7 @@ def _add_keyed_routes(app: FastAPI, desk: AnswerDesk) -> None:
     )
     async def tell_metrics(request: Request) -> Response:
         await desk.admit(request, METRICS)
-        standing = await desk.run(answering.standing)
+        standing = await desk.standing()
         text = desk.counters.page(standing)
         return Response(text, media_type="text/plain; version=0.0.4")
 

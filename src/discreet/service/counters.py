@@ -9,11 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from prometheus_client import CollectorRegistry, Counter, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    disable_created_metrics,
+    generate_latest,
+)
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from discreet.service.answering import ServiceStanding
+
+disable_created_metrics()  # type: ignore[no-untyped-call]  # the time at which something was first counted
 
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 """The variable by which several workers share what they count; read when they start."""

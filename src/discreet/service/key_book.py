@@ -139,7 +139,9 @@ class KeyBook:
             found = connection.execute(sql.select(KEYS).order_by(KEYS.c.created)).all()
         return [_read_key(line) for line in found]
 
-    def admit(self, key: str, scope: str, rows: int, limits: ServiceLimits) -> AccessKey:
+    def admit(
+        self, key: str, scope: str, rows: int, limits: ServiceLimits, booked: int = 0
+    ) -> AccessKey:
         """Return the key if it is valid, allows this, and has room for so many rows.
 
         Parameters
@@ -152,6 +154,9 @@ class KeyBook:
             How many rows are asked for; they are booked.
         limits
             The rate of keys that have none of their own.
+        booked
+            How many rows of the same request were booked before; whoever must wait is told how
+            long for all of them.
 
         Raises
         ------
@@ -176,10 +181,9 @@ class KeyBook:
                 # Who has no right to ask must not learn more than that the key is not valid.
                 reason = NO_SCOPE if found.is_valid(self._clock()) else NO_KEY
                 raise Refusal(reason)
-            booked = connection.execute(_book(identity, now, rows, rate, burst)).rowcount
-            if booked == 1:
+            if connection.execute(_book(identity, now, rows, rate, burst)).rowcount == 1:
                 return found
-            raise self._explain(connection, identity, now, rows, rate, burst)
+            raise self._explain(connection, identity, now, rows + booked, rate, burst)
 
     def _explain(
         self,

@@ -47,7 +47,8 @@ class LineStream(Response):
         has_begun = False
         try:
             async for answers in self._answer_groups():
-                text = "".join(f"{json.dumps(each.to_json())}\n" for each in answers)
+                lines = (json.dumps(each.to_json(), allow_nan=False) for each in answers)
+                text = "".join(f"{line}\n" for line in lines)
                 if not has_begun:
                     await self._begin(send)
                     has_begun = True
@@ -73,31 +74,43 @@ class LineStream(Response):
             async def work(lines: list[bytes] = lines, start: int = start) -> list[QueryAnswer]:
                 rows = read_lines(lines, self._desk, start)
                 # The first row was booked when the key was admitted.
-                await self._desk.book(self._key, PREDICT, len(rows) - (start == 0))
+                booked = int(start == 0)
+                await self._desk.book(self._key, PREDICT, len(rows) - booked, booked)
                 return await self._desk.answer(rows)
 
-            yield await self._desk.pad(work)
+            yield await self._desk.pad(work, len(lines))
         if not count:
             raise Refusal(WRONG_ROWS, "Send at least one row, one JSON object a line.")
 
     async def _groups(self) -> AsyncIterator[list[bytes]]:
         """Yield lines as they arrive, as many at a time as a request may hold."""
-        limits, rest = self._desk.limits, b""
+        limits, rest, empty = self._desk.limits, bytearray(), 0
         chunks = self._request.stream().__aiter__()
+        due = anyio.current_time() + limits.deadline
         while True:
-            chunk = await self._next(chunks)
-            *lines, rest = (rest + (b"\n" if chunk is None else chunk)).split(b"\n")
+            chunk = await self._next(chunks, due)
+            first, *others = (b"\n" if chunk is None else chunk).split(b"\n")
+            rest += first
+            lines = []
+            for piece in others:
+                lines.append(bytes(rest))
+                rest = bytearray(piece)
             if max(map(len, [rest, *lines])) > limits.max_bytes:
                 raise Refusal(TOO_LARGE, f"A line may have {limits.max_bytes} bytes.")
             filled = [line for line in lines if line.strip()]
+            empty += len(lines) - len(filled)
+            if empty > limits.max_lines:
+                raise Refusal(TOO_LARGE, "There are too many empty lines.")
             for start in range(0, len(filled), limits.max_rows):
                 yield filled[start : start + limits.max_rows]
+            if filled:  # a whole row is due within each deadline
+                due = anyio.current_time() + limits.deadline
             if chunk is None:
                 return
 
-    async def _next(self, chunks: AsyncIterator[bytes]) -> bytes | None:
+    async def _next(self, chunks: AsyncIterator[bytes], due: float) -> bytes | None:
         try:
-            with anyio.fail_after(self._desk.limits.deadline):
+            with anyio.fail_after(max(0.0, due - anyio.current_time())):
                 return await chunks.__anext__()
         except StopAsyncIteration:
             return None

@@ -1,16 +1,16 @@
 """An oracle behind the service: a private model in this process, its answers in its store.
 
 The store has an answer on disk before the oracle returns it, and an answer is all that leaves this
-file. What fails is taken up again from the store at the next request.
+file. Every request looks at the store first, also for rows that are known: a service whose state is
+lost, replaced or put back answers nothing. An oracle that failed inside answers no more in this
+process; another process takes it up.
 """
 
 from __future__ import annotations
 
 import logging
 import math
-import threading
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +37,8 @@ class LiveOracle(Answering):
 
     Parameters
     ----------
-    reopen
-        What takes the oracle up from its store; called now, and again after a failure inside.
+    model
+        The oracle, taken up from its store.
     about
         What its card says it is about; see :func:`discreet.report.card`.
     """
@@ -47,11 +47,10 @@ class LiveOracle(Answering):
 
     def __init__(
         self,
-        reopen: Callable[[], OracleEstimator],
+        model: OracleEstimator,
         about: str | Mapping[str, Any] | None = None,
     ) -> None:
-        self._reopen, self._guard = reopen, threading.Lock()
-        self._model = model = reopen()
+        self._model = model
         self._asking = JointCalls(self._ask, MOST_AT_ONCE)
         self._card = card(model.release_, about=about)
         self.columns, self._is_named = columns_of(model)
@@ -60,9 +59,27 @@ class LiveOracle(Answering):
         self.title = self._card.document["about"]["title"] or "An oracle"
 
     @classmethod
-    def open(cls, where: str | Path, about: Mapping[str, Any] | None = None) -> LiveOracle:
-        """Take up an oracle from its store."""
-        return cls(partial(open_oracle, where), about)
+    def open(
+        cls,
+        where: str | Path,
+        about: Mapping[str, Any] | None = None,
+        identity: str | None = None,
+    ) -> LiveOracle:
+        """Take up an oracle from its store.
+
+        Parameters
+        ----------
+        where
+            The store.
+        about
+            What its card says it is about.
+        identity
+            Of the model that must be in there; None for any.
+        """
+        model: OracleEstimator = open_oracle(where)
+        if identity not in (None, model.oracle_.identity):
+            raise StoreError("the store holds another oracle than the service began with.")
+        return cls(model, about)
 
     def card(self) -> Card:
         return self._card
@@ -73,7 +90,12 @@ class LiveOracle(Answering):
     def _ask(self, rows: list[Row]) -> list[Answer]:
         make = as_frame if self._is_named else as_matrix
         X = make(rows, self.columns)
-        answers: list[Answer] = self._call(lambda model: model.ask_with_status(X))
+
+        def ask(model: OracleEstimator) -> list[Answer]:
+            model.oracle_.refresh()
+            return model.ask_with_status(X)
+
+        answers: list[Answer] = self._call(ask)
         return answers
 
     def standing(self) -> ServiceStanding:
@@ -86,18 +108,12 @@ class LiveOracle(Answering):
         return found
 
     def _call(self, work: Callable[[OracleEstimator], Any]) -> Any:
-        """Ask the oracle; take it up again, for later requests, if it failed inside."""
-        model = self._model
+        """Ask the oracle; what it cannot do is told to the operator."""
         try:
-            return work(model)
-        except StoreError as error:
+            return work(self._model)
+        except (StoreError, InteractionEnded) as error:
             LOG.warning("%s", error)  # a sentence of ours: no value, no password
             raise
-        except InteractionEnded:
-            with self._guard:
-                if self._model is model:
-                    self._model = self._reopen()
-            raise StoreError("the private part stopped; it was taken up again.") from None
 
     def _tell(self, answer: Answer) -> QueryAnswer:
         if not math.isfinite(answer.value):

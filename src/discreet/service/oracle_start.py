@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from discreet import kernels, tables
 from discreet._types import Json
-from discreet.errors import InputError
+from discreet.errors import InputError, LargeDeltaWarning
 from discreet.estimators.oracle_estimator import OracleEstimator
 from discreet.interaction.oracle_store import OracleStore
 from discreet.kernel import BoundedUpdateOracle, GaussianProcessOracle, open_oracle
@@ -38,8 +40,13 @@ def check_oracle(path: str) -> None:
     make_oracle(found, read(found.schema))
 
 
-def begin_oracle(path: str, note: Callable[[str], None] = lambda _: None) -> None:
+def begin_oracle(
+    path: str, note: Callable[[str], None] = lambda _: None, *, pays_again: bool = False
+) -> str:
     """Make sure that the oracle of a file is in its store; pay and fit only if it is not.
+
+    A mark beside the file says that a start has paid. If it was killed before the oracle was
+    stored, later starts refuse: one that is started again and again would drain the ledger.
 
     Parameters
     ----------
@@ -47,6 +54,13 @@ def begin_oracle(path: str, note: Callable[[str], None] = lambda _: None) -> Non
         The file of the oracle.
     note
         Is told what happens.
+    pays_again
+        Whether to pay although an earlier start has paid and left no oracle.
+
+    Returns
+    -------
+    str
+        The identity of the oracle.
 
     Raises
     ------
@@ -55,13 +69,24 @@ def begin_oracle(path: str, note: Callable[[str], None] = lambda _: None) -> Non
     """
     found = read_oracle_file(path)
     schema = read(found.schema)
-    model = make_oracle(found, schema)
+    model, ledger, mark = (
+        make_oracle(found, schema),
+        Ledger(found.ledger, found.dataset),
+        _mark(path),
+    )
     if OracleStore(found.store).holds_oracle():
-        _compare(model, open_oracle(found.store), path)
+        stored = open_oracle(found.store, ledger=ledger)
+        _compare(model, stored, path)
+        mark.unlink(missing_ok=True)
         note("The oracle is taken up from its store; nothing is paid.")
-        return
+        return str(stored.oracle_.identity)
+    if mark.exists() and not pays_again:
+        raise InputError(
+            f"{path}: an earlier start has paid for this oracle and ended before it was stored "
+            f"({mark.name}). See why, then start with --pay-again."
+        )
     note("There is no oracle yet: it is paid for and fitted, once.")
-    model.set_params(ledger=Ledger(found.ledger, found.dataset), store=found.store)
+    model.set_params(ledger=ledger, store=found.store)
     table: dict[str, Any]
     if tables.is_csv(found.table):
         rows = tables.read_csv(found.table, schema)
@@ -69,9 +94,38 @@ def begin_oracle(path: str, note: Callable[[str], None] = lambda _: None) -> Non
     else:
         stored = tables.open_parquet(found.table, schema, with_pages=True)
         table = {"X": stored, "target": schema.target.name}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        model.fit(**table, purpose=found.purpose)
+    charges = len(ledger.history())
+    _make_mark(mark)
+    try:
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always", LargeDeltaWarning)
+            model.fit(**table, purpose=found.purpose)
+    except BaseException:
+        if len(ledger.history()) == charges:
+            mark.unlink(missing_ok=True)  # nothing was paid
+        raise
+    for each in said:
+        if issubclass(each.category, LargeDeltaWarning):
+            note(f"Is this meant? {each.message}")
+    mark.unlink(missing_ok=True)
+    return str(model.oracle_.identity)
+
+
+def _mark(path: str) -> Path:
+    """Return the file that says that a start has begun to pay."""
+    return Path(path).with_name(f"{Path(path).name}.begun")
+
+
+def _make_mark(mark: Path) -> None:
+    """Make the mark, on disk."""
+    with mark.open("wb") as file:
+        file.flush()
+        os.fsync(file.fileno())
+    folder = os.open(mark.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
 
 
 def make_oracle(found: OracleFile, schema: Schema) -> OracleEstimator:

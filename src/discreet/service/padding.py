@@ -25,7 +25,9 @@ class Padding:
     Parameters
     ----------
     pad
-        Seconds; zero for no padding.
+        Seconds for a request of one row; zero for no padding.
+    pad_row
+        Seconds for each further row, whose number is public.
     clock, sleep
         What says the time and waits, for tests.
 
@@ -36,21 +38,33 @@ class Padding:
     """
 
     pad: float
+    pad_row: float = 0.0
     clock: Clock = time.monotonic
     sleep: Sleep = asyncio.sleep
 
-    def end(self, start: float, now: float) -> float:
-        """Return when a response leaves whose work began at ``start`` and is done now."""
-        if self.pad == 0:
-            return now
-        return start + self.pad * max(1, math.ceil((now - start) / self.pad))
+    def length(self, rows: int) -> float:
+        """Return how long the pad of a request is."""
+        return 0.0 if self.pad == 0 else self.pad + self.pad_row * max(0, rows - 1)
 
-    def is_overrun(self, start: float) -> bool:
+    def end(self, start: float, now: float, rows: int = 1) -> float:
+        """Return when a response leaves.
+
+        Parameters
+        ----------
+        start, now
+            When its work began, and when it was done.
+        rows
+            How many rows were sent.
+        """
+        length = self.length(rows)
+        return now if length == 0 else start + length * max(1, math.ceil((now - start) / length))
+
+    def is_overrun(self, start: float, rows: int = 1) -> bool:
         """Say whether the work took longer than one pad, so that it can be seen."""
-        return self.pad > 0 and self.clock() - start > self.pad
+        return self.pad > 0 and self.clock() - start > self.length(rows)
 
-    async def wait(self, start: float) -> None:
+    async def wait(self, start: float, rows: int = 1) -> None:
         """Wait until the response may leave."""
-        end = self.end(start, self.clock())
+        end = self.end(start, self.clock(), rows)
         while (left := end - self.clock()) > 0:
             await self.sleep(left)

@@ -7,7 +7,9 @@ import shutil
 import tempfile
 from typing import Any
 
+import h11
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from discreet import _checks
 from discreet.service.counters import FOLDER
@@ -29,6 +31,35 @@ LOGS: dict[str, Any] = {
 
 CONNECTIONS = 1000
 """How many connections a worker has at once; others are told to come again."""
+
+
+HEADERS_WITHIN = 15.0
+"""Seconds within which the headers of a request must have arrived."""
+
+
+class PromptProtocol(H11Protocol):
+    """Closes connections that send nothing, or half a request, and stay."""
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._patience = self.loop.call_later(HEADERS_WITHIN, self._give_up)
+
+    def data_received(self, data: bytes) -> None:
+        was_idle = self.conn.their_state is h11.IDLE
+        super().data_received(data)
+        is_idle = self.conn.their_state is h11.IDLE
+        if was_idle and not is_idle:
+            self._patience.cancel()
+        elif is_idle and not was_idle:
+            self._patience = self.loop.call_later(HEADERS_WITHIN, self._give_up)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._patience.cancel()
+        super().connection_lost(exc)
+
+    def _give_up(self) -> None:
+        if self.conn.their_state is h11.IDLE and not self.transport.is_closing():
+            self.transport.close()
 
 
 def run_server(target: ServiceTarget, *, host: str, port: int, workers: int) -> None:
@@ -66,7 +97,7 @@ def run_server(target: ServiceTarget, *, host: str, port: int, workers: int) -> 
             h11_max_incomplete_event_size=2**15,
             ws="none",
             lifespan="off",
-            http="h11",
+            http=PromptProtocol,
         )
     finally:
         if folder is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,8 @@ from discreet.errors import DiscreetError, InputError
 
 PATIENCE = 5.0
 """Seconds to wait for a lock or for a server."""
+
+OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 FORMAT = 1
 
@@ -72,6 +75,8 @@ class ServiceDatabase:
         self._url = _parse_address(str(where))
         self.path = None if self._url is not None else Path(str(where)).expanduser().resolve()
         self._engine: sql.Engine | None = None
+        self._file: tuple[int, int] | None = None
+        self._guard = threading.Lock()
 
     @property
     def identity(self) -> str:
@@ -121,6 +126,8 @@ class ServiceDatabase:
             raise ServiceUnavailable(
                 f"there are no keys at {self.identity!r}; make one with `discreet keys create`."
             )
+        if self.path is not None:
+            self._check_owned(self.path)
         with self.connect() as connection:
             if MARK.name not in sql.inspect(connection).get_table_names():
                 raise InputError(
@@ -155,9 +162,18 @@ class ServiceDatabase:
             self._engine = None
 
     def _open(self) -> sql.Engine:
-        if self._engine is None:
-            self._engine = _file_engine(self.path) if self.path else _server_engine(self._url)
-        return self._engine
+        """Return what connects; anew if another file has taken the place of the one at hand."""
+        with self._guard:
+            if self.path is not None:
+                found = self.path.stat()
+                if found.st_mode & OTHERS_WRITE:
+                    raise OSError("others may write keys")
+                if self._file != (found.st_dev, found.st_ino):
+                    self.close()
+                    self._file = found.st_dev, found.st_ino
+            if self._engine is None:
+                self._engine = _file_engine(self.path) if self.path else _server_engine(self._url)
+            return self._engine
 
     def _make_file(self, path: Path) -> None:
         if path.is_dir() or not path.parent.is_dir():
@@ -165,11 +181,16 @@ class ServiceDatabase:
                 f"{self.identity!r} cannot be made: its folder is missing, or it is itself one."
             )
         try:
-            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-            os.close(handle)
+            # Never opened if it is there: to close it again would drop the locks of this process.
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        except FileExistsError:
+            pass
         except OSError:
             raise InputError(f"{self.identity!r} cannot be made; check permissions.") from None
-        if path.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        self._check_owned(path)
+
+    def _check_owned(self, path: Path) -> None:
+        if path.stat().st_mode & OTHERS_WRITE:
             raise InputError(
                 f"others may write to {self.identity!r}, and so make keys; chmod 600 it first."
             )
@@ -216,6 +237,8 @@ def _server_engine(url: Any) -> sql.Engine:
         pool_pre_ping=True,
         connect_args={
             "connect_timeout": int(PATIENCE),
+            "keepalives_idle": 10,
+            "tcp_user_timeout": int(PATIENCE * 1000),
             "options": f"-c statement_timeout={int(PATIENCE * 1000)}",
         },
     )

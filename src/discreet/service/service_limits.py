@@ -29,26 +29,29 @@ class ServiceLimits:
     pad
         Seconds after which an answer leaves, whatever it took to find it; work that takes longer
         leaves after a whole multiple of it. Zero switches padding off.
+    pad_row
+        Seconds by which each further row of a request makes the pad longer.
     at_once
         How many requests a worker computes at the same time; others wait.
 
     Examples
     --------
     >>> ServiceLimits(pad=0.1).max_rows
-    1000
+    200
     >>> ServiceLimits(burst=10)
     Traceback (most recent call last):
         ...
-    discreet.errors.InputError: burst must be at least max_rows, 1000; got 10.
+    discreet.errors.InputError: burst must be at least max_rows, 200; got 10.
     """
 
-    max_rows: int = 1000
+    max_rows: int = 200
     max_bytes: int = 1_000_000
     max_lines: int = 100_000
     rate: float = 100.0
     burst: int = 1000
     deadline: float = 30.0
     pad: float = 0.25
+    pad_row: float = 0.025
     at_once: int = 8
 
     def __post_init__(self) -> None:
@@ -57,8 +60,8 @@ class ServiceLimits:
         _checks.whole(at_least=1, max_lines=self.max_lines, burst=self.burst)
         _checks.whole(at_least=1, at_most=256, at_once=self.at_once)
         _checks.positive(rate=self.rate, deadline=self.deadline)
-        _checks.not_negative(pad=self.pad)
-        _checks.finite(rate=self.rate, deadline=self.deadline, pad=self.pad)
+        _checks.not_negative(pad=self.pad, pad_row=self.pad_row)
+        _checks.finite(rate=self.rate, deadline=self.deadline, pad=self.pad, pad_row=self.pad_row)
         if self.burst < self.max_rows:
             raise InputError(f"burst must be at least max_rows, {self.max_rows}; got {self.burst}.")
         if self.pad > self.deadline:

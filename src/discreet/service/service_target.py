@@ -34,6 +34,8 @@ class ServiceTarget:
         Sizes, rates, deadlines, the pad.
     about
         What the card of a released model says it is about.
+    identity
+        Of the oracle that must be in the store; None for any.
 
     Examples
     --------
@@ -46,6 +48,7 @@ class ServiceTarget:
     keys: str | None
     limits: ServiceLimits = field(default_factory=ServiceLimits)
     about: Json | None = None
+    identity: str | None = None
 
     @property
     def is_oracle(self) -> bool:
@@ -69,7 +72,7 @@ class ServiceTarget:
         from discreet.service.live_oracle import LiveOracle  # slow to import
 
         found = read_oracle_file(self.path)
-        return LiveOracle.open(found.store, found.about())
+        return LiveOracle.open(found.store, found.about(), self.identity)
 
     def open_keys(self) -> KeyBook | None:
         """Open the keys; an oracle has some."""

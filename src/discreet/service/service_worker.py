@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import resource
 import sys
 import time
 
@@ -22,6 +23,7 @@ PAUSE = 1.0
 
 def build_app() -> FastAPI:
     """Return the application of this worker; leaves if the state cannot be opened."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a dump would hold the private model
     target = ServiceTarget.from_json(os.environ[VARIABLE])
     try:
         answering, keys = target.open_answering(), target.open_keys()
