@@ -128,6 +128,13 @@ class _Held(Sealed):
     is_frozen: bool = False
     ended: str = ""
     turn: threading.Lock = field(default_factory=threading.Lock)
+    told: tuple[int, str] = (0, OPEN)  # number of answers and status, once they are kept
+
+    def tell(self) -> None:
+        """Let anybody know how many answers there are; only after all of them were kept."""
+        closed = FROZEN if self.is_frozen else self.declared.plan.closed_status
+        is_open = self.transcript.is_open and not self.is_frozen
+        self.told = self.transcript.count, OPEN if is_open else closed
 
     def __repr__(self) -> str:
         return "<secret state>"
@@ -215,6 +222,7 @@ class Oracle(Sealed):
         held = _Held(declared, said, noise, model, declared.plan.start())
         if kept is not None:
             held.store, held.identity, held.seen = kept.store, kept.identity, kept.seen
+        held.tell()
         self.__held = held
         _alive[id(held)] = held
 
@@ -256,19 +264,16 @@ class Oracle(Sealed):
     @property
     def n_answers(self) -> int:
         """How many different points were answered, as far as this process knows: public."""
-        return self.__held.transcript.count
+        return self.__held.told[0]
 
     @property
     def status(self) -> str:
         """``"open"``; or, if the private model is not asked any more, ``"frozen"`` (as many answers
         as declared, or by its owner) or ``"exhausted"`` (as many updates as declared)."""
-        held = self.__held
-        if held.is_frozen:
-            return FROZEN
-        return OPEN if held.transcript.is_open else held.declared.plan.closed_status
+        return self.__held.told[1]
 
     def ask(self, points: Any) -> list[OracleAnswer]:
-        """OracleAnswer points, one after another; with a store, all of them or none.
+        """Answer points, one after another; with a store, all of them or none.
 
         Parameters
         ----------
@@ -342,7 +347,9 @@ def _guard(held: _Held, work: Callable[[], Outcome], shows_errors: bool) -> Outc
             return Outcome(stopped=InteractionEnded(held.ended))
         before = held.transcript.count if held.store is None else held.seen.count
         try:
-            return work()
+            outcome = work()
+            held.tell()
+            return outcome
         except BaseException as error:
             held.transcript.cut(before)
             if isinstance(error, StoreError | EntropyError | _Refused):
@@ -374,7 +381,7 @@ def _ask(held: _Held, points: Array) -> Outcome:
 
 
 def _answer(held: _Held, point: Any) -> OracleAnswer:
-    """OracleAnswer one point; a new answer is added to the transcript."""
+    """Answer one point; a new answer is added to the transcript."""
     plan, transcript = held.declared.plan, held.transcript
     known = transcript.find(point)
     if known is not None:

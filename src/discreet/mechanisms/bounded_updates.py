@@ -26,6 +26,7 @@ from discreet.mechanisms.query_answering import (
     CODES,
     EXHAUSTED,
     PUBLIC,
+    SMALLEST_SHARE,
     UPDATED,
     OracleAnswer,
     QueryPlan,
@@ -56,6 +57,7 @@ class UpdateTranscript(Transcript):
     def __init__(self, question: KernelQueries, updates: int) -> None:
         super().__init__()
         self._most, self._updates, self._kernel = question.max_answers, updates, question.kernel
+        self._reach = question.reach
         self._points: list[Vector] = []
         self._coefficients: list[float] = []
 
@@ -83,7 +85,8 @@ class UpdateTranscript(Transcript):
         if not self._points:
             return 0.0
         entries = self._kernel.evaluate(np.array(self._points), point[None, :])[:, 0]
-        return math.fsum(entries * np.array(self._coefficients))
+        found = math.fsum(entries * np.array(self._coefficients))
+        return min(max(found, -self._reach), self._reach)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,28 +132,34 @@ class BoundedUpdatesPlan(FittedQueryPlan):
         gap, deviation = noisy - prepared, math.sqrt(2) * self.grid.scale
         if abs(gap) <= self.threshold:
             size = self.threshold + deviation
-            return TranscriptEntry(point, np.empty(0), 0.0, prepared, PUBLIC, size)
+            return TranscriptEntry(point, np.zeros(1), 0.0, prepared, PUBLIC, size)
         square = float(self.question.kernel.diagonal(point[None, :])[0])
-        step = gap / square if square > 0 else 0.0
+        step = gap / square if square > self._least_square else 0.0
         return TranscriptEntry(point, np.array([step]), 0.0, noisy, UPDATED, deviation)
 
+    @property
+    def _least_square(self) -> float:
+        """Below it a point is too near the origin of the feature space to correct a model by."""
+        return SMALLEST_SHARE * self.question.kernel.reach**2
+
     def _run_often(self, model: PrivatePredictor, noise: Noise, draws: int) -> Array:
-        """OracleAnswer the declared points in many runs together: points do not follow answers."""
+        """Answer the declared points in many runs together: points do not follow answers."""
         points = self._points()
         if len(np.unique(points, axis=0)) < len(points) or len(points) > self.question.max_answers:
             return super()._run_often(model, noise, draws)
-        gram = self.question.kernel.evaluate(points, points)
+        gram, reach = self.question.kernel.evaluate(points, points), self.question.reach
         squares = self.question.kernel.diagonal(points)
         steps, answers = np.zeros((draws, len(points))), np.zeros((draws, len(points), 2))
         updated = np.zeros(draws, dtype=np.int64)
         for place, point in enumerate(points):
-            public = steps[:, :place] @ gram[:place, place]
+            public = np.clip(steps[:, :place] @ gram[:place, place], -reach, reach)
             is_open = updated < self.updates
             noisy = release_laplace(np.full(draws, model.predict(point)), self.grid, noise)
             is_far = np.abs(noisy - public) > self.threshold
             updates = is_open & is_far
             updated += updates
-            steps[updates, place] = (noisy - public)[updates] / (squares[place] or math.inf)
+            if squares[place] > self._least_square:
+                steps[updates, place] = (noisy - public)[updates] / squares[place]
             answers[:, place, 0] = np.where(updates, noisy, public)
             codes = np.where(updates, CODES[UPDATED], CODES[PUBLIC])
             answers[:, place, 1] = np.where(is_open, codes, CODES[EXHAUSTED])

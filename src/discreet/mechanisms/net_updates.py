@@ -16,6 +16,7 @@ from discreet.geometry import limits
 from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, grid_tolerances, public_facts
 from discreet.mechanisms.minimising.kernel_minimiser import KernelMinimiser, accepts_kernel
 from discreet.mechanisms.minimising.mask import solver_tolerance
+from discreet.mechanisms.query_answering import SMALLEST_SHARE
 from discreet.noise import Grid, Noise, distance_of_gaussian, gaussian_grid, release_gaussian
 from discreet.privacy import (
     Budget,
@@ -135,7 +136,7 @@ class NetModel:
         """
         gap = answer - float(self.values[place])
         square = float(self._squares[place])
-        if abs(gap) <= threshold or not square > 0:
+        if abs(gap) <= threshold or not square > SMALLEST_SHARE * self._kernel.reach**2:
             return False
         step = gap / square
         self.coefficients[place] += step

@@ -10,13 +10,13 @@ import numpy as np
 from discreet._sealed import Sealed
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
-from discreet.errors import InputError, PrivacyError
-from discreet.mechanisms.base import YES, Verdict
+from discreet.errors import PrivacyError
+from discreet.mechanisms.base import Verdict
+from discreet.mechanisms.minimising.kernel_minimiser import KernelMinimiser, accepts_kernel
 from discreet.mechanisms.query_answering import QueryMechanism, QueryPlan
 from discreet.privacy import Unit
 from discreet.questions import KernelQueries, Question
-from discreet.solvers import KernelAccuracy, KernelFit, fit_in_rkhs
-from discreet.solvers.kernel_duals import dual_of
+from discreet.solvers import KernelFit
 
 SLACK = 1 + 1e-12
 """How far rounding may bring a coefficient above its bound."""
@@ -40,21 +40,8 @@ class PublicTolerance:
     @classmethod
     def of(cls, question: KernelQueries) -> PublicTolerance:
         """Return what is certified of every fit, from public facts."""
-        accuracy = _accuracy_of(question)
-        return cls(accuracy.tolerance, accuracy.margin_error)
-
-
-def _accuracy_of(question: KernelQueries) -> KernelAccuracy:
-    bounds, kernel = question.bounds, question.kernel
-    largest = 1.0 if bounds.labels is None else bounds.labels.magnitude
-    return KernelAccuracy(
-        question.loss,
-        kernel,
-        question.ridge,
-        kernel.error(bounds),
-        bounds.max_rows,
-        max_label=largest,
-    )
+        minimiser = KernelMinimiser(question)
+        return cls(minimiser.radius, minimiser.evaluation_error)
 
 
 class PrivatePredictor(Sealed):
@@ -90,11 +77,7 @@ class PrivatePredictor(Sealed):
         rows
             Opened rows.
         """
-        X, y = rows.gather()
-        table = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
-        if y is None:
-            raise PrivacyError("a kernel model was fitted to rows without labels.")
-        return cls(question, fit_in_rkhs(_accuracy_of(question), table, y))
+        return cls(question, KernelMinimiser(question).solve(rows))
 
     def pack(self) -> dict[str, Array]:
         """Return all that another process needs; as secret as the model itself."""
@@ -103,9 +86,9 @@ class PrivatePredictor(Sealed):
     @classmethod
     def unpack(cls, question: KernelQueries, packed: Any) -> PrivatePredictor:
         """Return a model that was packed."""
-        accuracy = _accuracy_of(question)
+        radius = KernelMinimiser(question).radius
         points, coefficients = np.array(packed["points"]), np.array(packed["coefficients"])
-        return cls(question, KernelFit(question.kernel, points, coefficients, accuracy.tolerance))
+        return cls(question, KernelFit(question.kernel, points, coefficients, radius))
 
     def predict(self, point: Vector) -> float:
         """Return the prediction at one point, within the declared error of the exact one."""
@@ -130,8 +113,4 @@ class FittedQueryMechanism(QueryMechanism):
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, KernelQueries):
             return Verdict(False, f"{self.name} answers KernelQueries; use output_perturbation.")
-        try:
-            dual_of(question.loss, np.ones(1))
-        except InputError as refusal:  # before anything is paid
-            return Verdict(False, str(refusal))
-        return YES
+        return accepts_kernel(question)  # before anything is paid

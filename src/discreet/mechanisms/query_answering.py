@@ -96,6 +96,10 @@ def key_of(point: Vector) -> bytes:
     return np.ascontiguousarray(point + 0.0, dtype="<f8").tobytes()
 
 
+SMALLEST_SHARE = 2.0**-20
+"""Of the largest squared norm: feature vectors that are shorter correct nothing."""
+
+
 class Transcript(Sealed, ABC):
     """All entries so far, and what later answers need of them; some of it is secret."""
 

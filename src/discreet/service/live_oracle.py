@@ -19,7 +19,7 @@ import numpy as np
 from discreet.errors import InteractionEnded, StoreError
 from discreet.estimators.oracle_estimator import OracleEstimator
 from discreet.kernel import open_oracle
-from discreet.mechanisms import Answer
+from discreet.mechanisms import OracleAnswer
 from discreet.report import Card, card
 from discreet.service.answering import Answering, Label, QueryAnswer, ServiceStanding
 from discreet.service.joint_calls import JointCalls
@@ -87,15 +87,15 @@ class LiveOracle(Answering):
     def answer(self, rows: Sequence[Row]) -> list[QueryAnswer]:
         return [self._tell(each) for each in self._asking(rows)]
 
-    def _ask(self, rows: list[Row]) -> list[Answer]:
+    def _ask(self, rows: list[Row]) -> list[OracleAnswer]:
         make = as_frame if self._is_named else as_matrix
         X = make(rows, self.columns)
 
-        def ask(model: OracleEstimator) -> list[Answer]:
+        def ask(model: OracleEstimator) -> list[OracleAnswer]:
             model.oracle_.refresh()
             return model.ask_with_status(X)
 
-        answers: list[Answer] = self._call(ask)
+        answers: list[OracleAnswer] = self._call(ask)
         return answers
 
     def standing(self) -> ServiceStanding:
@@ -115,7 +115,7 @@ class LiveOracle(Answering):
             LOG.warning("%s", error)  # a sentence of ours: no value, no password
             raise
 
-    def _tell(self, answer: Answer) -> QueryAnswer:
+    def _tell(self, answer: OracleAnswer) -> QueryAnswer:
         if not math.isfinite(answer.value):
             return QueryAnswer(None, None, None, answer.status)
         prediction: Label = answer.value

@@ -20,6 +20,7 @@ import sqlalchemy as sql
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from discreet.errors import DiscreetError, InputError
+from discreet.ledger.durable.quiet_engine import make_quiet_engine
 
 PATIENCE = 5.0
 """Seconds to wait for a lock or for a server."""
@@ -223,13 +224,13 @@ def _file_engine(path: Path) -> sql.Engine:
         connection.execute("PRAGMA synchronous = NORMAL")  # see connect
         return connection
 
-    return sql.create_engine(
+    return make_quiet_engine(
         "sqlite://", creator=connect, poolclass=sql.QueuePool, pool_size=8, max_overflow=-1
     )
 
 
 def _server_engine(url: Any) -> sql.Engine:
-    return sql.create_engine(
+    return make_quiet_engine(
         url,
         isolation_level="AUTOCOMMIT",
         pool_size=8,

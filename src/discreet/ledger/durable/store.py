@@ -41,6 +41,7 @@ from sqlalchemy.exc import (
 
 from discreet.errors import DiscreetError, InputError, InputTypeError, LedgerError
 from discreet.ledger.durable import sql_tables
+from discreet.ledger.durable.quiet_engine import make_quiet_engine
 
 PATIENCE = 60.0
 """Seconds that a charge waits for others before it gives up."""
@@ -413,7 +414,7 @@ def _sqlite_engine(path: Path, *, reads: bool, flushes_log: bool = False) -> sql
             address, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
         )
 
-    engine = sql.create_engine(
+    engine = make_quiet_engine(
         "sqlite://", creator=connect, poolclass=sql.QueuePool, pool_size=2, max_overflow=-1
     )
 
@@ -592,7 +593,7 @@ def _manual_transactions(server: Any) -> Iterator[None]:
 
 
 def _postgres_engine(url: sql.URL) -> sql.Engine:
-    engine = sql.create_engine(url, pool_size=2, max_overflow=-1, isolation_level="READ COMMITTED")
+    engine = make_quiet_engine(url, pool_size=2, max_overflow=-1, isolation_level="READ COMMITTED")
 
     @sql.event.listens_for(engine, "connect")
     def _prepare(connection: Any, record: Any) -> None:
