@@ -19,8 +19,9 @@ from discreet.errors import (
     SealedError,
 )
 from discreet.gate import consult
+from discreet.kernels import BoundedKernel, Linear
 from discreet.ledger import MemoryLedger, State
-from discreet.mechanisms import GaussianProcess
+from discreet.mechanisms import BoundedUpdates, GaussianProcess
 from discreet.noise import RehearsalNoise
 from discreet.privacy import Budget
 from support.oracles import BUDGET, LASTING, begin, grid_of_points, small_queries, small_rows
@@ -66,6 +67,19 @@ def test_updates_are_counted_and_then_exhausted():
     last = len(statuses) - 1 - statuses[::-1].index("updated")
     assert set(statuses[last + 1 :]) == {"exhausted"}
     assert "exhausted" not in statuses[: last + 1]
+
+
+def test_no_point_spoils_the_public_model():
+    """Updates at points near the origin of the feature space would divide by nearly nothing."""
+    question = small_queries(40, kernel=BoundedKernel(Linear(), 1.0))
+    mechanism = BoundedUpdates(updates=30, threshold=1e-9)
+    oracle = consult(mechanism, question, small_rows(question), budget=BUDGET)
+    tiny = [[1e-160 * place, 0.0] for place in range(1, 11)]
+    short = [[1e-4, 1e-3 * place] for place in range(10)]
+    told = oracle.ask([*tiny, *short, *grid_of_points(15)])
+    assert all(abs(one.value) < math.inf for one in told)
+    assert oracle.status == "exhausted"
+    assert all(abs(one.value) <= question.reach for one in told if one.status == "exhausted")
 
 
 @both

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import logging
 import os
 import stat
 import subprocess
@@ -50,6 +51,18 @@ def test_an_oracle_that_starts_again_goes_on_where_it_stopped(place, name):
     assert more[:4] == told
     assert oracle.ask(points) == more
     assert count_rows(place) == 8
+
+
+def test_nothing_of_the_store_reaches_a_log(place, caplog):
+    """Parameters and lines of statements hold the state of the noise."""
+    with caplog.at_level(logging.DEBUG), caplog.at_level(logging.DEBUG, "sqlalchemy.engine"):
+        sql.create_engine("sqlite://").connect().execute(sql.text("SELECT 4 + 4")).all()
+        assert "4 + 4" in caplog.text  # other engines log as they did
+        caplog.clear()
+        begin(store=place).ask(grid_of_points(2))
+        reopen(place).ask(grid_of_points(3))
+    assert "sqlalchemy.engine.Engine" not in {record.name for record in caplog.records}
+    assert "INSERT" not in caplog.text.upper()
 
 
 @on_disk
