@@ -9,6 +9,9 @@ CODE := src tests benchmarks reproductions audits
 VECTORS := from numpy._core import _multiarray_umath as c; \
   print(*(name for name in c.__cpu_dispatch__ if c.__cpu_features__[name]))
 
+# Bytecode is kept, whatever the environment says: tests start many processes that import the library.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: audit browser demo docs package test quick machines faults format scale bench utility budgets streams score-coverage oracle goodness coverage reproduce peers peers-utility opacus opendp jax-privacy newcomer clean
 
 demo: $(READY)

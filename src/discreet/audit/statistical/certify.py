@@ -178,13 +178,13 @@ class Claim:
 
     def allows(self, share: float = 1.0) -> Allowed:
         """Return what the profile allows if its privacy loss is scaled by ``share``."""
-        return self._allowed if share == 1 else self._allowed_of(share)
+        return self._limit if share == 1 else self._limit_of(share)
 
     @cached_property
-    def _allowed(self) -> Allowed:
-        return self._allowed_of(1.0)
+    def _limit(self) -> Allowed:
+        return self._limit_of(1.0)
 
-    def _allowed_of(self, share: float) -> Allowed:
+    def _limit_of(self, share: float) -> Allowed:
         useful = self.deltas < 1
         factors = np.exp(np.minimum(share * self.epsilons[useful], 700.0))
         deltas = self.deltas[useful]
