@@ -8,8 +8,10 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LinearRegression
 
-from discreet.errors import InputError
+from discreet.errors import InputError, InputTypeError
+from discreet.kernel import FourierClassifier, FourierRegressor, LandmarkRegressor
 from discreet.ledger import MemoryLedger
 from discreet.planning import Answer, Cell, Planner, Prediction, PublicFacts
 from discreet.planning.least_needed import find_least
@@ -115,6 +117,34 @@ def test_numbers_are_predicted_too():
     assert low.mean < high.mean
     assert high.mean == pytest.approx(0.7, abs=0.05)
     assert "R2 is predicted" in planner.predict([3.0], n=[4000]).sentence()
+
+
+def test_kernel_models_are_planned_for():
+    """Worlds are linear: more features cost more noise and gain nothing there."""
+    facts = {"classes": ["no", "yes"], "signal": 0.9, "delta": 1e-6}
+    kernel = FourierClassifier(n_components=40, epsilon=77.0, classes=["never", "used"])
+    (mapped,) = Planner(PublicFacts(COLUMNS, estimator=kernel, **facts), draws=2).predict(
+        [1.0], n=[3000]
+    )
+    (linear,) = Planner(PublicFacts(COLUMNS, **facts), draws=2).predict([1.0], n=[3000])
+    assert 0.6 < mapped.mean < linear.mean
+    assert mapped.auc is not None
+    assert (
+        PublicFacts(COLUMNS, estimator=kernel, **facts).document()["model"] == "FourierClassifier"
+    )
+    assert kernel.epsilon == 77.0
+    numbers = {"target_range": (0, 100), "signal": 0.7, "delta": 1e-6}
+    spread = LandmarkRegressor(landmarks=20)
+    (cell,) = Planner(PublicFacts(COLUMNS, estimator=spread, **numbers), draws=1).predict(
+        [3.0], n=[2000]
+    )
+    assert 0.1 < cell.mean < 0.7
+
+
+@pytest.mark.parametrize("estimator", [FourierRegressor(), LinearRegression(), "linear"])
+def test_what_cannot_be_planned_for_is_refused(estimator):
+    with pytest.raises(InputTypeError, match="takes columns and classes"):
+        PublicFacts(COLUMNS, classes=["no", "yes"], estimator=estimator)
 
 
 def test_too_few_rows_are_said_to_be_too_few():

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from sklearn.base import clone
+
 from discreet import _checks
 from discreet._types import Json
 from discreet.errors import InputError, InputTypeError
+from discreet.estimators.base import PrivateEstimator
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.linear_model import LinearClassifier, LinearRegressor
 from discreet.preprocessing import Category, Column, Numeric, declare_columns
@@ -41,6 +44,10 @@ class PublicFacts:
         nobody says. A guess from the subject, or from published work; not from these data.
     majority
         The share of the most frequent class; the classes are equally frequent if None.
+    estimator
+        The model that is planned for, unfitted, with parameters of its own: a kernel model of
+        :mod:`discreet.kernel`, say, with synthetic landmarks if any. Budget, columns and target are
+        those of the facts. None for ``LinearClassifier`` or ``LinearRegressor``.
 
     Examples
     --------
@@ -57,10 +64,13 @@ class PublicFacts:
     unit: str = "add_remove"
     signal: float | None = None
     majority: float | None = None
+    estimator: Any = None
 
     def __post_init__(self) -> None:
         if (self.classes is None) == (self.target_range is None):
             raise InputError("declare either classes or target_range, and not both.")
+        if self.estimator is not None:
+            self._check_estimator()
         _checks.delta(delta=self.delta)
         object.__setattr__(self, "unit", unit_named(self.unit).name)
         _checks.positive(row_norm=self.row_norm)  # refuses columns that make no encoding
@@ -81,6 +91,17 @@ class PublicFacts:
             raise InputError(
                 f"signal must lie above {self._least:.3g}, what a constant answer reaches, and "
                 f"below 1; got {self.signal}."
+            )
+
+    def _check_estimator(self) -> None:
+        kind = "classes" if self.is_classification else "target_range"
+        known = isinstance(self.estimator, PrivateEstimator) and self.estimator.get_params(
+            deep=False
+        )
+        if not known or not {"columns", kind, "rehearsal"} <= set(known):
+            raise InputTypeError(
+                f"estimator must be an estimator of this library that takes columns and {kind}; "
+                f"got {type(self.estimator).__name__}."
             )
 
     def _check_regression(self) -> None:
@@ -156,9 +177,7 @@ class PublicFacts:
         low, high = self.target_range or (-1.0, 1.0)
         return float(low), float(high)
 
-    def model(
-        self, epsilon: float, mechanism: str, seed: int, n_hint: int | None = None
-    ) -> LinearClassifier | LinearRegressor:
+    def model(self, epsilon: float, mechanism: str, seed: int, n_hint: int | None = None) -> Any:
         """Return the estimator that would be fitted, for a rehearsal.
 
         Parameters
@@ -172,26 +191,23 @@ class PublicFacts:
         n_hint
             How many rows are expected, for a classifier; None for nobody knows.
         """
-        if self.is_classification:
-            return LinearClassifier(
-                epsilon,
-                self.delta,
-                unit=self.unit,
-                columns=self.stand_ins,
-                classes=list(range(self.count)),
-                n_hint=n_hint,
-                mechanism=mechanism,
-                rehearsal=seed,
-            )
-        return LinearRegressor(
-            epsilon,
-            self.delta,
-            unit=self.unit,
-            columns=self.stand_ins,
-            target_range=self.ends,
-            mechanism=mechanism,
-            rehearsal=seed,
-        )
+        plain = LinearClassifier() if self.is_classification else LinearRegressor()
+        model = clone(plain if self.estimator is None else self.estimator)
+        told = {
+            "epsilon": epsilon,
+            "delta": self.delta,
+            "unit": self.unit,
+            "columns": self.stand_ins,
+            "classes": list(range(self.count)) if self.is_classification else None,
+            "target_range": self.ends,
+            "n_hint": n_hint if self.is_classification else None,
+            "mechanism": mechanism,
+            "rehearsal": seed,
+            "ledger": None,
+            "verbose": 0,
+        }
+        known = model.get_params(deep=False)
+        return model.set_params(**{name: value for name, value in told.items() if name in known})
 
     def document(self) -> Json:
         """Return what is assumed, for JSON."""
@@ -206,4 +222,5 @@ class PublicFacts:
             "unit": self.unit,
             "signal": self.signal,
             "majority": self.majority,
+            **({} if self.estimator is None else {"model": type(self.estimator).__name__}),
         }

@@ -15,7 +15,6 @@ import numpy as np
 from discreet._threads import SINGLE_PRODUCTS
 from discreet._types import Array, Vector
 from discreet.errors import CalibrationError, InputError, NotAccepted, RehearsalWarning
-from discreet.linear_model import LinearClassifier
 from discreet.planning.public_facts import PublicFacts
 from discreet.planning.synthetic_world import SyntheticTable, World
 from discreet.privacy import Budget, gaussian_multiplier
@@ -93,7 +92,7 @@ class Rehearsals:
             warnings.simplefilter("ignore", RehearsalWarning)
             model.fit(train.X[:count], train.y[:count])
         predicted = model.predict(test.X)
-        if test.chances is None or not isinstance(model, LinearClassifier):
+        if test.chances is None or not hasattr(model, "predict_proba"):
             return RehearsedScores(float(model.score(test.X, test.y)))
         lost = test.chances.max(axis=1) - test.chances[np.arange(TESTED), predicted]
         right = self._facts.strength - float(lost.mean())  # not by the luck of these test rows
