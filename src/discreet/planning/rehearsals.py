@@ -11,6 +11,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from discreet._threads import SINGLE_PRODUCTS
 from discreet._types import Array, Vector
@@ -90,6 +91,7 @@ class Rehearsals:
         model = self._facts.model(epsilon, mechanism, self._key(draw), count)
         with warnings.catch_warnings(), SINGLE_PRODUCTS:  # small products gain from no more
             warnings.simplefilter("ignore", RehearsalWarning)
+            warnings.simplefilter("ignore", ConvergenceWarning)  # of the fit without noise
             model.fit(train.X[:count], train.y[:count])
         predicted = model.predict(test.X)
         if test.chances is None or not hasattr(model, "predict_proba"):
