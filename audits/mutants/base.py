@@ -18,8 +18,8 @@ from discreet.audit.scores import Score
 from discreet.audit.statistical.certify import Claim
 from discreet.privacy import Approximate, Guarantee
 
-CONFIDENCE = 1 - 5e-9
-"""Of one audit: a hundred of them raise a false alarm with a chance below one in a million."""
+CONFIDENCE = 1 - 4e-9
+"""Of one audit: two hundred of them raise a false alarm with a chance below one in a million."""
 
 LARGEST_MARGIN = 5.0
 """In standard deviations: beyond, the normal approximation says little."""

@@ -98,16 +98,22 @@ def whole(*, at_least: int, at_most: int | None = None, **numbers: object) -> No
             raise InputError(f"{name} must be {limits}; got {value}.")
 
 
-MANY = 20
+MANY, MOST_LISTED = 20, 30
 
 
 def one_of(choices: Iterable[str], **values: object) -> None:
-    """Refuse a value that is not among the choices; many of them are listed without quotes."""
+    """Refuse a value that is not among the choices; of very many, the nearest are listed."""
     known = tuple(choices)
     listed = ", ".join(map(repr, known) if len(known) <= MANY else known)
     for name, value in values.items():
-        if not isinstance(value, str) or value not in known:
-            raise InputError(f"{name} must be one of {listed}; got {value!r}.")
+        if isinstance(value, str) and value in known:
+            continue
+        if len(known) > MOST_LISTED:
+            from difflib import get_close_matches  # on the way out alone
+
+            near = get_close_matches(str(value), known, n=8, cutoff=0.0)
+            listed = f"{len(known)} names, of which the nearest are {', '.join(near)}"
+        raise InputError(f"{name} must be one of {listed}; got {value!r}.")
 
 
 def truth(**values: object) -> None:
