@@ -43,7 +43,7 @@ class Stopped(BaseException):
 class Stoppable:
     """The part of some work that may be stopped at any step, once.
 
-    Before and after, nothing interrupts it: books are kept there.
+    Before and after, nothing interrupts it: the ledger is written there.
     """
 
     def __init__(self) -> None:

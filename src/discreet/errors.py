@@ -224,7 +224,7 @@ class SourceChanged(PrivacyError):
 
 
 class LedgerError(DiscreetError):
-    """The books cannot be opened, read or written; no row was read.
+    """The ledger cannot be opened, read or written; no row was read.
 
     Examples
     --------

@@ -77,7 +77,7 @@ def release(
 ) -> Release:
     """Plan, pay, open the rows, and release.
 
-    The plan reads no row. The ledger books the charge before the rows are opened, and keeps it even
+    The plan reads no row. The ledger is charged before the rows are opened, and stays so even
     if the private part fails; what fails says nothing about the rows.
 
     Parameters
@@ -91,7 +91,7 @@ def release(
     budget
         What this release may spend; an infinite epsilon switches the noise off.
     ledger
-        Where it is paid for; None keeps no books.
+        The ledger that is charged; None charges none.
     noise
         The source of randomness; the operating system's if left out.
     purpose
@@ -187,7 +187,7 @@ def interact(
     unit
         Who is protected: ``"replace"`` one record, or ``"zero_out"`` one.
     ledger
-        Where it is paid for; None keeps no books, and nothing can be saved then.
+        The ledger that is charged; None charges none, and nothing can be saved then.
     noise
         The source of randomness; the operating system's if left out.
     purpose
@@ -338,7 +338,7 @@ def consult(
     budget
         What all answers together may spend; an infinite epsilon switches the noise off.
     ledger
-        Where it is paid for; None keeps no books.
+        The ledger that is charged; None charges none.
     store
         Where the oracle outlives this process: the path of a new SQLite file, which is as secret as
         the rows, or the address of a PostgreSQL data base. None for memory alone.

@@ -182,7 +182,7 @@ def test_several_data_sets_have_budgets_of_their_own(place):
     assert [each.name for each in Ledger.datasets(place)] == ["patients", "visits"]
     with pytest.raises(InputError, match=r"several data sets: 'patients', 'visits'. Say which"):
         Ledger(place)
-    with pytest.raises(InputError, match="no books of a data set 'cats'"):
+    with pytest.raises(InputError, match="has no data set 'cats'"):
         Ledger(place, "cats")
     with pytest.raises(InputError, match=r"already.*Budgets are never reset"):
         made(place, 9.0, dataset="patients")

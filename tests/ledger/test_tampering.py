@@ -55,7 +55,7 @@ def test_sound_books_say_so(ledger):
     found = ledger.verify()
     assert (found.lines, found.charges) == (8, 4)
     assert found.head in found.sentence()
-    assert "are sound: 8 lines, 4 charges" in found.sentence()
+    assert "is sound: 8 lines, 4 charges" in found.sentence()
 
 
 @pytest.mark.parametrize("line", [1, 2, 6, 8])

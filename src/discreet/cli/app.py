@@ -30,7 +30,7 @@ from discreet.cli.tune import tune
 
 HELP = """Differentially private learning whose guarantees are true of the code as it runs.
 
-The whole chain, on made-up patients:
+The whole chain, on synthetic patients:
 
     discreet demo --write hospital
     discreet check hospital/schema.toml hospital/hospital.parquet
@@ -42,8 +42,10 @@ The whole chain, on made-up patients:
     discreet predict model hospital/holdout.csv --out predictions.csv
 
 For a table of your own, `discreet init table.csv` proposes the schema. To choose columns first,
-see `discreet select --help`. For records that arrive
-one after another, see `discreet stream --help`.
+see `discreet select --help`. For records that arrive one after another, see
+`discreet stream --help`. Only select, fit, tune, stream, score and the first start of an oracle
+with serve charge a ledger: each charges its --epsilon and --delta before a row is used, and the
+charge stands if the command fails.
 
 Exit codes: 0 done; 1 refused (over budget, refuted, unsound, a serious finding); 2 wrong input;
 3 a file or a ledger cannot be read or written; 70 a bug.

@@ -14,28 +14,29 @@ from discreet.cli.late_help import MECHANISMS
 
 def audit(
     mechanism: Annotated[str, typer.Argument(help=f"One of {MECHANISMS}.", metavar="MECHANISM")],
-    epsilon: Annotated[float, typer.Option(help="What the mechanism is asked to promise.")] = 1.0,
-    delta: Annotated[float, typer.Option(help="Of mechanisms that are not pure.")] = 1e-6,
+    epsilon: Annotated[float, typer.Option(help="The epsilon that the mechanism claims.")] = 1.0,
+    delta: Annotated[float, typer.Option(help="The delta that it claims, if not pure.")] = 1e-6,
     unit: Annotated[
-        str, typer.Option(help="Neighbours: add_remove or replace one record.")
+        str, typer.Option(help="Neighbouring data sets: add_remove or replace one record.")
     ] = "add_remove",
     trials: Annotated[int, typer.Option(help="Releases on each of the two data sets.")] = 20_000,
     confidence: Annotated[
-        float, typer.Option(help="That a true claim is not called violated.")
+        float, typer.Option(help="The confidence level: a true claim is not refuted so often.")
     ] = 0.999,
     seed: Annotated[int, typer.Option(help="The same seed gives the same audit.")] = 0,
-    jobs: Annotated[int, typer.Option(help="Processes.")] = 1,
+    jobs: Annotated[int, typer.Option(help="How many processes run trials.")] = 1,
     events: Annotated[bool, typer.Option("--events", help="Print the events tested.")] = False,
     plot: Annotated[
         Path | None, typer.Option(help="Draw claimed and certified epsilons to this file.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Attack a mechanism on its worst known pair of neighbouring data sets.
+    """Audit a mechanism on its worst-case known neighbouring data sets.
 
     Runs the mechanism many times on two data sets that differ in one record, learns to tell them
     apart, and certifies, with exact confidence bounds, how large epsilon is at least. A certified
-    bound above the claim is a bug. Exits with 1 if a claim is refuted.
+    bound above the claim is a bug. Exits with 1 if a claim is refuted. The data are synthetic,
+    and nothing is charged.
 
     Example:
 

@@ -11,22 +11,23 @@ import typer
 
 from discreet.cli.console import AsJson, one_line
 from discreet.cli.new_files import check_new, write_text
+from discreet.cli.shared_options import LedgerDataset, ModelFolder
 
 
 def card(
-    folder: Annotated[Path, typer.Argument(help="What `discreet fit` wrote.", metavar="MODEL")],
+    folder: ModelFolder,
     html: Annotated[Path | None, typer.Option(help="Write a page to this file.")] = None,
     md: Annotated[Path | None, typer.Option(help="Write Markdown to this file.")] = None,
     ledger: Annotated[
         str | None, typer.Option(help="The ledger that paid, to say what is left of it.")
     ] = None,
-    dataset: Annotated[
-        str | None, typer.Option(help="Which data set of the ledger, if it holds several.")
-    ] = None,
+    dataset: LedgerDataset = None,
     force: Annotated[bool, typer.Option("--force", help="Write over existing files.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Print the privacy card of a model, or write it: who is protected, how well, what that means.
+
+    Reads the model folder alone, and the ledger if it is given; charges nothing.
 
     Example:
 

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from discreet.cli.console import REFUSED, AsJson, print_result, show_status
+from discreet.cli.shared_options import SchemaFile, TableFiles
 
 
 def check(
-    schema_file: Annotated[Path, typer.Argument(help="What is declared.", metavar="SCHEMA")],
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="A CSV or Parquet file, or a folder or quoted pattern of Parquet files.",
-            metavar="DATA",
-        ),
-    ],
+    schema_file: SchemaFile,
+    data: TableFiles,
     person: Annotated[
         str | None,
         typer.Option(help="The column that says whose row each is.", metavar="COLUMN"),

@@ -52,6 +52,11 @@ def print_note(text: str) -> None:
     typer.echo(one_line(text), err=True)
 
 
+def note_seeded_noise(result: str) -> None:
+    """Say of a result that it was simulated, so that nobody publishes it."""
+    print_note(f"Seeded noise (--rehearse) can be reproduced, which makes {result} NOT PRIVATE.")
+
+
 @contextmanager
 def note_warnings(kind: type[Warning]) -> Iterator[None]:
     """Say warnings of one kind beside the result, when they come; nothing else warns here."""

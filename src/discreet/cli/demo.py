@@ -23,10 +23,10 @@ def demo(
     patients: Annotated[int, typer.Option(help="How many, a quarter held out.", min=100)] = 20_000,
     as_json: AsJson = False,
 ) -> None:
-    """Show a private model of made-up patients: what it promises and what that costs.
+    """Show a private model of synthetic patients: what it promises and what that costs.
 
     With --write, write the patients to files, to run the whole chain on: hospital.csv and
-    hospital.parquet, holdout.csv of other patients, and schema.toml.
+    hospital.parquet, holdout.csv of other patients, and schema.toml. No ledger of yours is charged.
 
     Example:
 

@@ -28,7 +28,7 @@ from discreet.errors import DiscreetError, PrivacyError
 (Shown,) = (kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 
 
-STOPPED = "interrupted. What the ledger had booked stands."
+STOPPED = "interrupted. What was charged to the ledger stands."
 
 
 class Unwritten(DiscreetError):

@@ -2,71 +2,58 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from discreet.cli.cluster import Cluster, connect
-from discreet.cli.console import AsJson, note_warnings, print_note, show_status
+from discreet.cli.console import AsJson, note_seeded_noise, note_warnings, show_status
 from discreet.cli.late_help import LEARNERS
 from discreet.cli.new_files import NewFolder
+from discreet.cli.shared_options import (
+    ChargedLedger,
+    Delta,
+    LedgerDataset,
+    LedgerPart,
+    MaxRows,
+    NewModelFolder,
+    NoLedgerCharged,
+    Purpose,
+    Rehearse,
+    SchemaFile,
+    TableFiles,
+)
 from discreet.cli.signals import Unhurried
 from discreet.errors import InputError, LargeDeltaWarning
 
 
 def fit(
-    schema_file: Annotated[Path, typer.Argument(help="What is declared.", metavar="SCHEMA")],
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="A CSV or Parquet file, or a folder or quoted pattern of Parquet files.",
-            metavar="DATA",
-        ),
-    ],
-    out: Annotated[
-        Path, typer.Option(help="The new folder for the model and its card.", metavar="FOLDER")
-    ],
-    ledger: Annotated[
-        str | None, typer.Option(help="Who pays: a ledger file, or postgresql://...")
-    ] = None,
-    no_ledger: Annotated[
-        bool, typer.Option("--no-ledger", help="Keep no books; nothing limits repetition then.")
-    ] = False,
+    schema_file: SchemaFile,
+    data: TableFiles,
+    out: NewModelFolder,
+    ledger: ChargedLedger = None,
+    no_ledger: NoLedgerCharged = False,
     epsilon: Annotated[
         float | None, typer.Option(help="What this fit may spend; or say it in the schema.")
     ] = None,
-    delta: Annotated[
-        float | None, typer.Option(help="The chance of more than epsilon; 0 asks for none. [1e-9]")
-    ] = None,
-    dataset: Annotated[
-        str | None, typer.Option(help="Which data set of the ledger, if it holds several.")
-    ] = None,
-    part: Annotated[
-        str | None, typer.Option(help="Charge this declared part: DATA must hold no other rows.")
-    ] = None,
-    purpose: Annotated[str, typer.Option(help="What the ledger writes beside the charge.")] = "",
+    delta: Delta = None,
+    dataset: LedgerDataset = None,
+    part: LedgerPart = None,
+    purpose: Purpose = "",
     mechanism: Annotated[
         str | None, typer.Option(help=f"auto, {LEARNERS}; or say it in the schema.")
     ] = None,
-    max_rows: Annotated[
-        int | None,
-        typer.Option(help="A public bound on the number of rows; of more, the first are used."),
-    ] = None,
-    rehearse: Annotated[
-        int | None,
-        typer.Option(
-            help="A seed: repeatable noise, NOT PRIVATE, for made-up data.", metavar="SEED"
-        ),
-    ] = None,
+    max_rows: MaxRows = None,
+    rehearse: Rehearse = None,
     cluster: Cluster = None,
     as_json: AsJson = False,
 ) -> None:
     """Fit a private model of a table, charged to a ledger before a row is used.
 
-    Everything is checked first: schema, columns, types, ledger, room for the result. Values
-    outside the declared ranges and missing cells are no error, they are brought inside. The folder
-    gets the model, its schema and its privacy card, all at once or not at all.
+    Everything is checked first: schema, columns, types, ledger, disk space. Values outside the
+    declared ranges are clipped, and missing cells filled, without an error. The ledger is charged
+    epsilon and delta; the charge stands if the fit fails. The folder gets the model, its schema and
+    its privacy card, all at once or not at all.
 
     Example:
 
@@ -91,5 +78,5 @@ def fit(
             del given
             steps.keep(model, schema, books, folder, out)
     if not model.release_.is_private:
-        print_note("This was a rehearsal: the noise can be repeated, so the model is NOT PRIVATE.")
+        note_seeded_noise("the model")
     steps.tell(model, books, out, as_json)

@@ -1,4 +1,4 @@
-"""The steps of ``discreet fit``: open the books and the table, make the model, keep the release."""
+"""The steps of ``discreet fit``: open ledger and table, make the model, keep the release."""
 
 from __future__ import annotations
 
@@ -122,14 +122,16 @@ def open_books(
             raise InputError("--dataset and --part speak of a ledger; pass --ledger.")
         if not no_ledger and rehearse is None:
             raise InputError(
-                "who pays? Pass --ledger (`discreet ledger create` makes one), or --no-ledger if "
-                "nothing is to limit how often these rows are used."
+                "which ledger is charged? Pass --ledger (`discreet ledger create` makes one), or "
+                "--no-ledger if nothing is to limit how often these rows are used."
             )
         return None
     if no_ledger:
         raise InputError("--ledger and --no-ledger exclude one another; pass one of them.")
     if rehearse is not None:
-        raise InputError("a rehearsal is not private, and no ledger pays for it; drop --ledger.")
+        raise InputError(
+            "seeded noise (--rehearse) is not private, and charges no ledger; drop --ledger."
+        )
     books = Ledger(where, dataset, part=part)
     if books.unit != unit_named(schema.unit):
         raise UnitMismatch(
@@ -140,7 +142,7 @@ def open_books(
         raise InputError(
             f"the ledger protects {books.protects!r}, {schema.source} says {schema.protects!r}: "
             "is one record of this table what the ledger counts? Write the same words under [data] "
-            "protects, or open other books with --protects."
+            "protects, or create another ledger with --protects."
         )
     return books
 

@@ -19,7 +19,7 @@ PREAMBLE = """What is declared about this table; `discreet init` proposed names 
 
 Fill in every empty range and every empty list of categories, from knowledge of the subject
 (a law, an instrument, a form) and not by looking at the data: what is measured here is given away.
-Values outside are no error, they are brought inside. Say what one record is under `protects`,
+Values outside are no error, they are clipped. Say what one record is under `protects`,
 and under `rows_per_person` how many rows one patient, client or user may have at most.
 Columns that must not be used go to the list `ignored`."""
 
@@ -57,7 +57,7 @@ def init(
 
     No value of the table is copied, unless --measure asks for it; only that a --target holds
     nothing but zeros and ones, or true and false, is looked at. The first line of a CSV file is
-    taken as names of columns, and they are copied.
+    taken as names of columns, and they are copied. Charges nothing.
 
     Example:
 

@@ -44,7 +44,7 @@ def create(
     burst: Annotated[int | None, typer.Option(help="Rows at once, if not the service's.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a key and show it, once: what is stored is a digest of it.
+    """Make a key and show it, once: what is stored is a digest of it. Charges nothing.
 
     Example:
 
@@ -68,6 +68,8 @@ def revoke(
 ) -> None:
     """Revoke a key; every worker of every service that uses these keys refuses it at once.
 
+    Charges nothing.
+
     Example:
 
         discreet keys revoke keys.db 0123456789abcdef
@@ -79,7 +81,9 @@ def revoke(
 
 @app.command(name="list")
 def list_keys(where: Where, as_json: AsJson = False) -> None:
-    """List keys: who has them, what they allow, until when. No key can be read from this.
+    """List keys: who has them, what they allow, until when. Charges nothing.
+
+    No key can be read from this.
 
     Example:
 

@@ -1,4 +1,4 @@
-"""``discreet ledger``: open the books of a data set, look at them, verify them."""
+"""``discreet ledger``: create the ledger of a data set, read it, verify it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Which = Annotated[
 ]
 app = typer.Typer(
     name="ledger",
-    help="The books: what may be spent, what was, by whom and for what.",
+    help="The ledger: what may be spent on a data set, what was spent, by whom and for what.",
     no_args_is_help=True,
 )
 
@@ -32,11 +32,9 @@ app = typer.Typer(
 @app.command()
 def create(
     where: Where,
-    epsilon: Annotated[
-        float, typer.Option(help="What all releases about one record together may spend.")
-    ],
+    epsilon: Annotated[float, typer.Option(help="The privacy budget of all releases together.")],
     delta: Annotated[
-        float, typer.Option(help="The chance of more than that; 0 for pure releases only.")
+        float, typer.Option(help="The delta of that budget; 0 for pure releases only.")
     ] = 1e-6,
     dataset: Annotated[str, typer.Option(help="A name for the data.")] = "data",
     protects: Annotated[
@@ -44,7 +42,9 @@ def create(
     ] = "one record",
     unit: Annotated[
         str,
-        typer.Option(help="Neighbours: add_remove or replace one record; for streams, zero_out."),
+        typer.Option(
+            help="Neighbouring data sets: add_remove or replace one record; streams: zero_out."
+        ),
     ] = "add_remove",
     part: Annotated[
         list[str] | None,
@@ -53,9 +53,9 @@ def create(
     notes: Annotated[str, typer.Option(help="Anything to remember.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Open the books of a new data set. Its budget never changes afterwards.
+    """Create the ledger of a new data set. Its budget never changes afterwards.
 
-    A ledger that is there already gets one more data set.
+    Nothing is charged yet. A ledger that is there already gets one more data set.
 
     Example:
 
@@ -76,7 +76,7 @@ def create(
     declared = made.declared
     only_pure = "" if delta else " It takes pure releases only: fit with --delta 0."
     print_result(
-        f"Opened books of {declared.name!r} in {made.place}: releases about "
+        f"Created the ledger of {declared.name!r} in {made.place}: releases about "
         f"{declared.protects} may spend epsilon = {epsilon:g} at delta = {delta:g} in all."
         f"{only_pure}",
         {"ledger": made.place, **declared.to_json()},
@@ -92,15 +92,15 @@ def show(
         float | None, typer.Option(help="Say also what is left at this delta.")
     ] = None,
     verbose: Annotated[
-        bool, typer.Option("--verbose", help="All totals, and who opened the books.")
+        bool, typer.Option("--verbose", help="All totals, and who created the ledger.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say what may still be released.
+    """Say what is left of the privacy budget; charges nothing.
 
     One more release of that epsilon is accepted, whatever its noise, and also if it was chosen
-    after seeing earlier answers. The *total* among the details is what was spent if all questions
-    had been fixed in advance.
+    after seeing earlier answers (adaptive composition). The *total* among the details is what was
+    spent if all questions had been fixed in advance.
 
     Example:
 
@@ -112,14 +112,14 @@ def show(
 
 
 def _open(where: str, dataset: str | None) -> Ledger:
-    """Open the books of one data set."""
+    """Open the ledger of one data set."""
     from discreet.ledger import Ledger  # slow to import
 
     return Ledger(where, dataset)
 
 
 def _open_each(where: str, dataset: str | None) -> list[Ledger]:
-    """Open the books of every data set, or of the one that is meant."""
+    """Open the ledger of every data set, or of the one that is meant."""
     from discreet.ledger import Ledger  # slow to import
 
     names = [each.name for each in Ledger.datasets(where) if dataset in (None, each.name)]
@@ -187,6 +187,8 @@ def _blank_unprintable(line: str) -> str:
 def history(where: Where, dataset: Which = None, as_json: AsJson = False) -> None:
     """List every charge: what it cost, for what, by whom, and what became of it.
 
+    Charges nothing itself.
+
     Example:
 
         discreet ledger history patients.db --json
@@ -235,10 +237,10 @@ def verify(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Go through the books again, line by line; exit with 1 if they are not sound.
+    """Check the ledger line by line; exit with 1 if it is not sound.
 
     Anchors that were kept elsewhere show whether the history was rewritten as a whole, or an older
-    copy put in its place: every line that was anchored must still be there.
+    copy put in its place: every line that was anchored must still be there. Charges nothing.
 
     Example:
 
@@ -262,7 +264,7 @@ def verify(
     }
     print_result("\n".join(each.sentence() for each in found), document, as_json=as_json)
     if problems:
-        print_note(f"{len(problems)} problem(s) in these books: {problems[0]}.")
+        print_note(f"{len(problems)} problem(s) in this ledger: {problems[0]}.")
         raise typer.Exit(console.REFUSED)
 
 
@@ -275,10 +277,11 @@ def anchor(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print the last line of each history, to be kept outside of the books.
+    """Print the last line of each history, to be kept outside of the ledger.
 
     Whoever keeps it sees later, with verify --anchor, whether an older copy was put in the place of
-    the books, or all of them rewritten. Print it, mail it, or collect it on another machine.
+    the ledger, or the whole of it rewritten. Print it, mail it, or collect it on another machine.
+    Charges nothing.
 
     Example:
 
@@ -331,7 +334,9 @@ def plot(
     force: Annotated[bool, typer.Option("--force", help="Write over an existing file.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Draw how the budget was used up, charge by charge.
+    """Draw how the privacy budget was used up, charge by charge.
+
+    Charges nothing itself.
 
     Example:
 

@@ -16,6 +16,7 @@ from discreet import _checks
 from discreet.cli.console import AsJson, print_result, show_status
 from discreet.cli.late_help import LEARNERS
 from discreet.cli.new_files import check_new, new_file
+from discreet.cli.shared_options import Delta, SchemaFile
 
 if TYPE_CHECKING:
     from discreet.planning import Answer, Ceiling, Cell, Planner, Prediction, PublicFacts
@@ -25,7 +26,7 @@ ROWS = (1_000, 10_000, 100_000)
 
 
 def plan(
-    schema_file: Annotated[Path, typer.Argument(help="What is declared.", metavar="SCHEMA")],
+    schema_file: SchemaFile,
     epsilon: Annotated[
         list[float] | None,
         typer.Option(help="May be repeated. [the schema's, or five from 0.1 to 10]"),
@@ -49,10 +50,8 @@ def plan(
         float | None,
         typer.Option(help="Also say which epsilon, and how many rows, reach it (or this R2)."),
     ] = None,
-    delta: Annotated[
-        float | None, typer.Option(help="The chance of more than epsilon; 0 for none. [1e-9]")
-    ] = None,
-    draws: Annotated[int, typer.Option(help="How many made-up worlds.")] = 10,
+    delta: Delta = None,
+    draws: Annotated[int, typer.Option(help="How many synthetic data sets to simulate.")] = 10,
     seed: Annotated[int, typer.Option(help="The same seed gives the same prediction.")] = 0,
     plot: Annotated[
         Path | None, typer.Option(help="Draw it to this new .png, .svg or .pdf file.")
@@ -65,10 +64,10 @@ def plan(
 ) -> None:
     """Predict accuracy for several epsilons, numbers of rows and mechanisms; reads no data.
 
-    Made-up tables are drawn from the schema alone, with a planted linear model as strong as
-    --signal says, and models are rehearsed on them. It is a prediction about made-up data of the
-    declared shape, not about yours: guess --signal and --majority from the subject or from
-    published work. Costs no budget.
+    A simulation: synthetic tables are drawn from the schema alone, with a planted linear model as
+    strong as --signal says, and models are fitted to them. It is a prediction about synthetic data
+    of the declared shape, not about yours: guess --signal and --majority from the subject or from
+    published work. Charges nothing.
 
     Example:
 
@@ -247,5 +246,5 @@ def _show_progress(steps: int) -> Iterator[Callable[[Cell], None] | None]:
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("Rehearsing", total=steps)
+        task = bar.add_task("Simulating", total=steps)
         yield lambda _: bar.advance(task)

@@ -12,13 +12,14 @@ import typer
 
 from discreet.cli.console import AsJson, print_result, show_status
 from discreet.cli.new_files import check_new, new_file
+from discreet.cli.shared_options import ModelFolder
 from discreet.errors import InputError
 
 PREDICTION, PROBABILITY = "prediction", "probability_of_{}"
 
 
 def predict(
-    folder: Annotated[Path, typer.Argument(help="What `discreet fit` wrote.", metavar="MODEL")],
+    folder: ModelFolder,
     data: Annotated[Path, typer.Argument(help="A CSV or Parquet file.", metavar="DATA")],
     out: Annotated[
         Path | None, typer.Option(help="A new .csv or .parquet file; otherwise CSV is printed.")
@@ -31,7 +32,7 @@ def predict(
 ) -> None:
     """Predict the target of each row of a file, in its order.
 
-    The model is public, so this costs no budget. The predictions are about the rows of DATA, and
+    The model is public, so nothing is charged. The predictions are about the rows of DATA, and
     as private as these are: what protects the rows of the fit does not protect them.
 
     Example:

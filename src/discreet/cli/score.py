@@ -9,9 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli.console import AsJson, note_warnings, print_note, print_result, show_status
+from discreet.cli.console import AsJson, note_seeded_noise, note_warnings, print_result, show_status
 from discreet.cli.failures import Unwritten
 from discreet.cli.new_files import check_new, write_text
+from discreet.cli.shared_options import (
+    ChargedLedger,
+    LedgerDataset,
+    LedgerPart,
+    ModelFolder,
+    NoLedgerCharged,
+    Purpose,
+    Rehearse,
+    TableFiles,
+)
 from discreet.cli.signals import Unhurried
 from discreet.errors import DiscreetError, InputError, LargeDeltaWarning
 
@@ -23,28 +33,22 @@ KINDS_OF_CARD = (".html", ".md", ".json")
 
 
 def score(
-    folder: Annotated[Path, typer.Argument(help="What `discreet fit` wrote.", metavar="MODEL")],
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="A CSV or Parquet file, or a folder or quoted pattern of Parquet files.",
-            metavar="DATA",
-        ),
-    ],
-    ledger: Annotated[
-        str | None, typer.Option(help="Who pays: a ledger file, or postgresql://...")
-    ] = None,
-    no_ledger: Annotated[
-        bool, typer.Option("--no-ledger", help="Keep no books; nothing limits repetition then.")
-    ] = False,
+    folder: ModelFolder,
+    data: TableFiles,
+    ledger: ChargedLedger = None,
+    no_ledger: NoLedgerCharged = False,
     epsilon: Annotated[float, typer.Option(help="What these scores may spend.")] = 1.0,
     delta: Annotated[
-        float, typer.Option(help="The chance of more than epsilon: Gaussian noise if smaller.")
+        float,
+        typer.Option(
+            help="The probability with which the bound of epsilon may fail; above 0, Gaussian "
+            "noise is used if it is smaller."
+        ),
     ] = 0.0,
     metrics: Annotated[
         str, typer.Option(help="Names of scores, with commas between; all cost as much as one.")
     ] = "",
-    level: Annotated[float, typer.Option(help="The chance with which an interval covers.")] = 0.95,
+    level: Annotated[float, typer.Option(help="The confidence level of intervals.")] = 0.95,
     rows: Annotated[
         int | None, typer.Option(help="Roughly how many rows there are, from public knowledge.")
     ] = None,
@@ -52,12 +56,8 @@ def score(
         bool,
         typer.Option("--training", help="These rows were used in the fit: intervals say no more."),
     ] = False,
-    dataset: Annotated[
-        str | None, typer.Option(help="Which data set of the ledger, if it holds several.")
-    ] = None,
-    part: Annotated[
-        str | None, typer.Option(help="Charge this declared part: DATA must hold no other rows.")
-    ] = None,
+    dataset: LedgerDataset = None,
+    part: LedgerPart = None,
     card: Annotated[
         Path | None,
         typer.Option(
@@ -65,19 +65,14 @@ def score(
             metavar="FILE",
         ),
     ] = None,
-    purpose: Annotated[str, typer.Option(help="What the ledger writes beside the charge.")] = "",
-    rehearse: Annotated[
-        int | None,
-        typer.Option(
-            help="A seed: repeatable noise, NOT PRIVATE, for made-up data.", metavar="SEED"
-        ),
-    ] = None,
+    purpose: Purpose = "",
+    rehearse: Rehearse = None,
     as_json: AsJson = False,
 ) -> None:
     """Score a model on private rows, with intervals, charged to a ledger before a row is used.
 
     DATA needs the columns of the model's schema, the target among them. Rows of the fit may be
-    scored with --training; they pay for the fit and for the scores.
+    scored with --training; the privacy losses of the fit and of the scores then add up.
 
     Example:
 
@@ -156,7 +151,7 @@ def _rescue(scores: Scores) -> str:
 def _tell(scores: Scores, level: float, as_json: bool) -> None:
     released, training = scores.release_, scores.on_training_rows
     if not released.is_private:
-        print_note("This was a rehearsal: the noise can be repeated, so this is NOT PRIVATE.")
+        note_seeded_noise("the scores")
     lines = scores.table(level)
     guarantee = released.guarantee
     document: dict[str, Any] = {

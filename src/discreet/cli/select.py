@@ -8,8 +8,20 @@ from typing import Annotated
 import typer
 
 from discreet.cli.cluster import Cluster, connect
-from discreet.cli.console import AsJson, note_warnings, print_note, show_status
+from discreet.cli.console import AsJson, note_seeded_noise, note_warnings, print_note, show_status
 from discreet.cli.new_files import NewFolder
+from discreet.cli.shared_options import (
+    ChargedLedger,
+    Delta,
+    LedgerDataset,
+    LedgerPart,
+    MaxRows,
+    NoLedgerCharged,
+    Purpose,
+    Rehearse,
+    SchemaFile,
+    TableFiles,
+)
 from discreet.cli.signals import Unhurried
 from discreet.errors import InputError, LargeDeltaWarning
 
@@ -17,14 +29,8 @@ METHODS = ("peeling", "votes", "columns", "subsets", "lasso")
 
 
 def select(
-    schema_file: Annotated[Path, typer.Argument(help="What is declared.", metavar="SCHEMA")],
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="A CSV or Parquet file, or a folder or quoted pattern of Parquet files.",
-            metavar="DATA",
-        ),
-    ],
+    schema_file: SchemaFile,
+    data: TableFiles,
     features: Annotated[int, typer.Option(help="How many columns to choose.")],
     out: Annotated[
         Path, typer.Option(help="The new folder for the choice and its card.", metavar="FOLDER")
@@ -32,32 +38,22 @@ def select(
     method: Annotated[
         str,
         typer.Option(
-            help="peeling: the columns that go most with the target, drawn one after another, "
+            help="peeling: the columns of largest covariance with the target, one after another, "
             "always an answer. votes: the set that most of many blocks of rows choose, or no "
             "stable answer. columns: the columns that most blocks choose, each by itself. subsets: "
             "the set on which a linear model errs least, of up to 100,000. lasso: the columns that "
             "a LASSO uses, or no stable answer; numbers only, and n_hint in the schema."
         ),
     ] = "peeling",
-    ledger: Annotated[
-        str | None, typer.Option(help="Who pays: a ledger file, or postgresql://...")
-    ] = None,
-    no_ledger: Annotated[
-        bool, typer.Option("--no-ledger", help="Keep no books; nothing limits repetition then.")
-    ] = False,
+    ledger: ChargedLedger = None,
+    no_ledger: NoLedgerCharged = False,
     epsilon: Annotated[
         float | None, typer.Option(help="What this choice may spend; or say it in the schema.")
     ] = None,
-    delta: Annotated[
-        float | None, typer.Option(help="The chance of more than epsilon; 0 asks for none. [1e-9]")
-    ] = None,
-    dataset: Annotated[
-        str | None, typer.Option(help="Which data set of the ledger, if it holds several.")
-    ] = None,
-    part: Annotated[
-        str | None, typer.Option(help="Charge this declared part: DATA must hold no other rows.")
-    ] = None,
-    purpose: Annotated[str, typer.Option(help="What the ledger writes beside the charge.")] = "",
+    delta: Delta = None,
+    dataset: LedgerDataset = None,
+    part: LedgerPart = None,
+    purpose: Purpose = "",
     blocks: Annotated[
         int | None,
         typer.Option(help="How many blocks vote. [what the budget needs if most of them agree]"),
@@ -65,25 +61,17 @@ def select(
     jobs: Annotated[
         int | None, typer.Option(help="How many blocks are worked on at once; -1 for all cores.")
     ] = None,
-    max_rows: Annotated[
-        int | None,
-        typer.Option(help="A public bound on the number of rows; of more, the first are used."),
-    ] = None,
-    rehearse: Annotated[
-        int | None,
-        typer.Option(
-            help="A seed: repeatable noise, NOT PRIVATE, for made-up data.", metavar="SEED"
-        ),
-    ] = None,
+    max_rows: MaxRows = None,
+    rehearse: Rehearse = None,
     cluster: Cluster = None,
     as_json: AsJson = False,
 ) -> None:
     """Choose columns of a table privately, charged to a ledger before a row is used.
 
     Which columns matter is told by the choice, so it costs budget like a model. A model that is
-    fitted to the chosen columns afterwards pays for itself. Votes may find no stable answer, which
-    costs as much as an answer: it says something about the rows too. The folder gets the choice,
-    the schema and a privacy card, all at once or not at all.
+    fitted to the chosen columns afterwards is charged by itself. Votes may find no stable answer,
+    which is charged as an answer is: it says something about the rows too. The folder gets the
+    choice, the schema and a privacy card, all at once or not at all.
 
     Example:
 
@@ -111,6 +99,6 @@ def select(
             del given
             steps.keep(selector, schema, books, folder, out)
     if not selector.release_.is_private:
-        print_note("This was a rehearsal: the noise can be repeated, so the choice is NOT PRIVATE.")
+        note_seeded_noise("the choice")
     first, more = select_steps.outcome(selector, method)
     steps.tell(selector, books, out, as_json, first=first, more=more)

@@ -21,10 +21,12 @@ WEB = ("fastapi", "starlette", "uvicorn", "prometheus_client", "anyio", "pydanti
 def serve(
     path: Annotated[
         Path,
-        typer.Argument(help="What `discreet fit` wrote, or oracle.toml.", metavar="MODEL|ORACLE"),
+        typer.Argument(
+            help="The folder that `discreet fit` wrote, or oracle.toml.", metavar="MODEL|ORACLE"
+        ),
     ],
-    host: Annotated[str, typer.Option(help="Where to listen.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Where to listen.")] = 8000,
+    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port to listen at.")] = 8000,
     workers: Annotated[int, typer.Option(help="How many processes answer.")] = 1,
     keys: Annotated[
         str | None, typer.Option(help="Where the keys are: a file, or postgresql://...")
@@ -33,7 +35,7 @@ def serve(
         bool, typer.Option("--open", help="Let everybody ask; for released models.")
     ] = False,
     pad: Annotated[
-        float | None, typer.Option(help="Seconds after which answers leave, whatever they took.")
+        float | None, typer.Option(help="Send answers after so many seconds (against timing).")
     ] = None,
     rate: Annotated[
         float | None, typer.Option(help="Rows a second that a key may ask for.")
@@ -45,14 +47,15 @@ def serve(
     ] = None,
     pay_again: Annotated[
         bool,
-        typer.Option("--pay-again", help="Pay although a start that was killed has paid."),
+        typer.Option("--pay-again", help="Charge again although a killed start was charged."),
     ] = False,
 ) -> None:
     """Serve a model over HTTP: predictions, the privacy card, what is left, and a page for people.
 
-    A released model is public, and answers cost nothing. An oracle holds a private model: its first
-    start pays and fits, later ones take up its store. Keys are made by `discreet keys create`. Put
-    TLS in front of it before others than this machine can reach it.
+    A released model is public, and its answers charge nothing. An oracle holds a private model: its
+    first start charges the ledger and fits, later ones resume from its store and charge nothing.
+    Keys are made by `discreet keys create`. Put TLS in front of it before others than this machine
+    can reach it.
 
     Example:
 

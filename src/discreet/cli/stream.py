@@ -10,12 +10,13 @@ import typer
 
 from discreet.cli.console import AsJson
 from discreet.cli.new_files import NewFolder, check_new
+from discreet.cli.shared_options import ChargedLedger, LedgerDataset, Purpose, SchemaFile
 from discreet.cli.signals import StopRequests
 from discreet.errors import InputError
 
 
 def stream(
-    schema_file: Annotated[Path, typer.Argument(help="What is declared.", metavar="SCHEMA")],
+    schema_file: SchemaFile,
     data: Annotated[
         Path,
         typer.Argument(
@@ -32,21 +33,22 @@ def stream(
         Path | None,
         typer.Option(help="The new folder for the model and its card.", metavar="FOLDER"),
     ] = None,
-    ledger: Annotated[
-        str | None, typer.Option(help="Who pays: a ledger file, or postgresql://...")
-    ] = None,
+    ledger: ChargedLedger = None,
     no_ledger: Annotated[
-        bool, typer.Option("--no-ledger", help="Keep no books; nothing can be resumed then.")
+        bool, typer.Option("--no-ledger", help="Charge no ledger: nothing can be resumed then.")
     ] = False,
     epsilon: Annotated[
         float | None, typer.Option(help="What the whole stream may spend; or say it in the schema.")
     ] = None,
     delta: Annotated[
-        float | None, typer.Option(help="The chance of more than epsilon. [1e-9]")
+        float | None,
+        typer.Option(help="The probability with which the bound of epsilon may fail. [1e-9]"),
     ] = None,
     unit: Annotated[
         str | None,
-        typer.Option(help="Neighbours: replace or zero_out one record; or say it in the schema."),
+        typer.Option(
+            help="Neighbouring streams: replace or zero_out one record; or in the schema."
+        ),
     ] = None,
     learner: Annotated[
         str | None,
@@ -74,14 +76,12 @@ def stream(
             help="Pass over so many records of DATA; --resume needs it.", metavar="RECORDS"
         ),
     ] = None,
-    dataset: Annotated[
-        str | None, typer.Option(help="Which data set of the ledger, if it holds several.")
-    ] = None,
-    purpose: Annotated[str, typer.Option(help="What the ledger writes beside the charge.")] = "",
+    dataset: LedgerDataset = None,
+    purpose: Purpose = "",
     rehearse: Annotated[
         int | None,
         typer.Option(
-            help="A seed: repeatable noise and an exact score, NOT PRIVATE, for made-up data.",
+            help="Simulate with seeded noise and an exact score: NOT PRIVATE, for synthetic data.",
             metavar="SEED",
         ),
     ] = None,
@@ -95,10 +95,11 @@ def stream(
 ) -> None:
     """Learn from records in their order, charged once, before the first, for all of them.
 
-    The horizon is declared: noise is made for so many records, and a shorter stream costs the same.
-    How many were learnt from is public, and is shown on the way. An exact score of private records
-    is never shown: rehearse on made-up ones, set --score-epsilon aside for a private one of records
-    that were not yet learnt from, or pay for one afterwards with `discreet score`.
+    The ledger is charged epsilon and delta once. Noise is made for so many records as --horizon
+    says, and a shorter stream costs the same. How many were learnt from is public, and is shown on
+    the way. An exact score of private records is never shown: simulate on synthetic ones with
+    --rehearse, set --score-epsilon aside for a private one of records that were not yet learnt
+    from, or pay for one later with `discreet score`.
 
     Ctrl-C saves the state to --state, for --resume; without --state it ends the stream and writes
     the model so far. The state is secret: do not read, copy or back it up.
@@ -142,7 +143,9 @@ def stream(
     asked = steps.StreamOptions(horizon, epsilon, delta, learner, mechanism, batch, rehearse)
     books = open_books(ledger, no_ledger, rehearse, dataset, None, schema)
     if score_epsilon is not None and rehearse is not None:
-        raise InputError("--score-epsilon and --rehearse exclude one another: a rehearsal has one.")
+        raise InputError(
+            "--score-epsilon and --rehearse exclude one another: --rehearse shows a score."
+        )
     paid = steps.set_aside(score_epsilon, schema, books, may_be_saved=state is not None)
     with ExitStack() as open_things:
         requests = open_things.enter_context(StopRequests())

@@ -64,7 +64,7 @@ class StreamReport:
         if score is None:
             return f"{said}; epsilon {model.epsilon:g} covers all of them"
         if score.value is None:
-            return f"{said}; a rehearsal, nothing is paid"
+            return f"{said}; seeded noise, nothing is charged"
         return f"{said}; progressive {score.name} {score.value:.3f} {self._plot(score)}".rstrip()
 
     def _plot(self, score: ProgressiveScore) -> str:

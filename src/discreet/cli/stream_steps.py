@@ -289,7 +289,7 @@ class StreamRun:
     def _tell_model(self, out: Path, as_json: bool) -> None:
         facts = self._facts()
         if self.score is not None:
-            print_note("This was a rehearsal: NOT PRIVATE, as its noise and its score are exact.")
+            print_note("Seeded noise and an exact score (--rehearse): NOT PRIVATE.")
             facts[f"progressive_{self.score.name.replace(' ', '_')}"] = self.score.value
         elif self.paid is not None:
             facts |= self._pay_for_score(self.paid)

@@ -3,63 +3,49 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from discreet.cli.console import AsJson, note_warnings, print_note, show_status
+from discreet.cli.console import AsJson, note_seeded_noise, note_warnings, show_status
 from discreet.cli.new_files import NewFolder
+from discreet.cli.shared_options import (
+    ChargedLedger,
+    Delta,
+    LedgerDataset,
+    LedgerPart,
+    MaxRows,
+    NewModelFolder,
+    NoLedgerCharged,
+    Purpose,
+    Rehearse,
+    SchemaFile,
+    TableFiles,
+)
 from discreet.cli.signals import Unhurried
 from discreet.errors import LargeDeltaWarning
 
 
 def tune(
-    schema_file: Annotated[Path, typer.Argument(help="What is declared.", metavar="SCHEMA")],
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="A CSV or Parquet file, or a folder or quoted pattern of Parquet files.",
-            metavar="DATA",
-        ),
-    ],
-    out: Annotated[
-        Path, typer.Option(help="The new folder for the model and its card.", metavar="FOLDER")
-    ],
+    schema_file: SchemaFile,
+    data: TableFiles,
+    out: NewModelFolder,
     grid: Annotated[
         list[str] | None,
         typer.Option(help="A TOML file, or a line such as 'C = [0.01, 0.1]'; may be repeated."),
     ] = None,
-    ledger: Annotated[
-        str | None, typer.Option(help="Who pays: a ledger file, or postgresql://...")
-    ] = None,
-    no_ledger: Annotated[
-        bool, typer.Option("--no-ledger", help="Keep no books; nothing limits repetition then.")
-    ] = False,
+    ledger: ChargedLedger = None,
+    no_ledger: NoLedgerCharged = False,
     epsilon: Annotated[
         float | None, typer.Option(help="What the whole search may spend; or say it in the schema.")
     ] = None,
-    delta: Annotated[
-        float | None, typer.Option(help="The chance of more than epsilon; 0 asks for none. [1e-9]")
-    ] = None,
+    delta: Delta = None,
     method: Annotated[str, typer.Option(help="auto, split, repeat or compose.")] = "auto",
-    dataset: Annotated[
-        str | None, typer.Option(help="Which data set of the ledger, if it holds several.")
-    ] = None,
-    part: Annotated[
-        str | None, typer.Option(help="Charge this declared part: DATA must hold no other rows.")
-    ] = None,
-    purpose: Annotated[str, typer.Option(help="What the ledger writes beside the charge.")] = "",
-    max_rows: Annotated[
-        int | None,
-        typer.Option(help="A public bound on the number of rows; of more, the first are used."),
-    ] = None,
-    rehearse: Annotated[
-        int | None,
-        typer.Option(
-            help="A seed: repeatable noise, NOT PRIVATE, for made-up data.", metavar="SEED"
-        ),
-    ] = None,
+    dataset: LedgerDataset = None,
+    part: LedgerPart = None,
+    purpose: Purpose = "",
+    max_rows: MaxRows = None,
+    rehearse: Rehearse = None,
     as_json: AsJson = False,
 ) -> None:
     """Choose parameters privately and fit the model, charged once before a row is used.
@@ -69,8 +55,8 @@ def tune(
         C = [0.01, 0.1, "default"]
         ranges.age = [[18, 100], [0, 120]]
 
-    Candidates are fitted privately to parts of the rows and compared on others; the charge is what
-    everything together costs. No score is shown: use `discreet score` for a private one.
+    Candidates are fitted privately to parts of the rows and compared on others. The ledger is
+    charged once, for the whole search. No score is shown: use `discreet score` for a private one.
 
     Example:
 
@@ -103,7 +89,7 @@ def tune(
             said = replace(schema, columns=chosen.columns)
             steps.keep(chosen, said, books, folder, out)
     if not search.release_.is_private:
-        print_note("This was a rehearsal: the noise can be repeated, so the model is NOT PRIVATE.")
+        note_seeded_noise("the model")
     words = describe(search.best_params_ or {})
     first = f"Chosen among {len(search.candidates_)} by {search.method_}: {words}."
     more = {

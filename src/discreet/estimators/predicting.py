@@ -29,7 +29,7 @@ def row_by_row(method: Method) -> Method:
             return method(self, X)
         is_named = hasattr(self, "feature_names_in_")
         travelling = copy(self)
-        travelling.ledger = None  # workers have no business with the books
+        travelling.ledger = None  # workers have no business with the ledger
         columns = self.feature_map().find_again(self) if is_named else None
         return map_rows(partial(method, travelling), X, columns)
 

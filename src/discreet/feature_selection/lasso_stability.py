@@ -58,7 +58,7 @@ class LassoStability(SupportSelector):
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one, which needs twice the
         stability.
     ledger
-        Where the fit is paid for; None keeps no books, which ``privacy_`` says.
+        The ledger that is charged; None charges none, which ``privacy_`` says.
     columns
         What each column can hold: numbers, no categories.
     data_range

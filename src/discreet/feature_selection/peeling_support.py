@@ -1,4 +1,4 @@
-"""Columns that go most with the target, drawn one after another."""
+"""Columns of largest covariance with the target, drawn one after another (peeling)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from discreet.questions import StrongestColumns
 
 
 class PeelingSupport(SupportSelector):
-    """The columns that go most with the target, differentially private.
+    """The columns of largest covariance with the target, differentially private.
 
     Each column is scored by its covariance with the target, summed over rows. Columns are drawn one
     after another by the exponential mechanism, exactly: the stronger, the likelier. There is always
@@ -38,7 +38,7 @@ class PeelingSupport(SupportSelector):
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger
-        Where the fit is paid for; None keeps no books, which ``privacy_`` says.
+        The ledger that is charged; None charges none, which ``privacy_`` says.
     columns
         What each column can hold, as for :class:`~discreet.LinearClassifier`: numbers are brought
         to [-1, 1], and a category is worth as much as the best of its levels.

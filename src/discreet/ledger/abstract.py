@@ -1,4 +1,4 @@
-"""What every ledger does, wherever it keeps its books.
+"""What every ledger does, wherever it is kept.
 
 The interface of privacy accounting, and the state machine of a charge.
 """
@@ -135,8 +135,8 @@ def check_end(state: State) -> None:
 class AbstractLedger(ABC):
     """Pays for releases, and remembers.
 
-    ``charge`` checks and books in one step that no other charge can come between, and returns only
-    when the booking would survive. ``redeem`` and ``settle`` follow a receipt through its life.
+    ``charge`` checks and records in one atomic step, and returns only when the record would survive
+    a crash. ``redeem`` and ``settle`` follow a receipt through its life.
 
     Examples
     --------
@@ -155,7 +155,7 @@ class AbstractLedger(ABC):
 
     @property
     def key(self) -> str:
-        """A random name that books keep for ever, wherever they lie; empty without durable ones."""
+        """A random name that a durable ledger keeps for ever, wherever it is; empty for others."""
         return ""
 
     def __copy__(self) -> Self:
@@ -167,7 +167,7 @@ class AbstractLedger(ABC):
 
     @abstractmethod
     def charge(self, guarantee: Guarantee, *, purpose: str = "") -> Receipt:
-        """Book the cost of a release, or raise :class:`BudgetExceeded` and book nothing."""
+        """Charge the cost of a release, or raise :class:`BudgetExceeded` and charge nothing."""
 
     @abstractmethod
     def redeem(self, receipt: Receipt) -> None:
@@ -182,7 +182,7 @@ class AbstractLedger(ABC):
         """Give a charge back whose rows were never opened."""
 
     is_durable: ClassVar[bool] = False
-    """Whether the books outlive their process, so that an interaction can be handed over."""
+    """Whether the ledger outlives its process, so that an interaction can be handed over."""
 
     def hand_over(self, receipt: Receipt, token: str) -> None:
         """Let whoever shows the token take up what an opened receipt pays for, once."""
@@ -234,8 +234,8 @@ class AbstractLedger(ABC):
             rows = [entry.cells() for entry in entries[-LONGEST_TABLE:]]
             parts.append(table_html(caption, header, rows))
         else:
-            parts.append(sentence_html("No charge is in these books."))
-        return notebook_html(self.identity or "No books are kept", *parts)
+            parts.append(sentence_html("No charge is in this ledger."))
+        return notebook_html(self.identity or "No ledger is kept", *parts)
 
     @abstractmethod
     def spent(self, delta: float) -> float:

@@ -68,7 +68,7 @@ Balance = Mapping[str, Standing]
 
 
 class Account:
-    """Decides what a budget can pay for; keeps no books itself.
+    """Decides what a budget can pay for; stores nothing itself.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class Account:
     ) -> None:
         _checks.instance(Budget, budget=budget)
         if not budget.is_private:
-            raise InputError("a ledger needs a finite epsilon; use ledger=None to keep no books.")
+            raise InputError("a ledger needs a finite epsilon; use ledger=None to charge none.")
         self.budget, self.unit, self.parts = budget, unit_named(unit), _names(parts)
         if self.parts and self.unit != AddRemoveOne():
             raise InputError(

@@ -1,6 +1,6 @@
 """Ledgers that live as long as their process: entries and receipts in memory, one identity.
 
-:class:`MemoryLedger` enforces a budget by privacy filters, :class:`NoLedger` keeps no books, and
+:class:`MemoryLedger` enforces a budget by privacy filters, :class:`NoLedger` limits nothing, and
 :class:`LostLedger` stands where a pickle arrives in a process that does not hold the ledger.
 """
 
@@ -100,7 +100,7 @@ class InMemory(AbstractLedger):
         self._move(receipt, State.RESERVED, State.REFUNDED)
 
     def _check_process(self) -> None:
-        """Refuse in a forked process: there the books are a copy, and would be spent twice."""
+        """Refuse in a forked process: there the ledger is a copy, and would be spent twice."""
         if os.getpid() != self._process:
             raise PrivacyError(ELSEWHERE)
 
@@ -212,7 +212,7 @@ class MemoryLedger(InMemory):
 
 
 class NoLedger(AbstractLedger):
-    """Keeps no books: every charge is accepted, receipts still open rows only once.
+    """No ledger: every charge is accepted, receipts still open rows only once.
 
     Examples
     --------

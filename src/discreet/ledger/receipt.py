@@ -25,7 +25,7 @@ class Receipt:
     Parameters
     ----------
     number
-        The number of the charge; zero from a ledger that keeps no books.
+        The number of the charge; zero from a :class:`NoLedger`.
     guarantee
         What was paid for.
     issuer

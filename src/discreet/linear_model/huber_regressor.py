@@ -25,7 +25,7 @@ class HuberRegressor(LinearRegressorBase):
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger
-        Where the fit is paid for; None keeps no books, which ``privacy_`` says.
+        The ledger that is charged; None charges none, which ``privacy_`` says.
     target_range
         The declared range of targets; others are clipped to it. There is no default: a fit refuses
         to guess it.

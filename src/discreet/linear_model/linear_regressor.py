@@ -40,7 +40,7 @@ class LinearRegressor(RangeFindingEstimator, RobustRegressor):
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger
-        Where the fit is paid for; None keeps no books, which ``privacy_`` says.
+        The ledger that is charged; None charges none, which ``privacy_`` says.
     columns
         What is declared about each column, as for
         :class:`~discreet.preprocessing.BoundedScaler`: a dict from name to ``Numeric`` or

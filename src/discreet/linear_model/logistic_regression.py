@@ -45,7 +45,7 @@ class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger
-        Where the fit is paid for; None keeps no books, which ``privacy_`` says.
+        The ledger that is charged; None charges none, which ``privacy_`` says.
     C
         Inverse strength of the penalty, as in scikit-learn. By default the weakest penalty that
         costs no privacy, up to twice that where noise dominates.

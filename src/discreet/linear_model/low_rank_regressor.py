@@ -58,7 +58,7 @@ class LowRankRegressor(RegressorMixin, CoefficientModel, PlainEstimator):  # typ
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger
-        Where the fit is paid for; None keeps no books, which ``privacy_`` says.
+        The ledger that is charged; None charges none, which ``privacy_`` says.
     target_norm
         The declared bound on the Euclidean norm of the targets of a row; longer ones are shortened
         to it.

@@ -38,7 +38,7 @@ class PoissonRegressor(LinearRegressorBase, InferentialEstimator):
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger
-        Where the fit is paid for; None keeps no books, which ``privacy_`` says.
+        The ledger that is charged; None charges none, which ``privacy_`` says.
     max_count
         The declared largest count; larger ones are clipped to it.
     max_margin

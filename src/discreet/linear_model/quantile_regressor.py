@@ -26,7 +26,7 @@ class QuantileRegressor(LinearRegressorBase):
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger
-        Where the fit is paid for; None keeps no books, which ``privacy_`` says.
+        The ledger that is charged; None charges none, which ``privacy_`` says.
     quantile
         Which quantile, strictly between zero and one.
     target_range

@@ -46,7 +46,7 @@ class SimplexRegression(RegressorMixin, CoefficientModel, WeightedEstimator):  #
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger
-        Where the fit is paid for; None keeps no books, which ``privacy_`` says.
+        The ledger that is charged; None charges none, which ``privacy_`` says.
     data_range
         The declared range of entries, if it is not symmetric: for probabilities ``(0, 1)`` is
         twice as good as a bound of one. ``data_norm`` is not used then, and tables are dense.

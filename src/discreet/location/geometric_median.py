@@ -46,7 +46,7 @@ class GeometricMedian(LocationEstimator):
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger
-        Where the fit is paid for; None keeps no books, which ``privacy_`` says.
+        The ledger that is charged; None charges none, which ``privacy_`` says.
     smoothing
         The width h. By default none for noisy gradients, and a tenth of the radius otherwise.
     max_rows

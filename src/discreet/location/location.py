@@ -41,7 +41,7 @@ class Location(ColumnEstimator):
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger
-        Where the fit is paid for; None keeps no books, which ``privacy_`` says.
+        The ledger that is charged; None charges none, which ``privacy_`` says.
     max_rows
         A public bound on the number of rows, if that number is private.
     rehearsal

@@ -30,7 +30,7 @@ class Quantile(QuantileEstimator):
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger
-        Where the fit is paid for; None keeps no books, which ``privacy_`` says.
+        The ledger that is charged; None charges none, which ``privacy_`` says.
     steps
         The answer is one of ``steps + 1`` evenly spaced points of the range, and so is every value.
         For whole numbers take ``high - low``.

@@ -42,7 +42,7 @@ class StableMedian(ColumnEstimator):
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger
-        Where the fit is paid for; None keeps no books, which ``privacy_`` says.
+        The ledger that is charged; None charges none, which ``privacy_`` says.
     steps
         Every value is rounded to one of ``steps + 1`` evenly spaced points of the range.
     max_rows

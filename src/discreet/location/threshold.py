@@ -42,7 +42,7 @@ class Threshold(ClassifierMixin, PlainEstimator):  # type: ignore[misc]
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger
-        Where the fit is paid for; None keeps no books, which ``privacy_`` says.
+        The ledger that is charged; None charges none, which ``privacy_`` says.
     classes
         The two classes, if they are not public in the labels.
     steps

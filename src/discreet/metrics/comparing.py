@@ -225,7 +225,7 @@ def compare_models(
     unit
         Who is protected: ``"add_remove"`` or ``"replace"``.
     ledger
-        Where it is paid for; None keeps no books.
+        The ledger that is charged; None charges none.
     target
         The column of a stored table that holds the labels.
     purpose

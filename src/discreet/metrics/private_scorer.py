@@ -28,7 +28,7 @@ class PrivateScorer:
     unit
         Who is protected.
     ledger
-        Where each call is paid for; None keeps no books.
+        The ledger that each call is charged to; None charges none.
     purpose
         What the ledger writes beside each charge.
     options

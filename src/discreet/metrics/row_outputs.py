@@ -98,7 +98,7 @@ class LinearOutputs(ModelOutputs):
 
     def __init__(self, model: LinearEstimator) -> None:
         self.model: Any = copy(model)
-        self.model.ledger = None  # rows may be read elsewhere, which has no business with the books
+        self.model.ledger = None  # rows may be read elsewhere, which charges nothing
 
     @property
     def width(self) -> int:

@@ -45,14 +45,14 @@ from discreet.record import Fact, Origin, Release
 
 @dataclass(frozen=True, eq=False)
 class Charging:
-    """Who is protected, what may be spent, and where it is booked.
+    """Who is protected, what may be spent, and which ledger is charged.
 
     Parameters
     ----------
     budget, unit
         What the release may spend, and who is protected.
     ledger
-        Where it is paid for; None keeps no books.
+        The ledger that is charged; None charges none.
     noise
         The source of randomness.
     max_rows
@@ -382,7 +382,7 @@ def private_score(
     unit
         Who is protected: ``"add_remove"`` or ``"replace"``.
     ledger
-        Where it is paid for; None keeps no books.
+        The ledger that is charged; None charges none.
     target
         The column of a stored table that holds the labels.
     purpose

@@ -37,7 +37,7 @@ class PrivateRandomizedSearch(PrivateSearch):
     method
         ``"split"``, ``"repeat"``, ``"compose"`` or ``"auto"``, as for :class:`PrivateSearchCV`.
     ledger
-        Where the search is paid for; None keeps no books, which ``privacy_`` says.
+        The ledger that is charged; None charges none, which ``privacy_`` says.
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     refit

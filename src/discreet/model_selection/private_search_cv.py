@@ -40,7 +40,7 @@ class PrivateSearchCV(PrivateSearch):
         ``"compose"``: all candidates share the budget and most of the rows. ``"auto"`` takes the
         one whose predicted regret is least, and the release says why.
     ledger
-        Where the search is paid for; None keeps no books, which ``privacy_`` says.
+        The ledger that is charged; None charges none, which ``privacy_`` says.
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     refit

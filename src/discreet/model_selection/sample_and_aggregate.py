@@ -63,7 +63,7 @@ class SampleAndAggregate(BlockEstimator):
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger
-        Where the fit is paid for; None keeps no books, which ``privacy_`` says.
+        The ledger that is charged; None charges none, which ``privacy_`` says.
     outputs
         How many numbers a function returns; an estimator has one for each feature, and intercepts.
     blocks

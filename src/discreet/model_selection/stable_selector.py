@@ -45,7 +45,7 @@ class StableSelector(VotingSelector):
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger
-        Where the fit is paid for; None keeps no books, which ``privacy_`` says.
+        The ledger that is charged; None charges none, which ``privacy_`` says.
     columns
         What each column can hold, as for :class:`~discreet.LinearClassifier`; the selector sees the
         encoded features, and a category is chosen if one of its levels is.

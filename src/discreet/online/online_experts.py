@@ -36,7 +36,7 @@ class Experts(LiveEstimator):
     unit
         Who is protected: ``"replace"`` one record, or ``"zero_out"`` one.
     ledger
-        Where the stream is paid for; None keeps no books, and nothing can be saved then.
+        The ledger that is charged; None charges none, and nothing can be saved then.
     horizon
         How many records will be learnt from, at most; there is no default.
     experts

@@ -41,7 +41,7 @@ class LinearRegression(OnlineLearner, LinearRegressorBase, RiverRegressor):
         learnt. When records arrive is public; that all later ones come a place earlier is not
         covered.
     ledger
-        Where the stream is paid for; None keeps no books, and nothing can be saved then.
+        The ledger that is charged; None charges none, and nothing can be saved then.
     horizon
         How many records will be learnt from, at most; there is no default. A shorter stream costs
         the same.

@@ -73,7 +73,7 @@ class AnswerDesk:
         self._watch = StandingWatch(answering, self.padding.pad) if is_padded else None
 
     async def admit(self, request: Request, scope: str) -> str:
-        """Return the key of a request that may do this; one row is booked."""
+        """Return the key of a request that may do this; one row is counted against its rate."""
         if self._keys is None:
             return ""
         said = request.headers.getlist("authorization")
@@ -86,7 +86,7 @@ class AnswerDesk:
         return key
 
     async def book(self, key: str, scope: str, rows: int, booked: int = 1) -> AccessKey | None:
-        """Book further rows of a key that was admitted; it is looked at again in any case.
+        """Count further rows of a key that was admitted; it is checked again in any case.
 
         Parameters
         ----------
@@ -95,7 +95,7 @@ class AnswerDesk:
         rows
             How many more.
         booked
-            How many of the same request were booked before.
+            How many of the same request were counted before.
         """
         if self._keys is None:
             return None

@@ -1,8 +1,8 @@
 """The keys of a service: made, revoked, listed, and checked with their rates at every request.
 
 A rate is kept as the time at which a key will have room again (the generic cell rate algorithm),
-in one statement that checks and books: so it holds exactly over all workers. A key that was revoked
-is refused by the next request, whichever worker takes it.
+in one statement that checks and counts: so it holds exactly over all workers. A key that was
+revoked is refused by the next request, whichever worker takes it.
 """
 
 from __future__ import annotations
@@ -151,11 +151,11 @@ class KeyBook:
         scope
             What it is needed for.
         rows
-            How many rows are asked for; they are booked.
+            How many rows are asked for; they are counted.
         limits
             The rate of keys that have none of their own.
         booked
-            How many rows of the same request were booked before; whoever must wait is told how
+            How many rows of the same request were counted before; whoever must wait is told how
             long for all of them.
 
         Raises
@@ -194,7 +194,7 @@ class KeyBook:
         rate: float,
         burst: int,
     ) -> Refusal:
-        """Return why a key was not booked: it is not valid any more, or it must wait."""
+        """Return why a key was not admitted: it is not valid any more, or it must wait."""
         moment = sql.literal(now) if isinstance(now, float) else now
         found = connection.execute(
             sql.select(KEYS, moment.label("now")).where(KEYS.c.identity == identity)
@@ -214,7 +214,7 @@ _FIND = sql.select(KEYS).where(KEYS.c.identity == sql.bindparam("which"))
 
 
 def _book(identity: str, now: Any, rows: int, rate: float, burst: int) -> Any:
-    """Return the statement that books rows of a valid key, if it has room for them."""
+    """Return the statement that counts rows of a valid key, if it has room for them."""
     horizon = now + burst / rate
     # A clock that was set back must not lock a key out for longer than its burst lasts.
     start = sql.case(

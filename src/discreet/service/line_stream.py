@@ -73,7 +73,7 @@ class LineStream(Response):
 
             async def work(lines: list[bytes] = lines, start: int = start) -> list[QueryAnswer]:
                 rows = read_lines(lines, self._desk, start)
-                # The first row was booked when the key was admitted.
+                # The first row was counted when the key was admitted.
                 booked = int(start == 0)
                 await self._desk.book(self._key, PREDICT, len(rows) - booked, booked)
                 return await self._desk.answer(rows)

@@ -1,4 +1,4 @@
-"""diffprivlib's accountant, with books that stay true when requests depend on earlier answers.
+"""diffprivlib's accountant, whose totals hold when requests depend on earlier answers.
 
 Basic composition, or with a slack a Renyi filter: both hold for adaptive requests.
 """
@@ -90,7 +90,7 @@ class BudgetAccountant:
 
     @property
     def ledger(self) -> AbstractLedger:
-        """The books, for ``ledger=`` of any estimator of this library."""
+        """The ledger behind it, for ``ledger=`` of any estimator of this library."""
         return self._books
 
     @property
@@ -105,7 +105,7 @@ class BudgetAccountant:
 
     @property
     def slack(self) -> float:
-        """The part of delta for many small requests; fixed once something is booked."""
+        """The part of delta for many small requests; fixed once something is charged."""
         return self._own.slack
 
     @slack.setter
@@ -194,7 +194,7 @@ class BudgetAccountant:
         return Spent(books.affordable_epsilon(int(k), each), each)
 
     def spend(self, epsilon: float, delta: float) -> Self:
-        """Book something that was released elsewhere."""
+        """Charge something that was released elsewhere."""
         self.check(epsilon, delta)
         self._own.record(*_pair(epsilon, delta), purpose="spend")
         return self

@@ -1,9 +1,9 @@
 r"""The ledger behind an accountant: sums of epsilons and deltas, and a slack for many small ones.
 
-Two filters of :mod:`discreet.ledger.filters` decide, and a request is booked if one of them
+Two filters of :mod:`discreet.ledger.filters` decide, and a request is charged if one of them
 admits the whole sequence: the sums of quoted epsilons and deltas, within ``epsilon`` and
 ``delta - slack``; and a Renyi filter, within ``epsilon`` and ``slack``. Their deltas add up to
-``delta``, so everything booked together keeps the ceiling though requests are chosen after seeing
+``delta``, so everything charged together keeps the ceiling though requests are chosen after seeing
 earlier releases.
 """
 
@@ -26,12 +26,12 @@ from discreet.ledger.memory import InMemory
 from discreet.privacy import Approximate, Budget, Guarantee, NoPrivacy, Profile, Pure, Unit
 
 HAIR = 1e-9
-"""By how much a release may fall short of the epsilon asked and still be booked at that."""
+"""By how much a release may fall short of the epsilon asked and still be charged at that."""
 
 
 @dataclass(frozen=True)
 class Spend:
-    """Something booked: what is promised, and the epsilon and delta it is booked at."""
+    """A charge: what is promised, and the epsilon and delta it is charged at."""
 
     guarantee: Guarantee
     epsilon: float
@@ -39,9 +39,9 @@ class Spend:
 
 
 class AccountantLedger(InMemory):
-    """What an accountant has booked; copies and pickles are *the same* books.
+    """The charges of an accountant; copies and pickles are *the same* ledger.
 
-    An infinite epsilon sets no ceiling: everything private is booked.
+    An infinite epsilon sets no ceiling: everything private is charged.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class AccountantLedger(InMemory):
         return self.book(_spend_as_quoted(guarantee), purpose)
 
     def record(self, epsilon: float, delta: float, purpose: str = "") -> None:
-        """Book what was spent elsewhere."""
+        """Charge what was spent elsewhere."""
         self.book(self.request(epsilon, delta), purpose, State.RELEASED)
 
     def request(self, epsilon: float, delta: float) -> Spend:
@@ -78,7 +78,7 @@ class AccountantLedger(InMemory):
         return _spend_as_quoted(Guarantee(profile, self.unit, quoted_delta=delta))
 
     def book(self, spend: Spend, purpose: str, state: State = State.RESERVED) -> Receipt:
-        """Book this, or refuse it."""
+        """Charge this, or refuse it."""
         guarantee = spend.guarantee
         if guarantee.unit != self.unit:
             raise UnitMismatch(
@@ -98,12 +98,12 @@ class AccountantLedger(InMemory):
             return self._write(guarantee, purpose, state)
 
     def spends(self) -> list[Spend]:
-        """Return what was booked and not refunded."""
+        """Return what was charged and not refunded."""
         kept = [entry for entry in self.history() if entry.state is not State.REFUNDED]
         return [self._asked[entry.number] for entry in kept]
 
     def admits(self, *requests: Spend, slack: float | None = None) -> bool:
-        """Say whether these would be booked as well, with another slack if one is given."""
+        """Say whether these would be admitted as well, with another slack if one is given."""
         slack = self.slack if slack is None else slack
         everything = [*self.spends(), *requests]
         if is_within(_exact_sums(everything), self._ceiling(slack)):
@@ -119,7 +119,7 @@ class AccountantLedger(InMemory):
         return rule.admits(add_up(costs, start=amounts(0.0, 0.0)))
 
     def quoted_pairs(self) -> list[tuple[float, float]]:
-        """Return the epsilon and the delta that each of them was booked at."""
+        """Return the epsilon and the delta that each of them was charged at."""
         return [(spend.epsilon, spend.delta) for spend in self.spends()]
 
     def sums(self) -> tuple[float, float]:
@@ -152,10 +152,10 @@ class AccountantLedger(InMemory):
 
 
 class AskedLedger(AbstractLedger):
-    """Books as one model sees them: they write down the epsilon that it was asked for.
+    """A ledger as one model sees it: it writes down the epsilon that the model was asked for.
 
     A mechanism costs a hair less than it was asked for, because noise is rounded up. What costs
-    less by more than that is booked at its cost. An infinite epsilon is booked as such.
+    less by more than that is charged at its cost. An infinite epsilon is charged as such.
 
     Examples
     --------

@@ -6,7 +6,7 @@ from discreet.errors import BudgetExceeded
 
 
 class BudgetError(BudgetExceeded, ValueError):
-    """The accountant cannot pay; nothing was booked, learnt from rows or released.
+    """The accountant cannot pay; nothing was charged, learnt from rows or released.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Books that outlive their process, in SQLite or PostgreSQL.
+"""Ledgers that outlive their process, in SQLite or PostgreSQL.
 
 Transactions, a hash chain of events, a sealed summary, migration, verification by replay, and
 anchors against rollback.

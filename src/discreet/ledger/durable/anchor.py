@@ -1,9 +1,9 @@
-"""A line of a history kept outside the books, which shows to anyone whether they went back.
+"""A line of a history kept outside the ledger, which shows to anyone whether it was rolled back.
 
 A checkpoint of the hash chain, against rollback. Whoever owns a ledger can put an older copy in its
 place, or rewrite all of it, digests included; nothing inside can show that. A line kept elsewhere
-does: books that no longer contain it were changed. Each anchor is one line of JSON, so that a file
-collects them.
+does: a ledger that no longer contains it was changed. Each anchor is one line of JSON, so that a
+file collects them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from discreet.ledger.durable.hash_chain import parse_or_none
 
 @dataclass(frozen=True)
 class Anchor:
-    """So many lines had the books of a data set, and this was the digest of the last.
+    """So many lines had the ledger of a data set, and this was the digest of the last.
 
     A checkpoint of the hash chain.
 
@@ -30,7 +30,7 @@ class Anchor:
     dataset
         The name of the data set.
     key
-        What tells these books from all others.
+        What tells this ledger from all others.
     lines
         How many lines there were.
     digest

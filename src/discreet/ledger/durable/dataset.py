@@ -1,4 +1,4 @@
-"""What is declared about a data set when its books are opened; it never changes."""
+"""What is declared about a data set when its ledger is created; it never changes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LONGEST_TEXT = 10_000
 
 @dataclass(frozen=True)
 class DataSet:
-    """A data set, whom its books protect, and what all releases from it may spend.
+    """A data set, whom its ledger protects, and what all releases from it may spend.
 
     Parameters
     ----------
@@ -35,9 +35,9 @@ class DataSet:
     notes
         Whatever else is to be said of it.
     opened_by, opened_at
-        Who opened the books, and when.
+        Who created the ledger, and when.
     key
-        What tells these books from all others.
+        What tells this ledger from all others.
 
     Examples
     --------

@@ -123,7 +123,7 @@ class Change:
 
 
 class Ledger(AbstractLedger):
-    """The books of one data set, in an SQLite file or on a PostgreSQL server.
+    """The ledger of one data set, in an SQLite file or on a PostgreSQL server.
 
     Every charge is on disk before rows are read. Any number of processes may charge at once;
     together they never spend more than the budget. Copies, clones and pickles are the same ledger.
@@ -188,7 +188,7 @@ class Ledger(AbstractLedger):
         parts: Iterable[str] = (),
         notes: str = "",
     ) -> Ledger:
-        """Open the books of a new data set; what is declared here never changes.
+        """Create the ledger of a new data set; what is declared here never changes.
 
         Parameters
         ----------
@@ -240,16 +240,16 @@ class Ledger(AbstractLedger):
     def verify_all(
         where: str | Path, known: str | None = None, *, anchors: Iterable[Anchor] = ()
     ) -> tuple[Verification, ...]:
-        """Go through all books of a ledger again, readable or not.
+        """Verify all data sets of a ledger, readable or not.
 
         Parameters
         ----------
         where
             The path of a file, or the address of a server.
         known
-            A digest that one of the books must contain; None if none is known.
+            A digest that the history of one data set must contain; None if none is known.
         anchors
-            Lines kept elsewhere, each of which must be in one of the books.
+            Lines kept elsewhere, each of which must be in the history of one data set.
 
         Returns
         -------
@@ -280,7 +280,7 @@ class Ledger(AbstractLedger):
 
     @property
     def place(self) -> str:
-        """Where the books are, without user names and passwords."""
+        """Where the ledger is, without user names and passwords."""
         return self._store.identity
 
     @property
@@ -288,7 +288,7 @@ class Ledger(AbstractLedger):
         return f"{self.declared.name} in {self.place}, {self.declared.key[:8]}"
 
     def for_part(self, part: str) -> Ledger:
-        """Return the same books, charging one declared part of the data alone."""
+        """Return the same ledger, charging one declared part of the data alone."""
         return Ledger(self._store.address, self.declared.name, part=part)
 
     def charge(self, guarantee: Guarantee, *, purpose: str = "") -> Receipt:
@@ -442,8 +442,9 @@ class Ledger(AbstractLedger):
         """Decide on the summary as it was written last, and write if it still stands.
 
         For who seems to be alone on a server: one exchange of messages in place of two. Nothing is
-        decided here that the books do not confirm: what is written is written only after the very
-        lines that it was decided on. Refusals are not believed: something may have been refunded.
+        decided here that the ledger does not confirm: what is written is written only after the
+        very lines that it was decided on. Refusals are not believed: something may have been
+        refunded.
         """
         summary, seen = self._latest, last_seen(self.key)
         change = decide(summary, [])
@@ -473,7 +474,7 @@ class Ledger(AbstractLedger):
         """Return the line to be written.
 
         The end of a release repeats the time of its opening: how long private work took may tell
-        something about the rows, and books are kept for ever.
+        something about the rows, and ledgers are kept for ever.
         """
         charges = max(summary.charges, charge)
         sealed = {SEAL: seal(self._facts, charges, balance), "time": time or _now()}
@@ -583,7 +584,7 @@ class Ledger(AbstractLedger):
         return max(0.0 if total is None else total.epsilon(delta) for total in totals)
 
     def anchor(self) -> Anchor:
-        """Return the last line of the books, to be kept outside of them.
+        """Return the last line of the history, to be kept outside of the ledger.
 
         ``verify(anchors=...)`` says later whether the history still contains it. Text for a file
         is ``anchor().to_text()``.
@@ -594,7 +595,7 @@ class Ledger(AbstractLedger):
         return Anchor(self.declared.name, self.key, found.lines, found.head, _now())
 
     def verify(self, known: str | None = None, *, anchors: Iterable[Anchor] = ()) -> Verification:
-        """Go through the books again and say what is wrong with them.
+        """Check the ledger line by line and say what is wrong with it.
 
         ``known`` is a digest kept elsewhere, of an entry or of an earlier verification, and
         ``anchors`` are lines kept elsewhere: they show whether the history was rewritten as a
@@ -617,7 +618,7 @@ class Ledger(AbstractLedger):
 def _reopen(
     where: str, dataset: str, part: str | None, mark: tuple[str, int, str] = ("", 0, "")
 ) -> Ledger:
-    """Open books elsewhere, where what was seen of them is known as well."""
+    """Open a ledger elsewhere, where what was seen of it is known as well."""
     key, line, digest = mark
     remember(key, Mark(line, digest))
     return Ledger(where, dataset, part=part)
@@ -631,7 +632,7 @@ def _open_books(connection: sql.Connection, declared: DataSet, place: str) -> No
     names = connection.execute(sql.select(DATASETS.c.name)).scalars().all()
     if declared.name in names:
         raise InputError(
-            f"{place!r} has books of a data set {declared.name!r} already; open them, or choose "
+            f"{place!r} has a data set {declared.name!r} already; open that ledger, or choose "
             "another name. Budgets are never reset."
         )
     facts, balance = dump_declaration(declared), dump_balance(declared.account.empty_balance())
@@ -658,11 +659,11 @@ def _find_dataset(connection: sql.Connection, name: str | None, place: str) -> t
     ).all()
     names = ", ".join(repr(each.name) for each in found)
     if name is None and len(found) != 1:
-        raise InputError(f"{place!r} has books of several data sets: {names}. Say which.")
+        raise InputError(f"{place!r} has several data sets: {names}. Say which.")
     for each in found:
         if name in (None, each.name):
             return each.id, each.facts
-    raise InputError(f"{place!r} has no books of a data set {name!r}; it has {names or 'none'}.")
+    raise InputError(f"{place!r} has no data set {name!r}; it has {names or 'none'}.")
 
 
 @contextmanager
@@ -694,7 +695,7 @@ def _lines_of(number: int, lines: list[Line]) -> list[Line]:
     """Return what happened to a charge, in order."""
     own = [line for line in lines if line.charge == number]
     if not own:
-        raise ReceiptError(f"there is no charge {number} in these books.")
+        raise ReceiptError(f"there is no charge {number} in this ledger.")
     return own
 
 

@@ -1,8 +1,8 @@
 """The last line of each history that this process has seen.
 
 Rollback protection within a process: a high-water mark for each history. Whoever puts an older copy
-of the books in the place of newer ones takes charges back. A process that has seen a line refuses
-books in which that line is missing, or another; by the key of the data set, so wherever they are.
+of the ledger in the place of a newer one takes charges back. A process that has seen a line refuses
+a ledger in which that line is missing, or another; by the key of the data set, so wherever it is.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _lock = threading.Lock()
 
 
 def last_seen(key: str) -> Mark:
-    """Return the last line that was seen of the books with this key."""
+    """Return the last line that was seen of the ledger with this key."""
     return _marks.get(key, NOTHING)
 
 

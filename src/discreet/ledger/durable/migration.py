@@ -1,4 +1,4 @@
-"""How books of an older format are brought up to date.
+"""How ledgers of an older format are brought up to date.
 
 Migration from format 1, by replay, and from format 2, in which nothing changes.
 """
@@ -18,8 +18,8 @@ def seal_books(connection: sql.Connection) -> None:
     """Bind the summaries of format 1 into their histories.
 
     Nothing in a summary of format 1 is believed: the history is gone through again, and what
-    stands is worked out from its guarantees by the rules of today. Books that were changed before
-    are refused.
+    stands is worked out from its guarantees by the rules of today. Histories that were changed
+    before are refused.
     """
     for number in connection.execute(sql.select(DATASETS.c.id)).scalars().all():
         books = read_books(connection, number)
@@ -27,7 +27,7 @@ def seal_books(connection: sql.Connection) -> None:
         problems = [*replay.problems(books.lines), *replay.differences(books.summary)]
         if problems or replay.dataset is None:
             raise LedgerError(
-                f"the books of data set {number} are not sound and cannot be brought up to date: "
+                f"the ledger of data set {number} is not sound and cannot be brought up to date: "
                 f"{'; '.join(problems)}."
             )
         balance, charges = dump_balance(replay.balance()), len(replay.states)

@@ -101,7 +101,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class Store:
-    """One place with books in it; derived classes keep something else in the same way.
+    """One place with a ledger in it; derived classes keep something else in the same way.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class Store:
 
     error: ClassVar[type[DiscreetError]] = LedgerError
     noun: ClassVar[str] = "ledger"
-    content: ClassVar[str] = "the books"
+    content: ClassVar[str] = "the ledger"
     """What is raised, and how what is kept is called then."""
     flushes_log: ClassVar[bool] = False
     """Whether a commit to a file waits for its log; otherwise every commit is checkpointed."""
@@ -218,7 +218,7 @@ class Store:
 
     @contextmanager
     def read_transaction(self) -> Iterator[sql.Connection]:
-        """Read one state of the books, whatever others write meanwhile."""
+        """Read one state of the ledger, whatever others write meanwhile."""
         with self._connect(reads=True) as connection:
             if not self.is_file:
                 connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
@@ -329,8 +329,8 @@ def _server_errors() -> tuple[type[BaseException], ...]:
 NO_SERVER = "no PostgreSQL server lets you in at {place}; check the address and the password."
 
 TROUBLES = {
-    "is locked": "{content} at {place} have been busy for a minute; try again.",
-    "lock timeout": "{content} at {place} have been busy for a minute; try again.",
+    "is locked": "others have kept {content} at {place} busy for a minute; try again.",
+    "lock timeout": "others have kept {content} at {place} busy for a minute; try again.",
     "not a database": "{place} holds no {noun}: it is another kind of file.",
     "malformed": "{place} is damaged; restore it from a copy.",
     "disk is full": "the disk of {place} is full; make room and try again.",
@@ -370,14 +370,14 @@ def _parse_address(where: str | Path) -> sql.URL:
 
 
 def _identify_file(path: Path) -> tuple[int, int]:
-    """Say which file is there; books with two names would have two sets of pages in the making."""
+    """Say which file is there; a ledger with two names would have two write-ahead logs."""
     try:
         found = path.stat()
     except OSError:
         raise LedgerError(f"there is no ledger at {path.name!r} any more.") from None
     if found.st_nlink > 1:
         raise LedgerError(
-            f"{path.name!r} is one of several names (hard links) of a file; books need one name."
+            f"{path.name!r} is one of several names (hard links) of a file; a ledger needs one."
         )
     return found.st_dev, found.st_ino
 
@@ -485,7 +485,7 @@ def _checkpoint(file: Any, place: str) -> None:
         if not is_busy and logged == done:
             return
         if is_last:
-            raise LedgerError(TROUBLES["is locked"].format(place=repr(place), content="the books"))
+            raise LedgerError(TROUBLES["is locked"].format(place=repr(place), content="the ledger"))
 
 
 @lru_cache(maxsize=64)

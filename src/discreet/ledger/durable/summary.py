@@ -4,7 +4,7 @@ A snapshot of the balance, sealed by a digest in the hash chain. A charge does n
 history; it believes a summary of it: what was declared, the number of charges and the balance. Each
 line of the history carries the digest of the summary as it was after that line, and whoever reads
 the summary compares it with the last line. To change the summary alone, or the last line alone,
-makes the books unusable; to change both so that they agree again leaves a history that ``verify``
+makes the ledger unusable; to change both so that they agree again leaves a history that ``verify``
 finds wrong, unless all of it is rewritten, which shows against an anchor
 (:mod:`discreet.ledger.durable.anchor`).
 """
@@ -71,28 +71,28 @@ def dump_balance(balance: Balance) -> str:
 
 
 def check_summary(summary: Any, facts: str, seen: Mark, place: str) -> None:
-    """Refuse a summary that is not of the books that were opened, or not what their history says.
+    """Refuse a summary that is not of the ledger that was opened, or not what its history says.
 
-    ``facts`` is what was declared when they were opened, ``seen`` the last line that this process
+    ``facts`` is what was declared when it was created, ``seen`` the last line that this process
     has seen.
     """
     if summary is None or summary.facts != facts:
-        raise LedgerError(f"the books at {place!r} were exchanged; open them again.")
+        raise LedgerError(f"the ledger at {place!r} was exchanged; open it again.")
     if (summary.formats, summary.format) != (1, sql_tables.FORMAT):
-        raise LedgerError(f"the books at {place!r} were migrated; open them again.")
+        raise LedgerError(f"the ledger at {place!r} was migrated; open it again.")
     if seen != NOTHING and summary.seen_digest != seen.digest:
         raise LedgerError(rollback_message(place, seen))
     if not _is_bound(summary):
         raise LedgerError(
-            f"the summary of the books at {place!r} is not what their history says; run verify."
+            f"the summary of the ledger at {place!r} is not what its history says; run verify."
         )
 
 
 def rollback_message(place: str, seen: Mark) -> str:
-    """Say that books lack a line that was there."""
+    """Say that a ledger lacks a line that was there."""
     return (
-        f"the books at {place!r} lack line {seen.line} as this process has seen it: an older copy "
-        "was put in their place, or they were rewritten. Find the newer ones."
+        f"the ledger at {place!r} lacks line {seen.line} as this process has seen it: an older "
+        "copy was put in its place, or it was rewritten. Find the newer one."
     )
 
 
@@ -113,4 +113,4 @@ def balance_of(summary: Any) -> Balance:
     try:
         return balance_from_json(parse_or_none(summary.balance))
     except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError):
-        raise LedgerError("the balance of these books cannot be read.") from None
+        raise LedgerError("the balance of this ledger cannot be read.") from None

@@ -1,4 +1,4 @@
-"""Going through the books again, line by line.
+"""Verifying a ledger, line by line.
 
 Replay of the events: hash chain, states and balance are worked out afresh, and compared with the
 summary, with anchors and with the high-water mark.
@@ -31,7 +31,7 @@ DECLARED = "declared"
 """What the first line of a history says."""
 
 MIGRATED = "migrated"
-"""What the line says with which books were brought up to date."""
+"""What the line says with which a ledger was brought up to date."""
 
 STEPS = {
     State.RESERVED.value: (None,),
@@ -61,7 +61,7 @@ UNREADABLE = (
 
 @dataclass(frozen=True)
 class Verification:
-    """What is wrong with the books of a data set; nothing if they are sound.
+    """What is wrong with the ledger of a data set; nothing if it is sound.
 
     Parameters
     ----------
@@ -94,10 +94,10 @@ class Verification:
         """Say it in a sentence."""
         if self.is_sound:
             return (
-                f"The books of {self.dataset!r} are sound: {self.lines} lines, {self.charges} "
+                f"The ledger of {self.dataset!r} is sound: {self.lines} lines, {self.charges} "
                 f"charges, last digest {self.head}."
             )
-        return f"The books of {self.dataset!r} are NOT sound: " + "; ".join(self.problems) + "."
+        return f"The ledger of {self.dataset!r} is NOT sound: " + "; ".join(self.problems) + "."
 
 
 STORED = sql.select(DATASETS).where(DATASETS.c.id == sql.bindparam("id"))
@@ -135,14 +135,14 @@ def read_books(connection: sql.Connection, number: int) -> StoredBooks:
 
 @dataclass(frozen=True)
 class StoredLedger:
-    """All books of a ledger, and whether the triggers are there that guard them."""
+    """All data sets of a ledger, and whether the triggers are there that guard them."""
 
     books: tuple[StoredBooks, ...]
     is_guarded: bool
 
 
 def read_ledger(connection: sql.Connection) -> StoredLedger:
-    """Read the books of every data set, also of those of which something is missing."""
+    """Read the history of every data set, also of those of which something is missing."""
     numbers = set(connection.execute(sql.select(DATASETS.c.id)).scalars())
     with_history = set(connection.execute(sql.select(EVENTS.c.dataset).distinct()).scalars())
     everyone = numbers | with_history | set(range(1, max(numbers | with_history, default=0) + 1))
@@ -153,7 +153,7 @@ def read_ledger(connection: sql.Connection) -> StoredLedger:
 def verify_ledger(
     stored: StoredLedger, known: str | None, anchors: Sequence[Anchor] = ()
 ) -> tuple[Verification, ...]:
-    """Verify the books of every data set, by their numbers, and that none is missing."""
+    """Verify the history of every data set, by their numbers, and that none is missing."""
     replays = [Replay() for _ in stored.books]
     found = [
         _verify_by_replay(books, replay, None, ())
@@ -217,7 +217,7 @@ class Replay:
 
     Lines of format 1 have no seal of the summary, and were admitted by rules of their own; what
     they spent is worked out by the rules of today. Such lines can only come before the one that
-    says that the books were brought up to date.
+    says that the ledger was brought up to date.
     """
 
     def __init__(self) -> None:
@@ -231,7 +231,7 @@ class Replay:
 
     @property
     def key(self) -> str:
-        """What tells these books from all others; empty if they never said."""
+        """What tells this ledger from all others; empty if it never said."""
         return "" if self.dataset is None else self.dataset.key
 
     def contains(self, anchor: Anchor) -> bool:
@@ -295,7 +295,7 @@ class Replay:
             self._balance = self.dataset.account.empty_balance()
         elif line.what == MIGRATED:
             if was_sealed or not self.is_sealed:
-                yield "brings books up to date that are so, or does not"
+                yield "brings a ledger up to date that is so, or does not"
         elif problem := self._step(line) or self._replay_charge(line, document):
             yield problem
         if line.what not in (DECLARED, MIGRATED) and self.is_sealed != was_sealed:

@@ -13,7 +13,7 @@ itself: three roundings of R B at most.
 *Everything else.* Rounding of slopes (16 u L each), of the sum in blocks of 256 rows, and of the
 last additions, errs by at most
 :math:`E = (260 + 18) u N L R + 4 u (N L R + \Lambda B + \|b\|)`, and :math:`\|b\| \le b_{max}`
-except with a probability that the mechanism books as a distance.
+except with a probability that the mechanism counts as a distance.
 
 *Plain bound.* The true residual is at most :math:`\tau + E + N R \beta \delta_z`, and the objective
 is Lambda-strongly convex: :math:`\|w - \theta\|` is at most that over Lambda.
