@@ -292,7 +292,7 @@ class LargeDeltaWarning(UserWarning):
 
 
 class RehearsalWarning(UserWarning):
-    """A result was made with repeatable noise and is not private.
+    """A result was made with seeded noise and is not private.
 
     Examples
     --------

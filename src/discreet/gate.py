@@ -58,7 +58,7 @@ UNCOUNTED = "that no ledger was charged, so nothing limits what else is asked of
 """What a promise without a ledger says once, where it says what it rests on."""
 
 FAILED = (
-    "the private part stopped before a release; the charge stands. Rehearse with RehearsalNoise on "
+    "the private part stopped before a release; the charge stands. Simulate with RehearsalNoise on "
     "synthetic rows to see why."
 )
 
@@ -120,7 +120,7 @@ def release(
     LargeDeltaWarning
         The delta is above 1e-4, so that the promise may be empty; nothing was charged.
     RehearsalWarning
-        The noise can be repeated, so that nothing is promised.
+        The noise is seeded and can be reproduced, so that nothing is promised.
 
     Examples
     --------
@@ -214,7 +214,7 @@ def interact(
     LargeDeltaWarning
         The delta is above 1e-4, so that the promise may be empty; nothing was charged.
     RehearsalWarning
-        The noise can be repeated, so that nothing is promised.
+        The noise is seeded and can be reproduced, so that nothing is promised.
 
     Examples
     --------
@@ -375,7 +375,7 @@ def consult(
     LargeDeltaWarning
         The delta is above 1e-4, so that the promise may be empty; nothing was charged.
     RehearsalWarning
-        The noise can be repeated, so that nothing is promised.
+        The noise is seeded and can be reproduced, so that nothing is promised.
 
     Examples
     --------
@@ -411,7 +411,9 @@ def consult(
     if store is not None:
         declared.to_json()  # refused now if it cannot be stored
         if not noise.is_private:
-            raise PrivacyError("a rehearsal is not stored: its noise can be repeated.")
+            raise PrivacyError(
+                "a simulation (rehearsal) is not stored: its seeded noise can be reproduced."
+            )
     noise.check()  # fails closed before anything is paid
     said = replace(
         _say(mechanism, plan, _guarantee_under(plan.guarantee, noise), noise, ledger),
@@ -497,7 +499,7 @@ def rehearse(
 ) -> Any:
     """Return what ``draws`` releases would have been, for studies; **nothing of it is private**.
 
-    One stream of rehearsal noise serves all draws, and passes over the rows are shared where they
+    One stream of seeded noise serves all draws, and passes over the rows are shared where they
     can be.
 
     Parameters
@@ -513,7 +515,7 @@ def rehearse(
     draws
         How many releases; at least one.
     seed
-        Of the rehearsal noise, a whole number from zero on; the same seed gives the same draws.
+        Of the noise, a whole number from zero on; the same seed gives the same draws.
 
     Returns
     -------
@@ -605,14 +607,15 @@ def _with_receipt(said: Release, receipt: Receipt) -> Release:
 
 
 def _guarantee_under(guarantee: Guarantee, noise: Noise) -> Guarantee:
-    """Return the guarantee that holds with this noise: none at all if it is a rehearsal."""
+    """Return the guarantee that holds with this noise: none at all if the noise is seeded."""
     if noise.is_private:
         doubt = question_delta(guarantee.quoted_delta) if guarantee.is_private else ""
         if doubt:
             warnings.warn(doubt, LargeDeltaWarning, stacklevel=3)
         return guarantee
     warnings.warn(
-        "this is a rehearsal: the noise can be repeated, so the result is not private.",
+        "this is a simulation (rehearsal): seeded noise can be reproduced, so the result is not "
+        "private.",
         RehearsalWarning,
         stacklevel=3,
     )
@@ -698,7 +701,7 @@ def _open_or_refund(rows: Rows, receipt: Receipt) -> OpenRows:
 
 
 def _rehearse(plan: Plan, opened: OpenRows, receipt: Receipt, noise: Noise) -> Any:
-    """Run with repeatable noise; a rehearsal may say what went wrong."""
+    """Run with seeded noise; a simulation may say what went wrong."""
     outcome = State.FAILED
     try:
         value = plan.run(opened, noise)

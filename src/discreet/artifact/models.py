@@ -14,7 +14,7 @@ from discreet.estimators.registry import STREAMS, all_estimators, all_learners
 from discreet.preprocessing import BoundedScaler
 
 NOT_STORED = ("ledger", "rehearsal")
-"""Arguments that are left out: where a fit was paid for, and the seed of a rehearsal."""
+"""Arguments that are left out: the ledger that was charged, and the seed of a simulation."""
 
 COLUMNS = frozenset(["n_features_in_"])
 NAMES = frozenset(["feature_names_in_"])

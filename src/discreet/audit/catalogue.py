@@ -110,7 +110,7 @@ NAMES = tuple(mechanism.name for mechanism in REGISTRY)
 
 @dataclass(frozen=True, eq=False)
 class MechanismRun:
-    """Many releases of a planned mechanism, with rehearsal noise, from data sets (X, y)."""
+    """Many releases of a planned mechanism, with seeded noise, from data sets (X, y)."""
 
     plan: Plan
     bounds: Bounds

@@ -79,7 +79,7 @@ def find_options(
     max_rows
         A public bound on the number of rows; None for what the schema says.
     rehearse
-        The seed of a rehearsal; None for privacy.
+        The seed of a simulation; None for privacy.
     """
     options = find_budget(schema, epsilon, delta)
     max_rows = schema.max_rows if max_rows is None else max_rows

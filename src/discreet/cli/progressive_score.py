@@ -1,6 +1,6 @@
 """How well a learner predicted the records of a stream before it learnt from them.
 
-Exact, so it is only for rehearsals on made-up records: nothing of it is private.
+Exact, so it is only for simulations on synthetic records: nothing of it is private.
 """
 
 from __future__ import annotations

@@ -41,8 +41,8 @@ def score(
     delta: Annotated[
         float,
         typer.Option(
-            help="The probability with which the bound of epsilon may fail; above 0, Gaussian "
-            "noise is used if it is smaller."
+            help="The delta of (epsilon, delta)-differential privacy; above 0, Gaussian noise is "
+            "used if it is smaller."
         ),
     ] = 0.0,
     metrics: Annotated[

@@ -43,8 +43,8 @@ NoLedgerCharged = Annotated[
 Delta = Annotated[
     float | None,
     typer.Option(
-        help="The probability with which the bound of epsilon may fail; 0 for pure differential "
-        "privacy. [1e-9]"
+        help="The delta of (epsilon, delta)-differential privacy; 0 for pure differential privacy. "
+        "[1e-9]"
     ),
 ]
 

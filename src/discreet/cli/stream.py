@@ -42,7 +42,7 @@ def stream(
     ] = None,
     delta: Annotated[
         float | None,
-        typer.Option(help="The probability with which the bound of epsilon may fail. [1e-9]"),
+        typer.Option(help="The delta of (epsilon, delta)-differential privacy. [1e-9]"),
     ] = None,
     unit: Annotated[
         str | None,
@@ -95,7 +95,7 @@ def stream(
 ) -> None:
     """Learn from records in their order, charged once, before the first, for all of them.
 
-    The ledger is charged epsilon and delta once. Noise is made for so many records as --horizon
+    The ledger is charged epsilon and delta once. Noise is made for as many records as --horizon
     says, and a shorter stream costs the same. How many were learnt from is public, and is shown on
     the way. An exact score of private records is never shown: simulate on synthetic ones with
     --rehearse, set --score-epsilon aside for a private one of records that were not yet learnt

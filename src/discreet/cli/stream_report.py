@@ -1,4 +1,4 @@
-"""What is said while a stream is learnt from: how far it is, and a score in rehearsals."""
+"""What is said while a stream is learnt from: how far it is, and a score in simulations."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class StreamReport:
     model
         What learns.
     score
-        The progressive score of a rehearsal; None for private records.
+        The progressive score of a simulation; None for private records.
     """
 
     def __init__(self, model: Learner, score: ProgressiveScore | None) -> None:
@@ -37,7 +37,7 @@ class StreamReport:
         self._shown, self._at = 0, 0.0
 
     def predict(self, rows: RowsAndLabels) -> None:
-        """Score rows, in a rehearsal, before they are learnt from; the first ones are not."""
+        """Score rows, in a simulation, before they are learnt from; the first ones are not."""
         if self._score is not None and self._model.n_seen:
             self._score.add(self._model, rows)
 

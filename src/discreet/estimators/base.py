@@ -201,7 +201,7 @@ class PrivateEstimator(Storable):
     def _question_delta(self, shape: Shape, budget: Budget, unit: Unit) -> None:
         """Warn of a delta above one over the number of records, if that is public or declared.
 
-        A rehearsal and an infinite budget promise nothing, and the gate questions larger ones.
+        Seeded noise and an infinite budget promise nothing, and the gate questions larger ones.
         """
         if not budget.is_private or self.rehearsal is not None or budget.delta > LARGE_DELTA:
             return
@@ -432,11 +432,11 @@ def is_free(budget: Budget, ledger: AbstractLedger | None) -> bool:
 
 
 def noise_from(rehearsal: Any) -> Noise:
-    """Return the operating system's noise, or repeatable noise for a rehearsal."""
+    """Return the operating system's noise, or seeded noise for a simulation."""
     if rehearsal is None:
         return SystemNoise()
     if isinstance(rehearsal, bool) or not isinstance(rehearsal, Integral):
         raise InputTypeError(
-            "rehearsal must be None (private) or a whole number (repeatable noise)."
+            "rehearsal must be None (private) or a whole number (the seed of a simulation)."
         )
     return RehearsalNoise(int(rehearsal))

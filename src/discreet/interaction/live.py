@@ -50,7 +50,7 @@ from discreet.questions import DeclaredStream
 from discreet.record import Release
 
 FAILED = (
-    "the private part stopped, which ends the interaction; the charge stands. Rehearse with "
+    "the private part stopped, which ends the interaction; the charge stands. Simulate with "
     "RehearsalNoise on synthetic records to see why."
 )
 
@@ -203,7 +203,7 @@ class Interaction(Sealed):
     is_opened
         Whether the receipt was used up already.
     shows_errors
-        Whether a failure inside may be seen: in rehearsals.
+        Whether a failure inside may be seen: in simulations with seeded noise.
 
     Examples
     --------

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 FAILED = (
     "the private part stopped; this oracle answers no more here, and the charge stands. If it has "
-    "a store, take it up again. Rehearse with RehearsalNoise on synthetic rows to see why."
+    "a store, take it up again. Simulate with RehearsalNoise on synthetic rows to see why."
 )
 
 ELSEWHERE = (
@@ -176,7 +176,7 @@ class Oracle(Sealed):
     note
         What is kept beside it, public.
     shows_errors
-        Whether a failure inside may be seen: in rehearsals.
+        Whether a failure inside may be seen: in simulations with seeded noise.
 
     Examples
     --------

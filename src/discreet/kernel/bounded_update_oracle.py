@@ -75,7 +75,7 @@ class BoundedUpdateOracle(OracleEstimator):
         How far the public model may be from a noisy prediction; None for four times as far as the
         noise goes.
     rehearsal
-        None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
+        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
         **not private**, and cannot be stored.
     verbose
         Above zero, the guarantee is printed after the fit.

@@ -112,8 +112,8 @@ class Account:
             )
         if not guarantee.is_private:
             raise RehearsalRefused(
-                "a ledger records private releases only; rehearsals and infinite budgets are not. "
-                "Leave the ledger out to rehearse."
+                "a ledger records private releases only; seeded noise (a rehearsal) and an "
+                "infinite epsilon are not private. Leave the ledger out to simulate."
             )
 
     def check_part(self, part: str | None) -> None:

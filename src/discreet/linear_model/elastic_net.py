@@ -54,7 +54,7 @@ class ElasticNet(LinearRegressorBase):
         ``"auto"``, ``"sufficient_statistics"``, ``"objective_perturbation"``,
         ``"output_perturbation"`` or ``"noisy_gradient"``; all but the first two need a domain.
     rehearsal
-        None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
+        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
         **not private**. Nothing in scikit-learn sets it.
     verbose
         Above zero, the guarantee is printed after the fit.

@@ -70,7 +70,7 @@ class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
         ``"auto"``, ``"objective_perturbation"``, ``"output_perturbation"`` or
         ``"private_standardisation"``.
     rehearsal
-        None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
+        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
         **not private**. Nothing in scikit-learn sets it.
     verbose
         Above zero, the guarantee is printed after the fit.

@@ -76,7 +76,7 @@ class LowRankRegressor(RegressorMixin, CoefficientModel, PlainEstimator):  # typ
     mechanism
         ``"auto"`` or ``"vector_perturbation"``, which are the same.
     rehearsal
-        None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
+        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
         **not private**. Nothing in scikit-learn sets it.
     verbose
         Above zero, the guarantee is printed after the fit.

@@ -61,7 +61,7 @@ class PoissonRegressor(LinearRegressorBase, InferentialEstimator):
     mechanism
         ``"auto"``, ``"objective_perturbation"`` or ``"output_perturbation"``.
     rehearsal
-        None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
+        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
         **not private**. Nothing in scikit-learn sets it.
     verbose
         Above zero, the guarantee is printed after the fit.

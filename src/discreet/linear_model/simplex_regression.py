@@ -73,7 +73,7 @@ class SimplexRegression(RegressorMixin, CoefficientModel, WeightedEstimator):  #
     mechanism
         ``"auto"`` or ``"simplex_sampling"``, which is the only one.
     rehearsal
-        None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
+        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
         **not private**. Nothing in scikit-learn sets it.
     verbose
         Above zero, the guarantee is printed after the fit.

@@ -55,7 +55,7 @@ class GeometricMedian(LocationEstimator):
         ``"auto"``, ``"noisy_gradient"``, which needs a positive ``delta``, or
         ``"vector_perturbation"``, which is of pure epsilon.
     rehearsal
-        None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
+        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
         **not private**. Nothing in scikit-learn sets it.
     verbose
         Above zero, the guarantee is printed after the fit.

@@ -50,7 +50,7 @@ class Threshold(ClassifierMixin, PlainEstimator):  # type: ignore[misc]
     max_rows
         A public bound on the number of rows, if that number is private.
     rehearsal
-        None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
+        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
         **not private**. Nothing in scikit-learn sets it.
     verbose
         Above zero, the guarantee is printed after the fit.

@@ -235,7 +235,7 @@ def compare_models(
     max_rows
         A public bound on the number of rows.
     rehearsal
-        A whole number for repeatable noise, which is not private; None for real noise.
+        A whole number for seeded noise, which is not private; None for real noise.
 
     Returns
     -------

@@ -46,7 +46,7 @@ class ErrorCells:
     with_targets
         Whether a second cell says where the target is.
     rehearsal
-        A seed for repeatable coins; None for secret ones.
+        A seed for reproducible coins; None for secret ones.
     key
         What coins are hashed with, if rows may be computed more than once; None for fresh coins.
     """

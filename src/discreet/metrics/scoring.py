@@ -401,7 +401,7 @@ def private_score(
     max_rows
         A public bound on the number of rows.
     rehearsal
-        A whole number for repeatable noise, which is not private; None for real noise.
+        A whole number for seeded noise, which is not private; None for real noise.
 
     Returns
     -------
@@ -450,7 +450,7 @@ def charging_of(
     ledger
         Where it is paid for.
     rehearsal
-        A seed for repeatable noise; None for real noise.
+        A seed for the noise; None for real noise.
     max_rows
         A public bound on the number of rows.
     purpose

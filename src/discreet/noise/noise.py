@@ -253,7 +253,7 @@ class SystemNoise(Noise):
 
 
 class RehearsalNoise(Noise):
-    """Repeatable noise for tests and demonstrations; **not private**.
+    """Seeded noise for tests and simulations; **not private**.
 
     The n-th call of two rehearsals with the same seed gives the same draws.
 

@@ -141,7 +141,7 @@ def _entropy(size: int) -> bytes:
 def check_cipher() -> bool:
     """Compare the cipher with its published first block, once a process."""
     if not HAS_CIPHER:
-        raise EntropyError("rehearsal noise needs the cryptography package; install it.")
+        raise EntropyError("seeded noise (a rehearsal) needs the cryptography package; install it.")
     if CipherWords(bytes(KEY_BYTES)).take(2).astype("<u8").tobytes() != KNOWN_FIRST_BLOCK:
         raise EntropyError("AES-256 fails its self-test; nothing can be released safely.")
     return True

@@ -46,7 +46,7 @@ class Experts(LiveEstimator):
     batch
         After how many records an expert is drawn anew. None for about a thousand draws.
     rehearsal
-        None for privacy. A whole number gives repeatable noise: the result is **not private**.
+        None for privacy. A whole number seeds the noise: the result is **not private**.
     verbose
         Above zero, the guarantee is printed when the stream begins.
 

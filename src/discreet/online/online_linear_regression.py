@@ -67,7 +67,7 @@ class LinearRegression(OnlineLearner, LinearRegressorBase, RiverRegressor):
         ``"auto"``, ``"online_quadratic"``, ``"follow_the_leader"``, ``"private_ocp"``,
         ``"implicit_gradient"`` or ``"gradient_ascent"``.
     rehearsal
-        None for privacy. A whole number gives repeatable noise: the result is **not private**.
+        None for privacy. A whole number seeds the noise: the result is **not private**.
     verbose
         Above zero, the guarantee is printed when the stream begins.
 

@@ -63,7 +63,7 @@ class LogisticRegression(OnlineClassifier, ProbabilisticClassifier, RiverClassif
         ``"auto"``, ``"follow_the_leader"``; with a penalty worth the name, ``"private_ocp"``,
         ``"implicit_gradient"`` or ``"gradient_ascent"``.
     rehearsal
-        None for privacy. A whole number gives repeatable noise: the result is **not private**.
+        None for privacy. A whole number seeds the noise: the result is **not private**.
     verbose
         Above zero, the guarantee is printed when the stream begins.
 

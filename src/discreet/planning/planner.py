@@ -26,7 +26,7 @@ FEWEST_ROWS, LARGEST_TABLE = 50, 10**8
 
 
 class Planner:
-    """Predicts scores from public facts, by rehearsals on made-up data of the declared shape.
+    """Predicts scores from public facts, by simulation on synthetic data of the declared shape.
 
     Every world has its own planted model, rows and noise; the same worlds serve all questions, so
     that answers are comparable, and the same seed gives the same answers.

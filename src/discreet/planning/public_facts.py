@@ -178,7 +178,7 @@ class PublicFacts:
         return float(low), float(high)
 
     def model(self, epsilon: float, mechanism: str, seed: int, n_hint: int | None = None) -> Any:
-        """Return the estimator that would be fitted, for a rehearsal.
+        """Return the estimator that would be fitted, for a simulation.
 
         Parameters
         ----------
@@ -187,7 +187,7 @@ class PublicFacts:
         mechanism
             ``"auto"``, or a name among :data:`discreet.mechanisms.LEARNERS`.
         seed
-            Of the rehearsal noise.
+            Of the seeded noise.
         n_hint
             How many rows are expected, for a classifier; None for nobody knows.
         """

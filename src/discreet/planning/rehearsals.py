@@ -1,6 +1,6 @@
-"""Models rehearsed on made-up tables.
+"""Models simulated on synthetic tables.
 
-Monte-Carlo fits with repeatable noise; smaller tables stand in for large ones.
+Monte-Carlo fits with seeded noise; smaller tables stand in for large ones.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class RehearsedScores(NamedTuple):
 
 
 class Rehearsals:
-    """RehearsedScores of models on several made-up worlds; tables are drawn once.
+    """Simulated scores of models on several synthetic data sets; tables are drawn once.
 
     Examples
     --------

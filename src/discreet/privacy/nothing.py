@@ -15,7 +15,7 @@ from discreet.privacy.profile import Profile, orders_above_one
 
 @dataclass(frozen=True)
 class NoPrivacy(Profile):
-    """No guarantee: an infinite epsilon was asked for, or the noise was a rehearsal.
+    """No guarantee: an infinite epsilon was asked for, or the noise was seeded.
 
     Examples
     --------

@@ -91,7 +91,7 @@ class Release:
 
     @property
     def is_rehearsal(self) -> bool:
-        """Whether it was made with noise that can be repeated."""
+        """Whether it was made with seeded noise, which can be reproduced."""
         return self.noise.startswith(REHEARSAL)
 
     def _repr_html_(self) -> str:

@@ -223,7 +223,8 @@ def name_protected(about: Json) -> str:
 def _reason_for_alarm(document: Json) -> str:
     if document["status"]["is_rehearsal"]:
         return (
-            "NOTHING IS PRIVATE. This is a rehearsal: its noise can be repeated and taken away. "
+            "NOTHING IS PRIVATE. This is a simulation (rehearsal): seeded noise can be reproduced "
+            "and subtracted. "
             "Do not publish the result."
         )
     return (

@@ -79,7 +79,7 @@ class LinearSVC(RangeFindingEstimator, LinearClassifierBase):
         ``domain``, the pure ``"exponential_sampling"`` and ``"localization"``; for the plain hinge
         only noisy gradients and exponential sampling will do.
     rehearsal
-        None for privacy. A whole number gives repeatable noise, for tests and talks: the result is
+        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
         **not private**. Nothing in scikit-learn sets it.
     verbose
         Above zero, the guarantee is printed after the fit.

@@ -62,7 +62,7 @@ class AccountantLedger(InMemory):
         if not guarantee.is_private:
             raise RehearsalRefused(
                 "an accountant records private releases only; this one promises nothing, because "
-                "its epsilon is infinite or its noise can be repeated."
+                "its epsilon is infinite or its noise is seeded."
             )
         return self.book(_spend_as_quoted(guarantee), purpose)
 

@@ -52,7 +52,7 @@ class Adapter(Storable):
         if self.random_state is not None:
             warnings.warn(
                 "random_state is not used: a seed repeats the noise, and who knows the noise knows "
-                "the rows. The fit is private. For repeatable noise in tests and talks use "
+                "the rows. The fit is private. For seeded noise in tests and simulations use "
                 "rehearsal= of discreet.linear_model.",
                 DiffprivlibCompatibilityWarning,
                 stacklevel=4,
