@@ -1,6 +1,6 @@
 """Differentially private convex learning whose guarantees are true of the code as it runs.
 
-Names and rooms are imported when they are first asked for, so that ``import discreet`` is quick
+Names and packages are imported when they are first asked for, so that ``import discreet`` is quick
 and ``discreet.svm`` works after it.
 """
 

@@ -58,7 +58,7 @@ class HospitalTable:
 
 
 def hospital(patients: int = 20_000, seed: int = 0) -> HospitalTable:
-    """Return made-up patients; the label is whether one was back in hospital within 90 days.
+    """Return synthetic patients; the label is whether one was back in hospital within 90 days.
 
     The chance of coming back is logistic in the columns. A few measurements are missing and a few
     values lie outside their declared range, as in life.

@@ -1,4 +1,4 @@
-"""The gate: the one place where private records come in.
+"""The gate: the one module through which private records enter a computation.
 
 The trust boundary: plan, charge the ledger, run the mechanism, return the release; or, for what
 goes on, plan, charge and begin an interaction or an oracle.

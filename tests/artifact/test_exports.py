@@ -180,7 +180,7 @@ def test_what_cannot_be_exported_is_refused_before_a_file_is_made(tmp_path):
     regressor = of_columns(LinearRegressor, 0.0)
     for export, model, says in [
         (to_skops, fitted("poisson"), "PoissonRegressor"),
-        (to_skops, regressor, "shortens"),
+        (to_skops, regressor, "clips"),
         (to_skops, Median(bounds=(-1.0, 1.0)).fit(X), "linear models"),
         (to_onnx, Median(bounds=(-1.0, 1.0)).fit(X), "linear models"),
         (to_onnx, Ridge(data_norm=1.0, target_range=(-1.0, 1.0)), "not fitted"),

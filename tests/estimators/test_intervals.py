@@ -28,7 +28,7 @@ from discreet.mechanisms.signal_rules import NAMES
 from discreet.privacy import AddRemoveOne, Budget
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:this is a rehearsal", "ignore:up to .* of the rows may have been shortened"
+    "ignore:this is a simulation", "ignore:up to .* of the rows may have been clipped"
 )
 
 SLOPES, CONSTANT = np.array([0.6, -0.4, 0.3, 0.0]), -0.5
@@ -368,13 +368,13 @@ def test_rows_that_were_shortened_are_counted_and_warned_of():
     found = ReleasedSandwich.of(model.release_.value)
     assert found.shortened == pytest.approx(shortened, abs=6 * found.levels.counts)
     assert found.shortened + found.whole == pytest.approx(len(X), abs=9 * found.levels.counts)
-    with pytest.warns(UserWarning, match="of the rows may have been shortened to their bound"):
+    with pytest.warns(UserWarning, match="of the rows may have been clipped to their bound"):
         model.confidence_interval()
-    assert "may have been shortened" in str(model.summary())
+    assert "may have been clipped" in str(model.summary())
 
 
 @pytest.mark.filterwarnings("error:up to")
 def test_wide_bounds_and_many_rows_warn_of_nothing():
     model = a_fit(LogisticRegression, count=60_000)
     model.confidence_interval()
-    assert "shortened" not in str(model.summary())
+    assert "clipped" not in str(model.summary())

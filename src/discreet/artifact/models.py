@@ -32,7 +32,7 @@ class ModelKind:
 
     @property
     def name(self) -> str:
-        """The name of the class; that of a learner of streams begins with its room."""
+        """The name of the class; that of a learner of streams begins with its package."""
         return f"{self.room}.{self.model.__name__}" if self.room else self.model.__name__
 
 

@@ -222,7 +222,7 @@ def _add_encoded(graph: _Graph, name: str, column: Column) -> str:
 
 
 def _add_clipped(graph: _Graph, rows: str, region: ConvexSet) -> str:
-    """Return rows shortened to a ball, each by itself."""
+    """Return rows clipped to a ball, each by itself."""
     length = graph.node("ReduceL2", rows, graph.constant(np.array([1])))
     reach = graph.constant(region.reach(1))
     longest = graph.node("Max", length, graph.constant(1e-300))
@@ -275,7 +275,7 @@ def _shorten_rows(
     linear: str,
     coef: Any,
 ) -> str:
-    """Return margins of rows that are shortened about the middle of each range."""
+    """Return margins of rows that are clipped about the middle of each range."""
     encoded = []
     for (_, column), cells in zip(_name_columns(features.declared), columns, strict=True):
         if isinstance(column, Numeric):

@@ -72,7 +72,7 @@ def plain_model(model: Any) -> Any:
         )
     if isinstance(model, LinearRegressor) and model.columns is not None:
         raise InputError(
-            "a LinearRegressor of declared columns shortens rows before it predicts, which no "
+            "a LinearRegressor of declared columns clips rows before it predicts, which no "
             "plain linear model does; use to_onnx, or save."
         )
     coef, intercept = coefficients(model)

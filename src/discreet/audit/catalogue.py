@@ -316,7 +316,7 @@ def _logistic(unit: Unit, budget: Budget) -> Case:
 def _one_vs_rest(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
     question, pair = OneVsRest(_steep(), classes=3), _turned_pair(unit)
     for law, spent in (("gaussian", budget), ("radial", pure)):
-        yield Case(f"one against the rest, {law}", EachAgainstTheRest(ObjectivePerturbation(law)),
+        yield Case(f"one-vs-rest, {law}", EachAgainstTheRest(ObjectivePerturbation(law)),
                    question, spent, pair, effort=6.0)  # fmt: skip
 
 
@@ -876,7 +876,7 @@ def _select_then_fit(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]
     mechanism = SelectThenFit(StrongestColumns(wide, 1, is_centred=False), ObjectivePerturbation(),
                               inside, share=0.5)  # fmt: skip
     yield Case("select, then fit", mechanism, problem, budget, pair, is_tight=False, effort=100.0,
-               remark="two stages, neither of which has its own worst pair here")  # fmt: skip
+               remark="two stages, neither of which has its own worst-case pair here")  # fmt: skip
 
 
 PLACE, AROUND = (0.6,), ((0.6001,), (0.6,), (0.59999,))

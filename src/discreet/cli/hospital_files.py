@@ -1,4 +1,4 @@
-"""The made-up hospital in files: its table, other patients, and what is declared about them."""
+"""The synthetic hospital in files: its table, other patients, and what is declared about them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCHEMA = Schema(
     rows_per_person=1,
 )
 
-PREAMBLE = """A made-up hospital: nobody in it exists.
+PREAMBLE = """A synthetic hospital: nobody in it exists.
 What a clinician would declare about it without opening the table."""
 
 
@@ -44,7 +44,8 @@ def write_hospital(folder: Path, patients: int, as_json: bool) -> None:
         new.publish()
     names = ["hospital.csv", "hospital.parquet", "holdout.csv", "schema.toml"]
     print_result(
-        f"Wrote {', '.join(names)} to {folder}: {cut} made-up patients, {patients - cut} held out.",
+        f"Wrote {', '.join(names)} to {folder}: {cut} synthetic patients, "
+        f"{patients - cut} held out.",
         {"folder": str(folder), "files": names, "rows": cut, "held_out": patients - cut},
         as_json=as_json,
     )

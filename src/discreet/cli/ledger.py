@@ -165,7 +165,7 @@ def _describe(found: dict[str, Any], *, verbose: bool) -> str:
         at = f"delta {found['quoted_delta']:g}"
         lines += [
             f"  budget   epsilon {found['epsilon']:g} at delta {found['delta']:g}",
-            f"  used     {found['used_share']:.1%} of the filter that has most room",
+            f"  used     {found['used_share']:.1%} of the privacy filter that has most left",
             f"  left     epsilon {down(found['epsilon_left_at_quoted_delta'])} at {at}, of any "
             f"noise; {down(found['epsilon_left_pure'])} pure; "
             f"{down(found['epsilon_left_gaussian'])} with Gaussian noise",

@@ -1,8 +1,8 @@
 """What the type of a column can hold, and whether that goes with what is declared of it.
 
 Types are public: they are known before a cell is read, so a column that cannot hold what is
-declared is refused before anything is paid, by every door in the same words. A column of Python
-objects can hold anything; it is read cell by cell and never refused.
+declared is refused before anything is paid, for every container in the same words. A column of
+Python objects can hold anything; it is read cell by cell and never refused.
 """
 
 from __future__ import annotations

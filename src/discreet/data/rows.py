@@ -57,7 +57,7 @@ class Rows(Sealed):
     weights
         How often each row counts, if the bounds declare the largest weight.
     bounds
-        What is declared; values outside are brought inside row by row. If there are more rows
+        What is declared; values outside are clipped row by row. If there are more rows
         than ``max_rows``, the first ones are used, unless their number is public and refused.
     unit
         Who is protected.

@@ -46,8 +46,8 @@ def main(
 def _introduce(table: HospitalTable) -> None:
     print_title("Discreet: who will be back in hospital within 90 days?")
     say(
-        f"A made-up table of {len(table.y):,} patients. A clinician declares, without looking, "
-        "what each column may hold. Whatever lies outside is brought inside; values may be missing."
+        f"A synthetic table of {len(table.y):,} patients. A clinician declares, without looking, "
+        "what each column may hold. Whatever lies outside is clipped; values may be missing."
     )
     print()
     for name, column in table.columns.items():

@@ -76,7 +76,7 @@ def save_plot(curve: AccuracyCurve, path: Path) -> None:
     figure.text(
         0.03,
         0.875,
-        f"{curve.patients:,} made-up patients: who is back in hospital within 90 days? "
+        f"{curve.patients:,} synthetic patients: who is back in hospital within 90 days? "
         f"Line: median of {len(curve.accuracies[0])} fits; band: 10-90%.",
         color=GREY,
         fontsize=9.5,

@@ -41,7 +41,7 @@ class DeclaredFeatures(FeatureMap):
     is_centred
         Whether levels are centred; not if noise is made for the l1 norm, which that doubles.
     kept_share
-        The share of the l1 norm of numbers that is kept; rows beyond are shortened.
+        The share of the l1 norm of numbers that is kept; rows beyond are clipped.
     constant
         The entry of the intercept's column.
     """
@@ -226,7 +226,7 @@ class DeclaredFeatures(FeatureMap):
         linear = product(scaler.plain(X), coef)
         if self.kept_share == 1:
             return np.asarray(linear + model.intercept_)
-        # Rows that were shortened in the fit are shortened here, about the middle of each range.
+        # Rows that were clipped in the fit are clipped here, about the middle of each range.
         factors = self.region.clip_rows(np.asarray(scaler.transform(X)))[1][:, None]
         origin = np.concatenate([column.origin() for column in self.columns])
         middle = origin @ coef.T

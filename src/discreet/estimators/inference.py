@@ -55,7 +55,7 @@ class InferentialEstimator(LinearEstimator):
         Warns
         -----
         UserWarning
-            More than one in a hundred rows may have been shortened to their bound.
+            More than one in a hundred rows may have been clipped to their bound.
         """
         _check_level(level)
         released = self._sandwich()
@@ -127,12 +127,12 @@ def _check_level(level: float) -> None:
 
 
 def _state_shortened(released: ReleasedSandwich) -> str:
-    """Say that intervals are those of shortened rows, if those may be many; else nothing."""
+    """Say that intervals are those of clipped rows, if those may be many; else nothing."""
     share = most_shortened(released)
     if share <= FEW_SHORTENED:
         return ""
     return (
-        f"up to {100 * share:.2g} % of the rows may have been shortened to their bound (sure to "
-        "95 %); the intervals are for the coefficients of the rows as shortened. A larger "
+        f"up to {100 * share:.2g} % of the rows may have been clipped to their bound (sure to "
+        "95 %); the intervals are for the coefficients of the rows as clipped. A larger "
         "data_norm, more rows or a larger epsilon would tell more."
     )

@@ -29,7 +29,7 @@ def check_intervals(task: LinearTask) -> None:
     if task.classes > 2:
         raise InputError(
             f"intervals are for two classes; got {task.classes}, whose models share one budget. "
-            "Fit one class against the rest yourself, or fit with intervals=False."
+            "Fit one-vs-rest models yourself, or fit with intervals=False."
         )
     if task.domain is not None:
         raise InputError(f"a domain moves coefficients in ways no interval knows. {WITHOUT}")

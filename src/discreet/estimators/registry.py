@@ -1,6 +1,6 @@
 """Every estimator of the library: the one list that files of models, checks and pages feed on.
 
-An estimator is registered by its room: a class in ``__all__`` of one of ``ROOMS``.
+An estimator is registered by its package: a class in ``__all__`` of one of ``ROOMS``.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from importlib import import_module
 from discreet.estimators.base import PrivateEstimator
 
 ROOMS = ("linear_model", "svm", "kernel", "location", "feature_selection")
-"""The rooms whose estimators users import."""
+"""The packages whose estimators users import."""
 
 STREAMS = "online"
-"""The room of what learns from streams, whose names repeat those of estimators of tables."""
+"""The package of what learns from streams, whose names repeat those of estimators of tables."""
 
 
 def all_estimators() -> tuple[type[PrivateEstimator], ...]:
-    """Return every estimator for everyday use whose result is released once, room by room.
+    """Return every estimator for everyday use whose result is released once, package by package.
 
     Examples
     --------

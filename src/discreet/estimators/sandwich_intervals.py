@@ -45,7 +45,7 @@ SURE = 1.6448536269514722
 """The normal quantile of a one-sided limit of 95 %."""
 
 FEW_SHORTENED = 0.01
-"""The share of shortened rows up to which intervals are those of the rows as they were."""
+"""The share of clipped rows up to which intervals are those of the rows as they were."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +149,7 @@ def _check_distance(far: float) -> None:
 
 
 def most_shortened(released: ReleasedSandwich) -> float:
-    """Return an upper limit, sure to 95 %, of the share of rows that were shortened."""
+    """Return an upper limit, sure to 95 %, of the share of rows that were clipped."""
     total = released.rows
     most = max(released.shortened, 0.0) + SURE * released.levels.counts
     return min(most / total, 1.0)

@@ -21,7 +21,7 @@ PERSONS = "persons"
 ROWS = "rows"
 
 MANY, SOME = 0.2, 0.02
-"""The share of cells brought inside, or of rows shortened, that is serious, or worth a look."""
+"""The share of cells, or of rows, that are clipped which is serious, or worth a look."""
 
 TOO_WIDE, WIDE = 0.1, 0.2
 """Values that use no more of their range than this: it is ten times, or five times, too wide."""
@@ -337,7 +337,7 @@ def _judge_norms(name: str, counted: NormTally, rows: int) -> Iterator[Finding]:
             _grade(counted.shortened, rows),
             name,
             f"{share_in_words(counted.shortened, rows)} of the rows are longer than the declared "
-            f"norm, and shortened to {100 * factor:.2g} % of their length on average.",
+            f"norm, and clipped to {100 * factor:.2g} % of their length on average.",
             "Declare columns=, or the norm of rows as they are; scale columns by public numbers.",
         )
     used = counted.share_used()

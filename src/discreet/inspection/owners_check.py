@@ -239,7 +239,7 @@ def _state_declared(features: DeclaredFeatures, names: list[str], kept: list[str
     is_whole = len(columns) == len(names)
     if not is_whole or features.kept_share == 1:  # declared columns fit into their bound
         return TableSurvey(columns)
-    if features.sought is not None:  # what is shortened depends on ranges that only a fit finds
+    if features.sought is not None:  # what is clipped depends on ranges that only a fit finds
         return TableSurvey(columns)
     return TableSurvey(columns, region=features.region, encoder=features)
 

@@ -108,9 +108,9 @@ class TableSurvey:
     target
         What is declared of labels; None for rows alone.
     region
-        What whole rows are shortened to; None if that happens to none.
+        The norm that whole rows are clipped to; None if that happens to none.
     encoder
-        Makes the rows that are shortened of declared columns; None if they are as they came.
+        Makes the rows that are clipped of declared columns; None if they are as they came.
     person
         The column that says whose row each is; None if nobody named it.
     """
@@ -181,7 +181,7 @@ def state_numbers(
 ) -> tuple[tuple[Looked, ...], ConvexSet | None]:
     """Return plain columns of numbers, with ranges where each is clipped by itself.
 
-    Beside them, what rows are shortened to as a whole; None if they are not.
+    Beside them, what rows are clipped to as a whole; None if they are not.
     """
     width = len(names)
     if isinstance(region, Box):

@@ -112,7 +112,7 @@ class LabelTally:
 
 @dataclass(frozen=True, eq=False)
 class NormTally:
-    """Rows against the norm that they are shortened to.
+    """Rows against the norm that they are clipped to.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class NormTally:
     bins
         How long rows are, in equal parts of the bound; those beyond in the last.
     factor
-        What those that are shortened are multiplied by, all together.
+        What those that are clipped are multiplied by, all together.
     """
 
     shortened: int = 0

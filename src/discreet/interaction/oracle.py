@@ -278,7 +278,7 @@ class Oracle(Sealed):
         Parameters
         ----------
         points
-            One a row, of as many numbers as declared; brought within the declared set.
+            One a row, of as many numbers as declared; clipped to the declared set.
 
         Returns
         -------

@@ -32,7 +32,7 @@ class BoundedUpdateOracle(OracleEstimator):
         The privacy budget of everything that is ever answered; ``delta`` must be positive.
     data_norm
         The declared bound on the Euclidean norm of a row, if ``columns`` are not declared; longer
-        rows, and points that are asked about, are shortened to it.
+        rows, and points that are asked about, are clipped to it.
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger

@@ -28,7 +28,7 @@ class FourierClassifier(FourierModel, MarginClassifier):
         The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
     data_norm
         The declared bound on the Euclidean norm of a row, if ``columns`` are not declared; longer
-        rows are shortened to it. One of the two has to be declared.
+        rows are clipped to it. One of the two has to be declared.
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger

@@ -46,7 +46,7 @@ class NonInteractiveKernel(KernelQueryModel):
         The privacy budget of one fit; ``delta`` must be positive.
     data_norm
         The declared bound on the Euclidean norm of a row, if ``columns`` are not declared; longer
-        rows are shortened to it.
+        rows are clipped to it.
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger

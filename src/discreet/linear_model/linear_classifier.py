@@ -32,8 +32,8 @@ class LinearClassifier(RangeFindingEstimator, MarginClassifier):
     ``domain``, and classes times columns, the intercept one of them, are at most 100,000. Up to 512
     coefficients columns are standardised and every direction has steps of its own, 300 of them;
     more are learnt in 60 steps with momentum, standardised up to 512 columns, or 2047 if they are
-    declared, and as they are beyond, so that sparse rows stay sparse. Otherwise each class is told
-    from the rest by a problem of its own, which ``mechanism="private_standardisation"`` asks for;
+    declared, and as they are beyond, so that sparse rows stay sparse. Otherwise classes are learnt
+    one-vs-rest, which ``mechanism="private_standardisation"`` asks for;
     ``mechanism="noisy_gradient"`` asks for softmax without a standardisation.
 
     Probabilities of two classes are calibrated. A loss that asks for a margin puts classes right,
@@ -48,7 +48,7 @@ class LinearClassifier(RangeFindingEstimator, MarginClassifier):
         The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
     data_norm
         The declared bound on the Euclidean norm of a row, if ``columns`` are not declared; longer
-        rows are shortened to it. One of the two has to be declared.
+        rows are clipped to it. One of the two has to be declared.
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger
@@ -139,7 +139,7 @@ class LinearClassifier(RangeFindingEstimator, MarginClassifier):
     >>> bool(model.score(X, y) > 0.9), model.coef_.shape
     (True, (1, 3))
     >>> print(model.settings_)
-    about ... rows and a noise of ...: margin ..., ridge 1.4, rows shortened to ...
+    about ... rows and a noise of ...: margin ..., ridge 1.4, rows clipped to norm ...
 
     Three classes:
 

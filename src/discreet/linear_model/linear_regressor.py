@@ -23,7 +23,7 @@ class LinearRegressor(RangeFindingEstimator, RobustRegressor):
     r"""A linear regression with every choice made for accuracy under privacy.
 
     Columns are brought to [-1, 1] by their declared ranges and levels; rows of an unusually large
-    l1 norm are shortened, in ``fit`` and in ``predict`` alike. The loss is a smooth Huber loss
+    l1 norm are clipped, in ``fit`` and in ``predict`` alike. The loss is a smooth Huber loss
     whose slope is bounded by a quarter of half the range of targets, the noise goes on its
     objective, and its law, for the l1 or the Euclidean norm of rows, is the one that disturbs
     least. Columns are not standardised, and nothing is settled by noisy sums as in
@@ -36,7 +36,7 @@ class LinearRegressor(RangeFindingEstimator, RobustRegressor):
         The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
     data_norm
         The declared bound on the Euclidean norm of a row, if ``columns`` are not declared; longer
-        rows are shortened to it. One of the two has to be declared.
+        rows are clipped to it. One of the two has to be declared.
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger

@@ -30,7 +30,7 @@ class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
     :math:`\|w\|^2/(2C)` on the coefficients of the rows as they are, and a ``C`` too large for the
     budget is refused. If it is left out and ``delta`` is positive, a small part of the budget, 6 %
     of mu squared or 3 % with ``intervals``, pays for the means and spreads of columns; the penalty
-    is one on standardised coefficients, and rows are shortened to a typical length in that frame,
+    is one on standardised coefficients, and rows are clipped to a typical norm in that frame,
     or a longer one where noise hardly matters (``settings_``): :class:`LinearClassifier` with
     ``margin=0``, without calibration. If it is left out and ``delta`` is zero, or there is no
     intercept, columns are not standardised, and the penalty is the weakest that costs no privacy.
@@ -40,7 +40,7 @@ class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
     epsilon, delta
         The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
     data_norm
-        The declared bound on the Euclidean norm of a row; longer rows are shortened to it. Choose
+        The declared bound on the Euclidean norm of a row; longer rows are clipped to it. Choose
         it without looking at the data; there is no default.
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.

@@ -53,14 +53,14 @@ class LowRankRegressor(RegressorMixin, CoefficientModel, PlainEstimator):  # typ
         The privacy budget of one fit. The release is of pure epsilon; a positive ``delta`` only
         covers what drawing the noise leaves out.
     data_norm
-        The declared bound on the Euclidean norm of a row; longer rows are shortened to it. Choose
+        The declared bound on the Euclidean norm of a row; longer rows are clipped to it. Choose
         it without looking at the data; there is no default.
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
     ledger
         The ledger that is charged; None charges none, which ``privacy_`` says.
     target_norm
-        The declared bound on the Euclidean norm of the targets of a row; longer ones are shortened
+        The declared bound on the Euclidean norm of the targets of a row; longer ones are clipped
         to it.
     nuclear_radius
         What the singular values of the coefficients sum to at most, the intercept's row included.

@@ -33,7 +33,7 @@ class PoissonRegressor(LinearRegressorBase, InferentialEstimator):
     epsilon, delta
         The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
     data_norm
-        The declared bound on the Euclidean norm of a row; longer rows are shortened to it. Choose
+        The declared bound on the Euclidean norm of a row; longer rows are clipped to it. Choose
         it without looking at the data; there is no default.
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.

@@ -25,7 +25,7 @@ TRACE = 2.0**-20
 """So much smoothing and ridge, in units of the radius, that they do not show."""
 
 FAR = 2.0**30
-"""Rows farther out than this many radii are drawn in; the noise does not depend on it."""
+"""Rows farther out than this many radii are clipped; the noise does not depend on it."""
 
 
 class GeometricMedian(LocationEstimator):

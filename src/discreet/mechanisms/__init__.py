@@ -1,7 +1,7 @@
 """The mechanisms: each a page of code (``x.py``) beside a page of proof (``x.md``).
 
 ``base`` has the interfaces, ``share`` what one of several releases may spend, ``registry`` the one
-list of all of them. What they are made of lies in four sub-rooms: ``minimising``, ``sampling``,
+list of all of them. What they are made of lies in four subpackages: ``minimising``, ``sampling``,
 ``summing`` and ``streaming``.
 """
 

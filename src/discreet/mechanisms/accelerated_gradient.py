@@ -159,7 +159,7 @@ class AcceleratedGradient(Learner):
         if budget.delta == 0:
             raise CalibrationError(
                 "accelerated_gradient adds Gaussian noise, which needs delta > 0; allow a small "
-                "delta, or learn each class from the rest."
+                "delta, or learn one-vs-rest."
             )
         event = GaussianEvent.plan(
             mu=math.sqrt(NORM_SHARE / times) / gaussian_multiplier(budget),

@@ -1,7 +1,7 @@
 """Mechanisms that go on: records arrive one after another, and every answer is public.
 
 What an interaction promises, and what each mechanism owes to that promise, is in
-``interaction.md`` of the room ``interaction``.
+``interaction.md`` of the package ``interaction``.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Session(Sealed, ABC):
         return self._seen >= self._horizon
 
     def learn(self, X: Array, y: Vector | None = None) -> None:
-        """Learn from records, in order, each already brought within the bounds by itself.
+        """Learn from records, in order, each already clipped to the bounds by itself.
 
         A stream may be cut into blocks anywhere: the answers are the same to the last bit.
 

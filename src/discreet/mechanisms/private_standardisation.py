@@ -121,7 +121,7 @@ class _Replan:
 
     @property
     def problem(self) -> Problem:
-        """The problem, or that of one class against the rest."""
+        """The problem, or that of one class (one-vs-rest)."""
         return self.question if isinstance(self.question, Problem) else self.question.problem
 
     def bounds(self, region: ConvexSet) -> Bounds:
@@ -170,7 +170,7 @@ class PrivateStandardisation(Learner):
         a pure epsilon does.
     rules
         What of the objective is settled by the noisy sums; ``second`` then is
-        ``ObjectivePerturbation(settles_later=True)``, for two classes or for each against the rest,
+        ``ObjectivePerturbation(settles_later=True)``, for two classes or one-vs-rest,
         and delta is not zero. What was settled is released after all else
         (``signal_rules.py``). None for the objective that the problem states.
     centred_width

@@ -67,7 +67,7 @@ class ReleasedSandwich:
         The way back: coefficients times factors are those of the declared columns, but the last,
         which is the inner product with the anchor.
     shortened, whole
-        Noisy numbers of rows that were shortened to a bound, and of those that were not.
+        Noisy numbers of rows that were clipped to a bound, and of those that were not.
     levels
         The noise.
     """

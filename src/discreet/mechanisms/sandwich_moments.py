@@ -1,7 +1,7 @@
 """Learn, then release the second moments that standard errors are made of; ``sandwich_moments.md``.
 
 Three stages that compose: coefficients, two matrices at the released coefficients, and how many
-rows were shortened to a bound.
+rows were clipped to a bound.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ from discreet.questions.problem import Problem
 from discreet.record import Tolerance
 
 COUNT_SHARE = 0.001
-"""The share of mu squared that goes into the number of shortened rows."""
+"""The share of mu squared that goes into the number of clipped rows."""
 
 MOST_COLUMNS = 512
 """Matrices of this width are 130,000 numbers each; intervals would need a million rows."""
@@ -84,7 +84,7 @@ NOTHING = 1e-6
 """Eigenvalues of X'X this much smaller than the largest are left out of an inverse."""
 
 AT_BOUND = 1 - 2.0**-30
-"""A row this near to the bound was shortened to it, or might as well have been."""
+"""A row this near to the bound was clipped to it, or might as well have been."""
 
 
 @dataclass(frozen=True)
@@ -275,7 +275,7 @@ class SandwichMoments(Learner):
     """A model with what its standard errors are made of, within one budget.
 
     Of mu squared, a part goes into the curvatures of the losses, a part into the squares of their
-    slopes, a thousandth into the number of rows that were shortened, the rest into coefficients.
+    slopes, a thousandth into the number of rows that were clipped, the rest into coefficients.
     The value is a vector that :class:`~discreet.mechanisms.released_sandwich.ReleasedSandwich`
     reads.
 
@@ -440,9 +440,9 @@ def _is_gaussian(plan: Plan) -> TypeGuard[ObjectivePerturbationPlan | ExactMinim
 
 
 def count_shortened(rows: OpenRows, bounds: Bounds, frame: StandardFrame | None) -> Vector:
-    """Count the rows that were shortened to a bound, and the others: private, and whole.
+    """Count the rows that were clipped to a bound, and the others: private, and whole.
 
-    A row is shortened if it lies at the edge of the declared ball, or outside of the unit ball once
+    A row is clipped if it lies at the edge of the declared ball, or outside of the unit ball once
     it is in the frame. Each row is measured by itself, to the last bit.
     """
     declared = bounds.features

@@ -23,7 +23,7 @@ LARGEST_MARGIN, MARGIN_A_DECADE = 3.0, 0.9
 """The margin at one unit of signal or less, and how much smaller it is for ten times as much."""
 
 UNCLIPPED_SIGNAL = 1000.0
-"""Up to this much signal rows are shortened to their typical length; beyond, noise no longer
+"""Up to this much signal rows are clipped to their typical norm; beyond, noise no longer
 matters as much as clipping does."""
 
 VANISHING_RIDGE = 1e-9
@@ -42,7 +42,7 @@ class Settings:
         1/q: the noise in a coordinate of the objective's slope, times the number of columns, over
         the number of rows. Zero without noise.
     length
-        The norm that rows are shortened to, in the frame.
+        The norm that rows are clipped to, in the frame.
     margin
         What the loss asks for; zero if it asks for none.
     ridge
@@ -51,7 +51,7 @@ class Settings:
     Examples
     --------
     >>> print(Settings(30_000.0, 0.02, 4.5, 1.47, 1.4))
-    about 30,000 rows and a noise of 0.02: margin 1.47, ridge 1.4, rows shortened to 4.5
+    about 30,000 rows and a noise of 0.02: margin 1.47, ridge 1.4, rows clipped to norm 4.5
     """
 
     rows: float
@@ -63,7 +63,7 @@ class Settings:
     def __str__(self) -> str:
         return (
             f"about {self.rows:,.0f} rows and a noise of {self.noise_to_signal:.2g}: margin "
-            f"{self.margin:.3g}, ridge {self.ridge:.3g}, rows shortened to {self.length:.3g}"
+            f"{self.margin:.3g}, ridge {self.ridge:.3g}, rows clipped to norm {self.length:.3g}"
         )
 
     @property
@@ -115,10 +115,10 @@ class SignalRules:
     - The margin is :math:`3 - 0.9 \log_{10} q`, between 0 and 3: full slopes where noise keeps
       margins small, logistic regression where it does not.
     - The ridge is :math:`2 \sigma/q`, between one and two times the one that was planned.
-    - Rows are shortened to :math:`\max(1, \sqrt{q/1000})` times their typical length, but not
+    - Rows are clipped to :math:`\max(1, \sqrt{q/1000})` times their typical length, but not
       beyond the longest that a declared row can have.
 
-    Without noise: no margin, a vanishing ridge, and nothing is shortened.
+    Without noise: no margin, a vanishing ridge, and nothing is clipped.
 
     Parameters
     ----------
@@ -200,5 +200,5 @@ def ridge_of(noise_to_signal: float, noise: float, planned: float) -> float:
 
 
 def clip_of(noise_to_signal: float) -> float:
-    """Return the length that rows are shortened to, over their typical one."""
+    """Return the norm that rows are clipped to, over their typical one."""
     return max(1.0, 1 / math.sqrt(UNCLIPPED_SIGNAL * noise_to_signal))

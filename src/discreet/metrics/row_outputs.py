@@ -196,7 +196,7 @@ class ForeignOutputs(ModelOutputs):
         return ReadableRows(count, lambda: self.read(given.numbers()))
 
     def _try_out(self, width: int) -> None:
-        """Refuse a model that does not take rows of numbers, by a row that is made up."""
+        """Refuse a model that does not take rows of numbers, by a synthetic row."""
         try:
             getattr(self.model, self._method)(np.zeros((1, width)))
         except Exception:

@@ -297,6 +297,6 @@ class BinaryScores(Scores):
 
 
 def _within(values: list[float], limits: list[tuple[float, float]]) -> tuple[Vector, None, Array]:
-    """Return values brought within their limits, with nothing said of what they are of."""
+    """Return values clipped to their limits, with nothing said of what they are of."""
     ends = np.array(limits)
     return np.clip(values, ends[:, 0], ends[:, 1]), None, ends

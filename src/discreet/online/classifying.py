@@ -23,7 +23,7 @@ class OnlineClassifier(OnlineLearner, LinearClassifierBase):
         if count != 2:
             raise InputError(
                 f"online learners tell two classes apart; got {count}. Use LinearClassifier on a "
-                "table, or a learner for each class against the rest, each with its share of "
+                "table, or one-vs-rest learners, each with its share of "
                 "epsilon."
             )
 

@@ -35,7 +35,7 @@ class LinearRegression(OnlineLearner, LinearRegressorBase, RiverRegressor):
         The privacy budget of the whole stream.
     data_norm
         The declared bound on the Euclidean norm of a row, if ``columns`` are not declared; longer
-        rows are shortened to it. One of the two has to be declared.
+        rows are clipped to it. One of the two has to be declared.
     unit
         Who is protected: ``"replace"`` one record, or ``"zero_out"`` one, in whose place nothing is
         learnt. When records arrive is public; that all later ones come a place earlier is not

@@ -1,4 +1,4 @@
-"""Predictions and searches over one set of made-up worlds.
+"""Predictions and searches over one set of simulated data sets.
 
 Monte-Carlo prediction of utility, on synthetic data.
 """
@@ -28,17 +28,17 @@ FEWEST_ROWS, LARGEST_TABLE = 50, 10**8
 class Planner:
     """Predicts scores from public facts, by simulation on synthetic data of the declared shape.
 
-    Every world has its own planted model, rows and noise; the same worlds serve all questions, so
-    that answers are comparable, and the same seed gives the same answers.
+    Every simulation has its own planted model, rows and noise; the same ones serve all questions,
+    so that answers are comparable, and the same seed gives the same answers.
 
     Parameters
     ----------
     facts
         What is declared.
     draws
-        How many worlds, from 1 to 999.
+        How many simulations, from 1 to 999.
     seed
-        Which worlds; a whole number, zero or larger.
+        The seed of the simulations; a whole number, zero or larger.
 
     Examples
     --------

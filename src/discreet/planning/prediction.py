@@ -24,8 +24,8 @@ LITTLE = 0.25
 """Predicted to gain at most this share of what can be gained on a constant answer."""
 
 ABOUT = (
-    "A prediction about made-up data of the declared shape, in which a planted linear model is the "
-    "truth; not about your data, of which nothing was read."
+    "A prediction about synthetic data of the declared shape, in which a planted linear model is "
+    "the truth; not about your data, of which nothing was read."
 )
 
 
@@ -38,7 +38,7 @@ class Cell:
     epsilon, n, mechanism
         The budget, the number of rows, and the name of the mechanism.
     mean, spread
-        Of the score over made-up worlds, the latter a standard deviation; None if the mechanism
+        Of the score over simulations, the latter a standard deviation; None if the mechanism
         refuses.
     without_privacy
         The mean without noise.
@@ -47,8 +47,8 @@ class Cell:
     refusal
         Why the mechanism refuses; empty if it does not.
     log_loss, auc
-        Of the probabilities of classes, means over made-up worlds; with three or more classes AUC
-        is the mean of each class from the rest. None for regressions and refusals.
+        Of the probabilities of classes, means over simulations; with three or more classes AUC
+        is the one-vs-rest mean. None for regressions and refusals.
     log_loss_without_privacy, auc_without_privacy
         The means without noise.
 
@@ -139,7 +139,7 @@ class Prediction:
     ceilings
         Theorems about the same budgets and numbers of rows.
     draws, seed
-        How many made-up worlds, and which.
+        How many simulations, and their seed.
 
     Examples
     --------

@@ -88,8 +88,8 @@ def save_plot(prediction: Prediction, path: Path) -> None:
     figure.text(
         0.03,
         0.87,
-        "Made-up data of the declared shape, not yours. Dashed: without privacy. "
-        f"Band: one deviation over {prediction.draws} worlds.",
+        "Synthetic data of the declared shape, not yours. Dashed: without privacy. "
+        f"Band: one deviation over {prediction.draws} simulations.",
         color=GREY,
         fontsize=9.5,
     )

@@ -58,11 +58,11 @@ class Rehearsals:
         self._best = cache(self._find_best)
 
     def _radius(self) -> float:
-        """Return the norm of planted coefficients, the mean over worlds."""
+        """Return the norm of planted coefficients, the mean over simulations."""
         return float(np.mean([self._world(draw).radius for draw in range(self._draws)]))
 
     def _scores(self, epsilon: float, count: int, mechanism: str) -> Array:
-        """Return the scores of each world, a line each; an infinite epsilon is without privacy."""
+        """Return the scores of each simulation, a line each; without privacy if epsilon is infinite."""
         if count > self.most:
             stand_in = self.scores(self._stand_in_epsilon(epsilon, count), self.most, mechanism)
             return np.asarray(stand_in + self._gain(stand_in, count))

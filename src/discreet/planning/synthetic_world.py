@@ -1,4 +1,4 @@
-"""A made-up world with the declared columns, in which a planted linear model is the truth.
+"""A synthetic population with the declared columns, in which a planted linear model is the truth.
 
 Synthetic data of a generative model, a planted multinomial logit or a planted regression.
 """

@@ -79,7 +79,7 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     A :class:`Numeric` column becomes one feature in [-1, 1], a :class:`Category` of K levels
     becomes K features, one-hot; then all features are divided by one public constant, so that no
     row is longer than ``data_norm``. An estimator that follows is told the same ``data_norm``, and
-    no row is shortened. Each row is encoded by itself, values outside the declaration included. The
+    no row is clipped. Each row is encoded by itself, values outside the declaration included. The
     map is a public constant, so using it costs no budget.
 
     Parameters

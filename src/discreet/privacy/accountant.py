@@ -1,4 +1,4 @@
-"""The one door to dp-accounting.
+"""The one module that calls dp-accounting.
 
 Its accountants disagree about replace-one: the privacy loss distribution of a Gaussian event wants
 the noise over the *one-record norm* and doubles the shift itself, while the Renyi accountant

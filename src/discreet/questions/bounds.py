@@ -137,7 +137,7 @@ class LabelSet(Labels):
 class Bounds:
     """A declared set for the features, the labels, and what else is public about the shape.
 
-    Values outside are brought inside, row by row; they are never an error. The bounds are promises
+    Values outside are clipped, row by row; they are never an error. The bounds are promises
     of the code, not of the data.
 
     Parameters

@@ -40,7 +40,7 @@ class KernelQueries(Question):
         A convex loss of the label and the prediction, with a bounded slope.
     bounds
         What is declared about rows and labels; without intercept and weights. Points that are asked
-        about are brought within the same set.
+        about are clipped to the same set.
     ridge
         :math:`\Lambda`, the strength of the penalty; positive.
     kernel

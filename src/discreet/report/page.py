@@ -235,7 +235,7 @@ def _reason_for_alarm(document: Json) -> str:
 
 ONE_ROW = (
     "One record means one row as given to fit. Whoever has several rows in that table, because "
-    "rows were copied, drawn again (oversampling, bootstrap) or collected repeatedly, is protected "
+    "rows were copied, resampled (oversampling, bootstrap) or collected repeatedly, is protected "
     "as a group of so many records is, further down."
 )
 
@@ -480,7 +480,7 @@ def _facts_section(document: Json) -> Section:
         "What was declared, and by whom",
         (
             Paragraph(
-                "Values outside of what is declared are brought inside before anything else; the "
+                "Values outside of what is declared are clipped before anything else; the "
                 "declarations are kept by the code, not by the data."
             ),
             TableBlock("Declared facts", ("about", "fact", "who says so"), rows),

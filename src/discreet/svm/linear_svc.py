@@ -45,7 +45,7 @@ class LinearSVC(RangeFindingEstimator, LinearClassifierBase):
         The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
     data_norm
         The declared bound on the Euclidean norm of a row, if ``columns`` are not declared; longer
-        rows are shortened to it. Choose it without looking at the data; one of the two has to be
+        rows are clipped to it. Choose it without looking at the data; one of the two has to be
         declared.
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.

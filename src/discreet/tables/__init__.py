@@ -1,6 +1,6 @@
 """CSV and Parquet files, read against a schema and written.
 
-A CSV file is read whole. Parquet files, one or many, come through the door for stored tables
+A CSV file is read whole. Parquet files, one or many, are opened as stored tables are
 (:mod:`discreet.data.stored`), a few rows at a time. Rows that arrive on a pipe are read one by one.
 """
 

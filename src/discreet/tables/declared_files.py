@@ -1,6 +1,6 @@
 """Files against a schema: CSV files, which are read whole, and Parquet files, which are streamed.
 
-Parquet comes through the door for stored tables, one file like many: what is added here is the
+Parquet files are opened as stored tables are, one file like many: what is added here is the
 schema's, which columns there must be and which declared label a cell means.
 """
 

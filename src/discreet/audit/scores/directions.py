@@ -20,7 +20,7 @@ WIDEST = 500
 
 @dataclass(frozen=True, eq=False)
 class Direction(Score):
-    """The inner product with a known direction, such as that of the worst pair.
+    """The inner product with a known direction, such as that of the worst-case pair.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
 """Rows that live elsewhere: out-of-core tables in Parquet files, distributed ones in Dask.
 
-The door is :func:`open_table`: ``fit``, ``predict`` and the command line look at every such table
-through it, by its footers, types and partitions, before anything is paid. A new source is a class
-derived from :class:`StoredTable` and a line in ``SOURCES``. What happens in each pass over the
-rows, after the ledger was charged::
+The entry point is :func:`open_table`: ``fit``, ``predict`` and the command line look at every such
+table through it, by its footers, types and partitions, before anything is paid. A new source is a
+class derived from :class:`StoredTable` and a line in ``SOURCES``. What happens in each pass over
+the rows, after the ledger was charged::
 
     files.py        1.parquet    2.parquet    3.parquet    still those that were checked?
                         |            |            |

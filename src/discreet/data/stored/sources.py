@@ -1,4 +1,4 @@
-"""The door for tables that live elsewhere, and the list of what may come through it.
+"""The entry point for tables that live elsewhere, and the list of their kinds.
 
 ``fit``, ``predict`` and the command line open every stored table here. A new source (a database, a
 stream of Arrow batches) is a class derived from :class:`StoredTable`, in a file of its own, and a

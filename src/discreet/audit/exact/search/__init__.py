@@ -1,4 +1,4 @@
-"""Searches for worst pairs of neighbours.
+"""Searches for worst-case pairs of neighbouring data sets.
 
 Random starts and the method of Nelder and Mead, over parameters of neighbouring data sets.
 """

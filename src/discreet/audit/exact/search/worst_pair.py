@@ -27,7 +27,7 @@ _LEVELS = 2**20
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """The worst pair that was found, and what it says about the guarantee.
+    """The worst-case neighbours that were found, and what they say about the guarantee.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ class LogisticRegression(ClassifierMixin, Adapter):  # type: ignore[misc]
     epsilon
         The privacy budget of one fit.
     data_norm
-        The declared bound on the Euclidean norm of a row; longer rows are shortened to it. It has
+        The declared bound on the Euclidean norm of a row; longer rows are clipped to it. It has
         to be declared: measuring it from the rows would leak.
     tol
         Without effect: minimisers are certified.
@@ -135,7 +135,7 @@ class LogisticRegression(ClassifierMixin, Adapter):  # type: ignore[misc]
         if self.data_norm is None:
             raise InputError(
                 "data_norm must be declared; got None. Say how long a row can be from what the "
-                "columns mean: measuring it from the rows would leak. Longer rows are shortened."
+                "columns mean: measuring it from the rows would leak. Longer rows are clipped."
             )
         _checks.positive(tol=self.tol)
         _checks.whole(max_iter=self.max_iter, at_least=1)
