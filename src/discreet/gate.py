@@ -75,7 +75,7 @@ def release(
     facts: Iterable[Fact] = (),
     reasons: Iterable[str] = (),
 ) -> Release:
-    """Plan, pay, open the rows, and release.
+    """Plan, charge the ledger, open the rows, and release.
 
     The plan reads no row. The ledger is charged before the rows are opened, and stays so even
     if the private part fails; what fails says nothing about the rows.
@@ -171,7 +171,7 @@ def interact(
     facts: Iterable[Fact] = (),
     reasons: Iterable[str] = (),
 ) -> Interaction:
-    """Plan, pay once for all that will ever be answered, and begin an interaction.
+    """Plan, charge the ledger once for all that will ever be answered, and begin an interaction.
 
     No record has been seen when this returns. Records are fed to what it returns, which answers
     after each of them, and ends by ``freeze()`` or ``save(path)``.
@@ -453,7 +453,7 @@ class _Beginning(Plan):
 
 
 def reopen(store: str | Path, *, ledger: AbstractLedger | None = None) -> Oracle:
-    """Take up an oracle from its store; nothing is paid, and several processes may.
+    """Resume an oracle from its store; nothing is charged, and several processes may.
 
     Parameters
     ----------
@@ -497,7 +497,7 @@ def rehearse(
     draws: int,
     seed: int = 0,
 ) -> Any:
-    """Return what ``draws`` releases would have been, for studies; **nothing of it is private**.
+    """Simulate ``draws`` releases with seeded noise, for studies; **nothing of it is private**.
 
     One stream of seeded noise serves all draws, and passes over the rows are shared where they
     can be.

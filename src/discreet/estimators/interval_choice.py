@@ -32,9 +32,9 @@ def check_intervals(task: LinearTask) -> None:
             "Fit one-vs-rest models yourself, or fit with intervals=False."
         )
     if task.domain is not None:
-        raise InputError(f"a domain moves coefficients in ways no interval knows. {WITHOUT}")
+        raise InputError(f"a domain biases coefficients in ways that no interval covers. {WITHOUT}")
     if task.absolute is not None:
-        raise InputError(f"a lasso moves coefficients in ways no interval knows. {WITHOUT}")
+        raise InputError(f"a lasso biases coefficients in ways that no interval covers. {WITHOUT}")
 
 
 def add_intervals(mechanism: Mechanism) -> Mechanism:

@@ -12,7 +12,7 @@ from discreet.privacy import Budget, Unit, gaussian_multiplier
 from discreet.questions import Bounds
 
 BEND_SHARE = 0.1
-"""What one row may bend the objective by, in epsilons, if its loss is not jointly smooth."""
+"""What the curvature of one row may cost, in epsilons, if its loss is not jointly smooth."""
 
 RIDGE_IS_FREE = ("noisy_gradient", "exponential_sampling")
 """Mechanisms whose noise does not depend on the ridge."""
@@ -26,7 +26,7 @@ LEAST_RIDGE = 2.0**-40
 """A trace of ridge, over the square of the row norm, where none is asked for and none needed."""
 
 VANISHING = 2.0**-10
-"""What is left of a penalty, over what one row bends, as epsilon grows beyond all bounds."""
+"""What is left of a penalty, over one row's curvature, as epsilon grows beyond all bounds."""
 
 
 def choose_ridge(task: LinearTask, bounds: Bounds, times: int) -> float:
@@ -87,7 +87,7 @@ def _pure_is_less(task: LinearTask, bounds: Bounds) -> bool:
 
 
 def _at_least(task: LinearTask, asked: float, bounds: Bounds, times: int) -> float:
-    """Return the ridge asked for, or the least at which one row bends within the budget."""
+    """Return the ridge asked for, or the least at which one row's curvature fits the budget."""
     if not task.raises_ridge or task.uses_statistics or not task.budget.is_private:
         return asked
     if not task.loss.is_smooth or task.mechanism in RIDGE_IS_FREE:
@@ -101,7 +101,7 @@ MOST_EPSILONS = 300.0
 
 
 def ridge_at_cost(smoothness: float, epsilons: float) -> float:
-    """Return the ridge at which one row's curvature bends the objective by so many epsilons."""
+    """Return the ridge at which one row's curvature costs so many epsilons."""
     return smoothness / math.expm1(min(epsilons, MOST_EPSILONS))
 
 
@@ -121,10 +121,10 @@ def free_ridge(
     some room, at which the noise is that of a Gaussian mechanism to 0.2 % (margin losses, delta
     up to 1e-6, computed for epsilon 0.1 to 8), and more room the larger the share of mu squared
     ``beside``, which other Gaussian releases of the fit have. For other losses the ridge at which
-    one row bends the objective by a tenth of epsilon. K problems that share a budget have a K-th of
+    the curvature of one row costs a tenth of epsilon. K problems that share a budget have a K-th of
     epsilon each, or, if it is not pure, the larger share that Gaussian noise leaves them:
     :math:`\mu/\sqrt K`, if the whole is :math:`\mu`-Gaussian private. As epsilon grows, a
-    thousandth of what one row bends is left, and so it is with an infinite budget.
+    thousandth of one row's curvature is left, and so it is with an infinite budget.
 
     Examples
     --------

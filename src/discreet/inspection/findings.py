@@ -41,7 +41,7 @@ FEW_PLACES = 2
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that a fit would do to the table without a word.
+    """Something that a fit would do to the table without an error or a warning.
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ class BoundedUpdateOracle(OracleEstimator):
         numbers ``"huber"`` or ``"absolute"``; or a loss that kernel solvers know. None for the
         first of each.
     C
-        Inverse strength of the penalty. None for the rule: the least bound on what penalty and
+        Inverse regularisation strength. None for the rule: the least bound on what penalty and
         noise cost together, for a model of norm ten and ``n_hint`` rows.
     fit_intercept
         Whether there is a constant feature, half as long as the radius; it is penalised.

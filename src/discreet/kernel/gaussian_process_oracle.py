@@ -15,7 +15,7 @@ from discreet.privacy import Unit
 
 
 class GaussianProcessOracle(OracleEstimator):
-    """A private kernel model that is asked, not published: the noise is one path of a process.
+    """A private kernel model that is queried, not published: the noise is a Gaussian process.
 
     ``fit`` pays once. Each answer carries noise of the same size, however many are asked for and
     however cleverly: noises at near points are nearly the same, so that asking again and around
@@ -47,7 +47,7 @@ class GaussianProcessOracle(OracleEstimator):
         numbers ``"huber"`` or ``"absolute"``; or a loss that kernel solvers know. None for the
         first of each.
     C
-        Inverse strength of the penalty. None for the rule: the least bound on what penalty and
+        Inverse regularisation strength. None for the rule: the least bound on what penalty and
         noise cost together, for a model of norm ten and ``n_hint`` rows.
     fit_intercept
         Whether there is a constant feature, half as long as the radius; it is penalised.

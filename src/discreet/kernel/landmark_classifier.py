@@ -59,7 +59,7 @@ class LandmarkClassifier(LandmarkModel, MarginClassifier):
         What the loss asks for; zero is logistic regression. None for the rule, by how much noise
         there is, as for :class:`~discreet.LinearClassifier`.
     C
-        Inverse strength of the penalty in the standardised frame, where rows have norm at most
+        Inverse regularisation strength in the standardised frame, where rows have norm at most
         one. None for the rule.
     calibration
         ``"curve"`` spends 3 % of the budget on counts of scores, of which probabilities of two

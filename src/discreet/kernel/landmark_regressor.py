@@ -60,8 +60,9 @@ class LandmarkRegressor(LandmarkModel, RobustRegressor):
         The residual at which the loss turns from a parabola to a line, in units of the target. By
         default a quarter of half the range.
     alpha
-        Strength of the penalty :math:`\alpha \|w\|^2/2` on the coefficients of features. By
-        default the weakest that costs no privacy; what is too weak for the budget is raised.
+        Regularisation strength, of the penalty :math:`\alpha \|w\|^2/2` on the coefficients of
+        features. By default the weakest that costs no privacy; what is too weak for the budget is
+        raised.
     fit_intercept
         Whether there is an intercept. Targets are counted from the middle of their range then.
     max_weight

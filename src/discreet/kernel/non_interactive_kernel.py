@@ -71,7 +71,7 @@ class NonInteractiveKernel(KernelQueryModel):
         As for :class:`~discreet.kernel.GaussianProcessOracle`; None for the logistic loss of
         classes and Huber's loss of numbers.
     C
-        Inverse strength of the penalty. None for the rule of
+        Inverse regularisation strength. None for the rule of
         :class:`~discreet.kernel.GaussianProcessOracle`.
     fit_intercept
         Whether there is a constant feature, half as long as the radius; it is penalised.

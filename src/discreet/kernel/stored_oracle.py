@@ -25,7 +25,7 @@ NO_MODEL = "this store holds an oracle and no estimator; take it up with discree
 
 
 def open_oracle(store: str | Path, ledger: AbstractLedger | None = None) -> Any:
-    """Take up an oracle from its store; nothing is paid, and several processes may.
+    """Resume an oracle from its store; nothing is charged, and several processes may.
 
     Parameters
     ----------

@@ -133,7 +133,7 @@ def check_end(state: State) -> None:
 
 
 class AbstractLedger(ABC):
-    """Pays for releases, and remembers.
+    """Charges releases to a privacy budget, and remembers them.
 
     ``charge`` checks and records in one atomic step, and returns only when the record would survive
     a crash. ``redeem`` and ``settle`` follow a receipt through its life.

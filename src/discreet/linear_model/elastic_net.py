@@ -12,7 +12,7 @@ from discreet.privacy import Unit
 
 
 class ElasticNet(LinearRegressorBase):
-    r"""Least squares with absolute values and squares in the penalty, differentially private.
+    r"""Least squares with l1 and l2 penalties (elastic net), differentially private.
 
     It minimises half the squared residuals summed over rows plus
     :math:`\alpha \rho \|w\|_1 + \alpha (1 - \rho) \|w\|^2/2`, :math:`\rho` the ``l1_ratio``. The
@@ -36,7 +36,7 @@ class ElasticNet(LinearRegressorBase):
         The declared range of targets; others are clipped to it. There is no default: a fit refuses
         to guess it.
     alpha
-        Strength of the penalty. By default as strong as the noise. Noise on the objective needs
+        Regularisation strength. By default as strong as the noise. Noise on the objective needs
         some ridge: too little for the budget is raised, and ``release_.reason`` says so.
     l1_ratio
         The share of the absolute values in the penalty, between 0 and 1.

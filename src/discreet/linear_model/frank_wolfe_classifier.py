@@ -15,7 +15,7 @@ USUAL_REACH = 5.0
 
 
 class FrankWolfeClassifier(CornerStepsModel, TwoClassModel):  # type: ignore[misc]
-    r"""Logistic regression in an l1 ball, differentially private, for any number of columns.
+    r"""Logistic regression in an l1 ball by private Frank-Wolfe steps, for any number of columns.
 
     It minimises the sum of logistic losses over :math:`\|w\|_1 \le c` by the Frank-Wolfe method:
     each step goes towards a corner of the ball, so one column enters, and which one is drawn by the

@@ -20,7 +20,7 @@ USUAL_REACH = 2.0
 
 
 class FrankWolfeLasso(CornerStepsModel, LinearRegressorBase):  # type: ignore[misc]
-    r"""A lasso in an l1 ball, differentially private, for any number of columns.
+    r"""A lasso in an l1 ball by private Frank-Wolfe steps, for any number of columns.
 
     It minimises the sum of losses over :math:`\|w\|_1 \le c` by the Frank-Wolfe method: each step
     goes towards a corner of the ball, so one column enters, and which one is drawn by the

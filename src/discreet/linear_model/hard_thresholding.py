@@ -17,7 +17,7 @@ USUAL_REACH = 4.0
 
 
 class HardThresholding(ThresholdingModel, LinearRegressorBase):  # type: ignore[misc]
-    r"""Least squares of clipped residuals with few coefficients, differentially private.
+    r"""Sparse least squares of clipped residuals by iterative hard thresholding, private.
 
     Gradient steps, after each of which the largest coefficients are drawn by the exponential
     mechanism and released with Gaussian noise; the others are zero. Unlike in

@@ -15,7 +15,7 @@ USUAL_REACH = 5.0
 
 
 class HardThresholdingClassifier(ThresholdingModel, TwoClassModel):  # type: ignore[misc]
-    r"""Logistic regression with few coefficients, differentially private.
+    r"""Sparse logistic regression by iterative hard thresholding, differentially private.
 
     Gradient steps, after each of which the largest coefficients are drawn by the exponential
     mechanism and released with Gaussian noise; the others are zero. The slope of a logistic loss

@@ -11,7 +11,7 @@ from discreet.privacy import Unit
 
 
 class Lasso(LinearRegressorBase):
-    r"""Least squares with a penalty on absolute values, differentially private.
+    r"""Least squares with an l1 penalty (lasso), differentially private.
 
     It minimises half the squared residuals summed over rows plus :math:`\alpha \|w\|_1`. The
     objective is a sum: its :math:`\alpha` is that of :class:`sklearn.linear_model.Lasso` times the
@@ -34,8 +34,8 @@ class Lasso(LinearRegressorBase):
         The declared range of targets; others are clipped to it. There is no default: a fit refuses
         to guess it.
     alpha
-        Strength of the penalty :math:`\alpha \|w\|_1`. By default as strong as the noise, so that
-        a coefficient without a signal is mostly zero.
+        Regularisation strength, of the penalty :math:`\alpha \|w\|_1`. By default as strong as the
+        noise, so that a coefficient without a signal is mostly zero.
     fit_intercept
         Whether there is a constant column; it is inside the row norm. Its coefficient is spared the
         absolute values, not the ridge. Targets are counted from the middle of their range then.

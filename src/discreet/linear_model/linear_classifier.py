@@ -18,11 +18,11 @@ from discreet.privacy import Unit
 class LinearClassifier(RangeFindingEstimator, MarginClassifier):
     r"""A linear classifier with every choice made for accuracy under privacy.
 
-    Columns are brought to [-1, 1] by their declared ranges and levels; a small part of the budget
+    Columns are scaled to [-1, 1] by their declared ranges and levels; a small part of the budget
     pays for their means and spreads, by which they are standardised; the rest pays for a logistic
-    loss that asks for a margin, whose slope is near its bound where noise keeps the margins. How
-    large a margin, how strong a penalty and how long rows may be depends on how much noise there is
-    for as many rows and columns, which the noisy sums that were paid for tell (``settings_``). If
+    loss that asks for a margin, whose slope is near its bound where noise keeps the margins. The
+    margin, the regularisation strength and the norm that rows are clipped to depend on how much
+    noise there is for the number of rows and columns, which the noisy sums tell (``settings_``). If
     ``delta`` is zero the noise is made for the l1 norm of rows, which is small where most columns
     are categories; margin and penalty are fixed then.
 
@@ -64,7 +64,7 @@ class LinearClassifier(RangeFindingEstimator, MarginClassifier):
         otherwise 2. Where accuracy is all that counts and there are many rows to few columns,
         ``margin=2`` may be better by a few tenths of a percent, at the cost of probabilities.
     C
-        Inverse strength of the penalty in the standardised frame, where rows have norm at most
+        Inverse regularisation strength in the standardised frame, where rows have norm at most
         one. None for the rule: the weakest penalty that costs no privacy, up to twice that where
         noise dominates.
     calibration
@@ -111,8 +111,8 @@ class LinearClassifier(RangeFindingEstimator, MarginClassifier):
     margin_
         The margin that the loss asked for.
     settings_
-        What the noisy sums settled, and prints as a sentence: a noisy number of rows, the noise,
-        the length of rows, the margin and the ridge
+        What the noisy sums decided, and prints as a sentence: a noisy number of rows, the noise,
+        the norm that rows are clipped to, the margin and the ridge
         (:class:`~discreet.mechanisms.signal_rules.Settings`). None where nothing waited for them:
         ``delta`` is zero, columns are not standardised, or classes are learnt by softmax.
     ranges_

@@ -53,9 +53,9 @@ class LinearRegressor(RangeFindingEstimator, RobustRegressor):
         The residual at which the loss turns from a parabola to a line, in units of the target. By
         default a quarter of half the range.
     alpha
-        Strength of the penalty :math:`\alpha \|w\|^2/2` on the coefficients of encoded columns. By
-        default the weakest that costs no privacy. What is too weak for the budget is raised to
-        the least it allows, and ``release_.reason`` says so.
+        Regularisation strength, of the penalty :math:`\alpha \|w\|^2/2` on the coefficients of
+        encoded columns. By default the weakest that costs no privacy. What is too weak for the
+        budget is raised to the least it allows, and ``release_.reason`` says so.
     fit_intercept
         Whether there is an intercept. Targets are counted from the middle of their range then.
     domain

@@ -47,7 +47,7 @@ class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
     ledger
         The ledger that is charged; None charges none, which ``privacy_`` says.
     C
-        Inverse strength of the penalty, as in scikit-learn. By default the weakest penalty that
+        Inverse regularisation strength, as in scikit-learn. By default the weakest penalty that
         costs no privacy, up to twice that where noise dominates.
     fit_intercept
         Whether there is a constant column; it is inside the row norm and penalised.
@@ -56,7 +56,7 @@ class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
         no constraint.
     classes
         The classes, declared. Without it the labels found are taken as public, and the guarantee
-        says so. Three or more are told apart by one problem each, within the one budget; with
+        says so. Three or more are learnt one-vs-rest, within the one budget; with
         ``mechanism="noisy_gradient"`` all at once, by softmax.
     max_weight
         The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
@@ -82,7 +82,7 @@ class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
     multiclass_
         How three or more classes were learnt: ``"one_vs_rest"`` or ``"softmax"``. None for two.
     settings_
-        What noisy sums of columns settled: length of rows and ridge, as in
+        What noisy sums of columns decided: the norm that rows are clipped to and the ridge, as in
         :class:`LinearClassifier`; None where nothing waited for them.
     release_, privacy_
         The release and its guarantee. The value is the coefficients, followed by the numbers of

@@ -40,7 +40,7 @@ USUAL_BEND, MOST_BEND = 0.2, 0.5
 
 
 class LowRankRegressor(RegressorMixin, CoefficientModel, PlainEstimator):  # type: ignore[misc]
-    r"""Least squares with several targets within a nuclear ball, of pure epsilon.
+    r"""Low-rank least squares with several targets, within a nuclear-norm ball; pure epsilon.
 
     It minimises half the squared residuals summed over rows and targets plus
     :math:`\alpha \|W\|_F^2/2`, over matrices W whose singular values sum to at most
@@ -66,9 +66,9 @@ class LowRankRegressor(RegressorMixin, CoefficientModel, PlainEstimator):  # typ
         What the singular values of the coefficients sum to at most, the intercept's row included.
         The noise grows with it.
     alpha
-        Strength of the penalty :math:`\alpha \|W\|_F^2/2`. By default one row bends the objective
-        by a fifth of epsilon. What is too weak for the budget is raised to the least it allows, and
-        ``release_.reason`` says so.
+        Regularisation strength, of the penalty :math:`\alpha \|W\|_F^2/2`. By default the curvature
+        of one row costs a fifth of epsilon. What is too weak for the budget is raised to the
+        least it allows, and ``release_.reason`` says so.
     fit_intercept
         Whether there is a constant column; it is inside the row norm and penalised.
     max_rows

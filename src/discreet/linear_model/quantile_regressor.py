@@ -37,9 +37,9 @@ class QuantileRegressor(LinearRegressorBase):
         With 0 the kink stays: the fit follows noisy gradients with ``delta > 0``, or is drawn from
         a ``domain`` without.
     alpha
-        Strength of the penalty :math:`\alpha \|w\|^2/2`, the intercept's coefficient included. By
-        default one row bends the objective by a tenth of epsilon. What is too weak for the budget
-        is raised to the least it allows, and ``release_.reason`` says so.
+        Regularisation strength, of the penalty :math:`\alpha \|w\|^2/2`, the intercept's
+        coefficient included. By default the curvature of one row costs a tenth of epsilon. What is
+        too weak for the budget is raised to the least it allows, and ``release_.reason`` says so.
     fit_intercept
         Whether there is a constant column; it is inside the row norm and penalised. Targets are
         counted from the middle of their range then.

@@ -11,7 +11,7 @@ from discreet.privacy import Unit
 
 
 class Ridge(LinearRegressorBase, InferentialEstimator):
-    r"""Least squares with a ridge, differentially private.
+    r"""Least squares with an l2 penalty (ridge regression), differentially private.
 
     It minimises half the squared residuals summed over rows plus :math:`\alpha \|w\|^2/2`. Without
     a domain the noise goes on X'X and X'y, and the solution is algebra on those; with one, it can
@@ -33,9 +33,9 @@ class Ridge(LinearRegressorBase, InferentialEstimator):
         The declared range of targets; others are clipped to it. There is no default: a fit refuses
         to guess it.
     alpha
-        Strength of the penalty :math:`\alpha \|w\|^2/2`, the intercept's coefficient included. By
-        default the weakest that costs no privacy. What is too weak for the budget is raised to
-        the least it allows, and ``release_.reason`` says so.
+        Regularisation strength, of the penalty :math:`\alpha \|w\|^2/2`, the intercept's
+        coefficient included. By default the weakest that costs no privacy. What is too weak for the
+        budget is raised to the least it allows, and ``release_.reason`` says so.
     fit_intercept
         Whether there is a constant column; it is inside the row norm and penalised. Targets are
         counted from the middle of their range then.

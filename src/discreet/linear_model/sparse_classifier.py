@@ -69,7 +69,7 @@ class SparseClassifier(SelectedModel, ProbabilisticClassifier):  # type: ignore[
         What the loss asks for; zero is logistic regression. None for the rule of
         :class:`~discreet.LinearClassifier`.
     C
-        Inverse strength of the penalty in the standardised frame. None for the rule.
+        Inverse regularisation strength in the standardised frame. None for the rule.
     expected_rows
         Roughly how many rows there will be, declared and not counted.
     fit_intercept

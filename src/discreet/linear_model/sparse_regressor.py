@@ -60,8 +60,8 @@ class SparseRegressor(SelectedModel, LinearRegressorBase):  # type: ignore[misc]
         The residual at which the loss turns from a parabola to a line, in units of the target. By
         default a quarter of half the range.
     alpha
-        Strength of the penalty :math:`\alpha \|w\|^2/2` on the coefficients of the chosen features,
-        brought to [-1, 1]. By default the weakest that costs no privacy.
+        Regularisation strength, of the penalty :math:`\alpha \|w\|^2/2` on the coefficients of the
+        chosen features, brought to [-1, 1]. By default the weakest that costs no privacy.
     expected_rows
         Roughly how many rows there will be, declared and not counted.
     fit_intercept

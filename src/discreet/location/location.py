@@ -22,7 +22,7 @@ NAMES = ("squared", "absolute")
 
 
 class Location(ColumnEstimator):
-    """The point of each column with the least sum of losses, differentially private.
+    """M-estimation of location: the point of each column with the least sum of losses, private.
 
     It is drawn by the exponential mechanism, exactly, whether the loss is smooth or not. For a
     quantile alone :class:`Median` and :class:`Quantile` are better: they count ranks.

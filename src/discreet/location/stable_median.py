@@ -21,7 +21,7 @@ from discreet.questions import Bounds, ProposedMedian, Question
 
 
 class StableMedian(ColumnEstimator):
-    """The median of each column with noise of a size that you propose, differentially private.
+    """The median of each column by propose-test-release: noise of a size that you propose.
 
     First it is tested, privately, that no few records could make one record move the median by more
     than the proposal. If so, the median is released with noise for the proposal, however wide the

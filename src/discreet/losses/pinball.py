@@ -15,7 +15,7 @@ from discreet.losses.base import Loss
 
 @dataclass(frozen=True)
 class Pinball(Loss):
-    r"""Loss whose best constant prediction is a quantile of the labels, for any labels.
+    r"""Pinball (quantile) loss: its best constant prediction is a quantile of the labels.
 
     .. math:: \ell(y, z) = \max(\tau (y - z), (1 - \tau) (z - y))
 

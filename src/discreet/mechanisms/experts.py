@@ -151,7 +151,7 @@ class Experts(InteractiveMechanism):
         useful = _widest_useful(question, unit)
         if useful < span:
             span, profile = useful, _profile(useful, question.updates)
-            reason = "as cold as is good for regret; less than the budget is spent"
+            reason = "the temperature of least regret; less than the budget is spent"
         guarantee = Guarantee(
             profile, unit, public_facts(question.bounds, unit), budget.delta or 1e-9
         )

@@ -91,7 +91,7 @@ class ExponentialSamplingPlan(Plan):
 
 
 class ExponentialSampling(Learner):
-    """Answers drawn with chances that fall exponentially with their loss; pure epsilon.
+    """The exponential mechanism: chances of answers fall exponentially with their loss; pure.
 
     A quantile of each column, or another location; the best threshold, candidate or subset; or the
     coefficients of a convex problem of up to six of them within a box or a ball, whether its loss

@@ -45,7 +45,7 @@ class GaussianSumPlan(Plan):
 
 
 class GaussianSum(Mechanism):
-    """Gaussian noise on the sum of rows, or on the sum and the count for a mean.
+    """The Gaussian mechanism, on the sum of rows, or on the sum and the count for a mean.
 
     Examples
     --------

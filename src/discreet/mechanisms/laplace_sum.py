@@ -45,7 +45,7 @@ class LaplaceSumPlan(Plan):
 
 
 class LaplaceSum(Mechanism):
-    """Laplace noise on each coordinate of the sum; pure epsilon.
+    """The Laplace mechanism: noise on each coordinate of the sum of rows; pure epsilon.
 
     Examples
     --------

@@ -151,7 +151,7 @@ def cube(question: BlockAverage) -> Bounds:
 
 @dataclass(frozen=True)
 class NoisyAggregate(Mechanism):
-    """Numbers computed on blocks of rows, averaged with noise: sample and aggregate.
+    """Sample and aggregate: numbers computed on blocks of rows, averaged with noise.
 
     Parameters
     ----------

@@ -136,7 +136,7 @@ class NoisyGradientPlan(Plan):
 
 @dataclass(frozen=True)
 class NoisyGradient(Learner):
-    """Noisy subgradient descent for convex losses, smooth or not, within a domain or with a ridge.
+    """Noisy subgradient descent (DP-SGD) for convex losses, smooth or not; a domain or a ridge.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ class NoisyGradient(Learner):
             if question.smoothing == 0:
                 return YES
             return Verdict(
-                False, "noisy_gradient walks along distances as they are; state smoothing=0."
+                False, "noisy_gradient takes distances without smoothing; state smoothing=0."
             )
         if isinstance(question, Softmax):
             return YES

@@ -325,14 +325,15 @@ _SETTLED_LATER = {"gaussian": partial(_gaussian_plan, settles_later=True)}
 
 
 def _check_ridge(problem: Problem, budget: Budget) -> None:
-    """Refuse a ridge so weak that one row can bend the objective beyond the budget."""
+    """Refuse a ridge so weak that one row's curvature exceeds the budget."""
     joint = math.inf if problem.joint is None else problem.joint
     if min(problem.log_ratio, joint) < budget.epsilon:
         return
     enough = problem.row_smoothness / math.expm1(0.5 * budget.epsilon)
     raise CalibrationError(
         f"a ridge of {problem.ridge:.3g} is too weak for epsilon = {budget.epsilon:g}: one row "
-        f"alone bends the objective by more. Use at least {enough:.3g}, C at most {1 / enough:.3g}."
+        f"has more curvature than the budget allows. Use at least {enough:.3g}, "
+        f"C at most {1 / enough:.3g}."
     )
 
 

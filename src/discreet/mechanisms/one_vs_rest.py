@@ -61,7 +61,7 @@ def _one_class(number: int, labels: Vector) -> Vector:
 
 @dataclass(frozen=True)
 class EachAgainstTheRest(Learner):
-    """Coefficients of every class against all others, by a mechanism for two classes.
+    """One-vs-rest: coefficients of every class against all others, by a mechanism for two classes.
 
     Parameters
     ----------

@@ -125,7 +125,7 @@ class RadialOutputPlan(Plan):
 
 @dataclass(frozen=True)
 class OutputPerturbation(Learner):
-    """Noise on the minimiser.
+    """Output perturbation: noise on the minimiser.
 
     Parameters
     ----------

@@ -117,7 +117,7 @@ def peel(scores: Integers, size: int, rate: Fraction | None, noise: Noise) -> In
 
 @dataclass(frozen=True)
 class Peeling(Mechanism):
-    """The best candidates, drawn one after another by the exponential mechanism.
+    """Top-k selection: the best candidates, one after another, by the exponential mechanism.
 
     Parameters
     ----------

@@ -133,7 +133,7 @@ class ProposedMedianPlan(Plan):
 
 @dataclass(frozen=True)
 class ProposeTestRelease(Mechanism):
-    """Noise for a proposed sensitivity, if it is tested that no few records could exceed it.
+    """Propose-test-release: noise for a proposed sensitivity, if a test shows that it is stable.
 
     Parameters
     ----------

@@ -95,7 +95,7 @@ def draw_count(law: TrialLaw, noise: Noise) -> int:
 
 @dataclass(frozen=True)
 class RepeatAndSelect(Mechanism):
-    """The best of a random number of private fits, by a private score; the number stays secret.
+    """Private selection: the best of a secret random number of private fits, by a private score.
 
     Each trial draws a candidate at random, fits it privately and scores it privately. How long a
     release takes tells roughly how many trials there were: that is outside the promise, unless

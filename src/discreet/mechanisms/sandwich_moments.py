@@ -272,7 +272,7 @@ def least_squares(gram: Array, product: Vector) -> Vector:
 
 @dataclass(frozen=True)
 class SandwichMoments(Learner):
-    """A model with what its standard errors are made of, within one budget.
+    """A model and the moments of its sandwich standard errors, within one budget.
 
     Of mu squared, a part goes into the curvatures of the losses, a part into the squares of their
     slopes, a thousandth into the number of rows that were clipped, the rest into coefficients.
@@ -333,7 +333,7 @@ class SandwichMoments(Learner):
         if question.penalty is not None or math.isfinite(question.radius):
             return Verdict(
                 False,
-                "a constraint or a penalty with kinks moves coefficients in ways that a sandwich "
+                "a constraint or a non-smooth penalty biases coefficients in ways that a sandwich "
                 "does not know; leave it out, or ask for no intervals.",
             )
         if question.bounds.width > MOST_COLUMNS:

@@ -125,7 +125,7 @@ class SimplexSampling(Mechanism):
             return Verdict(False, "simplex_sampling learns a Mixture: shares of a total.")
         if not math.isfinite(question.row_smoothness):
             return Verdict(
-                False, f"{question.loss!r} has a kink; use a smooth loss, such as Huber."
+                False, f"{question.loss!r} is not smooth; use a smooth loss, such as Huber."
             )
         if not math.isfinite(question.row_lipschitz):
             return Verdict(False, f"{question.loss!r} has no bounded slope on this simplex.")

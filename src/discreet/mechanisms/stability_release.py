@@ -199,7 +199,7 @@ class LassoPlan(StabilityPlan):
 
 @dataclass(frozen=True)
 class StabilityRelease(Mechanism):
-    """An answer that no few records could change, or the word that there is none.
+    """A stability test: an answer that no few records could change, or that there is none.
 
     Parameters
     ----------

@@ -169,7 +169,7 @@ class ExactPenalised(Plan):
 
 @dataclass(frozen=True)
 class SufficientStatistics(Mechanism):
-    """Noise on X'X and X'y: Gaussian, or Laplace if delta is zero; then any amount of algebra.
+    """Noise on X'X and X'y: Gaussian, or Laplace if delta is zero; the rest is post-processing.
 
     Examples
     --------

@@ -146,7 +146,7 @@ def _largest_shift(problem: VectorProblem, unit: Unit, epsilon: float) -> float:
         enough = problem.row_smoothness / math.expm1(0.5 * epsilon / problem.rank)
         raise CalibrationError(
             f"a ridge of {problem.ridge:.3g} is too weak for epsilon = {epsilon:.3g}: one row "
-            f"alone bends the objective by more. Use at least {enough:.3g}."
+            f"has more curvature than the budget allows. Use at least {enough:.3g}."
         )
     low, high = 0.0, epsilon
     while high - low > 1e-13 * epsilon:

@@ -40,7 +40,7 @@ def _decides(model: SampleAndAggregate) -> bool:
 
 
 class SampleAndAggregate(BlockEstimator):
-    """The average of what an estimator or a function computes on blocks of rows, private.
+    """Sample and aggregate: a private average of what is computed on blocks of rows.
 
     What is run may be anything. Rows are dealt to blocks at random, in secret, and it runs on each
     block by itself, so one record changes the numbers of one block. These are clipped to declared

@@ -57,7 +57,8 @@ class LinearRegression(OnlineLearner, LinearRegressorBase, RiverRegressor):
     target_range
         The declared range of targets; others are clipped to it. There is no default.
     alpha
-        Strength of the penalty :math:`\alpha \|w\|^2/2` over the whole stream. By default a trace.
+        Regularisation strength, of the penalty :math:`\alpha \|w\|^2/2` over the whole stream. By
+        default a trace.
     fit_intercept
         Whether there is a constant column; targets are counted from the middle of their range then.
     domain

@@ -50,7 +50,7 @@ class LinearSVC(OnlineClassifier, RiverClassifier):
         The two classes, declared; there is no default, since no record may decide how others are
         read.
     C
-        Inverse strength of the penalty over the whole stream. By default a trace.
+        Inverse regularisation strength over the whole stream. By default a trace.
     fit_intercept
         Whether there is a constant column; it is inside the row norm and penalised.
     domain

@@ -24,7 +24,7 @@ LEARNERS: dict[str, type[LiveEstimator]] = {
 
 
 def resume(path: str | os.PathLike[str], *, ledger: AbstractLedger) -> Any:
-    """Take up a learner that was saved, once; its file is removed, and nothing is paid again.
+    """Resume a learner that was saved, once; its file is removed, and nothing is charged again.
 
     Parameters
     ----------

@@ -62,7 +62,7 @@ class Rehearsals:
         return float(np.mean([self._world(draw).radius for draw in range(self._draws)]))
 
     def _scores(self, epsilon: float, count: int, mechanism: str) -> Array:
-        """Return the scores of each simulation, a line each; without privacy if epsilon is infinite."""
+        """Return the scores of each simulation, a line each; an infinite epsilon is no privacy."""
         if count > self.most:
             stand_in = self.scores(self._stand_in_epsilon(epsilon, count), self.most, mechanism)
             return np.asarray(stand_in + self._gain(stand_in, count))

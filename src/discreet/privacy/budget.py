@@ -10,7 +10,7 @@ from discreet import _checks
 
 @dataclass(frozen=True)
 class Budget:
-    """At most ``epsilon`` at ``delta``; an infinite epsilon asks for no privacy at all.
+    """A privacy budget: at most ``epsilon`` at ``delta``; an infinite epsilon asks for no privacy.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ def _normal_cells() -> tuple[Vector, Vector, float]:
 
 @dataclass(frozen=True, init=False)
 class Minimum(Profile):
-    """Several bounds that hold for one and the same release: the convex hull of the best.
+    """Several bounds that hold for one and the same release: the convex hull of their minimum.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class Minimum(Profile):
 
 @dataclass(frozen=True, init=False)
 class Maximum(Profile):
-    """Several releases of which one record enters one only: the worst of them.
+    """Parallel composition: releases of which one record enters one only, so the worst of them.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ class Maximum(Profile):
 
 @dataclass(frozen=True, init=False)
 class Composition(Profile):
-    """Several releases from the same data, their privacy parameters fixed in advance.
+    """Composition of several releases from the same data, their parameters fixed in advance.
 
     Gaussians compose exactly; everything else through privacy loss distributions (our own on a
     grid fitted to the parts where all have a closed form, otherwise those of dp-accounting), the

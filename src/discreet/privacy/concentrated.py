@@ -97,7 +97,7 @@ class ZeroConcentrated(Profile):
 
 @dataclass(frozen=True)
 class Renyi(Profile):
-    r"""A Renyi curve known at some orders.
+    r"""Renyi differential privacy: a Renyi curve known at some orders.
 
     Between two orders, :math:`(\alpha - 1) \epsilon_\alpha` is convex, so its chord is a bound;
     below the first order the first value is one; above the last there is none.

@@ -23,7 +23,7 @@ from discreet.privacy.stepwise import Stepwise
 
 @dataclass(frozen=True)
 class FixedBatchGaussian(Stepwise):
-    r"""``steps`` noisy sums, each over ``size`` records drawn without replacement.
+    r"""Subsampled Gaussian noise: ``steps`` sums, each over ``size`` records without replacement.
 
     It speaks of replaced records only.
 

@@ -25,7 +25,7 @@ HOPELESS = 1e4
 
 @dataclass(frozen=True)
 class Gaussian(Profile):
-    r"""Two Gaussians of variance one whose means are ``mu`` apart.
+    r"""Gaussian differential privacy: two normal laws of variance one whose means are ``mu`` apart.
 
     .. math:: \delta(\epsilon) = \Phi(\mu/2 - \epsilon/\mu) - e^\epsilon \Phi(-\mu/2 - \epsilon/\mu)
 

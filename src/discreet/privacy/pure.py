@@ -16,7 +16,7 @@ from discreet.privacy.profile import SAFETY, Profile, orders_above_one
 
 @dataclass(frozen=True, init=False)
 class Pure(Profile):
-    r"""Every outcome changes its probability by at most a factor of e**epsilon.
+    r"""Pure differential privacy: probabilities change by at most a factor of e**epsilon.
 
     Randomised response is the worst case:
     :math:`\delta(e) = (1 - e^{e - \epsilon}) / (1 + e^{-\epsilon})` below epsilon, zero above.
@@ -70,7 +70,7 @@ class Pure(Profile):
 
 @dataclass(frozen=True, init=False)
 class Approximate(Profile):
-    """Epsilon except with probability delta: one point of a profile, and nothing else known.
+    """(epsilon, delta)-differential privacy: one point of a profile, and nothing else known.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ WHOLE_ORDERS = (*range(2, 65), *range(72, 257, 8), *range(272, 513, 16))
 
 @dataclass(frozen=True)
 class SampledGaussian(Stepwise):
-    r"""``steps`` noisy sums, each over a batch that keeps every record with chance ``rate``.
+    r"""Poisson-subsampled Gaussian: ``steps`` noisy sums, each record in with chance ``rate``.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ from discreet.privacy.trial_law import TrialLaw
 
 @dataclass(frozen=True)
 class SelectedTrial(Profile):
-    r"""The best of K independent runs of a release, by an order of what it releases.
+    r"""Private selection: the best of K independent runs, by an order of what they release.
 
     K is drawn from a public law, and is never told.
 

@@ -25,7 +25,7 @@ ROUNDING = 4 * 2.0**-52
 
 @dataclass(frozen=True)
 class ThresholdedLaplace(Profile):
-    r"""Adaptive tests of values with Laplace noise against public thresholds, however many.
+    r"""Sparse vector technique: Laplace tests against public thresholds, few of which may fail.
 
     Each round adds Laplace noise to a value. If the sum is near enough to a public number, nothing
     but that is told; otherwise the sum itself is, and at most ``updates`` times.

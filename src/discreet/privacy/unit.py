@@ -13,7 +13,7 @@ ONE_RECORD = "one record"
 
 
 class Unit(ABC):
-    """The relation between neighbouring data sets.
+    """The adjacency relation: which data sets are neighbours.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class Unit(ABC):
 
 @dataclass(frozen=True)
 class AddRemoveOne(Unit):
-    """One record more or one record less.
+    """Add-remove adjacency: neighbouring data sets differ by one record more or less.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class AddRemoveOne(Unit):
 
 @dataclass(frozen=True)
 class ReplaceOne(Unit):
-    """One record exchanged for another; the number of records is public.
+    """Replace-one adjacency: one record exchanged for another; the number of records is public.
 
     Examples
     --------
@@ -113,7 +113,7 @@ class ReplaceOne(Unit):
 
 @dataclass(frozen=True)
 class ZeroOutOne(Unit):
-    """One record of a stream replaced by nothing; its round stays, and rounds are public.
+    """Zero-out adjacency: one record of a stream becomes nothing; rounds are public and stay.
 
     The form that adding or removing a record takes where records arrive in declared rounds. To
     leave a round out, so that later records move up by one, is not covered.

@@ -17,7 +17,7 @@ from discreet.questions.problem import Problem
 
 @dataclass(frozen=True)
 class OneVsRest(Question):
-    """One classification problem for each class 0, 1, ..., all with the same constants.
+    """One-vs-rest: a binary problem for each class 0, 1, ..., all with the same constants.
 
     Parameters
     ----------

@@ -60,15 +60,15 @@ class LinearSVC(RangeFindingEstimator, LinearClassifierBase):
         ``"huber_hinge"``, ``"smoothed_hinge"`` or the plain ``"hinge"``, which follows noisy
         gradients and needs ``delta > 0``.
     C
-        Inverse strength of the penalty, as in scikit-learn; of standardised coefficients, if
-        columns are standardised. By default one row bends the objective by a tenth of epsilon.
+        Inverse regularisation strength, as in scikit-learn; of standardised coefficients, if
+        columns are standardised. By default the curvature of one row costs a tenth of epsilon.
     fit_intercept
         Whether there is a constant column; it is inside the row norm and penalised.
     domain
         A convex set that the coefficients must lie in, the intercept's own included.
     classes
         The classes, declared. Without it the labels found are taken as public, and the guarantee
-        says so. Three or more are told apart by one problem each, within the one budget.
+        says so. Three or more are learnt one-vs-rest, within the one budget.
     max_weight
         The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
     max_rows

@@ -120,7 +120,7 @@ class Setting:
         if self.strong_convexity > steepest * _SLACK:
             raise InputError(
                 f"strong_convexity must be at most 2 * lipschitz / diameter = {steepest:g}; got "
-                f"{self.strong_convexity:g}. No loss bends more and stays Lipschitz."
+                f"{self.strong_convexity:g}. No Lipschitz loss has more curvature."
             )
         if self.is_generalised_linear and self.p > 1 and self.strong_convexity > 0:
             raise InputError(

@@ -1,4 +1,4 @@
-"""Public post-processing of noisy gradients: sizes of steps, projected steps, averages."""
+"""Post-processing of noisy gradients: step sizes, projected steps, averages; all public."""
 
 from discreet.updates.averages import Average, LastPoint, PolynomialAverage, SuffixAverage
 from discreet.updates.descent import descend

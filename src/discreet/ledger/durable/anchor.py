@@ -21,7 +21,7 @@ from discreet.ledger.durable.hash_chain import parse_or_none
 
 @dataclass(frozen=True)
 class Anchor:
-    """So many lines had the ledger of a data set, and this was the digest of the last.
+    """A checkpoint of a ledger's history: how many lines it had, and the digest of the last.
 
     A checkpoint of the hash chain.
 

@@ -61,7 +61,7 @@ UNREADABLE = (
 
 @dataclass(frozen=True)
 class Verification:
-    """What is wrong with the ledger of a data set; nothing if it is sound.
+    """Whether the ledger of a data set is sound, and what is wrong with it if not.
 
     Parameters
     ----------

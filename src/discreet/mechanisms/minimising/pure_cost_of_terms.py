@@ -48,7 +48,7 @@ def largest_shift(problem: Problem, unit: Unit, epsilon: float) -> float:
         enough = problem.row_smoothness / math.expm1(0.5 * epsilon)
         raise CalibrationError(
             f"a ridge of {problem.ridge:.3g} is too weak for epsilon = {epsilon:.3g}: one row "
-            f"alone bends the objective by more. Use at least {enough:.3g}, "
+            f"has more curvature than the budget allows. Use at least {enough:.3g}, "
             f"C at most {1 / enough:.3g}."
         )
     if pure_cost(problem, unit, high * _DOWN) <= epsilon:

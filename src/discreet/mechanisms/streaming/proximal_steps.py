@@ -40,7 +40,7 @@ class ProximalSteps(OnlineAlgorithm):
     """Implicit gradient steps, within a ball or anywhere.
 
     If a loss is smooth, the step is the minimiser within the ball. If it has kinks, the step is
-    taken without the ball and then brought back: as steady, and as certain near a kink.
+    taken without the ball and then projected back: as steady, and as certain near a kink.
 
     Examples
     --------
@@ -60,7 +60,8 @@ class ProximalSteps(OnlineAlgorithm):
     def accepts(problem: Problem) -> Verdict:
         if not problem.loss.is_smooth and not isinstance(problem.loss, Hinge | Pinball):
             return Verdict(
-                False, f"{problem.loss!r} has kinks that were not looked at; use a smooth loss."
+                False,
+                f"{problem.loss!r} is not smooth, and has no proximal step here; use a smooth one.",
             )
         return accepts_domain(problem)
 
