@@ -134,8 +134,9 @@ class LogisticRegression(ClassifierMixin, Adapter):  # type: ignore[misc]
         self._say_seeds_are_not_used()
         if self.data_norm is None:
             raise InputError(
-                "data_norm must be declared; got None. Say how large the norm of a row can be, from "
-                "what the columns mean: measuring it from the rows would leak. Longer rows are clipped."
+                "data_norm must be declared; got None. Say how large the norm of a row can be "
+                "from what the columns mean: measuring it from the rows would leak. Longer rows "
+                "are clipped."
             )
         _checks.positive(tol=self.tol)
         _checks.whole(max_iter=self.max_iter, at_least=1)
