@@ -104,7 +104,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def call_privately(work: Callable[[], Any], interrupt: Callable[[], Any] | None = None) -> Any:
-    """Return what the work returns, None if it raises; it runs in another thread, in silence.
+    """Return what the work returns, None if it raises; it runs quietly in another thread.
 
     ``interrupt`` is called if something interrupts the caller, before it waits for the work to end:
     work that is long may look whether it was.

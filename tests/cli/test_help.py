@@ -19,6 +19,11 @@ def every_command(command=COMMAND, words=()):
 
 
 COMMANDS = dict(every_command())
+LEAVES = {
+    words: command
+    for words, command in COMMANDS.items()
+    if words and not hasattr(command, "commands")
+}
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words) or "discreet")
@@ -30,9 +35,7 @@ def test_a_help_page_names_no_type_of_a_programming_language(words, tmp_path):
 
 
 def examples():
-    for words, command in COMMANDS.items():
-        if not words or hasattr(command, "commands"):
-            continue
+    for words, command in LEAVES.items():
         text = inspect.cleandoc(command.callback.__doc__).replace("\\\n", " ")
         lines = [line.strip() for line in text.splitlines() if line.startswith("    discreet ")]
         yield pytest.param(words, lines, id=" ".join(words))
@@ -46,3 +49,10 @@ def test_an_example_can_be_pasted(words, lines):
         assert (program, tuple(rest[: len(words)])) == ("discreet", words)
         # Refuses an option that does not exist, a missing argument, a number that is none.
         COMMANDS[words].make_context("discreet", rest[len(words) :])
+
+
+@pytest.mark.parametrize("words", LEAVES, ids=" ".join)
+def test_a_help_page_says_what_is_charged(words):
+    purpose, _, rest = inspect.cleandoc(LEAVES[words].callback.__doc__).partition("\n\n")
+    assert purpose.endswith(".")
+    assert re.search(r"\bcharge[sd]?\b", purpose + rest, flags=re.IGNORECASE)

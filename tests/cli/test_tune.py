@@ -40,7 +40,7 @@ def test_a_search_is_charged_once_and_ends_with_a_folder(place):
         ("--no-ledger --grid margin=[1.0]", "at least two candidates"),
         ("--no-ledger --grid margin=[", "no TOML"),
         ("--no-ledger --grid nothing=[1,2]", "no parameter"),
-        ("--grid margin=[0.0,1.0]", "who pays?"),
+        ("--grid margin=[0.0,1.0]", "which ledger is charged?"),
     ],
 )
 def test_what_is_wrong_is_one_line(place, options, words):

@@ -157,7 +157,7 @@ def test_a_file_put_in_the_place_of_the_books_is_noticed(tmp_path):
     for ending in ("-wal", "-shm"):
         (tmp_path / f"p.db{ending}").unlink(missing_ok=True)
     Ledger.create(path, Budget(1.0))
-    with pytest.raises(LedgerError, match=r"were exchanged; open them again. No row was read"):
+    with pytest.raises(LedgerError, match=r"was exchanged; open it again. No row was read"):
         ledger.charge(pure(0.25))
     assert Ledger(path).history() == ()
 
@@ -172,7 +172,7 @@ def test_books_put_in_the_place_of_others_are_noticed(place):
             connection.exec_driver_sql("DROP FUNCTION discreet_refuse")
     Ledger.create(place, Budget(1.0))
     for attempt in (lambda: ledger.charge(pure(8.0)), receipt.redeem):
-        with pytest.raises(LedgerError, match="were exchanged"):
+        with pytest.raises(LedgerError, match="was exchanged"):
             attempt()
 
 
@@ -182,7 +182,7 @@ def test_books_of_a_newer_format_are_not_written_to_by_who_has_them_open(place):
     with Store(place).write_transaction() as connection:
         connection.execute(BOOKS.update().values(format=4))
     for attempt in (lambda: ledger.charge(pure(0.25)), receipt.redeem):
-        with pytest.raises(LedgerError, match="were migrated; open them again"):
+        with pytest.raises(LedgerError, match="was migrated; open it again"):
             attempt()
 
 

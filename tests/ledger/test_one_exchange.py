@@ -75,6 +75,6 @@ def test_who_is_alone_notices_a_changed_summary(place, exchanges, what):
     with Store(place).write_transaction() as connection:
         column = DATASETS.c[what]
         connection.execute(DATASETS.update().values({what: column + " "}))
-    with pytest.raises(LedgerError, match=r"not what their history says|exchanged"):
+    with pytest.raises(LedgerError, match=r"not what its history says|exchanged"):
         ledger.charge(pure(0.125))
     assert exchanges[-2:] == ["not alone", "queue"]

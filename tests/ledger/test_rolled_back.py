@@ -143,9 +143,9 @@ def test_an_older_copy_in_the_place_of_the_books_is_not_charged(path, how, forge
         with pytest.raises((LedgerError, BudgetExceeded)):  # never a second half
             attempt()
     if how in ("replaced", "a link"):
-        with pytest.raises(LedgerError, match="lack line 3 as this process has seen it"):
+        with pytest.raises(LedgerError, match="lacks line 3 as this process has seen it"):
             ledger.remaining(0.0)
-        with pytest.raises(LedgerError, match="lack line 3"):
+        with pytest.raises(LedgerError, match="lacks line 3"):
             ledger.history()
         with pytest.raises(DiscreetError):
             receipt.redeem() if how == "replaced" else ledger.refund(2)
@@ -161,7 +161,7 @@ def test_an_older_copy_elsewhere_is_not_charged_by_who_knows_better(path, forget
     ledger.charge(pure(0.25))
     older = keep(path, "backup")
     ledger.charge(pure(0.75))
-    with pytest.raises(LedgerError, match="lack line 3"):
+    with pytest.raises(LedgerError, match="lacks line 3"):
         Ledger(older).charge(pure(0.75))
     newer = keep(path, "later")
     with pytest.raises(BudgetExceeded):
@@ -186,7 +186,7 @@ def test_a_pickled_ledger_takes_along_what_was_seen(path):
     os.replace(older, path)
     command = [sys.executable, "-W", "ignore", "-c", PICKLED, stored]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert "lack line 2 as this process has seen it" in run.stderr
+    assert "lacks line 2 as this process has seen it" in run.stderr
 
 
 def test_a_log_removed_under_two_processes_loses_no_charge(path):

@@ -116,7 +116,7 @@ def test_a_history_rewritten_as_a_whole_is_found_by_a_digest_kept_elsewhere(ledg
         statements.append(where.values(text=text, digest=before))
     change(place, *statements, DATASETS.update().values(head=before))
     assert ledger.verify().problems == ("the history lacks line 8 as this process has seen it",)
-    with pytest.raises(LedgerError, match=r"lack line 8 as this process has seen it"):
+    with pytest.raises(LedgerError, match=r"lacks line 8 as this process has seen it"):
         ledger.charge(Guarantee(Pure(0.25), AddRemoveOne()))
     forget()
     assert ledger.verify().is_sound
@@ -211,7 +211,7 @@ def test_no_charge_is_decided_on_a_summary_that_was_changed(ledger, place, forge
         lambda: ledger.remaining(0.0),
         receipt.redeem,
     ):
-        with pytest.raises(LedgerError, match=r"not what their history says|exchanged|lack line"):
+        with pytest.raises(LedgerError, match=r"not what its history says|exchanged|lacks line"):
             attempt()
     assert not ledger.verify().is_sound
     with Store(place).write_transaction() as connection:  # put right, the books go on
@@ -224,7 +224,7 @@ def test_a_changed_last_line_is_noticed_by_the_next_charge(ledger, place, forget
     text = text_of(place, 8).replace('"purpose":""', '"purpose":"x"')
     change(place, EVENTS.update().where(EVENTS.c.line == 8).values(text=text))
     forget()
-    with pytest.raises(LedgerError, match="not what their history says"):
+    with pytest.raises(LedgerError, match="not what its history says"):
         Ledger(place).charge(Guarantee(Pure(0.25), AddRemoveOne()))
 
 
@@ -247,7 +247,7 @@ def test_a_last_line_forged_to_agree_with_a_forged_balance_is_found_by_verifying
         DATASETS.update().values(head=digest, balance=balance),
     )
     assert not ledger.verify().is_sound
-    with pytest.raises(LedgerError, match="lack line 8"):
+    with pytest.raises(LedgerError, match="lacks line 8"):
         ledger.charge(Guarantee(Pure(0.25), AddRemoveOne()))
     forget()
     problems = Ledger(place).verify().problems

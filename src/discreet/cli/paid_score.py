@@ -48,7 +48,7 @@ class PaidScore:
     epsilon
         What the score may spend.
     books
-        Who pays.
+        The ledger that is charged.
     """
 
     def __init__(self, target: Target, epsilon: float, books: AbstractLedger | None) -> None:

@@ -88,7 +88,7 @@ class GivenColumn:
             return numbers_of(cells.distinct.tolist())[cells.places]
         if cells.dtype.kind not in NUMERIC_KINDS:
             return numbers_of(cells.tolist())
-        with np.errstate(all="ignore"):  # what is too large becomes infinite, without a word
+        with np.errstate(all="ignore"):  # what is too large becomes infinite, without a warning
             numbers: Vector = cells.astype(np.float64, copy=False)
         return numbers if self.missing is None else np.where(self.missing, np.nan, numbers)
 

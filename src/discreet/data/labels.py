@@ -51,7 +51,7 @@ def clean_weights(column: GivenColumn | None, count: int, bounds: Bounds) -> Vec
 
 
 def as_floats(values: Any) -> Array:
-    """Return numbers of any type as float64; too large ones become infinite, without a word."""
+    """Return numbers of any type as float64; too large ones become infinite, without a warning."""
     if isinstance(values, np.ndarray) and values.dtype == np.float64:
         return values
     with np.errstate(all="ignore"):

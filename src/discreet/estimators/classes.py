@@ -52,7 +52,7 @@ def find_classes(labels: Any) -> Any:
 
 
 def list_classes(declared: Any) -> Any:
-    """Return the declared classes in order; numbers among text would become text in silence."""
+    """Return the declared classes in order; numbers among text would become text unnoticed."""
     listed = list(declared) if isinstance(declared, Iterable) else []
     is_text = all(isinstance(label, str) for label in listed)
     is_number = all(isinstance(label, (Real, np.bool_)) and label == label for label in listed)

@@ -256,7 +256,7 @@ def _read(given: GivenMatrix) -> Any:
     numbers = given.numbers()
     if not given.is_sparse:
         return as_floats(numbers)
-    with np.errstate(all="ignore"):  # what is too large becomes infinite, without a word
+    with np.errstate(all="ignore"):  # what is too large becomes infinite, without a warning
         return numbers.tocsr().astype(np.float64, copy=False)
 
 

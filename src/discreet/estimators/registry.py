@@ -1,6 +1,6 @@
-"""Every estimator of the library: the one list that files of models, checks and pages feed on.
+"""Every estimator of the library: the one list that files of models, checks and pages read.
 
-An estimator is registered by its package: a class in ``__all__`` of one of ``ROOMS``.
+An estimator is registered by its package: a class in ``__all__`` of one of those listed here.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Every mechanism of the library, once; and those that fit linear models, by name.
 
-Audits, privacy cards, the command line, estimators and the universal tests feed on this list.
+Audits, privacy cards, the command line, estimators and the universal tests read this list.
 """
 
 from __future__ import annotations

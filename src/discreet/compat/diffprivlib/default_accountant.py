@@ -48,7 +48,7 @@ class DefaultAccountant:
         self._lock = threading.Lock()
 
     def payer(self) -> BudgetAccountant | None:
-        """Return who pays here, None if nobody was asked to."""
+        """Return the accountant that is charged here, None if there is none."""
         if blocks := self._here.get():
             return blocks[-1].payer
         with self._lock:

@@ -6,7 +6,7 @@ it when the process ends, however it ends; only its owner can open it. It lies i
 ``TMPDIR`` names. ``DISCREET_SPILL=no`` does without.
 
 Nothing depends on it but time: a piece that is not in the file is made again, and what is read back
-is, bit for bit, what was made. So writing stops without a word when the disk is full, or slow.
+is, bit for bit, what was made. So writing stops without an error when the disk is full, or slow.
 """
 
 from __future__ import annotations
