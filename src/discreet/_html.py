@@ -1,4 +1,4 @@
-"""Pieces of HTML for notebooks and pages: text of strangers made harmless, tables, a bar.
+"""Pieces of HTML for notebooks and pages: foreign text escaped, tables, a bar.
 
 Every text goes through :func:`escape_html`; styles are inline, and nothing is fetched.
 """

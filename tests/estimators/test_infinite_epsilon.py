@@ -107,7 +107,9 @@ def test_classes_that_are_separated_are_said_to_be():
     y = X[:, 0] > 0
     kept = np.abs(X[:, 0]) > 0.003
     for kind in (LinearClassifier, LogisticRegression):
-        with pytest.warns(ConvergenceWarning, match="the classes are separated, or nearly"):
+        with pytest.warns(
+            ConvergenceWarning, match="the classes are linearly separable, or nearly"
+        ):
             fit = kind(epsilon=math.inf, data_norm=1.0).fit(X[kept], y[kept])
         assert fit.score(X[kept], y[kept]) == 1.0
         with warnings.catch_warnings():

@@ -20,7 +20,7 @@ def test_curves_are_drawn_with_their_bands():
     scores = private_score(MODEL, X, Y, epsilon=1.0, n_hint=500)
     for axes, name in (
         (scores.plot_roc(), "true positive rate"),
-        (scores.plot_calibration(), "how often it came"),
+        (scores.plot_calibration(), "observed frequency"),
     ):
         assert axes.get_ylabel() == name
         assert "95 %" in axes.get_title()

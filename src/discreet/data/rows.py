@@ -19,7 +19,7 @@ from discreet.privacy import Unit, unit_named
 from discreet.questions.bounds import Bounds
 
 LOTS_AT_ONCE = 2**20
-"""Lots drawn together, one for each row and sample."""
+"""Random decisions drawn together, one for each row and sample."""
 
 STREAMED_AT_ONCE = 64
 """Streamed rows are dense, whatever they were before: few at a time."""
@@ -266,7 +266,7 @@ class OpenRows(Sealed):
             lot = last
 
     def split(self, parts: int, noise: Chance) -> tuple[OpenRows, ...]:
-        """Deal the rows out at random, each independently of all others.
+        """Partition the rows at random, each row independently of all others.
 
         One row more or less therefore changes one part and leaves the others as they were.
         """

@@ -123,8 +123,8 @@ class ProbabilisticClassifier(LinearClassifierBase):
         largest = float(np.linalg.norm(value, axis=1).max()) * bounds.row_norm()
         if largest * settings.typical_share > LARGE_SCORE:
             warnings.warn(
-                f"scores can be as large as {largest:.3g}: the classes are separated, or nearly, "
-                "and without noise hardly any penalty holds the coefficients. Declare C.",
+                f"scores can be as large as {largest:.3g}: the classes are linearly separable, or "
+                "nearly, and without noise there is hardly any regularisation. Declare C.",
                 ConvergenceWarning,
                 stacklevel=7,
             )

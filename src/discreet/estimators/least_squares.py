@@ -19,7 +19,7 @@ CANDIDATES = ("sufficient_statistics", "objective_perturbation")
 def choose_least_error(task: LinearTask) -> tuple[LinearTask, str]:
     """Return the task with the mechanism whose slopes are expected to err least, and say why."""
     errors: dict[str, float] = {}
-    refusal: DiscreetError = CalibrationError("no mechanism can keep this budget.")
+    refusal: DiscreetError = CalibrationError("no mechanism meets this budget; use a larger one.")
     for name in CANDIDATES:
         try:
             errors[name] = _predict_error(replace(task, mechanism=name))

@@ -114,7 +114,7 @@ def _make_of(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Deal:
-    """All rows in memory, to be dealt out to so many blocks."""
+    """All rows in memory, to be partitioned at random into so many blocks."""
 
     blocks: int
     table: Any
@@ -127,7 +127,7 @@ class Deal:
     def ask(
         self, make: Callable[[Any, Vector | None], Found], noise: Noise, workers: Workers
     ) -> list[Found]:
-        """Deal the rows out, each by itself, and return what is made of every block: private.
+        """Partition the rows, each by itself, and return what is made of every block: private.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ class Ballot:
         return cls(question, Deal.of(question.blocks, rows))
 
     def answers(self, noise: Noise, workers: Workers) -> list[Answer]:
-        """Deal the rows out, and return what every block chooses: private."""
+        """Partition the rows, and return what every block chooses: private."""
         return self.deal.ask(partial(answer_of, self.question), noise, workers)
 
 

@@ -35,7 +35,7 @@ def estimate_of(question: BlockAverage, X: Any, y: Vector | None) -> Vector:
 def estimates_on_blocks(
     question: BlockAverage, rows: OpenRows, noise: Noise, workers: Workers
 ) -> OpenRows:
-    """Deal the rows out and return the numbers of every block, clipped, as rows: private.
+    """Partition the rows and return the numbers of every block, clipped, as rows: private.
 
     Parameters
     ----------

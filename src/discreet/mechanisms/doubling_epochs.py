@@ -60,7 +60,7 @@ class DoublingEpochs(InteractiveMechanism):
         _checks.instance(InteractiveMechanism, inner=self.inner)
         _checks.whole(first=self.first, at_least=1, at_most=2**40)
         if isinstance(self.inner, DoublingEpochs):
-            raise InputError("epochs of epochs are epochs; double once.")
+            raise InputError("DoublingEpochs must not be nested; wrap a mechanism once.")
 
     @property
     def name(self) -> str:

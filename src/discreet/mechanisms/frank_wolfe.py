@@ -45,7 +45,7 @@ class FrankWolfePlan(Plan):
             return ()
         slopes = RoundedSlopes(self.question)
         slope = slopes.slope * slopes.entry / float(self.rate)
-        return (Tolerance("sum of slopes that makes a chance smaller by e", slope),)
+        return (Tolerance("temperature: the sum of slopes by which a chance falls by e", slope),)
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         sums = RoundedSlopes(self.question).of(rows)

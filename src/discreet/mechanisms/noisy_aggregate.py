@@ -231,7 +231,7 @@ def _quieter(pure: Callable[[], Stages], gaussian: Callable[[], Stages], budget:
     if budget.delta == 0 or not budget.is_private:
         return pure()
     plans: list[tuple[float, str, Stages]] = []
-    refusal = CalibrationError("no law of noise can keep this budget; use a larger one.")
+    refusal = CalibrationError("no noise meets this budget; use a larger one.")
     for law, make, deviation in (("Laplace", pure, math.sqrt(2)), ("Gaussian", gaussian, 1.0)):
         try:
             stages = make()

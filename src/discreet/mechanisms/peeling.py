@@ -41,7 +41,9 @@ class PeelingPlan(Plan):
     def tolerances(self) -> tuple[Tolerance, ...]:
         if self.rate is None:
             return ()
-        return (Tolerance("score that makes a chance smaller by e", float(1 / self.rate)),)
+        return (
+            Tolerance("temperature: the score by which a chance falls by e", float(1 / self.rate)),
+        )
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         return self._pick(self.scores(rows, noise), noise)
@@ -71,7 +73,7 @@ class StrongestColumnsPlan(PeelingPlan):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ColumnVotesPlan(PeelingPlan):
-    """Releases columns by how many blocks chose them; blocks are dealt anew in every release."""
+    """Releases columns by how many blocks chose them; blocks are drawn anew in every release."""
 
     holds_rows = True
 

@@ -95,7 +95,10 @@ class ProposedMedianPlan(Plan):
         first, width = self.noises[0], self._limits(0)[1] - self._limits(0)[0]
         scale = UNIT_RATE / first.rate / self.question.steps * width
         return (
-            Tolerance("records that the test asks for", float(first.test.margin)),
+            Tolerance(
+                "distance to instability that the test asks for, in records",
+                float(first.test.margin),
+            ),
             Tolerance("scale of the noise in the first column", scale),
         )
 
@@ -148,7 +151,7 @@ class ProposeTestRelease(Mechanism):
     >>> question = ProposedMedian(ages, proposal=0.5)
     >>> plan = ProposeTestRelease().plan(question, Budget(1.0, 1e-6), AddRemoveOne())
     >>> [(tolerance.what, round(tolerance.value, 3)) for tolerance in plan.tolerances]
-    [('records that the test asks for', 27.0), ('scale of the noise in the first column', 1.0)]
+    [('distance to instability that the test asks for, in records', 27.0), ...]
     """
 
     share: float = TEST_SHARE

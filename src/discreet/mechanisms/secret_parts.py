@@ -1,4 +1,4 @@
-"""Rows dealt out to parts, so that one record is in one part and moves no other.
+"""A random partition of the rows: one record is in one part and moves no other.
 
 Proof in ``train_and_choose.md``.
 """
@@ -56,7 +56,7 @@ class PartSizes:
         return max(1, -(-self.tickets[part] * count // self.total))
 
     def deal(self, rows: OpenRows, unit: Unit, noise: Noise) -> tuple[OpenRows, ...]:
-        """Deal rows out in secret: private.
+        """Partition rows at random, in secret: private.
 
         If their number is private, each row draws a ticket of its own, so that one record more
         or less leaves all others where they were. If it is public, all orders of the rows are

@@ -97,7 +97,7 @@ class Share(Generic[Shared]):
         allowed = [name for name in plans if self._allows(name)]
         if law is not None:
             return plans[law](self, f"{law} noise, as asked for")
-        sizes, refusal = {}, CalibrationError("no law of noise can keep this budget.")
+        sizes, refusal = {}, CalibrationError("no noise meets this budget; use a larger one.")
         for name in allowed:
             try:
                 sizes[name] = size(self, name)

@@ -90,7 +90,7 @@ class PlainMixturePlan(Plan):
 
     problem: Problem
     guarantee: Guarantee
-    reason: str = "no entropy, and no draws"
+    reason: str = "no entropic regularisation, and no draws"
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         free = Budget(math.inf)

@@ -78,7 +78,7 @@ def pad_choices(choices: Iterable[Vector]) -> Array:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SearchPlan(Plan):
-    """Candidates as they are planned, and how rows are dealt out."""
+    """Candidates as they are planned, and how rows are partitioned."""
 
     models: tuple[PlannedModel, ...]
     sizes: PartSizes

@@ -185,7 +185,7 @@ class BinaryScores(Scores):
         from discreet.metrics.curve_plot import plot_curve
 
         curve = self.calibration_curve(level)
-        return plot_curve(curve, "predicted probability", "how often it came", axes)
+        return plot_curve(curve, "predicted probability", "observed frequency", axes)
 
     def _curve(self, x: str, y: str, level: float, of: str | None) -> Curve:
         is_sample = is_about_sample(of, on_training_rows=self.on_training_rows)

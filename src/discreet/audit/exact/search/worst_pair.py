@@ -1,4 +1,4 @@
-"""Look for the pair of neighbours whose true profile is worst against a guarantee."""
+"""Search for the neighbouring data sets whose true profile is worst against a guarantee."""
 
 from __future__ import annotations
 
