@@ -1,4 +1,4 @@
-"""Every way Discreet says no.
+"""The exceptions and warnings of the library: every way it says no.
 
 Two families. :class:`InputError` is a mistake in an argument: it is a ``ValueError``, nothing was
 charged, nothing was read. :class:`PrivacyError` is a privacy condition that does not hold: it is

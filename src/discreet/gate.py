@@ -266,7 +266,7 @@ def interact(
 
 
 def resume(path: str | os.PathLike[str], *, ledger: AbstractLedger) -> Interaction:
-    """Take up an interaction that was saved, once; its file is removed.
+    """Resume an interaction that was saved, once; its file is removed.
 
     Nothing is paid again. The ledger that paid for it decides whether this is the state that was
     saved last and nobody has taken up; of several who try, one succeeds.
@@ -322,7 +322,7 @@ def consult(
     facts: Iterable[Fact] = (),
     reasons: Iterable[str] = (),
 ) -> Oracle:
-    """Plan, pay once for all that will ever be answered, fit, and begin to answer.
+    """Plan, charge the ledger once for all that will ever be answered, fit, and begin to answer.
 
     The rows are not needed any more when this returns: the private model is, and it stays in the
     oracle and in its store.

@@ -44,7 +44,7 @@ The whole chain, on synthetic patients:
 For a table of your own, `discreet init table.csv` proposes the schema. To choose columns first,
 see `discreet select --help`. For records that arrive one after another, see
 `discreet stream --help`. Only select, fit, tune, stream, score and the first start of an oracle
-with serve charge a ledger: each charges its --epsilon and --delta before a row is used, and the
+with serve charge a ledger: each charges its epsilon and delta before a row is used, and the
 charge stands if the command fails.
 
 Exit codes: 0 done; 1 refused (over budget, refuted, unsound, a serious finding); 2 wrong input;

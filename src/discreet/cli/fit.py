@@ -34,7 +34,7 @@ def fit(
     ledger: ChargedLedger = None,
     no_ledger: NoLedgerCharged = False,
     epsilon: Annotated[
-        float | None, typer.Option(help="What this fit may spend; or say it in the schema.")
+        float | None, typer.Option(help="The privacy budget of this fit; or say it in the schema.")
     ] = None,
     delta: Delta = None,
     dataset: LedgerDataset = None,

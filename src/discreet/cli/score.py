@@ -37,7 +37,7 @@ def score(
     data: TableFiles,
     ledger: ChargedLedger = None,
     no_ledger: NoLedgerCharged = False,
-    epsilon: Annotated[float, typer.Option(help="What these scores may spend.")] = 1.0,
+    epsilon: Annotated[float, typer.Option(help="The privacy budget of these scores.")] = 1.0,
     delta: Annotated[
         float,
         typer.Option(

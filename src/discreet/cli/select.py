@@ -48,7 +48,8 @@ def select(
     ledger: ChargedLedger = None,
     no_ledger: NoLedgerCharged = False,
     epsilon: Annotated[
-        float | None, typer.Option(help="What this choice may spend; or say it in the schema.")
+        float | None,
+        typer.Option(help="The privacy budget of this choice; or say it in the schema."),
     ] = None,
     delta: Delta = None,
     dataset: LedgerDataset = None,

@@ -38,7 +38,7 @@ def stream(
         bool, typer.Option("--no-ledger", help="Charge no ledger: nothing can be resumed then.")
     ] = False,
     epsilon: Annotated[
-        float | None, typer.Option(help="What the whole stream may spend; or say it in the schema.")
+        float | None, typer.Option(help="The privacy budget of the whole stream; or in the schema.")
     ] = None,
     delta: Annotated[
         float | None,

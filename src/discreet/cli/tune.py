@@ -37,7 +37,7 @@ def tune(
     ledger: ChargedLedger = None,
     no_ledger: NoLedgerCharged = False,
     epsilon: Annotated[
-        float | None, typer.Option(help="What the whole search may spend; or say it in the schema.")
+        float | None, typer.Option(help="The privacy budget of the whole search; or in the schema.")
     ] = None,
     delta: Delta = None,
     method: Annotated[str, typer.Option(help="auto, split, repeat or compose.")] = "auto",

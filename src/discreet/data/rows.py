@@ -1,4 +1,4 @@
-"""Rows behind a seal that only a paid receipt opens."""
+"""Sealed rows, which the receipt of a charge opens once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Private choices of columns with the interface of scikit-learn's selectors."""
+"""Private feature selection with the interface of scikit-learn's selectors."""
 
 from discreet.feature_selection.block_vote_support import BlockVoteSupport
 from discreet.feature_selection.exponential_support import ExponentialSupport

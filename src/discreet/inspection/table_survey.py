@@ -216,7 +216,7 @@ def count_target(target: LearningTarget, cells: Any) -> NumberTally | LabelTally
 
 
 def count_shortened(matrix: Any, region: ConvexSet) -> NormTally:
-    """Count the rows of a matrix that are longer than they may be, or not finite."""
+    """Count the rows of a matrix that are clipped, or not finite."""
     is_sparse = sparse.issparse(matrix)
     rows: Any = matrix.tocsr() if is_sparse else np.ascontiguousarray(matrix, dtype=np.float64)
     bad = _rows_not_finite(rows) if is_sparse else ~np.isfinite(rows).all(axis=1)

@@ -1,4 +1,4 @@
-"""Releases that go on: charged once for all they will ever say, then fed record by record or asked.
+"""Continual release: charged once for all that is ever said, then fed records or queried.
 
 ``interaction.md`` says what is promised and what every interactive mechanism owes to it.
 """

@@ -1,4 +1,4 @@
-r"""When to stop: rules that stay valid though each request is chosen after seeing earlier answers.
+r"""Privacy filters: rules that stay valid though requests depend on earlier answers.
 
 Privacy filters for fully adaptive composition. Composition theorems for parameters fixed in advance
 do not bound an analyst who looks at one release before deciding how much to spend on the next.

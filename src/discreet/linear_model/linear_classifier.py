@@ -16,7 +16,7 @@ from discreet.privacy import Unit
 
 
 class LinearClassifier(RangeFindingEstimator, MarginClassifier):
-    r"""A linear classifier with every choice made for accuracy under privacy.
+    r"""A linear classifier with every choice made for accuracy under differential privacy.
 
     Columns are scaled to [-1, 1] by their declared ranges and levels; a small part of the budget
     pays for their means and spreads, by which they are standardised; the rest pays for a logistic

@@ -20,7 +20,7 @@ NUMERIC_SHARE = 0.8
 
 
 class LinearRegressor(RangeFindingEstimator, RobustRegressor):
-    r"""A linear regression with every choice made for accuracy under privacy.
+    r"""A linear regression with every choice made for accuracy under differential privacy.
 
     Columns are brought to [-1, 1] by their declared ranges and levels; rows of an unusually large
     l1 norm are clipped, in ``fit`` and in ``predict`` alike. The loss is a smooth Huber loss

@@ -26,7 +26,7 @@ from discreet.questions import BestThreshold, Bounds, LabelSet
 
 
 class Threshold(ClassifierMixin, PlainEstimator):  # type: ignore[misc]
-    """Two classes told apart by a threshold on one column, differentially private.
+    """A decision stump: two classes by a threshold on one column, differentially private.
 
     Of all columns, thresholds on a fine grid and directions one is drawn by the exponential
     mechanism, exactly: an error more makes it less likely by a factor of exp(-epsilon), or

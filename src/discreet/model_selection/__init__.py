@@ -1,4 +1,4 @@
-"""Choices among models, made without leaking through the choice; and averages of models."""
+"""Private hyperparameter search and model selection; sample and aggregate."""
 
 from discreet.model_selection.private_randomized_search import PrivateRandomizedSearch
 from discreet.model_selection.private_search_cv import PrivateSearchCV

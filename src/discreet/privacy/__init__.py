@@ -1,4 +1,4 @@
-"""Who is protected, how much, and how guarantees add up."""
+"""Adjacency relations, budgets, privacy profiles, and how guarantees compose."""
 
 from discreet.privacy.bounded_range import BoundedRange
 from discreet.privacy.budget import Budget

@@ -15,7 +15,7 @@ _UP = 1 + 1e-14
 
 @dataclass(frozen=True)
 class SpatialMedian(VectorProblem):
-    r"""The geometric median, with its kinks smoothed or not.
+    r"""The geometric median, smoothed or not.
 
     .. math:: \min_w \sum_i \sqrt{\|w - x_i\|^2 + h^2} + \frac{\Lambda}{2} \|w\|^2
 
