@@ -137,7 +137,7 @@ def _draws(draws: Sequence[Drawn]) -> str:
         "## Draws, by their exact laws",
         "",
         "The exponential mechanism on lattices so coarse that every chance is computed: the "
-        "largest log ratio on a worst pair, against the epsilon claimed.",
+        "largest log ratio on a worst-case pair, against the epsilon claimed.",
         "",
         "| answer | unit | epsilon | reached | part |",
         "|---|---|---|---|---|",

@@ -1,4 +1,4 @@
-"""Several classes: all at once by softmax, against each from the rest.
+"""Several classes: all at once by softmax, against one-vs-rest.
 
 Accuracy, AUC (the mean of each class from the rest), log loss and Brier score.
 
@@ -34,7 +34,7 @@ MOST_STANDARDISED = 512
 
 def _models(width: int) -> dict[str, str]:
     alone = "private_standardisation" if width <= MOST_STANDARDISED else "objective_perturbation"
-    return {"softmax": "auto", "one against the rest": alone}
+    return {"softmax": "auto", "one-vs-rest": alone}
 
 
 def _target(frame: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:

@@ -49,7 +49,7 @@ def pages() -> Iterator[tuple[str, str]]:
     for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md"))):
         if path.name not in GUIDE:
             text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
-            yield path.name, re.sub(r"`[^`\n]*`", "", text)
+            yield path.name, " ".join(re.sub(r"`[^`\n]*`", "", text).split())
 
 
 def sentences_of_code() -> Iterator[tuple[str, str]]:
@@ -60,7 +60,7 @@ def sentences_of_code() -> Iterator[tuple[str, str]]:
         said = "\n".join(text for text in texts if isinstance(text, str) and " " in text)
         lines = [line.strip() for line in said.splitlines()]
         prose = [line for line in lines if " " in line and line[:3] not in (">>>", "...")]
-        yield str(path.relative_to(ROOT)), "\n".join(prose)
+        yield str(path.relative_to(ROOT)), " ".join(prose)
 
 
 def test_retired_phrases_do_not_come_back():

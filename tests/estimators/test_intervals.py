@@ -279,7 +279,7 @@ def test_models_without_intervals_say_how_to_get_them():
 
 REFUSED = {
     "pure": (LogisticRegression, {"delta": 0.0}, "needs delta > 0"),
-    "domain": (Ridge, {"domain": L2Ball(1.0)}, "a domain moves coefficients"),
+    "domain": (Ridge, {"domain": L2Ball(1.0)}, "a domain biases coefficients"),
     "classes": (LogisticRegression, {"classes": [0, 1, 2]}, "intervals are for two classes"),
     "output": (LogisticRegression, {"mechanism": "output_perturbation"}, "no intervals are"),
     "gradient": (LogisticRegression, {"mechanism": "noisy_gradient"}, "no intervals are"),

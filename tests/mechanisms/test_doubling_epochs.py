@@ -108,7 +108,7 @@ def test_what_makes_no_sense_is_refused():
         DoublingEpochs(BatchSums(), first=12).plan(STREAMED, BUDGET, UNIT)
     with pytest.raises(NotAccepted, match="declared stream"):
         DOUBLING.plan(VectorSum(STREAM.bounds), BUDGET, UNIT)
-    with pytest.raises(InputError, match="double once"):
+    with pytest.raises(InputError, match="must not be nested"):
         DoublingEpochs(DOUBLING)
     with pytest.raises(InputError, match="first must be"):
         DoublingEpochs(BatchSums(), first=0)
