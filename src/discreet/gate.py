@@ -77,8 +77,8 @@ def release(
 ) -> Release:
     """Plan, charge the ledger, open the rows, and release.
 
-    The plan reads no row. The ledger is charged before the rows are opened, and stays so even
-    if the private part fails; what fails says nothing about the rows.
+    The plan reads no row. The ledger is charged before the rows are opened; the charge stands
+    even if the private part fails, and what fails says nothing about the rows.
 
     Parameters
     ----------

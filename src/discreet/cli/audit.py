@@ -21,7 +21,7 @@ def audit(
     ] = "add_remove",
     trials: Annotated[int, typer.Option(help="Releases on each of the two data sets.")] = 20_000,
     confidence: Annotated[
-        float, typer.Option(help="The confidence level: a true claim is not refuted so often.")
+        float, typer.Option(help="The probability with which no true claim is refuted.")
     ] = 0.999,
     seed: Annotated[int, typer.Option(help="The same seed gives the same audit.")] = 0,
     jobs: Annotated[int, typer.Option(help="How many processes run trials.")] = 1,
@@ -31,7 +31,7 @@ def audit(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Audit a mechanism on its worst-case known neighbouring data sets.
+    """Audit a mechanism on the worst neighbouring data sets that are known for it.
 
     Runs the mechanism many times on two data sets that differ in one record, learns to tell them
     apart, and certifies, with exact confidence bounds, how large epsilon is at least. A certified

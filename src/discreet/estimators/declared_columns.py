@@ -32,7 +32,7 @@ from discreet.record import Fact, Origin
 
 @dataclass(frozen=True, eq=False)
 class DeclaredFeatures(FeatureMap):
-    """Numbers brought to [-1, 1] by their declared ranges, categories one-hot.
+    """Numbers scaled to [-1, 1] by their declared ranges, categories one-hot.
 
     Parameters
     ----------

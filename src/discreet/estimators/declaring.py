@@ -55,8 +55,7 @@ def refuse_undeclared(model: Declaring) -> None:
     >>> refuse_undeclared(Ridge())
     Traceback (most recent call last):
         ...
-    discreet.errors.InputError: Ridge must be told data_norm (the largest Euclidean norm of a row),
-    ...
+    discreet.errors.InputError: Ridge must be told data_norm (the largest Euclidean norm ...
     """
     missing = [ways for ways in model.must_declare if all(_is_left_out(model, way) for way in ways)]
     if not missing:

@@ -48,7 +48,7 @@ class ExponentialSupport(SupportSelector):
     classes
         The classes, if they are not public in the labels.
     coef_bound
-        The largest absolute value of a coefficient, entries and targets being brought to [-1, 1].
+        The largest absolute value of a coefficient, entries and targets being scaled to [-1, 1].
         The smaller, the less noise; too small a bound scores strong columns too low.
     fit_intercept
         Whether models have a constant, which lies within the same bound.

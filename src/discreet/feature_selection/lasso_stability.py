@@ -72,7 +72,7 @@ class LassoStability(SupportSelector):
         About how many rows to expect: public knowledge or a guess, from which the next parameters
         are made. With ``unit="replace"`` the number of rows, which is public there.
     penalty
-        The weight of absolute coefficients, entries and targets being brought to [-1, 1] and
+        The weight of absolute coefficients, entries and targets being scaled to [-1, 1] and
         losses summed. By default what stability and the noise of ``n_hint`` rows need; more leaves
         out more columns, and is more stable.
     huber

@@ -21,7 +21,7 @@ PERSONS = "persons"
 ROWS = "rows"
 
 MANY, SOME = 0.2, 0.02
-"""The share of cells, or of rows, that are clipped which is serious, or worth a look."""
+"""The share of clipped cells, or of clipped rows, that is serious, or worth a look."""
 
 TOO_WIDE, WIDE = 0.1, 0.2
 """Values that use no more of their range than this: it is ten times, or five times, too wide."""

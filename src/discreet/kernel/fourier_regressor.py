@@ -32,7 +32,7 @@ class FourierRegressor(FourierModel, RobustRegressor):
         The ledger that is charged; None charges none, which ``privacy_`` says.
     columns
         What is declared about each column, as for
-        :class:`~discreet.preprocessing.BoundedScaler`. Numbers are brought to [-1, 1] by their
+        :class:`~discreet.preprocessing.BoundedScaler`. Numbers are scaled to [-1, 1] by their
         declared ranges, levels are zeros and ones, and ``gamma`` is meant in that box. None for
         rows of numbers as they are.
     gamma

@@ -22,7 +22,7 @@ NUMERIC_SHARE = 0.8
 class LinearRegressor(RangeFindingEstimator, RobustRegressor):
     r"""A linear regression with every choice made for accuracy under differential privacy.
 
-    Columns are brought to [-1, 1] by their declared ranges and levels; rows of an unusually large
+    Columns are scaled to [-1, 1] by their declared ranges and levels; rows of an unusually large
     l1 norm are clipped, in ``fit`` and in ``predict`` alike. The loss is a smooth Huber loss
     whose slope is bounded by a quarter of half the range of targets, the noise goes on its
     objective, and its law, for the l1 or the Euclidean norm of rows, is the one that disturbs

@@ -61,7 +61,7 @@ class SparseRegressor(SelectedModel, LinearRegressorBase):  # type: ignore[misc]
         default a quarter of half the range.
     alpha
         Regularisation strength, of the penalty :math:`\alpha \|w\|^2/2` on the coefficients of the
-        chosen features, brought to [-1, 1]. By default the weakest that costs no privacy.
+        chosen features, scaled to [-1, 1]. By default the weakest that costs no privacy.
     expected_rows
         Roughly how many rows there will be, declared and not counted.
     fit_intercept

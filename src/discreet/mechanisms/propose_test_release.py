@@ -136,7 +136,7 @@ class ProposedMedianPlan(Plan):
 
 @dataclass(frozen=True)
 class ProposeTestRelease(Mechanism):
-    """Propose-test-release: noise for a proposed sensitivity, if a test shows that it is stable.
+    """Propose-test-release: noise for a proposed sensitivity, if no few records could exceed it.
 
     Parameters
     ----------

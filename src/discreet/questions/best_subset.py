@@ -22,7 +22,7 @@ MOST_PRODUCTS = 2**25
 class BestSubset(Question):
     r"""The ``size`` columns with the least squared error of a linear model on them alone.
 
-    Entries and labels are brought to [-1, 1] by their declared ranges; coefficients, and a constant
+    Entries and labels are scaled to [-1, 1] by their declared ranges; coefficients, and a constant
     if there is one, lie between ``-coefficient`` and ``coefficient``.
 
     Parameters
@@ -83,7 +83,7 @@ class BestSubset(Question):
 
     @property
     def label_range(self) -> Interval:
-        """The range of labels, which is brought to [-1, 1]."""
+        """The range of labels, which is scaled to [-1, 1]."""
         return label_range_of(self.bounds.labels)
 
     @property
@@ -106,6 +106,6 @@ def label_range_of(labels: Labels | None) -> Interval:
 
 
 def check_label_range(within: Interval, name: str) -> None:
-    """Refuse a range of labels that cannot be brought to [-1, 1]: none, or one too small."""
+    """Refuse a range of labels that cannot be scaled to [-1, 1]: none, or one too small."""
     if not within.high - within.low >= SMALLEST:
         raise InputError(f"{name} needs labels that differ, by {SMALLEST:g} at least.")

@@ -23,7 +23,7 @@ LEAST, MOST = 1e-6, 1e12
 class LassoSupport(Question):
     r"""The columns with a coefficient in a sparse regression, at most ``size`` of them.
 
-    Entries and labels are brought to [-1, 1] by their declared ranges; the coefficients minimise
+    Entries and labels are scaled to [-1, 1] by their declared ranges; the coefficients minimise
 
     .. math:: \sum_i \psi_h(y_i - \langle x_i, \theta\rangle) + \frac{\mu}{2} \|\theta\|_2^2
               + \Lambda \|\theta\|_1,
@@ -103,7 +103,7 @@ class LassoSupport(Question):
 
     @property
     def label_range(self) -> Interval:
-        """The range of labels, which is brought to [-1, 1]."""
+        """The range of labels, which is scaled to [-1, 1]."""
         return label_range_of(self.bounds.labels)
 
     @property

@@ -33,7 +33,7 @@ class LinearSVC(RangeFindingEstimator, LinearClassifierBase):
     It minimises a hinge loss, its kink rounded or not, summed over rows plus
     :math:`\|w\|^2/(2C)`, the intercept's coefficient included.
 
-    If ``columns`` are declared they are brought to [-1, 1] by their ranges and levels, and
+    If ``columns`` are declared they are scaled to [-1, 1] by their ranges and levels, and
     standardised: 3 % of the budget (of mu squared; 10 % of a pure epsilon) pays for their means and
     spreads, the rest for a rounded hinge in that frame. Rows of which ``data_norm`` alone is
     declared are standardised if ``mechanism="private_standardisation"`` asks for it; with the plain

@@ -30,7 +30,7 @@ NO_RIDGE = 1e-9
 
 @dataclass(frozen=True)
 class _FramedFeatures(PlainFeatures):
-    """Columns clipped to their bounds and brought to [-1, 1]."""
+    """Columns clipped to their bounds and scaled to [-1, 1]."""
 
     frame: Callable[[Array], Array] = np.asarray
 
@@ -51,7 +51,7 @@ class _FramedRidge(Ridge):
 class LinearRegression(RegressorMixin, Adapter):  # type: ignore[misc]
     r"""Least squares with the parameters of ``diffprivlib.models.LinearRegression``.
 
-    Columns are clipped to their declared bounds and brought to [-1, 1], and
+    Columns are clipped to their declared bounds and scaled to [-1, 1], and
     :class:`discreet.linear_model.Ridge` learns from noisy sums of their squares and products, at
     pure epsilon. Coefficients come back in the user's own units.
 
