@@ -1,10 +1,10 @@
 """Several classes: all at once by softmax, against one-vs-rest.
 
-Accuracy, AUC (the mean of each class from the rest), log loss and Brier score.
+Accuracy, AUC (the one-vs-rest mean), log loss and Brier score.
 
 Run with ``python benchmarks/several_classes.py --data FOLDER``. Both are ``LinearClassifier`` with
 its defaults at delta = 1e-9 on declared columns, and differ in ``mechanism`` alone: "auto" learns
-classes at once, "private_standardisation" each against the rest; more than 512 columns are not
+classes at once, "private_standardisation" one-vs-rest; more than 512 columns are not
 standardised, and "objective_perturbation" does that. Targets of tables that have none with several
 classes are a column of theirs, or thirds of a number; mnist is shrunk to 7 x 7 pixels, or to 14 x
 14 with its own split, or not at all; words of news20 are hashed to 1024 columns, roots of counts,

@@ -62,7 +62,7 @@ def test_showing_says_what_was_spent_and_what_is_left(tmp_path, books):
     assert "total" not in text
     details = run(tmp_path, "ledger show patients.db --verbose").output
     assert details.splitlines()[0] == headline
-    assert "used     75.0% of the filter" in details
+    assert "used     75.0% of the privacy filter" in details
     assert "if all had been fixed in advance" in details
 
 
