@@ -33,7 +33,7 @@ def create(
     name: Annotated[str, typer.Option(help="Who gets it.")],
     scope: Annotated[
         list[str] | None,
-        typer.Option(help="predict, status or metrics; repeat it. Unless told: the first two."),
+        typer.Option(help="predict, status or metrics; repeat it. [predict and status]"),
     ] = None,
     expires: Annotated[
         str | None, typer.Option(help="After how long: 90d, 12h, 30m. Never, unless told.")

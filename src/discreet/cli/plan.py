@@ -29,7 +29,9 @@ def plan(
     schema_file: SchemaFile,
     epsilon: Annotated[
         list[float] | None,
-        typer.Option(help="May be repeated. [the schema's, or five from 0.1 to 10]"),
+        typer.Option(
+            help="A privacy budget; may be repeated. [the schema's, or five from 0.1 to 10]"
+        ),
     ] = None,
     n: Annotated[
         list[int] | None,
@@ -44,7 +46,7 @@ def plan(
         typer.Option(help="The accuracy (or R2) of the best model without privacy. [0.85 or 0.6]"),
     ] = None,
     majority: Annotated[
-        float | None, typer.Option(help="The share of the most frequent class. [all alike]")
+        float | None, typer.Option(help="The share of the most frequent class. [equal shares]")
     ] = None,
     accuracy: Annotated[
         float | None,

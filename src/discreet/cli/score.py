@@ -54,7 +54,9 @@ def score(
     ] = None,
     training: Annotated[
         bool,
-        typer.Option("--training", help="These rows were used in the fit: intervals say no more."),
+        typer.Option(
+            "--training", help="These rows were used in the fit: intervals are about them alone."
+        ),
     ] = False,
     dataset: LedgerDataset = None,
     part: LedgerPart = None,
