@@ -14,7 +14,7 @@ from discreet.errors import BudgetExceeded
 table = hospital(patients=5_000)
 ledger = MemoryLedger(Budget(2.0, 1e-6))
 left, asked = [ledger.remaining()], []
-for epsilon in (0.5, 0.7, 0.3, 1.0):
+for epsilon in (0.5, 0.7, 0.3, 1.5):
     model = LinearClassifier(epsilon=epsilon, delta=1e-9, columns=list(table.columns.values()),
                              classes=[False, True], ledger=ledger)
     try:
