@@ -5,6 +5,8 @@ Probabilities that can be believed
 A reliability diagram from the same private histogram: of those who were said to come back with a chance of 30 %, how many did?
 """
 
+import matplotlib.pyplot as plt
+
 from discreet import LinearClassifier
 from discreet.datasets import hospital
 from discreet.metrics import private_score
@@ -15,4 +17,6 @@ model = LinearClassifier(epsilon=1.0, delta=1e-6, columns=list(table.columns.val
 model.fit(table.X[train], table.y[train])
 scores = private_score(model, table.X[test], table.y[test],
                        metrics=("log_loss",), epsilon=1.0, n_hint=6_000)
-scores.plot_calibration()
+figure, axes = plt.subplots(figsize=(5, 5))
+scores.plot_calibration(axes=axes)
+figure.tight_layout()

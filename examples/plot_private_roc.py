@@ -5,6 +5,8 @@ How good is it? A private ROC curve
 Scores on private rows are released with noise, and their intervals account for it. One noisy histogram serves the area, the curve and all other scores.
 """
 
+import matplotlib.pyplot as plt
+
 from discreet import LinearClassifier
 from discreet.datasets import hospital
 from discreet.metrics import private_score
@@ -17,4 +19,6 @@ scores = private_score(model, table.X[test], table.y[test],
                        metrics=("accuracy", "roc_auc"), epsilon=0.5, n_hint=6_000)
 print(scores["roc_auc"].value, scores["roc_auc"].interval(0.95))
 
-scores.plot_roc()
+figure, axes = plt.subplots(figsize=(5, 5))
+scores.plot_roc(axes=axes)
+figure.tight_layout()
