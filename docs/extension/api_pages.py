@@ -12,13 +12,18 @@ from pathlib import Path
 from pkgutil import walk_packages
 from typing import Any
 
+from proof_notes import PACKAGE
 from sphinx.pycode import ModuleAnalyzer
 
 import discreet
+from discreet.mechanisms import REGISTRY
 
 BORROWING = ("data", "gate")
 """Rooms that offer names of others too, which are described where they are made."""
 
+MECHANISMS = {type(mechanism): mechanism.name for mechanism in REGISTRY}
+
+REFERENCES = re.compile(r"^\*\*References\.\*\* (.+?)(?:\n\n|\Z)", flags=re.DOTALL | re.MULTILINE)
 FOREIGN = re.compile(r":(?:ref|term):`([^<`]+?)(?: <[^>`]*>)?`")
 
 
@@ -96,10 +101,23 @@ def write_pages(app: Any, config: Any) -> None:
 def mend_docstring(
     app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]
 ) -> None:
-    """Say of a constant what its module says; turn links to pages of scikit-learn into words."""
+    """Add what is said elsewhere: of a constant in its module, of a mechanism in its proof note.
+
+    Links to pages of scikit-learn become words.
+    """
     if what == "data":
         lines[:] = describe_constant(name, thing)
+    if what == "class" and thing in MECHANISMS:
+        lines += cite(MECHANISMS[thing])
     lines[:] = [FOREIGN.sub(r"\1", line) for line in lines]
+
+
+def cite(mechanism: str) -> list[str]:
+    """Return the references of a proof note, and a link to it."""
+    found = REFERENCES.search((PACKAGE / "mechanisms" / f"{mechanism}.md").read_text())
+    papers = [] if found is None else found.group(1).replace("`", "``").splitlines()
+    proof = f"Claim, proof and worst pair: :doc:`/generated/proofs/{mechanism}`."
+    return ["", ".. rubric:: References", "", *papers, "", proof, ""]
 
 
 def describe_constant(name: str, value: Any) -> list[str]:
