@@ -12,7 +12,7 @@ VECTORS := from numpy._core import _multiarray_umath as c; \
 # Bytecode is kept, whatever the environment says: tests start many processes that import the library.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: audit browser demo docs package test quick machines faults format scale bench utility budgets streams score-coverage oracle goodness coverage reproduce peers peers-utility opacus opendp jax-privacy newcomer clean
+.PHONY: audit browser demo docs notebooks package test quick machines faults format scale bench utility budgets streams score-coverage oracle goodness coverage reproduce peers peers-utility opacus opendp jax-privacy newcomer clean
 
 demo: $(READY)
 	@$(BIN)/python -m discreet.demo
@@ -40,11 +40,16 @@ bench: $(READY)
 	$(BIN)/python benchmarks/stream_speed.py
 	$(BIN)/python benchmarks/service_load.py
 
-# The site, in docs/site: pages, API reference, proof notes and the gallery, whose programs are run.
+# The site, in docs/site: pages, API reference, proof notes, and the gallery and the notebooks, which
+# are run; then a look at it in Chromium, where that is installed.
 docs: $(READY)
-	$(BIN)/python -m pip install --quiet --editable '.[dev,docs]'
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -j auto docs docs/site
+	$(BIN)/pytest -q tests/test_site_browser.py
 	@echo "docs/site/index.html"
+
+# The notebooks as files, run anew, with what they print; make docs runs them for the site.
+notebooks: $(READY)
+	$(BIN)/python docs/notebooks/run.py
 
 # Wheel and source distribution, checked, installed into an empty environment and tried.
 package: $(READY)
@@ -52,6 +57,7 @@ package: $(READY)
 	rm -rf dist && $(BIN)/python -m build --outdir dist . && $(BIN)/twine check --strict dist/*
 	rm -rf .venv-package && $(PYTHON) -m venv .venv-package && .venv-package/bin/pip install --quiet "$$(ls dist/*.whl)[cli,pandas]"
 	.venv-package/bin/discreet --version && .venv-package/bin/python -m discreet.demo
+	.venv-package/bin/python tests/support/page_code.py README.md
 
 utility: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'
@@ -95,10 +101,10 @@ faults: $(READY)
 	PYTHONPATH=src:tests $(BIN)/python tests/support/lasso_neighbours.py 100000
 	PYTHONPATH=src:tests $(BIN)/python tests/support/service_faults.py
 
-# The page of the service in Debian's Chromium, which is installed where that is allowed.
+# The page of the service, and the site if it is built, in Debian's Chromium, which is installed where that is allowed.
 browser: $(READY)
 	@command -v chromedriver > /dev/null || test "$$(id -u)" != 0 || { apt-get update -q && apt-get install -qy chromium chromium-driver; }
-	$(BIN)/pytest -q tests/service/test_browser.py
+	$(BIN)/pytest -q tests/service/test_browser.py tests/test_site_browser.py
 
 scale: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'
@@ -137,7 +143,7 @@ jax-privacy: $(READY)
 $(READY): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Setting up $(VENV) (two minutes, once)..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,plot]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs,plot]'
 	@touch $@
 
 clean:

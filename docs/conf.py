@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent / "extension"))
 
@@ -14,7 +15,7 @@ release = installed_version("discreet")
 version = release
 
 extensions = [
-    "myst_parser",
+    "myst_nb",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
@@ -27,12 +28,18 @@ extensions = [
     "proof_notes",
     "repository_pages",
 ]
-exclude_patterns = ["extension", "site"]
-source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+exclude_patterns = ["extension", "generated/gallery/*.ipynb", "jupyter_execute", "site", "templates"]
+templates_path = ["templates"]
+source_suffix = {".rst": "restructuredtext", ".md": "myst-nb", ".ipynb": "myst-nb"}
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 suppress_warnings = ["myst.header"]  # proof notes begin where a page of theirs would
+
+nb_execution_mode = "force"  # every notebook runs, each time
+nb_execution_raise_on_error = True
+nb_execution_in_temp = True
+nb_execution_timeout = 300
 
 autodoc_typehints = "none"  # numpydoc's Parameters say it in words
 autosummary_generate = True
@@ -46,6 +53,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_memory": False,
     "plot_gallery": True,
+    "write_computation_times": False,  # that page asks for styles and scripts from the network
 }
 
 html_theme = "pydata_sphinx_theme"
@@ -60,4 +68,10 @@ html_theme_options = {
     "footer_end": [],
 }
 copyright = "The Discreet authors, Apache-2.0"
-nitpicky = False
+nitpicky = True
+nitpick_ignore_regex = [("py:.*", r"(sklearn|numpy|collections)\..*")]  # documented elsewhere
+
+
+def setup(app: Any) -> None:
+    """Say of an extension that does not say so itself that pages may be read in parallel."""
+    app.extensions["sphinx-mathjax-offline"].parallel_read_safe = True

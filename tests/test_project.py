@@ -33,11 +33,13 @@ def test_no_assert_stands_in_the_library():
     assert found == []
 
 
-def test_every_mechanism_has_a_proof_note_with_a_worst_pair():
+def test_every_mechanism_has_a_proof_note_with_a_worst_pair_and_references():
     for mechanism in REGISTRY:
         note = (SOURCE / "mechanisms" / f"{mechanism.name}.md").read_text()
-        for part in ("**Claim.**", "**Preconditions", "**Proof.**", "**Worst pair.**"):
-            assert part in note
+        for part in (
+            "**Claim.**", "**Preconditions", "**Proof.**", "**Worst pair.**", "**References.**",
+        ):  # fmt: skip
+            assert part in note, (mechanism.name, part)
 
 
 def test_every_module_opens_with_a_sentence():

@@ -26,8 +26,8 @@ def write_pages(app: Any, config: Any) -> None:
     listed = "\n".join(note.stem for note in notes)
     index = (
         "# Proof notes\n\n"
-        "Each mechanism has a note beside its code: what is claimed, under which conditions, why it "
-        "is true of the code as it runs, and which pair of neighbouring data sets is the worst.\n\n"
+        "Each mechanism has a note beside its code: what is claimed, under which conditions, why "
+        "it is true of the code as it runs, and which pair of neighbours is the worst.\n\n"
         f"```{{toctree}}\n:maxdepth: 1\n\n{listed}\n```\n"
     )
     (folder / "index.md").write_text(index)

@@ -15,8 +15,15 @@ def write_pages(app: Any, config: Any) -> None:
     folder = Path(app.srcdir) / "generated" / "repository"
     folder.mkdir(parents=True, exist_ok=True)
     for name in PAGES:
-        text = (ROOT / name).read_text().replace("](docs/", "](/")
-        (folder / name.lower()).write_text(text)
+        (folder / name.lower()).write_text(redirect((ROOT / name).read_text()))
+
+
+def redirect(text: str) -> str:
+    """Let links to pages, and to other files that are pages, stay within the site."""
+    text = text.replace("](docs/", "](/")
+    for name in PAGES:
+        text = text.replace(f"]({name}", f"]({name.lower()}")
+    return text
 
 
 def setup(app: Any) -> dict[str, bool]:

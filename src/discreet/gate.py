@@ -274,7 +274,7 @@ def resume(path: str | os.PathLike[str], *, ledger: AbstractLedger) -> Interacti
     Parameters
     ----------
     path
-        What :meth:`Interaction.save` wrote.
+        What :meth:`~discreet.interaction.Interaction.save` wrote.
     ledger
         The ledger that paid for it.
 

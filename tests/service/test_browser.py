@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
 import socket
 import threading
 from contextlib import contextmanager
 
-import pytest
 import uvicorn
 
 from discreet.service import KeyBook, create_app
+from support.browser import NEEDS_BROWSER, browsing
 from support.service_world import QUICK, StandIn
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-FOUND = next(filter(None, map(shutil.which, BROWSERS)), None)
-DRIVER = shutil.which("chromedriver")
-
-pytestmark = pytest.mark.skipif(
-    FOUND is None or DRIVER is None,
-    reason="there is no Chromium with its driver; `make browser` installs Debian's",
-)
+pytestmark = NEEDS_BROWSER
 
 
 @contextmanager
@@ -37,23 +29,6 @@ def listening(app):
         server.should_exit = True
         thread.join()
         listener.close()
-
-
-@contextmanager
-def browsing():
-    """Run a browser without a window."""
-    from selenium import webdriver
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = FOUND
-    for option in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
-        options.add_argument(option)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    try:
-        yield driver
-    finally:
-        driver.quit()
 
 
 def test_somebody_asks_a_question_and_reads_the_answer(released, tmp_path):

@@ -41,7 +41,7 @@ SEALED_ROWS = "rows cannot be looked at, counted, copied or stored; release a re
 
 
 class Rows(Sealed):
-    """Private rows with their declared bounds; nothing is read until :meth:`open`.
+    """Private rows with their declared bounds; nothing is read until :meth:`Rows.open`.
 
     Tables are accepted by their type and shape. What has no type of its own, lists and arrays of
     objects, is converted to numbers when it is opened, each cell by itself and without consequence.

@@ -115,6 +115,7 @@ NOT_DURABLE = (
     "only a ledger that outlives its process can see to it that a saved state is resumed once; use "
     'Ledger.create("patients.db", budget), or freeze the interaction.'
 )
+"""Why an interaction is not saved with a ledger that ends with its process."""
 
 
 def check_move(state: State, before: State, after: State) -> None:

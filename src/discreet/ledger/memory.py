@@ -152,7 +152,7 @@ class MemoryLedger(InMemory):
     """Holds a budget in memory; copies, clones and pickles are *the same* ledger.
 
     A first request is checked against its exact profile. After that, requests may depend on what
-    earlier releases showed, and the filters of :mod:`discreet.ledger.filters` decide.
+    earlier releases showed, and the filters of ``ledger/filters.py`` decide.
 
     Parameters
     ----------

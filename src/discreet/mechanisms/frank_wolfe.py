@@ -150,7 +150,7 @@ class FrankWolfe(Mechanism):
     ----------
     steps
         How many; they share the budget, and at most so many coefficients are not zero.
-        :func:`choose_steps` has a rule from public facts.
+        ``choose_steps`` has a rule from public facts.
 
     Examples
     --------

@@ -136,7 +136,7 @@ class ProjectedKernelPlan(Plan):
 class ProjectedKernel(Mechanism):
     """The projection of a kernel model on the span of public landmarks, with Gaussian noise.
 
-    What is released is its coordinates in a basis of that span; :func:`expand` makes coefficients
+    What is released is its coordinates in a basis of that span; ``expand`` makes coefficients
     of the landmarks of them. The noise of a prediction does not grow with the number of landmarks.
 
     Examples

@@ -218,7 +218,7 @@ class QueryPlan(Plan):
         transcript
             What was answered so far; a new answer is added.
         point
-            What is asked about, as :meth:`KernelQueries.accept` returns it.
+            What is asked about, as ``KernelQueries.accept`` returns it.
         noise
             The source of randomness.
         """

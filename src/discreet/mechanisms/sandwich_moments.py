@@ -276,8 +276,7 @@ class SandwichMoments(Learner):
 
     Of mu squared, a part goes into the curvatures of the losses, a part into the squares of their
     slopes, a thousandth into the number of rows that were clipped, the rest into coefficients.
-    The value is a vector that :class:`~discreet.mechanisms.released_sandwich.ReleasedSandwich`
-    reads.
+    The value is a vector that ``ReleasedSandwich`` reads.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from discreet.noise.truncated_geometric import RATE_BITS
 from discreet.noise.words import WordSupply
 
 UNIT_RATE = 1 << RATE_BITS
-"""Rates are counted in this part of one: the rate r stands for exp(-|k| r / 2**40)."""
+"""Rates are counted in this part of one: the rate r stands for ``exp(-|k| r / 2**40)``."""
 
 LARGEST_RATE = UNIT_RATE << 18
 """Beyond, noise is zero but with a chance of e**-262144; coins stay exact up to a million."""

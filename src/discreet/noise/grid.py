@@ -98,7 +98,7 @@ class Grid:
             return np.rint(out, out=out)
 
     def sums_exactly(self, rows: int) -> bool:
-        """Say whether sums of so many :meth:`whole` numbers are exact in floats, in any order."""
+        """Say whether sums of so many whole numbers are exact in floats, in any order."""
         return rows * (self.bound / self.step + 1) < 2.0**53
 
     def values(self, units: Integers) -> Array:

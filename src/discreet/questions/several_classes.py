@@ -65,9 +65,8 @@ class Softmax(Question):
 
     .. math:: \sum_i \ell(y_i, (\langle x_i, w_k \rangle)_k) + \frac{\Lambda}{2} \sum_k \|w_k\|^2
 
-    The loss of a row is :class:`~discreet.losses.softmax.MarginSoftmax` of the margins of all
-    classes. Its slopes have norm at most :math:`\sqrt 2`, however many classes there are; one
-    problem a class has :math:`\sqrt K`.
+    The loss of a row is ``MarginSoftmax`` of the margins of all classes. Its slopes have norm at
+    most :math:`\sqrt 2`, however many classes there are; one problem a class has :math:`\sqrt K`.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ def propose(
     name
         Of the data.
     kinds
-        The type of each column, by its name; columns of other types than :data:`KINDS` are ignored.
+        The type of each column, by its name; columns of other types than ``KINDS`` are ignored.
     target
         The column to be predicted; empty if nobody has named it yet.
     found

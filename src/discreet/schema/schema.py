@@ -15,7 +15,12 @@ from discreet.errors import InputError
 from discreet.preprocessing import Category, Column, Numeric
 from discreet.privacy import ONE_RECORD, unit_named
 
-CLASSIFICATION, REGRESSION = "classification", "regression"
+CLASSIFICATION = "classification"
+"""The task of a schema whose target has classes."""
+
+REGRESSION = "regression"
+"""The task of a schema whose target is a number."""
+
 TASKS = (CLASSIFICATION, REGRESSION)
 
 NUMBER, CATEGORY = "number", "category"

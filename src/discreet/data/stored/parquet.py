@@ -58,7 +58,7 @@ Result = TypeVar("Result")
 class ParquetTable(StoredTable):
     """Parquet files that make up one table; their footers have been read, none of their rows.
 
-    Make one with :meth:`open`.
+    Make one with ``open``.
 
     Parameters
     ----------

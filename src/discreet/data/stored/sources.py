@@ -71,7 +71,7 @@ def open_table(
 def map_rows(answer: Callable[[Any], Any], X: Any, columns: Sequence[Wanted] | None = None) -> Any:
     """Return what a function of each row by itself says of the rows of a stored table, in order.
 
-    Files are read a few rows at a time, each time as a :class:`discreet.data.frame.Frame`; rows of
+    Files are read a few rows at a time, each time as a ``Frame``; rows of
     Dask are answered for where they are, when the result is computed.
 
     Parameters
