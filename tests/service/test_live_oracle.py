@@ -11,6 +11,7 @@ import pytest
 
 from discreet.errors import InputError, StoreError
 from discreet.interaction.oracle_store import OracleStore
+from discreet.ledger.durable.driver_transaction import DriverTransaction
 from discreet.privacy import Guarantee, Pure
 from discreet.service.joint_calls import JointCalls
 from discreet.service.live_oracle import LiveOracle
@@ -66,7 +67,7 @@ def test_an_answer_is_stored_before_it_leaves(place, world, tmp_path):
 
 
 def test_an_answer_that_is_sent_before_it_is_stored_is_caught(place, world, tmp_path, monkeypatch):
-    def send_first(self, identity, seen, answer):
+    def send_first(self, identity, seen, answer, *, confirm=False):
         """Work the answer out, and leave its storage for later."""
         answer([], "open")
         return seen
@@ -159,18 +160,18 @@ def test_a_state_that_is_another_models_answers_nothing(place, world, fitted, tm
 def test_a_store_without_room_gives_no_answer_and_loses_nothing(place, world, monkeypatch):
     client = world.serve(take_up(place))
     assert client.post("/predict", json={"rows": [ROW]}).status_code == 200
-    true = OracleStore.write_transaction
+    true = DriverTransaction.commit
 
     def full(self):
-        raise StoreError("the disk of 'oracle.db' is full; make room and try again.")
+        raise sqlite3.OperationalError("database or disk is full")
 
-    monkeypatch.setattr(OracleStore, "write_transaction", full)
+    monkeypatch.setattr(DriverTransaction, "commit", full)
     said = client.post("/predict", json={"rows": [OTHER_ROW]})
     assert (said.status_code, said.headers["Retry-After"]) == (503, "1")
     assert client.get("/health").status_code == 503
     # What is known here is not told either: that would tell it from what is new.
     assert client.post("/predict", json={"rows": [ROW]}).status_code == 503
-    monkeypatch.setattr(OracleStore, "write_transaction", true)
+    monkeypatch.setattr(DriverTransaction, "commit", true)
     assert client.post("/predict", json={"rows": [OTHER_ROW]}).status_code == 200
     assert client.get("/status").json()["answers"] == 2
 

@@ -91,11 +91,7 @@ class LiveOracle(Answering):
         make = as_frame if self._is_named else as_matrix
         X = make(rows, self.columns)
 
-        def ask(model: OracleEstimator) -> list[OracleAnswer]:
-            model.oracle_.refresh()
-            return model.ask_with_status(X)
-
-        answers: list[OracleAnswer] = self._call(ask)
+        answers: list[OracleAnswer] = self._call(lambda model: model.ask_with_status(X))
         return answers
 
     def standing(self) -> ServiceStanding:
