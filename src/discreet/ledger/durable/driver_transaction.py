@@ -6,6 +6,8 @@ connections; its layers of results and transactions would take ten times as long
 
 from __future__ import annotations
 
+import sqlite3
+import sys
 from collections.abc import Sequence
 from functools import lru_cache
 from types import SimpleNamespace
@@ -16,6 +18,12 @@ import sqlalchemy.dialects.sqlite
 
 FILE, SERVER = "sqlite", "server"
 """Whose words are spoken."""
+
+
+def driver_errors() -> tuple[type[BaseException], ...]:
+    """Return what drivers raise; PostgreSQL's only if it was ever loaded."""
+    server = sys.modules.get("psycopg")
+    return (sqlite3.Error,) if server is None else (sqlite3.Error, server.Error)
 
 
 @lru_cache(maxsize=64)

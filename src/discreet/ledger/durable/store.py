@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import sys
 import threading
 import time
 from collections import Counter
@@ -43,6 +42,7 @@ from discreet.ledger.durable.driver_transaction import (
     SERVER,
     DriverTransaction,
     compile_statement,
+    driver_errors,
     fetch_rows,
 )
 from discreet.ledger.durable.quiet_engine import make_quiet_engine
@@ -283,7 +283,7 @@ class Store:
                 else:
                     transaction.commit()
             except BaseException:
-                with suppress(sqlite3.Error, *_server_errors()):
+                with suppress(*driver_errors()):
                     transaction.rollback()
                 raise
             if self.path is not None and not reads:
@@ -337,7 +337,7 @@ class Store:
                 raise
             raise self.error(str(error).replace("ledger", self.noun)) from None
         except Exception as error:
-            if not isinstance(error, (sqlite3.Error, *_server_errors())):
+            if not isinstance(error, driver_errors()):
                 raise
             raise self.error(self._describe_error(error)) from None
 
@@ -350,12 +350,6 @@ class Store:
             said = words.splitlines()[0].rstrip(".") if words else type(error).__name__
             return f"{self.content} at {place} cannot be used: {said}."
         return f"{self.content} at {place} cannot be used: {type(error).__name__}."
-
-
-def _server_errors() -> tuple[type[BaseException], ...]:
-    """Return what PostgreSQL's driver raises, if it was ever loaded."""
-    driver = sys.modules.get("psycopg")
-    return () if driver is None else (driver.Error,)
 
 
 NO_SERVER = "no PostgreSQL server lets you in at {place}; check the address and the password."
@@ -628,7 +622,7 @@ def _postgres_engine(url: sql.URL) -> sql.Engine:
         try:
             connection.execute("SELECT 1")
             connection.rollback()
-        except _server_errors():
+        except driver_errors():
             raise DisconnectionError from None  # the pool connects again
 
     return engine
