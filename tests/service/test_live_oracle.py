@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import threading
 from contextlib import closing
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,8 +14,12 @@ from discreet.errors import InputError, StoreError
 from discreet.interaction.oracle_store import OracleStore
 from discreet.ledger.durable.driver_transaction import DriverTransaction
 from discreet.privacy import Guarantee, Pure
+from discreet.service import ServiceLimits
+from discreet.service.answer_desk import AnswerDesk, KeyedRows
+from discreet.service.counters import ServiceCounters
 from discreet.service.joint_calls import JointCalls
 from discreet.service.live_oracle import LiveOracle
+from discreet.service.refusal import NO_KEY, Refusal
 from support import live_world
 from support.live_world import OTHER_ROW, ROW, take_up
 from support.place import run
@@ -216,55 +221,119 @@ def test_another_oracle_than_the_one_announced_is_refused(place):
 # Requests that wait together
 
 
-def test_calls_that_wait_together_are_made_together():
-    calls, begun, go = [], threading.Event(), threading.Event()
+def held_calls(call, **limits):
+    """Return joint calls whose thread waits, after a first one, until it is told to go on."""
+    begun, go = threading.Event(), threading.Event()
 
-    def call(asked):
-        calls.append(list(asked))
+    def wait_and_call(asked):
         begun.set()
         go.wait(10)
-        return [-each for each in asked]
+        return call(asked)
 
-    joint, told = JointCalls(call, most=4), {}
-    threads = [threading.Thread(target=lambda n=n: told.update({n: joint([n])})) for n in range(7)]
-    threads[0].start()
+    joint = JointCalls(wait_and_call, len, **{"most": 4, "line": 10, **limits})
+    first = joint.submit("a")
     begun.wait(10)
-    for thread in threads[1:]:
-        thread.start()
-    while len(joint._waiting) < 6:
-        threading.Event().wait(0.001)
+    return joint, go, first
+
+
+def test_calls_that_wait_together_are_made_together():
+    calls = []
+
+    def call(asked):
+        calls.append(asked)
+        return [each.upper() for each in asked]
+
+    joint, go, first = held_calls(call)
+    others = [joint.submit(word) for word in ("b", "cc", "d", "eeeee", "f")]
     go.set()
-    for thread in threads:
-        thread.join()
-    assert told == {n: [-n] for n in range(7)}
-    assert [len(each) for each in calls] == [1, 4, 2]
+    assert [future.result(10) for future in (first, *others)] == ["A", "B", "CC", "D", "EEEEE", "F"]
+    assert calls == [["a"], ["b", "cc", "d"], ["eeeee"], ["f"]]
 
 
-def test_a_call_fails_alone():
+def test_who_has_left_is_not_called_for():
+    calls = []
+    joint, go, _ = held_calls(lambda asked: calls.append(asked) or asked)
+    left, stays = joint.submit("left"), joint.submit("stays")
+    assert left.cancel()
+    go.set()
+    assert stays.result(10) == "stays"
+    assert calls == [["a"], ["stays"]]
+    assert joint.submit("again").result(10) == "again"  # nobody has to wait for those who left
+
+
+def test_a_line_that_is_full_takes_nobody():
+    joint, go, first = held_calls(list, line=2)
+    waiting = [joint.submit("b"), joint.submit("c")]
+    assert joint.submit("d") is None
+    go.set()
+    assert [future.result(10) for future in (first, *waiting)] == ["a", "b", "c"]
+
+
+def test_a_call_that_breaks_is_told_to_all_and_the_next_ones_go_on():
     def call(asked):
         if "bad" in asked:
-            raise InputError("bad")
-        return asked
+            raise ZeroDivisionError
+        return [InputError("no") if each == "no" else each for each in asked]
 
-    joint = JointCalls(call, most=10)
-    joint._turn.acquire()
-    told = {}
+    joint, go, first = held_calls(call, most=100)
+    bad = [joint.submit(word) for word in ("good", "bad")]
+    go.set()
+    assert first.result(10) == "a"
+    for future in bad:
+        with pytest.raises(ZeroDivisionError):
+            future.result(10)
+    assert joint.submit("fine").result(10) == "fine"
+    with pytest.raises(InputError):
+        joint.submit("no").result(10)
 
-    def ask(word):
-        try:
-            told[word] = joint([word])
-        except InputError:
-            told[word] = "refused"
 
-    threads = [threading.Thread(target=ask, args=(word,)) for word in ("good", "bad", "fine")]
-    for thread in threads:
-        thread.start()
-    while len(joint._waiting) < 3:
-        threading.Event().wait(0.001)
-    joint._turn.release()
-    for thread in threads:
-        thread.join()
-    assert told == {"good": ["good"], "bad": "refused", "fine": ["fine"]}
+class Book:
+    """Keys that are valid, but for one."""
+
+    def __init__(self):
+        self.booked = []
+
+    def admit(self, key, scope, rows, limits, booked=0):
+        if key == "revoked":
+            raise Refusal(NO_KEY)
+        self.booked.append((key, rows))
+
+
+def desk_of(answering, book):
+    return AnswerDesk(answering, book, ServiceLimits(pad=0.0), ServiceCounters(is_shared=False))
+
+
+def test_requests_that_are_answered_together_are_refused_alone():
+    def answer(rows):
+        if "odd" in rows:
+            raise InputError("a point that cannot be answered")
+        return [row.upper() for row in rows]
+
+    book = Book()
+    desk = desk_of(SimpleNamespace(kind="oracle", answer=answer), book)
+    asked = [
+        ("one", ["a", "b"], 1),
+        ("revoked", ["c"], 1),
+        ("two", ["odd"], 0),
+        ("three", ["b"], 0),
+    ]
+    one, revoked, wrong, three = desk._answer_together([KeyedRows(*each) for each in asked])
+    assert (revoked.reason, type(wrong)) == (NO_KEY, InputError)
+    assert (one, three) == (["A", "B"], ["B"])
+    assert book.booked == [("one", 1), ("two", 1), ("three", 1)]
+
+
+def test_a_store_that_fails_refuses_the_whole_group_once(place, monkeypatch):
+    desk, tries = desk_of(take_up(place), Book()), []
+
+    def fail(self):
+        tries.append(1)
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(DriverTransaction, "commit", fail)
+    told = desk._answer_together([KeyedRows("key", [row], 1) for row in ROWS[:3]])
+    assert {type(each) for each in told} == {StoreError}
+    assert len(tries) == 1
 
 
 # oracle.toml

@@ -416,9 +416,7 @@ def _exchange(held: _Held, answer: Answering) -> None:
         _, status = answer([], FROZEN if held.is_frozen else OPEN)
         held.is_frozen = status == FROZEN
         return
-    held.seen = held.store.add_entries(
-        held.identity, held.seen, answer, confirm=held.is_doubtful
-    )
+    held.seen = held.store.add_entries(held.identity, held.seen, answer, confirm=held.is_doubtful)
     held.is_doubtful = False
 
 

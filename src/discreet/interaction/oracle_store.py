@@ -17,6 +17,7 @@ import struct
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -143,7 +144,7 @@ class OracleStore(Store):
         if self.path is None:
             return
         for ending in ("", "-wal"):
-            path = self.path.with_name(self.path.name + ending)
+            path = Path(f"{self.path}{ending}")
             with contextlib.suppress(FileNotFoundError):
                 check_owned(path, path.stat())
 

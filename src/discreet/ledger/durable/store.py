@@ -417,7 +417,7 @@ def _identify_log(path: Path) -> tuple[int | None, ...]:
     found: list[int | None] = []
     for ending in ("-wal", "-shm"):
         try:
-            found.append(path.with_name(path.name + ending).stat().st_ino)
+            found.append(os.stat(f"{path}{ending}").st_ino)
         except OSError:
             found.append(None)
     return tuple(found)
