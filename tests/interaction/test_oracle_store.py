@@ -169,6 +169,38 @@ def test_a_commit_of_unknown_outcome_is_no_answer_and_the_store_says(place, monk
     assert reopen(place).ask(grid_of_points(2)) == told
 
 
+@on_disk
+def test_whoever_takes_an_oracle_up_waits_for_the_disk_once_and_reads_from_then_on(
+    place, monkeypatch
+):
+    """What a killed process left in the log may not have been flushed."""
+    told = begin(store=place).ask(grid_of_points(2))
+    commits, commit = [], DriverTransaction.commit
+    monkeypatch.setattr(DriverTransaction, "commit", lambda self: commits.append(1) or commit(self))
+    again = reopen(place)
+    assert commits == [1]
+    assert again.ask(grid_of_points(2)) == told
+    again.refresh()
+    assert commits == [1]
+
+
+@on_disk
+def test_after_a_failure_nothing_is_told_until_something_can_be_written(place, monkeypatch):
+    oracle = begin(store=place)
+    told = oracle.ask(grid_of_points(2))
+
+    def fail(*_, **__):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(DriverTransaction, "commit", fail)
+        for count in (3, 2):
+            with pytest.raises(StoreError, match="is full"):
+                oracle.ask(grid_of_points(count))
+    assert oracle.ask(grid_of_points(2)) == told
+    assert count_rows(place) == 2
+
+
 EDITS = {
     "an answer": ENTRIES.update().where(ENTRIES.c.number == 2).values(value=0.25),
     "a secret": ENTRIES.update().where(ENTRIES.c.number == 1).values(secret=0.5),

@@ -13,6 +13,7 @@ import pytest
 from discreet.errors import InputError, StoreError
 from discreet.interaction.oracle_store import OracleStore
 from discreet.ledger.durable.driver_transaction import DriverTransaction
+from discreet.mechanisms.query_answering import Transcript
 from discreet.privacy import Guarantee, Pure
 from discreet.service import ServiceLimits
 from discreet.service.answer_desk import AnswerDesk, KeyedRows
@@ -86,6 +87,32 @@ def test_an_answer_that_is_sent_before_it_is_stored_is_caught(place, world, tmp_
     copy = snapshot(place, tmp_path / "cut")
     again = take_up(copy).answer(ROWS[:4])
     assert [(each.value, each.status, each.scale) for each in again] != list(map(value_of, told))
+
+
+def told_and_kept(place, world, tmp_path, monkeypatch):
+    """Return what is told of a row whose first answer could not be committed, and what is kept."""
+    client, commit = world.serve(take_up(place)), DriverTransaction.commit
+
+    def fail(self):
+        raise sqlite3.OperationalError("disk I/O error")
+
+    monkeypatch.setattr(DriverTransaction, "commit", fail)
+    assert client.post("/predict", json={"rows": [ROW]}).status_code == 503
+    monkeypatch.setattr(DriverTransaction, "commit", commit)
+    said = client.post("/predict", json={"rows": [ROW]}).json()["answers"][0]
+    (again,) = take_up(snapshot(place, tmp_path / "cut")).answer([ROW])
+    return value_of(said), (again.value, again.status, again.scale)
+
+
+def test_what_was_not_committed_is_not_remembered(place, world, tmp_path, monkeypatch):
+    told, kept = told_and_kept(place, world, tmp_path, monkeypatch)
+    assert told == kept
+
+
+def test_a_memory_of_answers_that_were_not_committed_is_caught(place, world, tmp_path, monkeypatch):
+    monkeypatch.setattr(Transcript, "cut", lambda self, count: None)
+    told, kept = told_and_kept(place, world, tmp_path, monkeypatch)
+    assert told != kept
 
 
 def noisy_after_restarts(make):

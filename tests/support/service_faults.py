@@ -41,7 +41,9 @@ def work(listening, facts):
     import uvicorn
 
     from discreet.service.server import PromptProtocol
+    from discreet.service.service_worker import SWITCH
 
+    sys.setswitchinterval(SWITCH)
     os.environ[live_world.VARIABLE] = facts
     while True:
         try:
@@ -50,7 +52,12 @@ def work(listening, facts):
         except Exception:  # the data base is not there yet
             time.sleep(0.2)
     config = uvicorn.Config(
-        app, http=PromptProtocol, log_level="critical", access_log=False, lifespan="off"
+        app,
+        http=PromptProtocol,
+        log_level="critical",
+        access_log=False,
+        lifespan="off",
+        timeout_keep_alive=20,
     )
     uvicorn.Server(config).run(sockets=[listening])
 

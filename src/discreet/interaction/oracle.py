@@ -135,7 +135,7 @@ class _Held(Sealed):
     seen: Seen = field(default_factory=Seen)
     is_frozen: bool = False
     ended: str = ""
-    is_doubtful: bool = False  # the last use of the store failed; a write must show that it works
+    is_doubtful: bool = False  # a write must show first that the store keeps what it has
     turn: threading.Lock = field(default_factory=threading.Lock)
     told: tuple[int, str] = (0, OPEN)  # number of answers and status, once they are kept
 
@@ -231,6 +231,7 @@ class Oracle(Sealed):
         held = _Held(declared, said, noise, model, declared.plan.start())
         if kept is not None:
             held.store, held.identity, held.seen = kept.store, kept.identity, kept.seen
+            held.is_doubtful = True  # what a killed process left may not be on disk yet
         held.tell()
         self.__held = held
         _alive[id(held)] = held
@@ -428,10 +429,12 @@ def _learn(held: _Held, fresh: list[TranscriptEntry], status: str) -> None:
 
 
 def _look(held: _Held) -> None:
-    """Read what other processes have answered; after a failure, see that the store can be written.
+    """Read what other processes have answered; at first, and after a failure, by way of a write.
 
-    Otherwise a store that cannot keep anything would still give answers that it has, and whether
-    there is one would tell what was asked before.
+    A process that was killed may leave answers in the log of a file that were not flushed, and
+    that its successor finds: a write that waits for the disk takes them along. And a store that
+    cannot keep anything would still give answers that it has; whether there is one would tell what
+    was asked before.
     """
 
     def answer(fresh: list[TranscriptEntry], status: str) -> tuple[list[TranscriptEntry], str]:

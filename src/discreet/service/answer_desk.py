@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import TypeVar
@@ -45,6 +45,9 @@ MISSING = (ServiceUnavailable, LedgerError, StoreError, OSError, TimeoutError)
 
 ADMITTED_FOR, MOST_ADMITTED = 60.0, 10_000
 """For how many seconds a body is read before its key is looked up again, and of how many keys."""
+
+SHORT_BODY = 16_384
+"""Bytes of a body that costs hardly more to read than its headers."""
 
 MOST_TOGETHER = 64
 """Rows of several requests that share a transaction."""
@@ -123,14 +126,15 @@ class AnswerDesk:
     async def enter(self, request: Request) -> KeyedRows:
         """Let a request for predictions in, so that its body may be read.
 
-        A key that was valid within the last minute is not looked up, and nothing is booked, before
-        its rows are: whether they are answered is decided then.
+        The short body of a key that was admitted within the last minute is read before the key is
+        looked up and booked; whether it is answered is decided then, with all of its rows.
         """
         if self._keys is None:
             return KeyedRows("", [], booked=1)
-        key = _read_key(request)
+        key, length = _read_key(request), request.headers.get("content-length", "")
         identity, now = identity_of(key), time.monotonic()
-        if identity is not None and self._admitted.get(digest_of(key), 0.0) > now:
+        is_short = length.isdecimal() and int(length[:20]) <= SHORT_BODY
+        if is_short and identity is not None and self._admitted.get(digest_of(key), 0.0) > now:
             request.scope[NOTES]["key"] = identity
             return KeyedRows(key, [], booked=0)
         await self.admit(request, PREDICT)
@@ -141,9 +145,8 @@ class AnswerDesk:
 
     async def book_refused(self, entered: KeyedRows) -> None:
         """Book one row of a request that is refused for what it sent."""
-        if self._keys is not None and not entered.booked:
-            admit = partial(self._keys.admit, entered.key, PREDICT, 1, self.limits)
-            await self.run(admit, self._doors)
+        if not entered.booked:
+            await self.run(partial(self._book, replace(entered, rows=[{}])), self._doors)
 
     async def pad(
         self, work: Callable[[], Awaitable[list[QueryAnswer]]], rows: int
@@ -179,9 +182,15 @@ class AnswerDesk:
         return await self.run(partial(self._answer_alone, asked), self._desks)
 
     def _book(self, asked: KeyedRows) -> None:
-        if self._keys is not None:
-            rows = len(asked.rows) - asked.booked
+        """Book rows; a key that is refused is looked up first from now on."""
+        if self._keys is None:
+            return
+        rows = len(asked.rows) - asked.booked
+        try:
             self._keys.admit(asked.key, PREDICT, rows, self.limits, asked.booked)
+        except Refusal:
+            self._admitted.pop(digest_of(asked.key), None)
+            raise
 
     def _answer_alone(self, asked: KeyedRows) -> list[QueryAnswer]:
         self._book(asked)
