@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import threading
 from contextlib import closing
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -24,6 +25,7 @@ from discreet.service.refusal import NO_KEY, Refusal
 from support import live_world
 from support.live_world import OTHER_ROW, ROW, take_up
 from support.place import run
+from support.service_world import QUICK
 
 CAP = 12
 ROWS = [{"x1": 20.0 + place, "x2": 1.0 + place} for place in range(CAP + 4)]
@@ -174,6 +176,16 @@ def test_a_frozen_oracle_goes_on_answering_from_what_it_said(place, world):
     assert client.post("/predict", json={"rows": ROWS}).json()["answers"] == said
     status = client.get("/status").json()
     assert (status["status"], status["answers"], status["max_answers"]) == ("frozen", CAP, CAP)
+
+
+def test_a_service_may_refuse_what_the_private_model_is_not_asked_about(place, world):
+    client = world.serve(take_up(place), limits=replace(QUICK, refuse_closed=True))
+    said = client.post("/predict", json={"rows": ROWS}).json()["answers"]
+    assert [each["prediction"] is None for each in said] == [False] * CAP + [True] * 4
+    assert {(each["value"], each["status"]) for each in said[CAP:]} == {(None, "frozen")}
+    refused = client.post("/predict", json={"rows": ROWS[CAP:]})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "exhausted")
+    assert client.post("/predict", json={"rows": ROWS[:CAP]}).json()["answers"] == said[:CAP]
 
 
 def test_a_state_that_is_another_models_answers_nothing(place, world, fitted, tmp_path):

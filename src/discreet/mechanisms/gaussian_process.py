@@ -244,7 +244,7 @@ class GaussianProcessPlan(FittedQueryPlan):
         return TranscriptEntry(point, prepared, secret, value, ANSWERED, size)
 
     def _run_often(self, model: PrivatePredictor, noise: Noise, draws: int) -> Array:
-        """OracleAnswer the declared points in many runs together: points do not follow answers."""
+        """Answer the declared points in many runs together: points do not follow answers."""
         transcript, points = self.start(), self._points()
         secrets, answers = np.zeros((draws, len(points))), np.zeros((draws, len(points)))
         for place, point in enumerate(points):

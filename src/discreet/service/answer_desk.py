@@ -14,6 +14,8 @@ from typing import TypeVar
 from starlette.requests import Request
 
 from discreet.errors import DiscreetError, InputError, InputTypeError, LedgerError, StoreError
+from discreet.mechanisms.query_answering import EXHAUSTED as EXHAUSTED_ANSWER
+from discreet.mechanisms.query_answering import FROZEN
 from discreet.service.access_key import PREDICT, digest_of, identity_of
 from discreet.service.answering import Answering, QueryAnswer, ServiceStanding
 from discreet.service.bounded_threads import LINE, BoundedThreads
@@ -38,6 +40,9 @@ from discreet.service.service_limits import ServiceLimits
 from discreet.service.standing_watch import StandingWatch
 
 Result = TypeVar("Result")
+
+CLOSED = (FROZEN, EXHAUSTED_ANSWER)
+"""Statuses of answers for which the private model was not asked."""
 
 MISSING = (ServiceUnavailable, LedgerError, StoreError, OSError, TimeoutError)
 """What is raised where a state cannot be read or written at this moment."""
@@ -178,8 +183,15 @@ class AnswerDesk:
         The key is looked at in any case: it may have been revoked since it was admitted.
         """
         if self.answering.is_joint:
-            return await self._wait(self._jointly.submit(asked))
-        return await self.run(partial(self._answer_alone, asked), self._desks)
+            answers = await self._wait(self._jointly.submit(asked))
+        else:
+            answers = await self.run(partial(self._answer_alone, asked), self._desks)
+        if not self.limits.refuse_closed:
+            return answers
+        return [
+            QueryAnswer(None, status=each.status) if each.status in CLOSED else each
+            for each in answers
+        ]
 
     def _book(self, asked: KeyedRows) -> None:
         """Book rows; a key that is refused is looked up first from now on."""
