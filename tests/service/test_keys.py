@@ -23,6 +23,7 @@ from support.service_world import ROW
 
 __all__ = ["place", "server"]
 
+JSON_TYPE = "application/json"
 LIMITS = ServiceLimits(rate=10.0, burst=20, max_rows=20)
 
 
@@ -229,6 +230,38 @@ def test_scopes_and_rates_are_told(world, stand_in):
     said = client.post("/predict", json={"rows": [ROW]})
     assert (said.status_code, said.json()["error"]["code"]) == (429, "too_fast")
     assert int(said.headers["Retry-After"]) > 100
+
+
+def test_a_key_that_was_admitted_before_is_refused_once_it_is_revoked(service, stand_in):
+    assert service.post("/predict", json={"rows": [ROW]}).status_code == 200
+    assert service.post("/predict", json={"rows": [ROW]}).status_code == 200  # it is remembered
+    computed = stand_in.computed
+    service.book.revoke(service.made.identity)
+    for body in ({"rows": [{**ROW, "age": 33}]}, {"rows": "wrong"}):
+        assert service.post("/predict", json=body).status_code == 401
+    assert stand_in.computed == computed
+
+
+def test_requests_that_are_wrong_are_booked_also_if_their_key_is_remembered(world, stand_in):
+    slow = ServiceLimits(rate=1e-3, burst=4, max_rows=4, pad=0.0)
+    client = world.serve(stand_in, limits=slow, scopes=["predict"])
+    said = [client.post("/predict", json={"rows": [ROW]})]
+    said.append(client.post("/predict", json={"rows": "wrong"}))
+    said.append(client.post("/predict", content=b"{}", headers={"Content-Type": "text/plain"}))
+    said += [client.post("/predict", json={"rows": [ROW]}) for _ in range(2)]
+    assert [each.status_code for each in said] == [200, 422, 415, 200, 429]
+
+
+def test_a_long_body_is_not_read_before_its_key_is_looked_up(service, monkeypatch):
+    assert service.post("/predict", json={"rows": [ROW]}).status_code == 200
+    service.book.revoke(service.made.identity)
+
+    async def refuse_to_read(*_):
+        raise AssertionError("it was read")
+
+    monkeypatch.setattr("discreet.service.application.read_body", refuse_to_read)
+    said = service.post("/predict", content=b" " * 20_000, headers={"Content-Type": JSON_TYPE})
+    assert said.status_code == 401
 
 
 def test_the_command_line_makes_lists_and_revokes_keys(tmp_path):

@@ -6,17 +6,26 @@ import shutil
 import sqlite3
 import threading
 from contextlib import closing
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from discreet.errors import InputError, StoreError
 from discreet.interaction.oracle_store import OracleStore
+from discreet.ledger.durable.driver_transaction import DriverTransaction
+from discreet.mechanisms.query_answering import Transcript
 from discreet.privacy import Guarantee, Pure
+from discreet.service import ServiceLimits
+from discreet.service.answer_desk import AnswerDesk, KeyedRows
+from discreet.service.counters import ServiceCounters
 from discreet.service.joint_calls import JointCalls
 from discreet.service.live_oracle import LiveOracle
+from discreet.service.refusal import NO_KEY, Refusal
 from support import live_world
 from support.live_world import OTHER_ROW, ROW, take_up
 from support.place import run
+from support.service_world import QUICK
 
 CAP = 12
 ROWS = [{"x1": 20.0 + place, "x2": 1.0 + place} for place in range(CAP + 4)]
@@ -66,7 +75,7 @@ def test_an_answer_is_stored_before_it_leaves(place, world, tmp_path):
 
 
 def test_an_answer_that_is_sent_before_it_is_stored_is_caught(place, world, tmp_path, monkeypatch):
-    def send_first(self, identity, seen, answer):
+    def send_first(self, identity, seen, answer, *, confirm=False):
         """Work the answer out, and leave its storage for later."""
         answer([], "open")
         return seen
@@ -80,6 +89,32 @@ def test_an_answer_that_is_sent_before_it_is_stored_is_caught(place, world, tmp_
     copy = snapshot(place, tmp_path / "cut")
     again = take_up(copy).answer(ROWS[:4])
     assert [(each.value, each.status, each.scale) for each in again] != list(map(value_of, told))
+
+
+def told_and_kept(place, world, tmp_path, monkeypatch):
+    """Return what is told of a row whose first answer could not be committed, and what is kept."""
+    client, commit = world.serve(take_up(place)), DriverTransaction.commit
+
+    def fail(self):
+        raise sqlite3.OperationalError("disk I/O error")
+
+    monkeypatch.setattr(DriverTransaction, "commit", fail)
+    assert client.post("/predict", json={"rows": [ROW]}).status_code == 503
+    monkeypatch.setattr(DriverTransaction, "commit", commit)
+    said = client.post("/predict", json={"rows": [ROW]}).json()["answers"][0]
+    (again,) = take_up(snapshot(place, tmp_path / "cut")).answer([ROW])
+    return value_of(said), (again.value, again.status, again.scale)
+
+
+def test_what_was_not_committed_is_not_remembered(place, world, tmp_path, monkeypatch):
+    told, kept = told_and_kept(place, world, tmp_path, monkeypatch)
+    assert told == kept
+
+
+def test_a_memory_of_answers_that_were_not_committed_is_caught(place, world, tmp_path, monkeypatch):
+    monkeypatch.setattr(Transcript, "cut", lambda self, count: None)
+    told, kept = told_and_kept(place, world, tmp_path, monkeypatch)
+    assert told != kept
 
 
 def noisy_after_restarts(make):
@@ -143,6 +178,16 @@ def test_a_frozen_oracle_goes_on_answering_from_what_it_said(place, world):
     assert (status["status"], status["answers"], status["max_answers"]) == ("frozen", CAP, CAP)
 
 
+def test_a_service_may_refuse_what_the_private_model_is_not_asked_about(place, world):
+    client = world.serve(take_up(place), limits=replace(QUICK, refuse_closed=True))
+    said = client.post("/predict", json={"rows": ROWS}).json()["answers"]
+    assert [each["prediction"] is None for each in said] == [False] * CAP + [True] * 4
+    assert {(each["value"], each["status"]) for each in said[CAP:]} == {(None, "frozen")}
+    refused = client.post("/predict", json={"rows": ROWS[CAP:]})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "exhausted")
+    assert client.post("/predict", json={"rows": ROWS[:CAP]}).json()["answers"] == said[:CAP]
+
+
 def test_a_state_that_is_another_models_answers_nothing(place, world, fitted, tmp_path):
     client = world.serve(take_up(place))
     assert client.post("/predict", json={"rows": [ROW]}).status_code == 200
@@ -159,18 +204,18 @@ def test_a_state_that_is_another_models_answers_nothing(place, world, fitted, tm
 def test_a_store_without_room_gives_no_answer_and_loses_nothing(place, world, monkeypatch):
     client = world.serve(take_up(place))
     assert client.post("/predict", json={"rows": [ROW]}).status_code == 200
-    true = OracleStore.write_transaction
+    true = DriverTransaction.commit
 
     def full(self):
-        raise StoreError("the disk of 'oracle.db' is full; make room and try again.")
+        raise sqlite3.OperationalError("database or disk is full")
 
-    monkeypatch.setattr(OracleStore, "write_transaction", full)
+    monkeypatch.setattr(DriverTransaction, "commit", full)
     said = client.post("/predict", json={"rows": [OTHER_ROW]})
     assert (said.status_code, said.headers["Retry-After"]) == (503, "1")
     assert client.get("/health").status_code == 503
     # What is known here is not told either: that would tell it from what is new.
     assert client.post("/predict", json={"rows": [ROW]}).status_code == 503
-    monkeypatch.setattr(OracleStore, "write_transaction", true)
+    monkeypatch.setattr(DriverTransaction, "commit", true)
     assert client.post("/predict", json={"rows": [OTHER_ROW]}).status_code == 200
     assert client.get("/status").json()["answers"] == 2
 
@@ -215,55 +260,119 @@ def test_another_oracle_than_the_one_announced_is_refused(place):
 # Requests that wait together
 
 
-def test_calls_that_wait_together_are_made_together():
-    calls, begun, go = [], threading.Event(), threading.Event()
+def held_calls(call, **limits):
+    """Return joint calls whose thread waits, after a first one, until it is told to go on."""
+    begun, go = threading.Event(), threading.Event()
 
-    def call(asked):
-        calls.append(list(asked))
+    def wait_and_call(asked):
         begun.set()
         go.wait(10)
-        return [-each for each in asked]
+        return call(asked)
 
-    joint, told = JointCalls(call, most=4), {}
-    threads = [threading.Thread(target=lambda n=n: told.update({n: joint([n])})) for n in range(7)]
-    threads[0].start()
+    joint = JointCalls(wait_and_call, len, **{"most": 4, "line": 10, **limits})
+    first = joint.submit("a")
     begun.wait(10)
-    for thread in threads[1:]:
-        thread.start()
-    while len(joint._waiting) < 6:
-        threading.Event().wait(0.001)
+    return joint, go, first
+
+
+def test_calls_that_wait_together_are_made_together():
+    calls = []
+
+    def call(asked):
+        calls.append(asked)
+        return [each.upper() for each in asked]
+
+    joint, go, first = held_calls(call)
+    others = [joint.submit(word) for word in ("b", "cc", "d", "eeeee", "f")]
     go.set()
-    for thread in threads:
-        thread.join()
-    assert told == {n: [-n] for n in range(7)}
-    assert [len(each) for each in calls] == [1, 4, 2]
+    assert [future.result(10) for future in (first, *others)] == ["A", "B", "CC", "D", "EEEEE", "F"]
+    assert calls == [["a"], ["b", "cc", "d"], ["eeeee"], ["f"]]
 
 
-def test_a_call_fails_alone():
+def test_who_has_left_is_not_called_for():
+    calls = []
+    joint, go, _ = held_calls(lambda asked: calls.append(asked) or asked)
+    left, stays = joint.submit("left"), joint.submit("stays")
+    assert left.cancel()
+    go.set()
+    assert stays.result(10) == "stays"
+    assert calls == [["a"], ["stays"]]
+    assert joint.submit("again").result(10) == "again"  # nobody has to wait for those who left
+
+
+def test_a_line_that_is_full_takes_nobody():
+    joint, go, first = held_calls(list, line=2)
+    waiting = [joint.submit("b"), joint.submit("c")]
+    assert joint.submit("d") is None
+    go.set()
+    assert [future.result(10) for future in (first, *waiting)] == ["a", "b", "c"]
+
+
+def test_a_call_that_breaks_is_told_to_all_and_the_next_ones_go_on():
     def call(asked):
         if "bad" in asked:
-            raise InputError("bad")
-        return asked
+            raise ZeroDivisionError
+        return [InputError("no") if each == "no" else each for each in asked]
 
-    joint = JointCalls(call, most=10)
-    joint._turn.acquire()
-    told = {}
+    joint, go, first = held_calls(call, most=100)
+    bad = [joint.submit(word) for word in ("good", "bad")]
+    go.set()
+    assert first.result(10) == "a"
+    for future in bad:
+        with pytest.raises(ZeroDivisionError):
+            future.result(10)
+    assert joint.submit("fine").result(10) == "fine"
+    with pytest.raises(InputError):
+        joint.submit("no").result(10)
 
-    def ask(word):
-        try:
-            told[word] = joint([word])
-        except InputError:
-            told[word] = "refused"
 
-    threads = [threading.Thread(target=ask, args=(word,)) for word in ("good", "bad", "fine")]
-    for thread in threads:
-        thread.start()
-    while len(joint._waiting) < 3:
-        threading.Event().wait(0.001)
-    joint._turn.release()
-    for thread in threads:
-        thread.join()
-    assert told == {"good": ["good"], "bad": "refused", "fine": ["fine"]}
+class Book:
+    """Keys that are valid, but for one."""
+
+    def __init__(self):
+        self.booked = []
+
+    def admit(self, key, scope, rows, limits, booked=0):
+        if key == "revoked":
+            raise Refusal(NO_KEY)
+        self.booked.append((key, rows))
+
+
+def desk_of(answering, book):
+    return AnswerDesk(answering, book, ServiceLimits(pad=0.0), ServiceCounters(is_shared=False))
+
+
+def test_requests_that_are_answered_together_are_refused_alone():
+    def answer(rows):
+        if "odd" in rows:
+            raise InputError("a point that cannot be answered")
+        return [row.upper() for row in rows]
+
+    book = Book()
+    desk = desk_of(SimpleNamespace(kind="oracle", answer=answer), book)
+    asked = [
+        ("one", ["a", "b"], 1),
+        ("revoked", ["c"], 1),
+        ("two", ["odd"], 0),
+        ("three", ["b"], 0),
+    ]
+    one, revoked, wrong, three = desk._answer_together([KeyedRows(*each) for each in asked])
+    assert (revoked.reason, type(wrong)) == (NO_KEY, InputError)
+    assert (one, three) == (["A", "B"], ["B"])
+    assert book.booked == [("one", 1), ("two", 1), ("three", 1)]
+
+
+def test_a_store_that_fails_refuses_the_whole_group_once(place, monkeypatch):
+    desk, tries = desk_of(take_up(place), Book()), []
+
+    def fail(self):
+        tries.append(1)
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(DriverTransaction, "commit", fail)
+    told = desk._answer_together([KeyedRows("key", [row], 1) for row in ROWS[:3]])
+    assert {type(each) for each in told} == {StoreError}
+    assert len(tries) == 1
 
 
 # oracle.toml

@@ -57,9 +57,8 @@ STEPS = ("locked", "drawn", "inserted", "committed", "told")
 
 def kill_at(step):
     """Make this process kill itself at a step of its next answer."""
-    import sqlalchemy as sql
-
     from discreet.interaction import oracle, oracle_store
+    from discreet.ledger.durable.driver_transaction import DriverTransaction
 
     def kill(*_, **__):
         os.kill(os.getpid(), signal.SIGKILL)
@@ -79,7 +78,7 @@ def kill_at(step):
     elif step == "inserted":
         oracle_store._insert = after(oracle_store._insert)
     elif step == "committed":
-        sql.Connection.commit = after(sql.Connection.commit)
+        DriverTransaction.commit = after(DriverTransaction.commit)
     else:
         oracle._ask = after(oracle._ask)
 

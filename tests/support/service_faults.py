@@ -40,6 +40,10 @@ def work(listening, facts):
     """Be a worker."""
     import uvicorn
 
+    from discreet.service.server import PromptProtocol
+    from discreet.service.service_worker import SWITCH
+
+    sys.setswitchinterval(SWITCH)
     os.environ[live_world.VARIABLE] = facts
     while True:
         try:
@@ -47,7 +51,14 @@ def work(listening, facts):
             break
         except Exception:  # the data base is not there yet
             time.sleep(0.2)
-    config = uvicorn.Config(app, log_level="critical", access_log=False, lifespan="off")
+    config = uvicorn.Config(
+        app,
+        http=PromptProtocol,
+        log_level="critical",
+        access_log=False,
+        lifespan="off",
+        timeout_keep_alive=20,
+    )
     uvicorn.Server(config).run(sockets=[listening])
 
 
@@ -77,6 +88,11 @@ class Workers:
     @property
     def count(self):
         return len(self._running)
+
+    @property
+    def numbers(self):
+        """Of the processes."""
+        return [process.pid for process in self._running]
 
     def stop(self):
         for process in self._running:

@@ -71,7 +71,15 @@ class Seen:
 class AnswerStore(Protocol):
     """What an oracle needs of the place where it is kept."""
 
-    def add_entries(self, identity: str, seen: Seen, answer: Answering) -> Seen:
+    def read_entries(
+        self, identity: str, seen: Seen, learn: Callable[[list[TranscriptEntry], str], None]
+    ) -> Seen:
+        """Read what others have added."""
+        ...
+
+    def add_entries(
+        self, identity: str, seen: Seen, answer: Answering, *, confirm: bool = False
+    ) -> Seen:
         """Read what others have added, and add to it: all or nothing, on disk once this returns."""
         ...
 
@@ -127,6 +135,7 @@ class _Held(Sealed):
     seen: Seen = field(default_factory=Seen)
     is_frozen: bool = False
     ended: str = ""
+    is_doubtful: bool = False  # a write must show first that the store keeps what it has
     turn: threading.Lock = field(default_factory=threading.Lock)
     told: tuple[int, str] = (0, OPEN)  # number of answers and status, once they are kept
 
@@ -222,6 +231,7 @@ class Oracle(Sealed):
         held = _Held(declared, said, noise, model, declared.plan.start())
         if kept is not None:
             held.store, held.identity, held.seen = kept.store, kept.identity, kept.seen
+            held.is_doubtful = True  # what a killed process left may not be on disk yet
         held.tell()
         self.__held = held
         _alive[id(held)] = held
@@ -352,6 +362,7 @@ def _guard(held: _Held, work: Callable[[], Outcome], shows_errors: bool) -> Outc
             return outcome
         except BaseException as error:
             held.transcript.cut(before)
+            held.is_doubtful = held.is_doubtful or isinstance(error, StoreError)
             if isinstance(error, StoreError | EntropyError | _Refused):
                 return Outcome(stopped=without_frames(error))
             held.model, held.ended = None, FAILED
@@ -367,6 +378,7 @@ def _ask(held: _Held, points: Array) -> Outcome:
     known = [held.transcript.find(point) for point in points]
     found = [entry.answer for entry in known if entry is not None]
     if len(found) == len(points):
+        _look(held)  # a state that is lost, replaced or put back answers nothing
         return Outcome(found)
     answers: list[OracleAnswer] = []
 
@@ -405,7 +417,8 @@ def _exchange(held: _Held, answer: Answering) -> None:
         _, status = answer([], FROZEN if held.is_frozen else OPEN)
         held.is_frozen = status == FROZEN
         return
-    held.seen = held.store.add_entries(held.identity, held.seen, answer)
+    held.seen = held.store.add_entries(held.identity, held.seen, answer, confirm=held.is_doubtful)
+    held.is_doubtful = False
 
 
 def _learn(held: _Held, fresh: list[TranscriptEntry], status: str) -> None:
@@ -415,12 +428,27 @@ def _learn(held: _Held, fresh: list[TranscriptEntry], status: str) -> None:
     held.is_frozen = status == FROZEN
 
 
-def _refresh(held: _Held) -> Outcome:
+def _look(held: _Held) -> None:
+    """Read what other processes have answered; at first, and after a failure, by way of a write.
+
+    A process that was killed may leave answers in the log of a file that were not flushed, and
+    that its successor finds: a write that waits for the disk takes them along. And a store that
+    cannot keep anything would still give answers that it has; whether there is one would tell what
+    was asked before.
+    """
+
     def answer(fresh: list[TranscriptEntry], status: str) -> tuple[list[TranscriptEntry], str]:
         _learn(held, fresh, status)
         return [], status
 
-    _exchange(held, answer)
+    if held.is_doubtful:
+        _exchange(held, answer)
+    elif held.store is not None:
+        held.seen = held.store.read_entries(held.identity, held.seen, partial(_learn, held))
+
+
+def _refresh(held: _Held) -> Outcome:
+    _look(held)
     return Outcome()
 
 

@@ -1,9 +1,10 @@
 """Where an oracle outlives its process: one data base holds the private model and its transcript.
 
 Connections, locks and durability are those of ledgers (``ledger/durable/store.py``); a commit waits
-for the disk. A new answer is one transaction: the line of the model is locked, what others added is
-read, the answer is worked out and inserted, and only what was committed is told. The digest of an
-entry covers all entries before it, the first one the model. What is stored is secret, all of it.
+for the disk. A new answer is one transaction: the line of the state is locked, what others added is
+read, the answer is worked out and inserted, and only what was committed is told. To see whether
+there is more to know is a plain read of that line. The digest of an entry covers all entries before
+it, the first one the model. What is stored is secret, all of it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import struct
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,11 +31,12 @@ from discreet.interaction.declaration import OracleDeclaration
 from discreet.interaction.oracle import OPEN, Kept, NewPlace, Seen
 from discreet.interaction.packed_arrays import pack_arrays, unpack_arrays
 from discreet.interaction.state_file import check_owned
+from discreet.ledger.durable.driver_transaction import DriverTransaction
 from discreet.ledger.durable.store import Store
 from discreet.mechanisms.query_answering import CODES, TranscriptEntry, key_of
 from discreet.record import Release
 
-FORMAT = 1
+FORMAT = 2
 
 METADATA = sql.MetaData()
 
@@ -46,6 +49,13 @@ MODELS = sql.Table(
     sql.Column("facts", sql.Text, nullable=False),  # JSON
     sql.Column("model", sql.LargeBinary, nullable=False),  # secret
     sql.Column("digest", sql.Text, nullable=False),  # of all that is to the left
+)
+
+STATES = sql.Table(  # apart from the model, which is long and never written again
+    "discreet_oracle_state",
+    METADATA,
+    sql.Column("place", sql.Integer, primary_key=True, autoincrement=False),  # one model: zero
+    sql.Column("identity", sql.Text, nullable=False),
     sql.Column("answers", sql.Integer, nullable=False),
     sql.Column("head", sql.Text, nullable=False),  # the digest of the last entry
     sql.Column("status", sql.Text, nullable=False),
@@ -128,13 +138,13 @@ class OracleStore(Store):
             return False
         self._check_owned()
         with self.read_transaction() as connection:
-            return _is_made(connection) and _find_model(connection, HEADS) is not None
+            return _is_made(connection) and _find_model(connection, WHICH) is not None
 
     def _check_owned(self) -> None:
         if self.path is None:
             return
         for ending in ("", "-wal"):
-            path = self.path.with_name(self.path.name + ending)
+            path = Path(f"{self.path}{ending}")
             with contextlib.suppress(FileNotFoundError):
                 check_owned(path, path.stat())
 
@@ -193,11 +203,38 @@ class OracleStore(Store):
         except (InputError, KeyError, TypeError, ValueError, OverflowError):
             raise StoreError(DAMAGED.format(place=self.place)) from None
 
+    def read_entries(
+        self, identity: str, seen: Seen, learn: Callable[[list[TranscriptEntry], str], None]
+    ) -> Seen:
+        """Read what others have added: a plain read, for which nobody waits.
+
+        Parameters
+        ----------
+        identity
+            Of the model that is asked.
+        seen
+            How much of its transcript is known already.
+        learn
+            Gets the entries that are not known and the model's status.
+
+        Raises
+        ------
+        StoreError
+            It is another model, or its past was changed or put back.
+        """
+        with self.driver_transaction(reads=True) as transaction:
+            line = self._find_state(transaction, HEADS, identity, seen)
+            fresh = self._read_entries(transaction, identity, seen, line)
+            learn(fresh, line.status)
+        return Seen(line.answers, line.head)
+
     def add_entries(
         self,
         identity: str,
         seen: Seen,
         answer: Callable[[list[TranscriptEntry], str], tuple[list[TranscriptEntry], str]],
+        *,
+        confirm: bool = False,
     ) -> Seen:
         """Read what others have added, and add to it: all or nothing, on disk once this returns.
 
@@ -210,6 +247,8 @@ class OracleStore(Store):
         answer
             Gets the entries that are not known and the model's status, and returns entries to add
             and the status from now on.
+        confirm
+            Whether to write the state again if there is nothing to add, to see that it can be.
 
         Raises
         ------
@@ -217,59 +256,82 @@ class OracleStore(Store):
             It is another model, its past was changed or put back, or it is not known whether the
             entries were added.
         """
-        with self.write_transaction() as connection:
-            line = self._lock_model(connection, identity, seen)
-            fresh, head = self._read_entries(connection, identity, seen)
-            if (seen.count + len(fresh), head) != (line.answers, line.head):
-                raise StoreError(DAMAGED.format(place=self.place))
+        with self.driver_transaction() as transaction:
+            line = self._find_state(transaction, LOCKED_HEADS, identity, seen)
+            fresh = self._read_entries(transaction, identity, seen, line)
             added, status = answer(fresh, line.status)
-            count = line.answers
+            count, head, rows = line.answers, line.head, []
             for entry in added:
                 count += 1
                 row = _row_of(identity, count, entry)
                 head = row["digest"] = _digest_entry(head, row)
-                _insert(connection, row)
-            if added or status != line.status:
-                connection.execute(MODELS.update().values(answers=count, head=head, status=status))
+                rows.append(row)
+            if rows:
+                _insert(transaction, rows)
+            if rows or status != line.status or confirm:
+                transaction.write(ADVANCE, [{"count": count, "last": head, "said": status}])
         return Seen(count, head)
 
-    def _lock_model(self, connection: sql.Connection, identity: str, seen: Seen) -> Any:
+    def _find_state(
+        self, transaction: DriverTransaction, query: sql.Executable, identity: str, seen: Seen
+    ) -> Any:
         try:
             self._check_owned()
         except PrivacyError as error:
             raise StoreError(str(error)) from None  # the oracle goes on once that is mended
-        line = _find_model(connection, HEADS.with_for_update())
-        if line is None or line.identity != identity:
+        found = transaction.fetch(query, {})
+        if len(found) != 1 or found[0].identity != identity:
             raise StoreError(ANOTHER.format(place=self.place))
-        if line.answers < seen.count:
+        (line,) = found
+        is_other_past = line.answers == seen.count and line.head != seen.head
+        if line.answers < seen.count or is_other_past:
             raise StoreError(OLDER.format(place=self.place))
         return line
 
     def _read_entries(
-        self, connection: sql.Connection, identity: str, seen: Seen
-    ) -> tuple[list[TranscriptEntry], str]:
-        """Return the entries after those that are known, and the digest of the last one."""
-        query = sql.select(ENTRIES).where(
-            ENTRIES.c.model == identity, ENTRIES.c.number >= seen.count
-        )
-        rows = connection.execute(query.order_by(ENTRIES.c.number)).mappings().all()
-        found, head = list[TranscriptEntry](), seen.head
+        self, transaction: DriverTransaction, identity: str, seen: Seen, line: Any
+    ) -> list[TranscriptEntry]:
+        """Return the entries after those that are known, up to the last one of the state."""
+        if line.answers == seen.count:
+            return []
+        span = {"whose": identity, "first": seen.count, "last": line.answers}
         if seen.count:  # the last known one, if it is still the same
-            if not rows or rows[0]["digest"] != seen.head:
+            known = transaction.fetch(DIGEST, {"whose": identity, "which": seen.count})
+            if [row.digest for row in known] != [seen.head]:
                 raise StoreError(OLDER.format(place=self.place))
-            rows = rows[1:]
-        for number, row in enumerate(rows, start=seen.count + 1):
-            if row["number"] != number or row["digest"] != _digest_entry(head, row):
+        found, head = list[TranscriptEntry](), seen.head
+        for number, row in enumerate(transaction.fetch(FRESH, span), start=seen.count + 1):
+            entry = vars(row)
+            if row.number != number or row.digest != _digest_entry(head, entry):
                 raise StoreError(DAMAGED.format(place=self.place))
-            found.append(_entry_of(row))
-            head = row["digest"]
-        return found, head
+            found.append(_entry_of(entry))
+            head = row.digest
+        if (seen.count + len(found), head) != (line.answers, line.head):
+            raise StoreError(DAMAGED.format(place=self.place))
+        return found
 
 
-HEADS = sql.select(
-    MODELS.c.identity, MODELS.c.answers, MODELS.c.head, MODELS.c.status, MODELS.c.digest
+WHICH = sql.select(MODELS.c.identity)
+HEADS = sql.select(STATES.c.identity, STATES.c.answers, STATES.c.head, STATES.c.status)
+"""What is needed of the state for each answer."""
+
+LOCKED_HEADS = HEADS.with_for_update()
+FRESH = (
+    sql.select(ENTRIES)
+    .where(
+        ENTRIES.c.model == sql.bindparam("whose"),
+        ENTRIES.c.number > sql.bindparam("first"),
+        ENTRIES.c.number <= sql.bindparam("last"),
+    )
+    .order_by(ENTRIES.c.number)
 )
-"""What is needed of the line of a model for each answer."""
+DIGEST = sql.select(ENTRIES.c.digest).where(
+    ENTRIES.c.model == sql.bindparam("whose"), ENTRIES.c.number == sql.bindparam("which")
+)
+INSERT = ENTRIES.insert()
+ADVANCE = STATES.update().values(
+    answers=sql.bindparam("count"), head=sql.bindparam("last"), status=sql.bindparam("said")
+)
 
 
 class NewOracle(NewPlace):
@@ -299,7 +361,7 @@ class NewOracle(NewPlace):
             raise StoreError(f"{place} is a data base of another program; choose another file.")
         if not _is_made(connection):
             METADATA.create_all(connection)
-        if _find_model(connection, HEADS) is not None:
+        if _find_model(connection, WHICH) is not None:
             raise StoreError(TAKEN.format(place=place))
 
     def finish(
@@ -324,9 +386,14 @@ class NewOracle(NewPlace):
                 self._connection.execute(
                     MODELS.insert().values(
                         place=0, format=FORMAT, identity=identity, facts=facts, model=numbers,
-                        digest=digest, answers=0, head=digest, status=OPEN,
+                        digest=digest,
                     )
                 )  # fmt: skip
+                self._connection.execute(
+                    STATES.insert().values(
+                        place=0, identity=identity, answers=0, head=digest, status=OPEN
+                    )
+                )
             except IntegrityError:
                 raise StoreError(TAKEN.format(place=self._store.place)) from None
             self._connection.commit()
@@ -351,8 +418,8 @@ def _find_model(connection: sql.Connection, query: Any) -> Any:
     return connection.execute(query).one_or_none()
 
 
-def _insert(connection: sql.Connection, row: dict[str, Any]) -> None:
-    connection.execute(ENTRIES.insert(), row)
+def _insert(transaction: DriverTransaction, rows: list[dict[str, Any]]) -> None:
+    transaction.write(INSERT, rows)
 
 
 def _digest_model(identity: str, facts: str, model: bytes) -> str:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg.blas import dtpsv
 
 from discreet._types import Array, Vector
 from discreet.errors import CalibrationError, InputError
@@ -72,13 +72,18 @@ class Precision:
 
 
 class PathTranscript(Transcript):
-    """The points, the factor of their kernel matrix, and what the noise was in its frame."""
+    """The points, the factor of their kernel matrix, and what the noise was in its frame.
+
+    The rows of the factor follow one another without gaps, so that solving reads half a square, in
+    its order, and copies nothing.
+    """
 
     def __init__(self, question: KernelQueries, jitter: float) -> None:
         super().__init__()
         self._most, self._jitter, self._kernel = question.max_answers, jitter, question.kernel
         width = question.bounds.n_features
-        self._points, self._factor = np.empty((0, width)), np.empty((0, 0))
+        self._points, self._clips = np.empty((0, width)), np.empty(0)
+        self._factor = np.empty(0)
         self._secrets, self._values = np.empty(0), np.empty(0)
         self._weights: Vector | None = None
 
@@ -90,9 +95,11 @@ class PathTranscript(Transcript):
         place = self.count - 1
         if place >= len(self._points):
             self._grow(max(16, 2 * place))
-        self._points[place], self._values[place] = entry.point, entry.value
-        self._factor[place, : place + 1] = entry.public
-        self._secrets[place] = entry.secret
+        points, clips = self._kernel.scale(entry.point[None, :])
+        self._points[place], self._clips[place] = points[0], clips[0]
+        start = _size_of(place)
+        self._factor[start : start + place + 1] = entry.public
+        self._values[place], self._secrets[place] = entry.value, entry.secret
         self._weights = None
 
     def _drop(self, entry: TranscriptEntry) -> None:
@@ -100,16 +107,20 @@ class PathTranscript(Transcript):
 
     def _grow(self, wanted: int) -> None:
         """Make room for more entries."""
-        size, old = min(wanted, self._most), len(self._points)
-        points, factor = np.zeros((size, self._points.shape[1])), np.zeros((size, size))
-        secrets, values = np.zeros(size), np.zeros(size)
-        points[:old], factor[:old, :old] = self._points, self._factor
-        secrets[:old], values[:old] = self._secrets, self._values
-        self._points, self._factor, self._secrets, self._values = points, factor, secrets, values
+        size = min(wanted, self._most)
+        self._points = _lengthen(self._points, size)
+        self._clips = _lengthen(self._clips, size)
+        self._factor = _lengthen(self._factor, _size_of(size))
+        self._secrets = _lengthen(self._secrets, size)
+        self._values = _lengthen(self._values, size)
 
     def entries_at(self, point: Vector) -> Vector:
         """Return the kernel of all points so far with one more."""
-        return self._kernel.evaluate(self._points[: self.count], point[None, :])[:, 0]
+        known = slice(0, self.count)
+        entries = self._kernel.evaluate_scaled(
+            self._points[known], self._clips[known], *self._kernel.scale(point[None, :])
+        )
+        return np.ascontiguousarray(entries[:, 0])
 
     def extend(self, point: Vector) -> Vector:
         """Return the next row of the factor C of K + jitter: C^-1 k, and the root of what is left.
@@ -121,9 +132,9 @@ class PathTranscript(Transcript):
         """
         solved = np.empty(0)
         if self.count:
-            factor = self._factor[: self.count, : self.count]
-            solved = solve_triangular(
-                factor, self.entries_at(point), lower=True, check_finite=False
+            # Rows of a lower triangle are columns of its transpose, an upper one.
+            solved = dtpsv(
+                self.count, self._factor, self.entries_at(point), lower=0, trans=1, overwrite_x=1
             )
         rest = (
             float(self._kernel.diagonal(point[None, :])[0]) + self._jitter - float(solved @ solved)
@@ -141,9 +152,22 @@ class PathTranscript(Transcript):
         if not self.count:
             return 0.0
         if self._weights is None:
-            factor = self._factor[: self.count, : self.count]
+            factor = np.zeros((self.count, self.count))
+            factor[np.tril_indices(self.count)] = self._factor[: _size_of(self.count)]
             self._weights = solve_in_order(factor, self._values[: self.count])
         return math.fsum(self.entries_at(point) * self._weights)
+
+
+def _size_of(count: int) -> int:
+    """Return how many entries a lower triangle of so many rows has."""
+    return count * (count + 1) // 2
+
+
+def _lengthen(array: Array, size: int) -> Array:
+    """Return a copy with room for more."""
+    longer = np.zeros((size, *array.shape[1:]))
+    longer[: len(array)] = array
+    return longer
 
 
 def solve_in_order(factor: Array, values: Vector) -> Vector:
@@ -220,7 +244,7 @@ class GaussianProcessPlan(FittedQueryPlan):
         return TranscriptEntry(point, prepared, secret, value, ANSWERED, size)
 
     def _run_often(self, model: PrivatePredictor, noise: Noise, draws: int) -> Array:
-        """OracleAnswer the declared points in many runs together: points do not follow answers."""
+        """Answer the declared points in many runs together: points do not follow answers."""
         transcript, points = self.start(), self._points()
         secrets, answers = np.zeros((draws, len(points))), np.zeros((draws, len(points)))
         for place, point in enumerate(points):

@@ -1,4 +1,8 @@
-"""A kernel model as an oracle holds it: fitted in private, with public bounds on its errors."""
+"""A kernel model as an oracle holds it: fitted in private, with public bounds on its errors.
+
+What the bounds are for is proved in ``gaussian_process.md`` and ``bounded_updates.md``, for all
+that is ever answered in ``interaction/interaction.md``, "Oracles".
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """Mechanisms that are asked: a model is fitted in private, then answers one point after another.
 
+What they owe is in ``interaction/interaction.md``, "Oracles"; that they pay it, in
+``gaussian_process.md`` and ``bounded_updates.md``.
+
 Every answer is an entry of a transcript. An entry follows from the private model, the entries
 before it and fresh noise; an oracle goes on from its entries alone, wherever they are kept.
 """
@@ -186,7 +189,7 @@ class QueryPlan(Plan):
     def answer(
         self, model: PrivatePredictor, transcript: Any, point: Vector, prepared: Any, noise: Noise
     ) -> TranscriptEntry:
-        """OracleAnswer a new point from the private model: this is the private part.
+        """Answer a new point from the private model: this is the private part.
 
         Parameters
         ----------
@@ -204,12 +207,12 @@ class QueryPlan(Plan):
 
     @abstractmethod
     def answer_in_public(self, transcript: Any, point: Vector) -> OracleAnswer:
-        """OracleAnswer a new point from earlier answers alone."""
+        """Answer a new point from earlier answers alone."""
 
     def ask(
         self, model: PrivatePredictor, transcript: Transcript, point: Vector, noise: Noise
     ) -> OracleAnswer:
-        """OracleAnswer one point, from the transcript if it was answered before.
+        """Answer one point, from the transcript if it was answered before.
 
         Parameters
         ----------
@@ -239,7 +242,7 @@ class QueryPlan(Plan):
         return self._run_often(self.fit(rows), noise, draws)
 
     def _run_often(self, model: PrivatePredictor, noise: Noise, draws: int) -> Array:
-        """OracleAnswer the declared points in several runs."""
+        """Answer the declared points in several runs."""
         return np.array([self._run_once(model, noise) for _ in range(draws)])
 
     def _points(self) -> Array:

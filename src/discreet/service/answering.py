@@ -86,6 +86,10 @@ class Answering(ABC):
 
     guarantee: Guarantee
 
+    is_joint: bool = False
+    """Whether rows of several requests are answered together, in one thread: what is stored is
+    stored once for all of them."""
+
     @abstractmethod
     def card(self) -> Card:
         """Return the privacy card."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import resources
 from typing import Any
 
@@ -210,9 +211,13 @@ def _add_keyed_routes(app: FastAPI, desk: AnswerDesk) -> None:
         summary="Answer rows, in their order.",
     )
     async def predict(request: Request) -> Response:
-        key = await desk.admit(request, PREDICT)
-        check_type(request, JSON)
-        body = await read_body(request, limits)
+        entered = await desk.enter(request)
+        try:
+            check_type(request, JSON)
+            body = await read_body(request, limits)
+        except Refusal:
+            await desk.book_refused(entered)
+            raise
 
         rows, refused = [], None
         try:
@@ -223,9 +228,9 @@ def _add_keyed_routes(app: FastAPI, desk: AnswerDesk) -> None:
 
         async def work() -> list[QueryAnswer]:
             if refused is not None:
+                await desk.book_refused(entered)
                 raise refused
-            await desk.book(key, PREDICT, len(rows) - 1)
-            answers = await desk.answer(rows)
+            answers = await desk.answer(replace(entered, rows=rows))
             check_answered(answers)
             return answers
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Generic, TypeVar
 
 Asked = TypeVar("Asked")
@@ -17,60 +18,74 @@ class JointCalls(Generic[Asked, Told]):
     Parameters
     ----------
     call
-        What takes a list and returns a list of the same length, each entry by itself.
+        What takes a list, and returns for each entry what is told of it, or an exception.
+    size
+        What says how large an entry is.
     most
-        How many entries one call may hold; a longer list goes alone.
+        How large all entries of one call may be together; a larger one goes alone.
+    line
+        How many entries may wait.
 
     Examples
     --------
-    >>> calls = JointCalls(lambda numbers: [2 * number for number in numbers], most=100)
-    >>> calls([1, 2])
-    [2, 4]
+    >>> calls = JointCalls(lambda words: [each.upper() for each in words], len, most=100, line=10)
+    >>> calls.submit("yes").result()
+    'YES'
     """
 
-    def __init__(self, call: Callable[[list[Asked]], list[Told]], most: int) -> None:
-        self._call, self._most = call, most
-        self._waiting: list[tuple[list[Asked], Future[list[Told]]]] = []
-        self._guard, self._turn = threading.Lock(), threading.Lock()
+    def __init__(
+        self,
+        call: Callable[[list[Asked]], Sequence[Told | Exception]],
+        size: Callable[[Asked], int],
+        *,
+        most: int,
+        line: int,
+    ) -> None:
+        self._call, self._size, self._most, self._line = call, size, most, line
+        self._waiting: deque[tuple[Asked, Future[Told]]] = deque()
+        self._guard, self._is_busy = threading.Lock(), False
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="discreet-joint")
 
-    def __call__(self, asked: Sequence[Asked]) -> list[Told]:
-        """Return what is told of each; a failure of others is not ours."""
-        own: Future[list[Told]] = Future()
+    def submit(self, asked: Asked) -> Future[Told] | None:
+        """Join those that wait; None if too many do. Who cancels the future before it has begun is
+        not called for."""
+        own: Future[Told] = Future()
         with self._guard:
-            self._waiting.append((list(asked), own))
-        while not own.done():
-            with self._turn:
-                if not own.done():
-                    self._serve()
-        return own.result()
+            if len(self._waiting) >= self._line:
+                return None
+            self._waiting.append((asked, own))
+            is_first, self._is_busy = not self._is_busy, True
+        if is_first:
+            self._thread.submit(self._serve)
+        return own
 
     def _serve(self) -> None:
-        """Call for those that wait now; each by itself if the joint call fails."""
-        group = self._take()
-        try:
-            told = self._call([each for asked, _ in group for each in asked])
-        except Exception as error:
-            if len(group) == 1:
-                group[0][1].set_exception(error)
-                return
-            for asked, future in group:
-                try:
-                    future.set_result(self._call(asked))
-                except Exception as own:
-                    future.set_exception(own)
-            return
-        start = 0
-        for asked, future in group:
-            future.set_result(told[start : start + len(asked)])
-            start += len(asked)
+        """Call until nobody waits."""
+        while group := self._take():
+            try:
+                found = self._call([asked for asked, _ in group])
+            except BaseException as error:
+                for _, future in group:
+                    future.set_exception(error)
+                continue
+            for (_, future), told in zip(group, found, strict=True):
+                if isinstance(told, Exception):
+                    future.set_exception(told)
+                else:
+                    future.set_result(told)
 
-    def _take(self) -> list[tuple[list[Asked], Future[list[Told]]]]:
+    def _take(self) -> list[tuple[Asked, Future[Told]]]:
+        """Return those whose turn it is; nobody's if nobody waits, and then others must begin."""
+        group: list[tuple[Asked, Future[Told]]] = []
         with self._guard:
-            count, size = 1, len(self._waiting[0][0])
-            for asked, _ in self._waiting[1:]:
-                size += len(asked)
-                if size > self._most:
+            total = 0
+            while self._waiting:
+                asked, future = self._waiting[0]
+                total += self._size(asked)
+                if group and total > self._most:
                     break
-                count += 1
-            group, self._waiting = self._waiting[:count], self._waiting[count:]
+                self._waiting.popleft()
+                if future.set_running_or_notify_cancel():
+                    group.append((asked, future))
+            self._is_busy = bool(group)
         return group

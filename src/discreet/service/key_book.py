@@ -17,6 +17,7 @@ import sqlalchemy as sql
 
 from discreet import _checks
 from discreet.errors import InputError
+from discreet.ledger.durable.driver_transaction import DriverTransaction
 from discreet.service.access_key import (
     SCOPES,
     AccessKey,
@@ -62,7 +63,7 @@ class KeyBook:
 
     def __init__(self, where: str | Path, clock: Callable[[], float] = time.time) -> None:
         self._database = ServiceDatabase(where)
-        self._clock = clock
+        self._clock, self._statements = clock, _Statements(self._database.now)
 
     @property
     def place(self) -> str:
@@ -168,69 +169,89 @@ class KeyBook:
         identity = identity_of(key)
         if identity is None:
             raise Refusal(NO_KEY)
-        with self._database.connect() as connection:
-            line = connection.execute(_FIND, {"which": identity}).first()
+        with self._database.lend() as statements:
+            facts: dict[str, Any] = {"which": identity, **self._moment()}
+            found = statements.fetch(self._statements.find, facts)
+            line = found[0] if found else None
             is_known = is_same_digest(key, None if line is None else line.digest)
             if line is None or not is_known:
                 raise Refusal(NO_KEY)
-            found = _read_key(line)
-            rate, burst = found.rate or limits.rate, found.burst or limits.burst
-            server = self._database.now
-            now = self._clock() if server is None else server
-            if scope not in found.scopes:
-                # Who has no right to ask must not learn more than that the key is not valid.
-                reason = NO_SCOPE if found.is_valid(self._clock()) else NO_KEY
-                raise Refusal(reason)
-            if connection.execute(_book(identity, now, rows, rate, burst)).rowcount == 1:
-                return found
-            raise self._explain(connection, identity, now, rows + booked, rate, burst)
+            known = _read_key(line)
+            if not known.is_valid(line.now):
+                raise Refusal(NO_KEY)
+            if scope not in known.scopes:
+                raise Refusal(NO_SCOPE)
+            if not rows:
+                return known  # it was looked at again
+            rate, burst = known.rate or limits.rate, known.burst or limits.burst
+            facts |= {"span": burst / rate, "step": rows / rate}
+            if statements.write(self._statements.book, [facts]) == 1:
+                return known
+            raise self._explain(statements, identity, rows + booked, rate, burst)
+
+    def _moment(self) -> dict[str, float]:
+        """Return the time as a parameter of statements; nothing if a server says the time."""
+        return {"moment": self._clock()} if self._database.now is None else {}
 
     def _explain(
-        self,
-        connection: sql.Connection,
-        identity: str,
-        now: Any,
-        rows: int,
-        rate: float,
-        burst: int,
+        self, statements: DriverTransaction, identity: str, rows: int, rate: float, burst: int
     ) -> Refusal:
-        """Return why a key was not admitted: it is not valid any more, or it must wait."""
-        moment = sql.literal(now) if isinstance(now, float) else now
-        found = connection.execute(
-            sql.select(KEYS, moment.label("now")).where(KEYS.c.identity == identity)
-        ).first()
-        if found is None or not _read_key(found).is_valid(found.now):
+        """Return why a key was not booked: it is not valid any more, or it must wait.
+
+        Parameters
+        ----------
+        statements
+            Where to look.
+        identity
+            Of the key.
+        rows
+            How many rows the whole request has.
+        rate, burst
+            Of the key.
+        """
+        lines = statements.fetch(self._statements.find, {"which": identity, **self._moment()})
+        if not lines or not _read_key(lines[0]).is_valid(lines[0].now):
             return Refusal(NO_KEY)
         if rows > burst:
             return Refusal(
                 TOO_FAST, f"This key may ask for {burst} rows at once; send fewer.", retry_after=1
             )
+        (found,) = lines
         ready = min(max(found.ready, found.now), found.now + burst / rate)
         wait = ready + (rows - burst) / rate - found.now
         return Refusal(TOO_FAST, retry_after=max(1, math.ceil(wait)))
 
 
-_FIND = sql.select(KEYS).where(KEYS.c.identity == sql.bindparam("which"))
+class _Statements:
+    """What is asked of every request's key, written once for a data base.
 
+    Parameters
+    ----------
+    clock
+        The server's clock; None if the time is a parameter.
+    """
 
-def _book(identity: str, now: Any, rows: int, rate: float, burst: int) -> Any:
-    """Return the statement that counts rows of a valid key, if it has room for them."""
-    horizon = now + burst / rate
-    # A clock that was set back must not lock a key out for longer than its burst lasts.
-    start = sql.case(
-        (KEYS.c.ready > horizon, horizon), (KEYS.c.ready > now, KEYS.c.ready), else_=now
-    )
-    after = start + rows / rate
-    return (
-        KEYS.update()
-        .where(
-            KEYS.c.identity == identity,
-            KEYS.c.revoked.is_(None),
-            sql.or_(KEYS.c.expires.is_(None), KEYS.c.expires > now),
-            after <= horizon + ROUNDING,
+    def __init__(self, clock: Any) -> None:
+        now = sql.bindparam("moment", type_=sql.Double) if clock is None else clock
+        which = KEYS.c.identity == sql.bindparam("which")
+        self.find = sql.select(KEYS, now.label("now")).where(which)
+        horizon = now + sql.bindparam("span", type_=sql.Double)
+        # A clock that was set back must not lock a key out for longer than its burst lasts.
+        start = sql.case(
+            (KEYS.c.ready > horizon, horizon), (KEYS.c.ready > now, KEYS.c.ready), else_=now
         )
-        .values(ready=after)
-    )
+        after = start + sql.bindparam("step", type_=sql.Double)
+        self.book = (
+            KEYS.update()
+            .where(
+                which,
+                KEYS.c.revoked.is_(None),
+                sql.or_(KEYS.c.expires.is_(None), KEYS.c.expires > now),
+                after <= horizon + sql.literal_column(repr(ROUNDING), sql.Double),
+            )
+            .values(ready=after)
+        )
+        """Books rows of a valid key, if it has room for them."""
 
 
 def _read_key(line: Any) -> AccessKey:

@@ -14,8 +14,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from discreet.service.access_key import PREDICT
-from discreet.service.answer_desk import AnswerDesk
+from discreet.service.answer_desk import AnswerDesk, KeyedRows
 from discreet.service.answering import QueryAnswer
 from discreet.service.query_rows import Row, read_row
 from discreet.service.refusal import SLOW_BODY, TOO_LARGE, WRONG_ROWS, Refusal
@@ -73,10 +72,8 @@ class LineStream(Response):
 
             async def work(lines: list[bytes] = lines, start: int = start) -> list[QueryAnswer]:
                 rows = read_lines(lines, self._desk, start)
-                # The first row was counted when the key was admitted.
-                booked = int(start == 0)
-                await self._desk.book(self._key, PREDICT, len(rows) - booked, booked)
-                return await self._desk.answer(rows)
+                # The first row was booked when the key was admitted.
+                return await self._desk.answer(KeyedRows(self._key, rows, booked=int(start == 0)))
 
             yield await self._desk.pad(work, len(lines))
         if not count:

@@ -22,12 +22,8 @@ from discreet.kernel import open_oracle
 from discreet.mechanisms import OracleAnswer
 from discreet.report import Card, card
 from discreet.service.answering import Answering, Label, QueryAnswer, ServiceStanding
-from discreet.service.joint_calls import JointCalls
 from discreet.service.model_columns import columns_of
 from discreet.service.query_rows import Row, as_frame, as_matrix
-
-MOST_AT_ONCE = 64
-"""Rows of several requests that share a transaction."""
 
 LOG = logging.getLogger("discreet.service")
 
@@ -44,6 +40,7 @@ class LiveOracle(Answering):
     """
 
     kind = "oracle"
+    is_joint = True
 
     def __init__(
         self,
@@ -51,7 +48,6 @@ class LiveOracle(Answering):
         about: str | Mapping[str, Any] | None = None,
     ) -> None:
         self._model = model
-        self._asking = JointCalls(self._ask, MOST_AT_ONCE)
         self._card = card(model.release_, about=about)
         self.columns, self._is_named = columns_of(model)
         self.classes = tuple(np.asarray(getattr(model, "classes_", ())).tolist())
@@ -85,18 +81,10 @@ class LiveOracle(Answering):
         return self._card
 
     def answer(self, rows: Sequence[Row]) -> list[QueryAnswer]:
-        return [self._tell(each) for each in self._asking(rows)]
-
-    def _ask(self, rows: list[Row]) -> list[OracleAnswer]:
         make = as_frame if self._is_named else as_matrix
         X = make(rows, self.columns)
-
-        def ask(model: OracleEstimator) -> list[OracleAnswer]:
-            model.oracle_.refresh()
-            return model.ask_with_status(X)
-
-        answers: list[OracleAnswer] = self._call(ask)
-        return answers
+        answers: list[OracleAnswer] = self._call(lambda model: model.ask_with_status(X))
+        return [self._tell(each) for each in answers]
 
     def standing(self) -> ServiceStanding:
         def look(model: OracleEstimator) -> ServiceStanding:

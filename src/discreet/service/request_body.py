@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import anyio
+import asyncio
+
 from starlette.requests import ClientDisconnect, Request
 
 from discreet import _strict_json
@@ -32,7 +33,7 @@ async def read_body(request: Request, limits: ServiceLimits) -> bytes:
         raise Refusal(TOO_LARGE, f"A body may have {limits.max_bytes} bytes.")
     body = bytearray()
     try:
-        with anyio.fail_after(limits.deadline):
+        async with asyncio.timeout(limits.deadline):
             async for chunk in request.stream():
                 body += chunk
                 if len(body) > limits.max_bytes:

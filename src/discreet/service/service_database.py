@@ -20,7 +20,14 @@ import sqlalchemy as sql
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from discreet.errors import DiscreetError, InputError
+from discreet.ledger.durable.driver_transaction import (
+    FILE,
+    SERVER,
+    DriverTransaction,
+    driver_errors,
+)
 from discreet.ledger.durable.quiet_engine import make_quiet_engine
+from discreet.service.refusal import Refusal
 
 PATIENCE = 5.0
 """Seconds to wait for a lock or for a server."""
@@ -141,17 +148,41 @@ class ServiceDatabase:
     @contextmanager
     def connect(self, *, lasting: bool = False) -> Iterator[sql.Connection]:
         """Lend a connection whose statements commit by themselves, on disk if it must last."""
-        try:
-            with self._open().connect() as connection:
+        with self._translate_errors(), self._open().connect() as connection:
+            if lasting and self.path is not None:
+                connection.exec_driver_sql("PRAGMA synchronous = FULL")
+            try:
+                yield connection
+            finally:
                 if lasting and self.path is not None:
-                    connection.exec_driver_sql("PRAGMA synchronous = FULL")
-                try:
-                    yield connection
-                finally:
-                    if lasting and self.path is not None:
-                        connection.exec_driver_sql("PRAGMA synchronous = NORMAL")
-        except (SQLAlchemyError, sqlite3.Error, OSError):
-            # Words of a data base may quote parts of its address, or of a statement.
+                    connection.exec_driver_sql("PRAGMA synchronous = NORMAL")
+
+    @contextmanager
+    def lend(self) -> Iterator[DriverTransaction]:
+        """Lend a connection of the driver's, for every request: statements commit by themselves."""
+        with self._translate_errors():
+            pooled = self._open().raw_connection()
+            try:
+                yield DriverTransaction(pooled.dbapi_connection, FILE if self.path else SERVER)
+            except Refusal:
+                raise
+            except BaseException:
+                pooled.invalidate()  # nobody uses it after a failure
+                raise
+            finally:
+                pooled.close()
+
+    @contextmanager
+    def _translate_errors(self) -> Iterator[None]:
+        """Say in one sentence what a data base has to say in many.
+
+        Its words may quote parts of its address, or of a statement.
+        """
+        try:
+            yield
+        except Exception as error:
+            if not isinstance(error, (SQLAlchemyError, OSError, *driver_errors())):
+                raise
             raise ServiceUnavailable(
                 f"the keys at {self.identity!r} cannot be read or written at this moment."
             ) from None

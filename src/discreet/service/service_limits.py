@@ -33,6 +33,9 @@ class ServiceLimits:
         Seconds by which each further row of a request makes the pad longer.
     at_once
         How many requests a worker computes at the same time; others wait.
+    refuse_closed
+        Whether rows that the private model is not asked about any more are refused; otherwise they
+        are answered from earlier answers, with the status that says so.
 
     Examples
     --------
@@ -53,12 +56,14 @@ class ServiceLimits:
     pad: float = 0.25
     pad_row: float = 0.025
     at_once: int = 8
+    refuse_closed: bool = False
 
     def __post_init__(self) -> None:
         _checks.whole(at_least=1, at_most=1_000_000, max_rows=self.max_rows)
         _checks.whole(at_least=1024, at_most=2**30, max_bytes=self.max_bytes)
         _checks.whole(at_least=1, max_lines=self.max_lines, burst=self.burst)
         _checks.whole(at_least=1, at_most=256, at_once=self.at_once)
+        _checks.instance(bool, refuse_closed=self.refuse_closed)
         _checks.positive(rate=self.rate, deadline=self.deadline)
         _checks.not_negative(pad=self.pad, pad_row=self.pad_row)
         _checks.finite(rate=self.rate, deadline=self.deadline, pad=self.pad, pad_row=self.pad_row)

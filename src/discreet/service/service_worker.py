@@ -17,6 +17,9 @@ from discreet.service.service_target import VARIABLE, ServiceTarget
 
 LOG = logging.getLogger("discreet.service")
 
+SWITCH = 0.001
+"""Seconds after which the thread that answers lets the one go on that talks to clients."""
+
 PAUSE = 1.0
 """Seconds that a worker waits before it gives up, so that it is not started again in haste."""
 
@@ -24,6 +27,7 @@ PAUSE = 1.0
 def build_app() -> FastAPI:
     """Return the application of this worker; leaves if the state cannot be opened."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a dump would hold the private model
+    sys.setswitchinterval(SWITCH)
     target = ServiceTarget.from_json(os.environ[VARIABLE])
     try:
         answering, keys = target.open_answering(), target.open_keys()

@@ -17,20 +17,16 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import lru_cache
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, ClassVar
 from urllib.parse import quote
 
 import sqlalchemy as sql
-import sqlalchemy.dialects.sqlite
 from sqlalchemy.exc import (
     ArgumentError,
     DatabaseError,
@@ -41,6 +37,14 @@ from sqlalchemy.exc import (
 
 from discreet.errors import DiscreetError, InputError, InputTypeError, LedgerError
 from discreet.ledger.durable import sql_tables
+from discreet.ledger.durable.driver_transaction import (
+    FILE,
+    SERVER,
+    DriverTransaction,
+    compile_statement,
+    driver_errors,
+    fetch_rows,
+)
 from discreet.ledger.durable.quiet_engine import make_quiet_engine
 
 PATIENCE = 60.0
@@ -260,9 +264,37 @@ class Store:
             return _attempt_on_server(connection.dbapi_connection, expected, statements)
 
     @contextmanager
-    def _lend_connection(self) -> Iterator[Any]:
+    def driver_transaction(self, *, reads: bool = False) -> Iterator[DriverTransaction]:
+        """Read one state, or write all or nothing, durable once this ends; without detours.
+
+        On a server every statement of a reader sees what was committed before it.
+        """
+        with self._count_use(), self._lend_connection(reads=reads) as connection:
+            driver = connection.dbapi_connection
+            transaction = DriverTransaction(driver, SERVER if self.path is None else FILE)
+            try:
+                if self.path is not None and reads:
+                    driver.execute("BEGIN")
+                elif self.path is not None:
+                    _begin_alone(driver)
+                yield transaction
+                if reads:
+                    transaction.rollback()
+                else:
+                    transaction.commit()
+            except BaseException:
+                with suppress(*driver_errors()):
+                    transaction.rollback()
+                raise
+            if self.path is not None and not reads:
+                if not self.flushes_log:
+                    _checkpoint(driver, self.identity)
+                _check_log(self.path, connection.info)
+
+    @contextmanager
+    def _lend_connection(self, *, reads: bool = False) -> Iterator[Any]:
         """Lend a connection of the driver's; none is used again after a failure."""
-        pooled = self._engine().raw_connection()
+        pooled = self._engine(reads=reads).raw_connection()
         try:
             yield pooled
         except DiscreetError:
@@ -305,7 +337,7 @@ class Store:
                 raise
             raise self.error(str(error).replace("ledger", self.noun)) from None
         except Exception as error:
-            if not isinstance(error, (sqlite3.Error, *_server_errors())):
+            if not isinstance(error, driver_errors()):
                 raise
             raise self.error(self._describe_error(error)) from None
 
@@ -318,12 +350,6 @@ class Store:
             said = words.splitlines()[0].rstrip(".") if words else type(error).__name__
             return f"{self.content} at {place} cannot be used: {said}."
         return f"{self.content} at {place} cannot be used: {type(error).__name__}."
-
-
-def _server_errors() -> tuple[type[BaseException], ...]:
-    """Return what PostgreSQL's driver raises, if it was ever loaded."""
-    driver = sys.modules.get("psycopg")
-    return () if driver is None else (driver.Error,)
 
 
 NO_SERVER = "no PostgreSQL server lets you in at {place}; check the address and the password."
@@ -391,7 +417,7 @@ def _identify_log(path: Path) -> tuple[int | None, ...]:
     found: list[int | None] = []
     for ending in ("-wal", "-shm"):
         try:
-            found.append(path.with_name(path.name + ending).stat().st_ino)
+            found.append(os.stat(f"{path}{ending}").st_ino)
         except OSError:
             found.append(None)
     return tuple(found)
@@ -488,36 +514,16 @@ def _checkpoint(file: Any, place: str) -> None:
             raise LedgerError(TROUBLES["is locked"].format(place=repr(place), content="the ledger"))
 
 
-@lru_cache(maxsize=64)
-def _compile_statement(statement: sql.Executable, kind: str) -> str:
-    """Return a statement in the words of a data base, with parameters by name."""
-    return str(statement.compile(dialect=_dialect(kind)))  # type: ignore[attr-defined]
-
-
-@lru_cache(maxsize=2)
-def _dialect(kind: str) -> Any:
-    if kind == "sqlite":
-        return sql.dialects.sqlite.dialect(paramstyle="named")
-    from sqlalchemy.dialects.postgresql import psycopg  # slow to import
-
-    return psycopg.dialect()  # type: ignore[no-untyped-call]
-
-
-def _fetch_rows(cursor: Any) -> list[Any]:
-    names = [column[0] for column in cursor.description]
-    return [SimpleNamespace(**dict(zip(names, row, strict=True))) for row in cursor.fetchall()]
-
-
 def _exchange_in_file(file: Any, place: str, questions: Sequence[Asked], answer: Answer) -> None:
     _begin_alone(file)
     try:
         found = [
-            _fetch_rows(file.execute(_compile_statement(asked, "sqlite"), which))
+            fetch_rows(file.execute(compile_statement(asked, FILE), which))
             for asked, which in questions
         ]
         statements = answer(found)
         for statement, facts in statements:
-            file.execute(_compile_statement(statement, "sqlite"), facts)
+            file.execute(compile_statement(statement, FILE), facts)
         file.execute("COMMIT")
     except BaseException:
         with suppress(sqlite3.Error):
@@ -536,15 +542,15 @@ def _exchange_on_server(
             server.execute(TURN, {"id": dataset})  # a queue; many who wait for a line jostle
             server.execute(LOCK, {"id": dataset})
             cursors = [
-                server.execute(_compile_statement(asked, "server"), which)
+                server.execute(compile_statement(asked, SERVER), which)
                 for asked, which in questions
             ]
-        statements = answer([_fetch_rows(cursor) for cursor in cursors])
+        statements = answer([fetch_rows(cursor) for cursor in cursors])
         if not statements:
             return
         with server.pipeline():
             for statement, facts in statements:
-                server.execute(_compile_statement(statement, "server"), facts)
+                server.execute(compile_statement(statement, SERVER), facts)
             server.execute("COMMIT")
             server.execute(FLUSH)
 
@@ -616,7 +622,7 @@ def _postgres_engine(url: sql.URL) -> sql.Engine:
         try:
             connection.execute("SELECT 1")
             connection.rollback()
-        except _server_errors():
+        except driver_errors():
             raise DisconnectionError from None  # the pool connects again
 
     return engine
