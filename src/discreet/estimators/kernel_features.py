@@ -41,9 +41,11 @@ class KernelEstimator(LinearEstimator):
         return PlainFeatures(L2Ball(_checks.positive_number(data_norm=self.data_norm)))
 
     def feature_map(self) -> FeatureMap:
-        return self._mapped(self.row_map, self.row_map(None).radius)
+        return self._map_features(self.row_map, self.row_map(None).radius)
 
-    def _mapped(self, make_map: Callable[[int | None], RowMap], radius: float) -> MappedFeatures:
+    def _map_features(
+        self, make_map: Callable[[int | None], RowMap], radius: float
+    ) -> MappedFeatures:
         return MappedFeatures(self.column_map(), make_map, INTERCEPT_SHARE * radius)
 
     def _check(self) -> None:
@@ -60,7 +62,7 @@ class KernelEstimator(LinearEstimator):
 
     def fitted_map(self) -> MappedFeatures:
         mapping = self.fitted_row_map()
-        return self._mapped(lambda width: mapping, mapping.radius)
+        return self._map_features(lambda width: mapping, mapping.radius)
 
     def _standardising(self) -> Standardising:
         """Features are dense: noise for the l1 norm of a pure budget would be far too much."""

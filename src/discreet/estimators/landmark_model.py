@@ -85,7 +85,7 @@ class LandmarkModel(KernelEstimator):
                 'method="projected" counts every row once: its proof knows no weights. Leave '
                 "max_weight out."
             )
-        self._mapped(self.row_map, 1.0)  # refuses ranges that a fit would have to find
+        self._map_features(self.row_map, 1.0)  # refuses ranges that a fit would have to find
 
     def feature_map(self) -> FeatureMap:
         """Return what makes features of columns in a fit: an exact model is fitted to columns."""

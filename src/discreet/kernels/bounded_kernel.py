@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -115,6 +116,25 @@ class BoundedKernel(Kernel):
         with np.errstate(over="ignore"):
             entries = self.kernel.evaluate(rows, points)
         return self._clip(entries, row_factors, point_factors)
+
+    def evaluate_scaled_roughly(
+        self, rows: Array, row_factors: Vector, points: Array, point_factors: Vector
+    ) -> Any:
+        """Return entries in half as many digits, with no bound on their error.
+
+        Parameters
+        ----------
+        rows, row_factors
+            Finite points, one a row, and their factors.
+        points, point_factors
+            Others.
+        """
+        with np.errstate(over="ignore"):
+            entries = self.kernel.evaluate_roughly(rows, points)
+        return self._clip(entries, row_factors, point_factors)
+
+    def evaluate_roughly(self, rows: Array, points: Array) -> Any:
+        return self.evaluate_scaled_roughly(*self.scale(rows), *self.scale(points))
 
     def _clip(self, entries: Array, row_factors: Vector, point_factors: Vector) -> Array:
         """Return entries times the factors of their two points, in place; each by itself."""
