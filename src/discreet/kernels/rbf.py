@@ -52,8 +52,9 @@ class RBF(Kernel):
         largest = max(float(squares(one).max(initial=0.0)) for one in (rows, points))
         if not self.gamma * largest <= ROUGHLY:
             return super().evaluate_roughly(rows, points)
-        halves = rows.astype(np.float32), points.astype(np.float32)
-        exponents = negative_squared_distances(*halves, self.gamma)
+        here: Any = rows.astype(np.float32)
+        there: Any = points.astype(np.float32)
+        exponents = negative_squared_distances(here, there, self.gamma)
         return np.exp(exponents, out=exponents)
 
     def _evaluate_alone(self, rows: Array, points: Array, largest: float) -> Array:

@@ -14,7 +14,8 @@ from discreet.kernels import BoundedKernel
 
 TILE = 512
 MOST_KEPT = 2**25
-"""Bytes of a matrix that is kept whole: to fill more memory than this costs more than it saves."""
+"""Bytes of a matrix that is kept whole where half of the digits will do: to fill more memory than
+this costs more than it saves."""
 
 CAREFUL_TILE = 512
 """Columns whose products with coefficients are added pairwise."""
@@ -39,17 +40,26 @@ class KernelMatrix:
         Points, one a row.
     memory
         How many bytes the matrix may take to be kept; public.
+    is_exacting
+        Whether half of the digits are too few for any product.
     """
 
-    def __init__(self, kernel: BoundedKernel, X: Array, memory: int) -> None:
-        self.kernel = kernel
+    def __init__(
+        self, kernel: BoundedKernel, X: Array, memory: int, *, is_exacting: bool = False
+    ) -> None:
+        self.kernel, self.is_exacting = kernel, is_exacting
         self.rows, self.factors = kernel.scale(X)
         self.size = len(self.rows)
-        self._kept: Array | None = None
-        if 8 * self.size * self.size <= min(memory, MOST_KEPT):
-            self._kept = self._make()
-        self._most_rough = memory // (4 * TILE * TILE)
+        self._memory = memory
         self._rough: dict[tuple[int, int], Any] = {}
+        most = memory if is_exacting else min(memory, MOST_KEPT)
+        self._kept = self._make() if 8 * self.size * self.size <= most else None
+
+    def use_all_digits(self) -> None:
+        """Make every product from now on in all digits."""
+        self._rough, self.is_exacting = {}, True
+        if self._kept is None and 8 * self.size * self.size <= self._memory:
+            self._kept = self._make()
 
     def _make(self) -> Array:
         kept = np.empty((self.size, self.size))
@@ -140,11 +150,11 @@ class KernelMatrix:
         return product
 
     def multiply_roughly(self, coefficients: Vector) -> Vector:
-        """Return the product in half as many digits, unless the matrix is kept in all of them.
+        """Return the product in half as many digits, unless those are too few, or all are kept.
 
         Of tiles on and above the diagonal as many are kept as memory allows for.
         """
-        if self._kept is not None:
+        if self._kept is not None or self.is_exacting:
             return self.multiply(coefficients)
         size = float(np.abs(coefficients).max(initial=0.0)) or 1.0
         half = (coefficients / size).astype(np.float32)
@@ -164,7 +174,7 @@ class KernelMatrix:
             tile = self.kernel.evaluate_scaled_roughly(
                 self.rows[here], self.factors[here], self.rows[there], self.factors[there]
             )
-            if len(self._rough) < self._most_rough:
+            if 4 * TILE * TILE * (len(self._rough) + 1) <= self._memory:
                 self._rough[place] = tile
         return tile
 

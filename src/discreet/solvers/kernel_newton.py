@@ -164,6 +164,20 @@ def approach_kinks(dual: QuadraticDual, matrix: KernelMatrix, *, ridge: float) -
     return -start * ridge
 
 
+def least_width(dual: Dual) -> float:
+    """Return one over the largest curvature of any row, kinks rounded as far as they are here.
+
+    Parameters
+    ----------
+    dual
+        The losses, by their slopes.
+    """
+    if not isinstance(dual, QuadraticDual):  # of a logistic loss, a quarter of its weight
+        return 4 / max(float((dual.upper - dual.lower).max(initial=0.0)), 1e-300)
+    reach = float(np.abs(dual.turn).max(initial=0.0)) or 1.0
+    return max(float(dual.width.min(initial=np.inf)), WIDTHS[-1] * reach)
+
+
 def _ways(matrix: KernelMatrix, ridge: float) -> list[tuple[SquareMatrix, Solver]]:
     """Return spaces, the coarse one first, each with what solves its systems."""
     if matrix.size <= DENSE:
