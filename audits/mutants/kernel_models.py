@@ -103,6 +103,30 @@ def inexactness_left_out() -> BoundMutant:
     )
 
 
+def constant_left_out_of_the_radius() -> BoundMutant:
+    """A constant stands in for an intercept, and noise is made for feature vectors without it."""
+    question = straight_queries(((1.0,),))
+    constant = replace(question, kernel=replace(question.kernel, constant=0.25))
+    plans: list[Any] = [
+        ProjectedKernel().plan(one, Budget(1.0, 1e-6), ADD) for one in (question, constant)
+    ]
+
+    def apart(plan: Any) -> float:
+        first, second = (plan._coordinates(open_data(data, question.bounds, ADD))
+                         for data in (ONE_MORE.first, ONE_MORE.second))  # fmt: skip
+        return float(np.linalg.norm(second - first))
+
+    return BoundMutant(
+        name="a constant feature left out of the radius",
+        breaks="A record moves the intercept as well: it is a coordinate of its feature vector.",
+        mechanism="projected_kernel",
+        measure="distance",
+        claimed=plans[0].sensitivity,
+        reached=lambda: apart(plans[1]),
+        reached_by_original=lambda: apart(plans[0]),
+    )
+
+
 def stop_by_the_exact_gap() -> Mutant:
     """The last round is the one after which the exact model, not an answer, is near enough."""
     question = straight_queries(((1.0,),), rounds=3)
@@ -158,6 +182,7 @@ MUTANTS: tuple[Broken, ...] = (
     noise_for_each_landmark(),
     basis_taken_for_orthonormal(),
     inexactness_left_out(),
+    constant_left_out_of_the_radius(),
     stop_by_the_exact_gap(),
     move_for_range_of_gaps(),
 )

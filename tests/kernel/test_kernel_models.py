@@ -12,17 +12,31 @@ import pyarrow as pa
 import pytest
 
 from discreet.artifact import load, save, to_onnx, to_skops
-from discreet.errors import InputError, InputTypeError
+from discreet.errors import CalibrationError, InputError, InputTypeError, NotAccepted
 from discreet.kernel import (
     FourierClassifier,
     FourierRegressor,
     LandmarkClassifier,
     LandmarkRegressor,
+    NonInteractiveKernel,
 )
-from discreet.kernels import RBF, CallableKernel, Laplacian, Matern, Polynomial, Precomputed
+from discreet.kernels import (
+    RBF,
+    BoundedKernel,
+    CallableKernel,
+    Laplacian,
+    Linear,
+    Matern,
+    Polynomial,
+    Precomputed,
+)
+from discreet.ledger import MemoryLedger
 from discreet.linear_model import LinearClassifier, LinearRegressor
 from discreet.model_selection import PrivateSearchCV
 from discreet.preprocessing import Numeric
+from discreet.privacy import Budget
+from discreet.questions import Bounds, LabelSet
+from discreet.solvers import KernelAccuracy, fit_in_rkhs
 from support.estimators import rehearsal
 
 pytestmark = rehearsal
@@ -127,6 +141,70 @@ def test_synthetic_landmarks_assume_nothing():
     assert model.landmarks_.shape == (10, 2)
 
 
+EXACT = {"method": "projected", "max_rows": 4000}
+
+
+@pytest.mark.parametrize("kernel", [RBF(1.0), Polynomial(2)], ids=repr)
+def test_a_projection_without_noise_is_near_the_exact_model(kernel):
+    """Of 40 landmarks that span it nearly; radius 1.5 clips the polynomial's longer points."""
+    told = {"columns": BOX, "kernel": kernel, "radius": 1.5, "C": 0.05, "classes": [False, True]}
+    model = LandmarkClassifier(math.inf, landmarks=40, **told, **EXACT).fit(X[:400], RING[:400])
+    bounded = BoundedKernel(kernel, 1.5, constant=0.75**2)
+    bounds = Bounds(model.column_map().region, 2, labels=LabelSet([-1, 1]), max_rows=4000)
+    accuracy = KernelAccuracy(model.exact_loss(), bounded, 20.0, bounded.error(bounds), 4000)
+    exact = fit_in_rkhs(accuracy, X[:400], np.where(RING[:400], 1.0, -1.0))
+    np.testing.assert_allclose(model.decision_function(X), exact.evaluate(X), atol=1e-3)
+
+
+def test_both_ways_to_a_projection_release_the_same():
+    """What is kept differs: coefficients of landmarks there, of directions here."""
+    told = {"epsilon": 3.0, "delta": 1e-6, "data_norm": 1.5, "kernel": RBF(1.0), "C": 0.05,
+            "max_rows": 4000, "rehearsal": 3, "method": "projected"}  # fmt: skip
+    ours = LandmarkRegressor(target_range=(-1, 1), landmarks=40, alpha=20.0,
+                             **{k: v for k, v in told.items() if k != "C"})  # fmt: skip
+    other = NonInteractiveKernel(target_range=(-1, 1), net=40, **told)
+    first, second = (model.fit(X[:400], WAVE[:400]) for model in (ours, other))
+    np.testing.assert_array_equal(first.release_.value, second.release_.value)
+    np.testing.assert_allclose(first.predict(X), second.predict(X), atol=1e-6)
+    assert "the landmarks" in first.privacy_.public_facts
+
+
+def test_a_projected_model_pays_once_and_has_the_parts_of_a_linear_one():
+    ledger = MemoryLedger(Budget(3.0, 1e-6))
+    told = {"columns": BOX, "classes": [False, True], "ledger": ledger, "landmarks": 30}
+    model = LandmarkClassifier(3.0, 1e-6, **told, **EXACT).fit(X, RING)
+    assert len(ledger.history()) == 1
+    assert model.privacy_.epsilon(1e-6) <= 3.0
+    assert model.settings_ is None
+    assert model.predict_proba(X[:3]).shape == (3, 2)
+    assert len(model.get_feature_names_out()) == model.coef_.size == model.components_.shape[1]
+
+
+def test_what_a_projection_has_no_proof_for_is_refused_before_it_is_paid():
+    ledger = MemoryLedger(Budget(5.0, 1e-5))
+    usual = {"columns": BOX, "classes": [False, True], "ledger": ledger}
+    for wrong, words in (
+        ({"max_rows": 2**23}, "max_rows"),
+        ({"n_components": 3}, "every direction"),
+        ({"max_weight": 2.0}, "counts every row once"),
+        ({"mechanism": "output_perturbation"}, "mechanism"),
+        ({"classes": [0, 1, 2]}, "two classes"),
+        ({"columns": SOUGHT}, "public_bounds"),
+        ({"delta": 0.0}, "delta"),
+        ({"landmarks": np.zeros((3, 2)), "kernel": Linear()}, "K\\(z, z\\)"),
+    ):
+        model = LandmarkClassifier(**{**usual, **EXACT, **wrong})
+        with pytest.raises((InputError, CalibrationError), match=words):
+            model.fit(X, RING if len(model.classes) == 2 else RING.astype(int))
+    search = PrivateSearchCV(
+        LandmarkClassifier(columns=BOX, classes=[False, True], landmarks=5),
+        {"method": ["nystroem", "projected"]}, max_rows=4000, ledger=ledger,
+    )  # fmt: skip
+    with pytest.raises(NotAccepted, match="exact kernel model"):
+        search.fit(X, RING)
+    assert not ledger.history()
+
+
 def test_rows_of_the_fit_are_no_landmarks():
     rows = X[:50]
     with pytest.raises(InputError, match="public points"):
@@ -156,6 +234,18 @@ ROUND = {
     ),
     "Matern": lambda: LandmarkRegressor(
         landmarks=20, kernel=Matern(2.5, 1.0), target_range=(0, 1), **SAME
+    ),
+    "projected": lambda: LandmarkRegressor(
+        landmarks=20, kernel=Matern(1.5, 1.0), radius=0.8, target_range=(0, 1), **SAME, **EXACT
+    ),
+    "projected polynomial, of rows": lambda: LandmarkClassifier(
+        data_norm=1.2,
+        landmarks=20,
+        kernel=Polynomial(2),
+        radius=1.5,
+        classes=[False, True],
+        rehearsal=1,
+        **EXACT,
     ),
     "polynomial, of rows": lambda: LandmarkClassifier(
         data_norm=1.0, landmarks=20, kernel=Polynomial(3), classes=[False, True], rehearsal=1

@@ -273,9 +273,13 @@ def test_a_query_is_answered_the_same_whatever_else_is_asked():
     assert "private" in repr(fit)
 
 
-def test_a_careful_product_errs_by_no_more_than_is_said():
+@pytest.mark.parametrize("tile", [8, 512])
+def test_a_careful_product_errs_by_no_more_than_is_said(tile, monkeypatch):
+    """In tiles that serve two sets of rows, in one tile, and where coefficients are zero."""
+    monkeypatch.setattr("discreet.solvers.kernel_matrix.CAREFUL_TILE", tile)
     rng = np.random.default_rng(1)
     X, a = rng.uniform(-1, 1, size=(60, 3)), rng.normal(size=60)
+    a[::3] = 0.0
     with mpmath.workdps(50):
         gram = exact_gram(KERNEL, X)
         exact = [
@@ -284,6 +288,55 @@ def test_a_careful_product_errs_by_no_more_than_is_said():
         found = KernelMatrix(KERNEL, X, 0).multiply_carefully(a)
         worst = max(abs(mpmath.mpf(float(f)) - e) for f, e in zip(found, exact, strict=True))
     assert worst <= product_error(KERNEL, KERNEL.error(BOUNDS), 60, float(np.abs(a).sum()))
+
+
+@pytest.mark.parametrize("memory", [0, 5 * 4 * 16**2, 2**20])
+def test_products_of_every_kind_are_those_of_the_whole_matrix(memory, monkeypatch):
+    """None of it kept, some tiles in half as many digits, and all of it."""
+    monkeypatch.setattr("discreet.solvers.kernel_matrix.TILE", 16)
+    rng = np.random.default_rng(1)
+    X, a = rng.uniform(-1, 1, size=(60, 3)), 1e60 * rng.normal(size=60)
+    for kernel in (KERNEL, BoundedKernel(RBF(2.0), 0.8), BoundedKernel(RBF(1e6), 1.0)):
+        whole, matrix = kernel.evaluate(X, X), KernelMatrix(kernel, X, memory)
+        some = np.array([3, 4, 30, 59])
+        close = {"rtol": 0, "atol": 1e-12 * float(np.abs(whole @ a).max())}
+        np.testing.assert_allclose(matrix.multiply(a), whole @ a, **close)
+        part = matrix.multiply_columns(some, a[some])
+        np.testing.assert_allclose(part, whole[:, some] @ a[some], **close)
+        np.testing.assert_allclose(matrix.columns(some), whole[:, some], atol=1e-12)
+        np.testing.assert_allclose(matrix.block(some), whole[some][:, some], atol=1e-12)
+        for _ in range(2):  # tiles are made, and used again
+            rough = matrix.multiply_roughly(a)
+            np.testing.assert_allclose(rough, whole @ a, rtol=0, atol=1e7 * close["atol"])
+        matrix.use_all_digits()
+        np.testing.assert_allclose(matrix.multiply_roughly(a), whole @ a, **close)
+
+
+def test_half_of_the_digits_are_used_where_they_suffice_alone(monkeypatch):
+    """A small ridge asks for all; and where rough products mislead, all are tried next."""
+    monkeypatch.setattr("discreet.solvers.kernel_newton.DENSE", 50)
+    monkeypatch.setattr("discreet.solvers.kernel_newton.LANDMARKS", 20)
+    monkeypatch.setattr("discreet.solvers.kernel_blocks.BLOCK", 40)
+    monkeypatch.setattr("discreet.solvers.kernel_matrix.MOST_KEPT", 0)
+
+    def refuse(*given):
+        raise AssertionError("a fast method should have ended")
+
+    monkeypatch.setattr(kernel_fit, "ascend", refuse)
+    made = []
+    multiply = KernelMatrix._tile_roughly
+
+    def mislead(matrix, here, there):
+        made.append(here)
+        return np.float32(np.nan) * multiply(matrix, here, there)
+
+    for ridge, is_rough in ((1e-5, False), (0.5, True)):
+        made.clear()
+        X, y = make_table(Hinge(), count=90)
+        with monkeypatch.context() as patch:
+            patch.setattr(KernelMatrix, "_tile_roughly", mislead)
+            fit_in_rkhs(accuracy_for(Hinge(), ridge=ridge), X, y)
+        assert bool(made) == is_rough
 
 
 @pytest.mark.parametrize(

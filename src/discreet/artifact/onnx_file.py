@@ -17,7 +17,7 @@ from discreet.estimators.kernel_features import KernelEstimator
 from discreet.estimators.margin_classifier import MarginClassifier
 from discreet.estimators.probability_curve import ProbabilityCurve
 from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
-from discreet.kernels import RBF, Kernel, Laplacian, Linear, Matern, Polynomial
+from discreet.kernels import RBF, BoundedKernel, Kernel, Laplacian, Linear, Matern, Polynomial
 from discreet.linear_model import LogisticRegression, PoissonRegressor
 from discreet.losses import MarginLogistic
 from discreet.losses.softmax import MarginSoftmax, softmax_of
@@ -152,7 +152,7 @@ def _add_margins(graph: _Graph, model: Any) -> str:
 
 def _add_features(graph: _Graph, model: KernelEstimator) -> str:
     """Return the features that a kernel model makes of rows, encoded or clipped to a ball first."""
-    mapping, inner = model.fitted_row_map(), model.feature_map().inner
+    mapping, inner = model.fitted_row_map(), model.column_map()
     if isinstance(inner, DeclaredFeatures):
         columns = [_add_encoded(graph, name, one) for name, one in _name_columns(inner.declared)]
         rows = graph.node("Concat", *columns, axis=1)
@@ -169,6 +169,8 @@ def _add_features(graph: _Graph, model: KernelEstimator) -> str:
 
 def _add_kernel(graph: _Graph, kernel: Kernel, rows: str, landmarks: Any) -> str:
     """Return the entries of a kernel between rows and landmarks."""
+    if isinstance(kernel, BoundedKernel):
+        return _add_bounded(graph, kernel, rows, landmarks)
     if isinstance(kernel, Linear | Polynomial):
         products = graph.node("MatMul", rows, graph.constant(np.ascontiguousarray(landmarks.T)))
         if isinstance(kernel, Linear):
@@ -188,6 +190,23 @@ def _add_kernel(graph: _Graph, kernel: Kernel, rows: str, landmarks: Any) -> str
     if isinstance(kernel, Matern):
         return _add_matern(graph, kernel, squared)
     raise InputError(f"to_onnx does not know {kernel!r}; use save.")
+
+
+def _add_bounded(graph: _Graph, kernel: BoundedKernel, rows: str, landmarks: Any) -> str:
+    """Return entries for feature vectors that are clipped to a radius, each by itself."""
+    inner = kernel.kernel
+    entries = _add_kernel(graph, inner, rows, landmarks)
+    at_landmarks = graph.node("Mul", entries, graph.constant(kernel.factors(landmarks)[None, :]))
+    if not isinstance(inner, Linear | Polynomial):  # K(x, x) is the same everywhere
+        return graph.node("Mul", at_landmarks, graph.constant(kernel.factors(landmarks[:1])))
+    squares = graph.node("ReduceSumSquare", rows, graph.constant(np.array([1])))
+    if isinstance(inner, Polynomial):
+        scaled = graph.node("Mul", squares, graph.constant(inner.scale))
+        moved = graph.node("Add", scaled, graph.constant(inner.offset))
+        squares = _multiply_often(graph, moved, inner.degree)
+    longest = graph.node("Max", graph.node("Sqrt", squares), graph.constant(1e-300))
+    reach = graph.node("Div", graph.constant(kernel.radius), longest)
+    return graph.node("Mul", at_landmarks, graph.node("Min", graph.constant(1.0), reach))
 
 
 def _multiply_often(graph: _Graph, name: str, times: int) -> str:

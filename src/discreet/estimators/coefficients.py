@@ -46,7 +46,7 @@ class CoefficientModel(PrivateEstimator):
             )
         if input_features is not None and seen is not None and list(given) != list(seen):
             raise InputError("input_features is not equal to feature_names_in_.")
-        return np.array(self.feature_map().names([str(name) for name in given]), dtype=object)
+        return np.array(self.fitted_map().names([str(name) for name in given]), dtype=object)
 
     def coefficients(self) -> dict[Any, Any]:
         """Return each coefficient by its name, the intercept last, as ``"(intercept)"``.

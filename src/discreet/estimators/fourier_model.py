@@ -41,6 +41,5 @@ class FourierModel(KernelEstimator):
     @property
     def frequencies_(self) -> Array:
         """The public frequencies, in radians: a line for each encoded column."""
-        features = self.feature_map()
-        turns = self.row_map(features.inner.width_of(self.n_features_in_)).frequencies
+        turns = self.row_map(self.encoded_width()).frequencies
         return 2 * math.pi * turns

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar
 
 from discreet import _checks
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.declaring import Declarations
-from discreet.estimators.features import PlainFeatures
+from discreet.estimators.features import FeatureMap, PlainFeatures
 from discreet.estimators.linear import INTERCEPT_SHARE, LinearEstimator
 from discreet.estimators.mapped_features import MappedFeatures
 from discreet.estimators.task import Standardising
@@ -33,15 +34,19 @@ class KernelEstimator(LinearEstimator):
     def row_map(self, width: int | None) -> RowMap:
         """Return the map of encoded rows of so many entries; None if that is not known yet."""
 
-    def feature_map(self) -> MappedFeatures:
-        inner: PlainFeatures | DeclaredFeatures
-        if self.columns is None:
-            norm = _checks.positive_number(data_norm=self.data_norm)
-            inner = PlainFeatures(L2Ball(norm))
-        else:
-            inner = DeclaredFeatures(self.columns)
-        radius = self.row_map(None).radius
-        return MappedFeatures(inner, self.row_map, INTERCEPT_SHARE * radius)
+    def column_map(self) -> PlainFeatures | DeclaredFeatures:
+        """Return what encodes the columns, before features are made of them."""
+        if self.columns is not None:
+            return DeclaredFeatures(self.columns)
+        return PlainFeatures(L2Ball(_checks.positive_number(data_norm=self.data_norm)))
+
+    def feature_map(self) -> FeatureMap:
+        return self._map_features(self.row_map, self.row_map(None).radius)
+
+    def _map_features(
+        self, make_map: Callable[[int | None], RowMap], radius: float
+    ) -> MappedFeatures:
+        return MappedFeatures(self.column_map(), make_map, INTERCEPT_SHARE * radius)
 
     def _check(self) -> None:
         super()._check()
@@ -49,11 +54,15 @@ class KernelEstimator(LinearEstimator):
 
     def fitted_row_map(self) -> RowMap:
         """Return the map of a fitted model."""
-        return self.row_map(self.feature_map().inner.width_of(self.n_features_in_))
+        return self.row_map(self.encoded_width())
+
+    def encoded_width(self) -> int:
+        """Return how many entries an encoded row of a fitted model has."""
+        return self.column_map().width_of(self.n_features_in_)
 
     def fitted_map(self) -> MappedFeatures:
         mapping = self.fitted_row_map()
-        return replace(self.feature_map(), make_map=lambda width: mapping)
+        return self._map_features(lambda width: mapping, mapping.radius)
 
     def _standardising(self) -> Standardising:
         """Features are dense: noise for the l1 norm of a pure budget would be far too much."""
@@ -62,7 +71,7 @@ class KernelEstimator(LinearEstimator):
 
     def row_region(self, width: int) -> ConvexSet:
         """Return what rows are clipped to before features are made of them."""
-        return self.feature_map().of_columns.region
+        return self.column_map().region
 
     def largest_entry(self) -> float:
         """Return a public bound on the entries of encoded rows."""

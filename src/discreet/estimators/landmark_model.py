@@ -1,4 +1,4 @@
-"""Linear models of Nystroem features on public points."""
+"""Models of a kernel seen from public points: linear in Nystroem features, or a projection."""
 
 from __future__ import annotations
 
@@ -16,16 +16,27 @@ from discreet.data.frame import Frame, refuse_lazy
 from discreet.data.matrix import columns_of
 from discreet.errors import InputError, InputTypeError
 from discreet.estimators.declared_columns import DeclaredFeatures
+from discreet.estimators.features import FeatureMap
 from discreet.estimators.kernel_features import KernelEstimator
-from discreet.estimators.targets import LearningTarget
+from discreet.estimators.kernel_penalty import usual_kernel_ridge
+from discreet.estimators.linear import COUNTED, INTERCEPT_SHARE
+from discreet.estimators.synthetic_points import fill_domain
+from discreet.estimators.targets import LearningTarget, require_target
 from discreet.estimators.task import Asked, LinearTask, Shape
-from discreet.kernels import RBF, CallableKernel, Kernel, Precomputed
-from discreet.preprocessing.domain_points import fill_ball, fill_box
-from discreet.preprocessing.landmark_map import MOST_LANDMARKS, LandmarkMap
+from discreet.kernels import RBF, BoundedKernel, CallableKernel, Kernel, Precomputed
+from discreet.kernels.landmark_span import longest_landmark
+from discreet.losses import Loss
+from discreet.mechanisms import ProjectedKernel
+from discreet.mechanisms.projected_kernel import basis_of, expand
+from discreet.preprocessing.landmark_map import LandmarkMap
 from discreet.privacy import Budget, Unit
+from discreet.questions import Bounds, KernelQueries, LabelSet
+from discreet.questions.kernel_queries import MOST_ROWS
+from discreet.record import Fact, Origin
 
-METHODS = ("nystroem",)
-"""How a model is made of landmarks."""
+NYSTROEM, PROJECTED = "nystroem", "projected"
+METHODS = (NYSTROEM, PROJECTED)
+"""How a model is made of landmarks: learnt from features, or fitted exactly and projected."""
 
 USUAL_LANDMARKS = 200
 
@@ -52,8 +63,33 @@ class LandmarkModel(KernelEstimator):
     components_: Array
 
     def _check(self) -> None:
-        super()._check()
         _checks.one_of(METHODS, method=self.method)
+        if self.is_projected:
+            self._check_projected()
+        super()._check()
+
+    @property
+    def is_projected(self) -> bool:
+        """Whether an exact kernel model is projected, and no features are learnt from."""
+        return bool(self.method == PROJECTED)
+
+    def _check_projected(self) -> None:
+        _checks.one_of(("auto", "projected_kernel"), mechanism=self.mechanism)
+        if self.n_components is not None:
+            raise InputError(
+                'method="projected" keeps every direction, since noise does not grow with their '
+                "number; leave n_components out."
+            )
+        if self.max_weight is not None:
+            raise InputError(
+                'method="projected" counts every row once: its proof knows no weights. Leave '
+                "max_weight out."
+            )
+        self._map_features(self.row_map, 1.0)  # refuses ranges that a fit would have to find
+
+    def feature_map(self) -> FeatureMap:
+        """Return what makes features of columns in a fit: an exact model is fitted to columns."""
+        return self.column_map() if self.is_projected else super().feature_map()
 
     def _as_table(self, X: Any) -> Any:
         if X is self.landmarks:
@@ -94,16 +130,13 @@ class LandmarkModel(KernelEstimator):
         if not self._is_synthetic:
             return self._encode_given()
         count = USUAL_LANDMARKS if self.landmarks is None else self.landmarks
-        _checks.whole(landmarks=count, at_least=1, at_most=MOST_LANDMARKS)
         kernel = self._kernel()
         if isinstance(kernel, Precomputed) or (
             isinstance(kernel, CallableKernel) and self.columns is None
         ):
             raise InputError(f"{kernel!r} needs landmarks: nobody knows its points but you.")
-        if self.columns is not None:
-            return fill_box(DeclaredFeatures(self.columns).columns, int(count))
-        norm = _checks.positive_number(data_norm=self.data_norm)
-        return fill_ball(1 if width is None else width, norm, int(count))
+        columns, norm = self.columns, self.data_norm
+        return fill_domain(columns, norm, 1 if width is None else width, landmarks=count)
 
     def _encode_given(self) -> Array:
         """Return the public points that were given, encoded as rows are."""
@@ -125,12 +158,15 @@ class LandmarkModel(KernelEstimator):
 
     def fitted_row_map(self) -> LandmarkMap:
         """Return the map of a fit, whatever another machine would make of the same landmarks."""
+        width = self.encoded_width()
         if not hasattr(self, "landmarks_"):
-            return self.row_map(self.feature_map().inner.width_of(self.n_features_in_))
-        kernel, largest = self._kernel(), self.largest_entry()
-        radius = self._radius(kernel)
-        _check_width(self.landmarks_, self.feature_map().inner.width_of(self.n_features_in_))
-        return LandmarkMap(kernel, self.landmarks_, radius, None, largest, self.components_)
+            return self.row_map(width)
+        _check_width(self.landmarks_, width)
+        points, kernel, radius = self.landmarks_, self._kernel(), self._radius(self._kernel())
+        if self.is_projected:
+            kernel = BoundedKernel(kernel, self._longest(points))
+            radius = kernel.reach
+        return LandmarkMap(kernel, points, radius, None, self.largest_entry(), self.components_)
 
     def stored_arguments(self) -> dict[str, Any]:
         """Return parameters as a file can hold them: a frame of landmarks as its columns."""
@@ -146,9 +182,78 @@ class LandmarkModel(KernelEstimator):
         kernel = (OWN,) if isinstance(self.kernel, CallableKernel) else ()
         return replace(task, assumed=(*task.assumed, *points, *kernel))
 
+    def _ask(
+        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
+    ) -> Asked:
+        if not self.is_projected:
+            return super()._ask(shape, target, budget, unit)
+        target, features = require_target(target), self.column_map()
+        question = self._queries(shape, target, budget)
+        words = (
+            f"{question.kernel.kernel!r}, clipped to norm {question.kernel.radius:.6g}: an exact "
+            f"model, projected on the span of {len(question.points):,} public landmarks"
+        )
+        seen = Fact("features", words, Origin.CHOSEN)
+        told = (*(fact for fact in features.facts if fact.what != "features"), seen, target.fact)
+        facts = told if budget.is_private else (*told, COUNTED)
+        return Asked(question, ProjectedKernel(), facts)
+
+    def exact_loss(self) -> Loss:
+        """Return the loss of an exact kernel model."""
+        return self.margin_loss()
+
+    def _queries(self, shape: Shape, target: LearningTarget, budget: Budget) -> KernelQueries:
+        """State what is asked of an exact kernel model: its values at the landmarks."""
+        labels = shape.labels
+        if isinstance(labels, LabelSet):
+            if len(labels.values) != 2:
+                raise InputError(
+                    'method="projected" tells two classes apart; use method="nystroem" for several.'
+                )
+            labels = LabelSet([-1, 1])
+        if shape.max_rows > MOST_ROWS:
+            raise InputError(
+                'method="projected" fits an exact kernel model, in time that grows with the square '
+                f"of the rows; declare max_rows, at most {MOST_ROWS:,}."
+            )
+        features, points = self.column_map(), self._points(shape.n_features)
+        _check_width(points, shape.n_features)
+        bounds = Bounds(features.region, shape.n_features, labels=labels, max_rows=shape.max_rows)
+        radius = self._longest(points)
+        constant = (INTERCEPT_SHARE * radius) ** 2 if self.fit_intercept else 0.0
+        kernel, loss = BoundedKernel(self._kernel(), radius, constant), self.exact_loss()
+        rows = getattr(self, "n_hint", None) or shape.max_rows
+        ridge = self._ridge() or usual_kernel_ridge(loss, kernel, rows, budget)
+        given = tuple(map(tuple, points.tolist()))
+        return KernelQueries(loss, bounds, ridge, kernel, 1, given, target.assumed)
+
+    def _longest(self, points: Array) -> float:
+        """Return what feature vectors are clipped to: as declared, or what the landmarks say."""
+        radius = self._radius(self._kernel())
+        if radius is None:
+            return longest_landmark(self._kernel(), points)
+        return _checks.positive_number(radius=radius)
+
+    def _coefficient_count(self, asked: Asked) -> int:
+        if isinstance(asked.question, KernelQueries):
+            return len(self.release_.value)
+        return super()._coefficient_count(asked)
+
+    def _coefficients(self, asked: Asked, origin: float = 0.0) -> tuple[Array, Array]:
+        """Of a projection the intercept is what the constant of the kernel adds everywhere."""
+        coef, intercept = super()._coefficients(asked, origin)
+        if isinstance(asked.question, KernelQueries):
+            weights = expand(basis_of(asked.question), coef[0])
+            intercept = intercept + asked.question.kernel.constant * float(weights.sum())
+        return coef, intercept
+
     def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
-        mapping = self.row_map(self.feature_map().inner.width_of(self.n_features_in_))
-        self.landmarks_, self.components_ = mapping.landmarks, mapping.matrix.copy()
+        if isinstance(asked.question, KernelQueries):
+            basis = basis_of(asked.question)
+            self.landmarks_, self.components_ = basis.landmarks.copy(), basis.matrix.copy()
+        else:
+            mapping = self.row_map(self.encoded_width())
+            self.landmarks_, self.components_ = mapping.landmarks, mapping.matrix.copy()
         super()._keep(asked, target)  # type: ignore[safe-super]
 
 

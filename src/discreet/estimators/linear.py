@@ -130,15 +130,18 @@ class LinearEstimator(CoefficientModel, WeightedEstimator):
         """Return the released value without what was found before the model: ranges of columns."""
         return np.asarray(self.release_.value)
 
+    def _coefficient_count(self, asked: Asked) -> int:
+        """Return how many released numbers are coefficients; counts of scores may come after."""
+        return int(asked.question.bounds.width)
+
     def _coefficients(self, asked: Asked, origin: float = 0.0) -> tuple[Array, Array]:
         """Return coefficients and intercepts in the user's units, one of each for every problem.
 
         Targets were counted from ``origin``.
         """
-        constant, width = asked.question.bounds.intercept, asked.question.bounds.width
+        constant = asked.question.bounds.intercept
         value = np.atleast_2d(asked.mechanism.coefficients(self.release_.value))
-        # The release keeps its own. Counts of scores may come after the coefficients.
-        released = np.array(value[:, :width])
+        released = np.array(value[:, : self._coefficient_count(asked)])  # the release keeps its own
         if constant is None:
             coef, intercept = released, np.zeros(len(released))
         else:

@@ -70,8 +70,8 @@ class MarginClassifier(ProbabilisticClassifier):
 
     def _make_curve(self, asked: Asked, margin: float) -> ProbabilityCurve:
         """Return the curve of the counts that were released, or the usual line without any."""
-        bounds = asked.question.bounds
-        counted = self.released_model()[bounds.width : bounds.width + CELLS]
+        bounds, coefficients = asked.question.bounds, self._coefficient_count(asked)
+        counted = self.released_model()[coefficients : coefficients + CELLS]
         if counted.size < CELLS:
             return ProbabilityCurve.usual(margin)
         budget, unit = Budget(self.epsilon, self.delta), unit_named(self.unit)

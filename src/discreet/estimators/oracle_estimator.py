@@ -22,6 +22,7 @@ from discreet.estimators.classifier import class_target
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap, PlainFeatures, read_rows
+from discreet.estimators.kernel_penalty import usual_kernel_ridge
 from discreet.estimators.targets import (
     ClassTarget,
     LearningTarget,
@@ -47,7 +48,7 @@ from discreet.losses import (
 from discreet.mechanisms import Mechanism, OracleAnswer, QueryMechanism
 from discreet.preprocessing import Category, Numeric
 from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import AddRemoveOne, Budget, ReplaceOne, Unit, gaussian_multiplier
+from discreet.privacy import AddRemoveOne, Budget, ReplaceOne, Unit
 from discreet.questions import Bounds, KernelQueries, LabelSet
 from discreet.record import Release
 
@@ -68,10 +69,6 @@ BEND_SHARE = 1 / 8
 
 INTERCEPT_SHARE = 0.5
 """The constant feature, as a share of the radius of the others."""
-
-BEST_RIDGE, USUAL_NORM = 1.79, 10.0
-"""The ridge is 1.79 L R sqrt(n / mu) over the norm of a good model: the least bound on what ridge
-and noise cost together, for a norm of ten."""
 
 COPIED = (
     "this is a copy, which cannot be asked; the oracle itself goes on elsewhere. Give it a store, "
@@ -182,10 +179,7 @@ class KernelQueryModel(PlainEstimator):
         if self.C is not None:
             return 1 / _checks.positive_number(C=self.C)
         rows = shape.max_rows if self.n_hint is None else self.n_hint
-        _checks.whole(n_hint=rows, at_least=1)
-        noise = gaussian_multiplier(budget) if budget.is_private and budget.delta > 0 else 1.0
-        slope = loss.lipschitz(math.inf) * kernel.reach
-        return BEST_RIDGE * slope * math.sqrt(rows * noise) / USUAL_NORM
+        return usual_kernel_ridge(loss, kernel, rows, budget)
 
     def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
         if isinstance(target, ClassTarget):

@@ -15,7 +15,11 @@ class RobustRegressor(LinearRegressorBase):
 
     threshold: float | None
 
-    def margin_loss(self) -> Loss:
+    def steepest_slope(self) -> float:
+        """Return the residual at which the loss turns to a line, which is its largest slope."""
         interval = self._range()
         usual = (interval.high - interval.low) / 8
-        return PseudoHuber(usual if self.threshold is None else self.threshold)
+        return usual if self.threshold is None else self.threshold
+
+    def margin_loss(self) -> Loss:
+        return PseudoHuber(self.steepest_slope())

@@ -54,16 +54,21 @@ class LandmarkClassifier(LandmarkModel, MarginClassifier):
         What the norm of features is clipped to, each row by itself, in ``fit`` and ``predict``
         alike. None for the root of the largest K(z, z) at a landmark: one for an RBF kernel.
     method
-        ``"nystroem"``: features on the landmarks.
+        ``"nystroem"``: a linear model of features on the landmarks, by far the more accurate.
+        ``"projected"``: an exact kernel model of two classes is fitted, and its projection on the
+        span of the landmarks is released with noise that does not grow with their number; for
+        comparison, and where features are too many to learn from. It needs ``max_rows`` of at most
+        a million (50,000 are practical), a positive delta, and no weights.
     margin
         What the loss asks for; zero is logistic regression. None for the rule, by how much noise
         there is, as for :class:`~discreet.LinearClassifier`.
     C
         Inverse regularisation strength in the standardised frame, where rows have norm at most
-        one. None for the rule.
+        one; of a projected model, in the kernel's norm. None for the rule.
     calibration
         ``"curve"`` spends 3 % of the budget on counts of scores, of which probabilities of two
-        classes are made, if enough rows are expected; ``"none"`` does not.
+        classes are made, if enough rows are expected; ``"none"`` does not, nor does a projected
+        model.
     n_hint
         Roughly how many rows there will be, declared and not counted.
     fit_intercept
@@ -77,7 +82,8 @@ class LandmarkClassifier(LandmarkModel, MarginClassifier):
         A public bound on the number of rows, if that number is private.
     mechanism
         ``"auto"``, ``"private_standardisation"``, ``"objective_perturbation"``,
-        ``"output_perturbation"`` or ``"noisy_gradient"``.
+        ``"output_perturbation"`` or ``"noisy_gradient"``; of a projected model ``"auto"`` or
+        ``"projected_kernel"``.
     rehearsal
         None for privacy. A whole number seeds the noise, for tests and simulations: the result is
         **not private**. Nothing in scikit-learn sets it.
@@ -97,7 +103,8 @@ class LandmarkClassifier(LandmarkModel, MarginClassifier):
     landmarks_
         The public landmarks, as rows are encoded.
     components_
-        What entries K(x, z) are multiplied by: a line for each landmark.
+        What entries K(x, z), with both points clipped to ``radius`` in a projected model, are
+        multiplied by: a line for each landmark.
     release_, privacy_
         The release and its guarantee.
 

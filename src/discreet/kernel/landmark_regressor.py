@@ -9,6 +9,7 @@ from discreet.estimators.landmark_model import LANDMARKS, LandmarkModel
 from discreet.estimators.robust_regressor import RobustRegressor
 from discreet.kernels import Kernel
 from discreet.ledger import AbstractLedger
+from discreet.losses import Huber, Loss
 from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Unit
 
@@ -52,7 +53,11 @@ class LandmarkRegressor(LandmarkModel, RobustRegressor):
         What the norm of features is clipped to, each row by itself, in ``fit`` and ``predict``
         alike. None for the root of the largest K(z, z) at a landmark: one for an RBF kernel.
     method
-        ``"nystroem"``: features on the landmarks.
+        ``"nystroem"``: a linear model of features on the landmarks, by far the more accurate.
+        ``"projected"``: an exact kernel model is fitted, by Huber's loss, and its projection on the
+        span of the landmarks is released with noise that does not grow with their number; for
+        comparison, and where features are too many to learn from. It needs ``max_rows`` of at most
+        a million (50,000 are practical), a positive delta, and no weights.
     target_range
         The declared range of targets; others are clipped to it. There is no default: a fit refuses
         to guess it.
@@ -62,7 +67,8 @@ class LandmarkRegressor(LandmarkModel, RobustRegressor):
     alpha
         Regularisation strength, of the penalty :math:`\alpha \|w\|^2/2` on the coefficients of
         features. By default the weakest that costs no privacy; what is too weak for the budget is
-        raised.
+        raised. Of a projected model, on its squared norm in the kernel's space, by a rule of its
+        own.
     fit_intercept
         Whether there is an intercept. Targets are counted from the middle of their range then.
     max_weight
@@ -71,7 +77,7 @@ class LandmarkRegressor(LandmarkModel, RobustRegressor):
         A public bound on the number of rows, if that number is private.
     mechanism
         ``"auto"``, ``"private_standardisation"``, ``"objective_perturbation"`` or
-        ``"output_perturbation"``.
+        ``"output_perturbation"``; of a projected model ``"auto"`` or ``"projected_kernel"``.
     rehearsal
         None for privacy. A whole number seeds the noise, for tests and simulations: the result is
         **not private**. Nothing in scikit-learn sets it.
@@ -87,7 +93,8 @@ class LandmarkRegressor(LandmarkModel, RobustRegressor):
     landmarks_
         The public landmarks, as rows are encoded.
     components_
-        What entries K(x, z) are multiplied by: a line for each landmark.
+        What entries K(x, z), with both points clipped to ``radius`` in a projected model, are
+        multiplied by: a line for each landmark.
     release_, privacy_
         The release and its guarantee.
 
@@ -107,6 +114,9 @@ class LandmarkRegressor(LandmarkModel, RobustRegressor):
     learns = RobustRegressor.learns | LANDMARKS
 
     must_declare: ClassVar[Declarations] = (("columns", "data_norm"), ("target_range",))
+
+    def exact_loss(self) -> Loss:
+        return Huber(self.steepest_slope())
 
     def __init__(
         self,

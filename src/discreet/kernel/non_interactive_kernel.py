@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.errors import InputError, PrivacyError
-from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.oracle_estimator import KernelQueryModel
+from discreet.estimators.synthetic_points import fill_domain
 from discreet.estimators.targets import LearningTarget, NumberTarget
 from discreet.estimators.task import Asked, Shape
 from discreet.kernels import BoundedKernel, Kernel
@@ -21,8 +21,7 @@ from discreet.ledger import AbstractLedger
 from discreet.losses import Loss
 from discreet.mechanisms import NetUpdates, ProjectedKernel
 from discreet.mechanisms.net_updates import rebuild
-from discreet.mechanisms.projected_kernel import MOST_LANDMARKS, basis_of, expand
-from discreet.preprocessing.domain_points import fill_ball, fill_box
+from discreet.mechanisms.projected_kernel import basis_of, expand
 from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Budget, Unit
 from discreet.questions import KernelQueries
@@ -183,10 +182,7 @@ class NonInteractiveKernel(KernelQueryModel):
             if points.ndim != 2 or points.shape[1] != width:
                 raise InputError(f"net must be public points of {width} columns, as encoded.")
             return points
-        _checks.whole(net=self.net, at_least=1, at_most=MOST_LANDMARKS)
-        if self.columns is not None:
-            return fill_box(DeclaredFeatures(self.columns).columns, int(self.net))
-        return fill_ball(width, _checks.positive_number(data_norm=self.data_norm), int(self.net))
+        return fill_domain(self.columns, self.data_norm, width, net=int(self.net))
 
     def _ask(
         self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit

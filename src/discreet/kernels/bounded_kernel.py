@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -114,6 +115,29 @@ class BoundedKernel(Kernel):
         """
         with np.errstate(over="ignore"):
             entries = self.kernel.evaluate(rows, points)
+        return self._clip(entries, row_factors, point_factors)
+
+    def evaluate_scaled_roughly(
+        self, rows: Array, row_factors: Vector, points: Array, point_factors: Vector
+    ) -> Any:
+        """Return entries in half as many digits, with no bound on their error.
+
+        Parameters
+        ----------
+        rows, row_factors
+            Finite points, one a row, and their factors.
+        points, point_factors
+            Others.
+        """
+        with np.errstate(over="ignore"):
+            entries = self.kernel.evaluate_roughly(rows, points)
+        return self._clip(entries, row_factors, point_factors)
+
+    def evaluate_roughly(self, rows: Array, points: Array) -> Any:
+        return self.evaluate_scaled_roughly(*self.scale(rows), *self.scale(points))
+
+    def _clip(self, entries: Array, row_factors: Vector, point_factors: Vector) -> Array:
+        """Return entries times the factors of their two points, in place; each by itself."""
         if not (row_factors.min(initial=1.0) == 1.0 == point_factors.min(initial=1.0)):
             entries[row_factors == 0] = 0.0
             entries[:, point_factors == 0] = 0.0
@@ -125,6 +149,13 @@ class BoundedKernel(Kernel):
 
     def _evaluate(self, rows: Array, points: Array) -> Array:
         return self.evaluate_scaled(*self.scale(rows), *self.scale(points))
+
+    def _evaluate_alone(self, rows: Array, points: Array, largest: float) -> Array:
+        finite, factors = self.scale(rows)
+        sound, point_factors = self.scale(points)
+        with np.errstate(over="ignore"):
+            entries = self.kernel.evaluate_alone(finite, sound, largest)
+        return self._clip(entries, factors, point_factors)
 
     def diagonal(self, X: ArrayLike) -> Vector:
         """Return K_R(x, x) for each row; it is defined everywhere."""

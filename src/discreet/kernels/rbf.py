@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,11 @@ from discreet.kernels.squared_distances import (
     negative_squared_distances,
     negative_squared_distances_alone,
     squared_distance_error,
+    squares,
 )
+
+ROUGHLY = 1024.0
+"""Exponents that are differences of numbers up to this have three digits in half precision."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,15 @@ class RBF(Kernel):
 
     def _evaluate(self, rows: Array, points: Array) -> Array:
         exponents = negative_squared_distances(rows, points, self.gamma)
+        return np.exp(exponents, out=exponents)
+
+    def evaluate_roughly(self, rows: Array, points: Array) -> Any:
+        largest = max(float(squares(one).max(initial=0.0)) for one in (rows, points))
+        if not self.gamma * largest <= ROUGHLY:
+            return super().evaluate_roughly(rows, points)
+        here: Any = rows.astype(np.float32)
+        there: Any = points.astype(np.float32)
+        exponents = negative_squared_distances(here, there, self.gamma)
         return np.exp(exponents, out=exponents)
 
     def _evaluate_alone(self, rows: Array, points: Array, largest: float) -> Array:

@@ -28,8 +28,9 @@ def negative_squared_distances(rows: Array, points: Array, scale: float) -> Arra
     >>> negative_squared_distances(np.array([[1.0]]), np.array([[3.0], [1.0]]), scale=0.5)
     array([[-2.,  0.]])
     """
-    left = np.column_stack([2 * scale * rows, -scale * squares(rows), np.ones(len(rows))])
-    right = np.column_stack([points, np.ones(len(points)), -scale * squares(points)])
+    ones = (np.ones(len(one), dtype=one.dtype) for one in (rows, points))
+    left = np.column_stack([2 * scale * rows, -scale * squares(rows), next(ones)])
+    right = np.column_stack([points, next(ones), -scale * squares(points)])
     product: Array = left @ right.T
     np.minimum(product, 0.0, out=product)
     return product

@@ -13,6 +13,7 @@ from discreet._types import Array, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError
 from discreet.geometry import limits
+from discreet.kernels.landmark_span import MOST_LANDMARKS, gram_of, span_landmarks
 from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, grid_tolerances, public_facts
 from discreet.mechanisms.minimising.kernel_minimiser import KernelMinimiser, accepts_kernel
 from discreet.mechanisms.minimising.mask import solver_tolerance
@@ -30,10 +31,8 @@ from discreet.questions import KernelQueries, Question
 from discreet.record import Tolerance
 
 LEAST_SHARE = 1e-8
-"""Directions in which the landmarks spread less, of the largest, are left out."""
-
-MOST_LANDMARKS = 4096
-NO_DIRECTION = "the kernel has no direction on these landmarks; give others."
+"""Directions in which the landmarks spread less, of the largest, are left out: W enlarges errors
+of evaluation by up to one over the root of this."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,14 +75,8 @@ def basis_of(question: KernelQueries) -> LandmarkBasis:
     """
     landmarks = question.accept(np.array(question.points))
     count = len(landmarks)
-    gram = question.kernel.evaluate(landmarks, landmarks)
-    gram = (gram + gram.T) / 2
-    values, vectors = np.linalg.eigh(gram)
-    kept = values > LEAST_SHARE * max(float(values[-1]), 0.0)
-    if not kept.any():
-        raise CalibrationError(NO_DIRECTION)
-    matrix = np.ascontiguousarray(vectors[:, kept][:, ::-1] / np.sqrt(values[kept][::-1]))
-    matrix.setflags(write=False)
+    matrix = span_landmarks(question.kernel, landmarks, LEAST_SHARE)
+    gram = gram_of(question.kernel, landmarks)
     weight = float(np.linalg.norm(matrix)) ** 2  # of Frobenius
     entry = question.kernel.error(question.bounds)
     rounding = 4 * count * limits.UNIT * float(np.linalg.norm(gram))

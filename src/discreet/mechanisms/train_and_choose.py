@@ -31,7 +31,7 @@ from discreet.privacy import (
     within,
     worst_of,
 )
-from discreet.questions import Question
+from discreet.questions import KernelQueries, Question
 from discreet.questions.model_choice import ModelChoice
 from discreet.record import Tolerance
 
@@ -251,6 +251,11 @@ class TrainAndChoose(Mechanism):
         return f"{count} candidates, fitted to {where}, and one chosen on another{again}"
 
 
+NO_COEFFICIENTS = (
+    "what is asked of an exact kernel model are its values at points, and not coefficients of "
+    'columns, by which a search compares models; use features, as method="nystroem" has.'
+)
+
 TOO_FEW_ROWS = (
     "a candidate declares fewer rows than its part may have; declare the same max_rows for all of "
     "them, if the number of rows is private, and the size of the part otherwise."
@@ -289,6 +294,8 @@ def accepts_models(question: Question, learners: tuple[Mechanism, ...], unit: Un
         return Verdict(False, "there must be one learner for each candidate; use as many.")
     for place, (candidate, learner) in enumerate(zip(question.candidates, found, strict=True)):
         for asked in (candidate.question, candidate.in_the_end):
+            if isinstance(asked, KernelQueries):
+                return Verdict(False, f"candidate {place}: {NO_COEFFICIENTS}")
             if unit.name not in learner.units:
                 return Verdict(
                     False, f"candidate {place}: {learner.name} is not for the unit {unit.name!r}."

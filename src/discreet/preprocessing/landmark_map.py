@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,12 +14,11 @@ from discreet._types import Array, Booleans
 from discreet.errors import InputError
 from discreet.geometry import L2Ball
 from discreet.kernels import Kernel
+from discreet.kernels.landmark_span import MOST_LANDMARKS, longest_landmark, span_landmarks
 from discreet.preprocessing.row_map import RowMap
 
 LEAST_SHARE = 1e-10
 """Directions in which the landmarks spread less, of the largest, are left out."""
-
-MOST_LANDMARKS = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +85,8 @@ class LandmarkMap(RowMap):
         if self.components is not None:
             self._check_components(self.components)
         else:
-            object.__setattr__(self, "components", self._find_components())
+            found = span_landmarks(self.kernel, points, LEAST_SHARE, self.n_components)
+            object.__setattr__(self, "components", found)
 
     def _check_components(self, components: Array) -> None:
         is_matrix = isinstance(components, np.ndarray) and components.ndim == 2
@@ -96,19 +95,11 @@ class LandmarkMap(RowMap):
         if not np.isfinite(components).all():
             raise InputError("components must be finite numbers.")
 
-    def _find_components(self) -> Array:
-        shape = self.landmarks.shape
-        return _decompose(self.kernel, self.landmarks.tobytes(), shape, self.n_components)
-
     @property
     def radius(self) -> float:
         if self.clipped_to is not None:
             return _checks.positive_number(radius=self.clipped_to)
-        squares = self.kernel.diagonal(self.landmarks)
-        largest = float(squares.max())
-        if not (math.isfinite(largest) and largest > 0):
-            raise InputError(f"K(z, z) must be positive at a landmark; {self.kernel!r} is not.")
-        return math.sqrt(largest)
+        return longest_landmark(self.kernel, self.landmarks)
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -172,24 +163,3 @@ class LandmarkMap(RowMap):
 
 ROOM = 8.0
 """Entries of a kernel are read up to so many times the largest that clipped features can have."""
-
-
-@lru_cache(maxsize=8)
-def _decompose(
-    kernel: Kernel, points: bytes, shape: tuple[int, int], n_components: int | None
-) -> Array:
-    """Return U S^{-1/2} of the kernel's matrix of landmarks."""
-    landmarks = np.frombuffer(points).reshape(shape)
-    gram = kernel.evaluate(landmarks, landmarks)
-    if not np.isfinite(gram).all():
-        raise InputError("the entries of a kernel on landmarks must be finite numbers.")
-    values, vectors = np.linalg.eigh((gram + gram.T) / 2)
-    values, vectors = values[::-1], vectors[:, ::-1]
-    if not values[0] > 0:
-        raise InputError(f"{kernel!r} has no direction on these landmarks; are they all alike?")
-    kept = values > LEAST_SHARE * values[0]
-    if n_components is not None:
-        kept[n_components:] = False
-    components: Array = np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
-    components.setflags(write=False)
-    return components

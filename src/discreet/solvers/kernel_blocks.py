@@ -48,9 +48,9 @@ def maximise_in_blocks(
         if total <= gap or stalled > STALLED:
             break
         block = _choose(dual, slopes, gaps)
-        columns = matrix.columns(block)
         part = dual.pick(block)
-        inner = columns[block] / ridge
+        inner = matrix.block(block)
+        inner /= ridge
         rest = margins[block] + inner @ slopes[block]
         inner[np.diag_indices_from(inner)] += part.width
         found = minimise_on_box(
@@ -61,7 +61,7 @@ def maximise_in_blocks(
             slopes[block],
             gap=max(0.1 * gap, 1e-3 * float(gaps[block].sum())),
         )
-        margins -= columns @ (found - slopes[block]) / ridge
+        margins -= matrix.multiply_columns(block, found - slopes[block]) / ridge
         slopes[block] = found
     return best
 

@@ -20,13 +20,16 @@ from discreet.solvers.kernel_blocks import maximise_in_blocks
 from discreet.solvers.kernel_certificate import KernelAccuracy
 from discreet.solvers.kernel_duals import Dual, QuadraticDual, dual_of
 from discreet.solvers.kernel_matrix import KernelMatrix, sum_carefully
-from discreet.solvers.kernel_newton import approach_kinks, minimise_smooth
+from discreet.solvers.kernel_newton import approach_kinks, least_width, minimise_smooth
 
 MEMORY = 2**31
 """How many bytes the matrix of a kernel may take to be kept."""
 
 NARROW = 0.01
 """Of the margins at which losses turn: they are taken for kinks if they turn faster than this."""
+
+HALF_DIGITS = 2.0**-24
+"""The rounding of numbers of half as many digits, relative to their size."""
 
 AIMS = (0.5, 0.1)
 """Shares of the tolerance at which fast methods stop, one after the other."""
@@ -145,10 +148,22 @@ def fit_in_rkhs(
         )
     often = None if weights is None else np.asarray(weights, dtype=np.float64)
     dual = dual_of(accuracy.loss, labels, often)
-    matrix = KernelMatrix(accuracy.kernel, rows, memory)
+    matrix = KernelMatrix(
+        accuracy.kernel, rows, memory, is_exacting=_is_steep(dual, accuracy, len(rows))
+    )
     slopes = _certify(dual, matrix, accuracy, wanted)
     used = np.flatnonzero(slopes)
     return KernelFit(accuracy.kernel, rows[used], -slopes[used] / accuracy.ridge, wanted)
+
+
+def _is_steep(dual: Dual, accuracy: KernelAccuracy, count: int) -> bool:
+    """Say whether systems (I + S K S / ridge) x = b would be lost in half as many digits.
+
+    Rounding disturbs K by up to its trace times half a digit; that, between the roots S of
+    curvatures, has to be far below the identity.
+    """
+    least = least_width(dual)
+    return not HALF_DIGITS * count * accuracy.kernel.reach**2 <= 0.05 * accuracy.ridge * least
 
 
 def _certify(
@@ -167,6 +182,10 @@ def _certify(
         gaps = accuracy.bound_gap(dual, slopes, margins)
         if accuracy.bound_distance(gaps) <= tolerance:
             return slopes
+        if not matrix.is_exacting:
+            matrix.use_all_digits()
+            if method is _by_blocks:  # begin again
+                slopes = np.zeros(matrix.size)
     return ascend(dual, matrix, slopes, accuracy, tolerance)
 
 

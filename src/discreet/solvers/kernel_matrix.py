@@ -12,7 +12,11 @@ from discreet.geometry.limits import UNIT
 from discreet.geometry.norms import pairwise_sums, sum_roundings
 from discreet.kernels import BoundedKernel
 
-TILE = 1024
+TILE = 512
+MOST_KEPT = 2**25
+"""Bytes of a matrix that is kept whole where half of the digits will do: to fill more memory than
+this costs more than it saves."""
+
 CAREFUL_TILE = 512
 """Columns whose products with coefficients are added pairwise."""
 
@@ -36,20 +40,29 @@ class KernelMatrix:
         Points, one a row.
     memory
         How many bytes the matrix may take to be kept; public.
+    is_exacting
+        Whether half of the digits are too few for any product.
     """
 
-    def __init__(self, kernel: BoundedKernel, X: Array, memory: int) -> None:
-        self.kernel = kernel
+    def __init__(
+        self, kernel: BoundedKernel, X: Array, memory: int, *, is_exacting: bool = False
+    ) -> None:
+        self.kernel, self.is_exacting = kernel, is_exacting
         self.rows, self.factors = kernel.scale(X)
         self.size = len(self.rows)
-        self._kept: Array | None = None
-        if 8 * self.size * self.size <= memory:
-            self._kept = self._make()
-        self._may_keep_half = 4 * self.size * self.size <= memory
-        self._rough: Any = None
+        self._memory = memory
+        self._rough: dict[tuple[int, int], Any] = {}
+        most = memory if is_exacting else min(memory, MOST_KEPT)
+        self._kept = self._make() if 8 * self.size * self.size <= most else None
 
-    def _make(self, kind: type[Any] = np.float64) -> Any:
-        kept = np.empty((self.size, self.size), dtype=kind)
+    def use_all_digits(self) -> None:
+        """Make every product from now on in all digits."""
+        self._rough, self.is_exacting = {}, True
+        if self._kept is None and 8 * self.size * self.size <= self._memory:
+            self._kept = self._make()
+
+    def _make(self) -> Array:
+        kept = np.empty((self.size, self.size))
         for here, there in self._tiles():
             tile = self._tile(here, there)
             kept[here, there] = tile
@@ -75,15 +88,46 @@ class KernelMatrix:
     def columns(self, chosen: Integers) -> Array:
         """Return some columns."""
         if self._kept is not None:
-            return self._kept[:, chosen]
-        rows, factors = self.rows[chosen], self.factors[chosen]
+            return self._kept[chosen].T  # symmetric, and lines lie together
         found = np.empty((self.size, len(chosen)))
+        for here, part in self.column_parts(chosen):
+            found[here] = part
+        return found
+
+    def column_parts(self, chosen: Integers) -> Iterator[tuple[slice, Array]]:
+        """Yield some lines of some columns at a time, and which lines they are."""
+        rows, factors = self.rows[chosen], self.factors[chosen]
         for start in range(0, self.size, TILE):
             here = slice(start, start + TILE)
-            found[here] = self.kernel.evaluate_scaled(
-                self.rows[here], self.factors[here], rows, factors
-            )
-        return found
+            if self._kept is not None:
+                yield here, self._kept[here][:, chosen]
+            else:
+                yield (
+                    here,
+                    self.kernel.evaluate_scaled(self.rows[here], self.factors[here], rows, factors),
+                )
+
+    def multiply_columns(self, chosen: Integers, coefficients: Vector) -> Vector:
+        """Return the product with a vector that is zero but for some entries.
+
+        Parameters
+        ----------
+        chosen
+            Which entries.
+        coefficients
+            One for each of them.
+        """
+        used = np.flatnonzero(coefficients)
+        chosen, counted = chosen[used], coefficients[used]
+        product = np.zeros(self.size)
+        if self._kept is not None:
+            for start in range(0, len(chosen), TILE):
+                some = slice(start, start + TILE)
+                product += counted[some] @ self._kept[chosen[some]]
+            return product
+        for here, part in self.column_parts(chosen):
+            product[here] = part @ counted
+        return product
 
     def block(self, chosen: Integers) -> Array:
         """Return the entries in some rows and the same columns."""
@@ -106,25 +150,65 @@ class KernelMatrix:
         return product
 
     def multiply_roughly(self, coefficients: Vector) -> Vector:
-        """Return the product in half as many digits, if only that fits memory."""
-        if self._kept is not None or not self._may_keep_half:
+        """Return the product in half as many digits, unless those are too few, or all are kept.
+
+        Of tiles on and above the diagonal as many are kept as memory allows for.
+        """
+        if self._kept is not None or self.is_exacting:
             return self.multiply(coefficients)
-        if self._rough is None:
-            self._rough = self._make(np.float32)
-        found: Vector = (self._rough @ coefficients.astype(np.float32)).astype(np.float64)
-        return found
+        size = float(np.abs(coefficients).max(initial=0.0)) or 1.0
+        half = (coefficients / size).astype(np.float32)
+        product = np.zeros(self.size)
+        for here, there in self._tiles():
+            tile = self._tile_roughly(here, there)
+            product[here] += tile @ half[there]
+            if here != there:
+                product[there] += half[here] @ tile
+        product *= size
+        return product
+
+    def _tile_roughly(self, here: slice, there: slice) -> Any:
+        place = here.start, there.start
+        tile = self._rough.get(place)
+        if tile is None:
+            tile = self.kernel.evaluate_scaled_roughly(
+                self.rows[here], self.factors[here], self.rows[there], self.factors[there]
+            )
+            if 4 * TILE * TILE * (len(self._rough) + 1) <= self._memory:
+                self._rough[place] = tile
+        return tile
 
     def multiply_carefully(self, coefficients: Vector) -> Vector:
-        """Return the product within :func:`product_error`: sums are pairwise throughout."""
-        used = np.flatnonzero(coefficients)
-        points, factors, counted = self.rows[used], self.factors[used], coefficients[used]
-        product = np.empty(self.size)
-        for start in range(0, self.size, CAREFUL_TILE):
-            here = slice(start, start + CAREFUL_TILE)
-            product[here] = sum_carefully(
-                self.kernel, points, factors, counted, self.rows[here], self.factors[here]
-            )
-        return product
+        """Return the product within :func:`product_error`: sums are pairwise throughout.
+
+        Among rows that have a coefficient each entry is made once, and serves both of its rows.
+        """
+        used, others = np.flatnonzero(coefficients), np.flatnonzero(coefficients == 0)
+        tiles, rest = _cut(used), _cut(others)
+        parts = np.zeros((self.size, max(1, len(tiles))))
+        for column, there in enumerate(tiles):
+            counted = coefficients[there]
+            for line, here in enumerate(tiles[: column + 1]):
+                tile = self._entries(here, there)
+                if line != column:
+                    parts[there, line] = pairwise_sums((tile * coefficients[here, None]).T)
+                tile *= counted
+                parts[here, column] = pairwise_sums(tile)
+            for here in rest:
+                tile = self._entries(here, there)
+                tile *= counted
+                parts[here, column] = pairwise_sums(tile)
+        return pairwise_sums(parts)
+
+    def _entries(self, here: Integers, there: Integers) -> Array:
+        return self.kernel.evaluate_scaled(
+            self.rows[here], self.factors[here], self.rows[there], self.factors[there]
+        )
+
+
+def _cut(places: Integers) -> list[Integers]:
+    """Return places, so many at a time as are added pairwise."""
+    return [places[start : start + CAREFUL_TILE] for start in range(0, len(places), CAREFUL_TILE)]
 
 
 def sum_carefully(

@@ -16,6 +16,9 @@ from discreet.solvers.kernel_matrix import KernelMatrix, SquareMatrix
 LANDMARKS, LANDMARK_SHARE = 1000, 6
 """At most so many columns, and one in so many, make a matrix of low rank."""
 
+AT_ONCE = 2048
+"""Rows of a factor that are multiplied at a time: new memory costs more than products do."""
+
 DENSE = 2000
 STEPS = 60
 LEAST_ACCURACY = 1e-6
@@ -49,9 +52,11 @@ class LowRank:
 
     def __init__(self, matrix: KernelMatrix, count: int) -> None:
         chosen = np.unique(np.linspace(0, matrix.size - 1, count).astype(np.int64))
-        columns = matrix.columns(chosen)
-        root = _root_of(columns[chosen])
-        self.factor: Array = solve_triangular(root, columns.T, lower=True, check_finite=False).T
+        root = _root_of(matrix.block(chosen))
+        self.factor: Array = np.empty((matrix.size, len(chosen)))
+        for here, part in matrix.column_parts(chosen):
+            found = solve_triangular(root, part.T, lower=True, check_finite=False, overwrite_b=True)
+            self.factor[here] = found.T
 
     def multiply(self, coefficients: Vector) -> Vector:
         """Return the product with a vector."""
@@ -60,18 +65,21 @@ class LowRank:
 
     def preconditioner(self, weights: Vector, ridge: float) -> Callable[[Vector], Vector]:
         """Return the inverse of the identity plus this matrix between roots of weights."""
-        used = np.flatnonzero(weights)
-        scaled = np.sqrt(weights[used])[:, None] * self.factor[used]
-        if used.size < scaled.shape[1]:
+        used, roots = np.flatnonzero(weights), np.sqrt(weights)
+        width = self.factor.shape[1]
+        if used.size < width:
+            scaled = roots[used, None] * self.factor[used]
             return _few_solver(scaled @ scaled.T / ridge, used)
-        inner = scaled.T @ scaled / ridge
-        inner[np.diag_indices_from(inner)] += 1.0
-        root = cho_factor(inner, check_finite=False)
+        inner = np.eye(width)
+        for start in range(0, used.size, AT_ONCE):
+            some = used[start : start + AT_ONCE]
+            part = roots[some, None] * self.factor[some]
+            inner += part.T @ part / ridge
+        root = cho_factor(inner, check_finite=False, overwrite_a=True)
 
         def apply(vector: Vector) -> Vector:
-            inside = cho_solve(root, vector[used] @ scaled, check_finite=False)
-            found = vector.copy()
-            found[used] -= scaled @ inside / ridge
+            inside = cho_solve(root, (roots * vector) @ self.factor, check_finite=False)
+            found: Vector = vector - roots * (self.factor @ inside) / ridge
             return found
 
         return apply
@@ -154,6 +162,20 @@ def approach_kinks(dual: QuadraticDual, matrix: KernelMatrix, *, ridge: float) -
         near = math.sqrt(0.1 * width * reach * matrix.size / ridge)
         start = -_iterate(rounded, space, start, solve, ridge, near) / ridge
     return -start * ridge
+
+
+def least_width(dual: Dual) -> float:
+    """Return one over the largest curvature of any row, kinks rounded as far as they are here.
+
+    Parameters
+    ----------
+    dual
+        The losses, by their slopes.
+    """
+    if not isinstance(dual, QuadraticDual):  # of a logistic loss, a quarter of its weight
+        return 4 / max(float((dual.upper - dual.lower).max(initial=0.0)), 1e-300)
+    reach = float(np.abs(dual.turn).max(initial=0.0)) or 1.0
+    return max(float(dual.width.min(initial=np.inf)), WIDTHS[-1] * reach)
 
 
 def _ways(matrix: KernelMatrix, ridge: float) -> list[tuple[SquareMatrix, Solver]]:
