@@ -28,6 +28,7 @@ from discreet.privacy.unit import UNITS
 from discreet.record import Release
 from support.cases import ALL_CASES, Data, case_labelled, every
 from support.cases.additive import AdditiveCase
+from support.cases.staged import StagedCase
 from support.checks import (
     certified_level,
     check_exact_audit,
@@ -183,6 +184,32 @@ def test_engines_block_sizes_and_threads_give_the_same_release(case):
         for option in options:
             again = plan.run(engine.open(case, **option), RehearsalNoise(3))
             np.testing.assert_allclose(again, reference, rtol=0, atol=error)
+
+
+@every(AdditiveCase | StagedCase)
+def test_many_runs_release_what_a_run_does(case):
+    # The audits of these cases make many runs at once; with the same seed one is as if alone.
+    data, plan = case.worst_pair[1], case.plan()
+    alone = np.asarray(plan.run(data.open(case), RehearsalNoise(4)))
+    together = np.asarray(plan.run_many(data.open(case), RehearsalNoise(4), 1))
+    assert together.shape == (1, *alone.shape)
+    np.testing.assert_allclose(together[0], alone, rtol=0, atol=case.solver_error(plan, data))
+
+
+@every_single_release
+def test_many_runs_have_noise_of_their_own(case):
+    # The noise of each is as large as that of single runs, and no two have the same.
+    run_many, rows, noise = (
+        case.watch(case.plan()),
+        case.worst_pair[0].open(case),
+        RehearsalNoise(5),
+    )
+    together = np.reshape(run_many(rows, RehearsalNoise(4), 40), (40, -1))
+    alone = np.array([np.ravel(run_many(rows, noise, 1)) for _ in range(40)])
+    is_countable = np.array_equal(alone, np.rint(alone))
+    assert is_countable or len(np.unique(together, axis=0)) == 40
+    spreads = np.sqrt([np.mean((many - many.mean(axis=0)) ** 2) for many in (together, alone)])
+    assert 0.5 < spreads[0] / spreads[1] < 2  # fixed noise: four standard errors and more
 
 
 @every_case

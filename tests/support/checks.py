@@ -13,7 +13,6 @@ from scipy.stats import beta, norm
 
 from discreet.privacy import Composition, Gaussian
 from support.cases.base import l1
-from support.cases.staged import side_by_side
 
 
 def check_sensitivity(case, plan, pairs):
@@ -90,7 +89,7 @@ def scores(case, plan, noise, trials):
     Coefficients with pure noise are scored by the ratio of their densities instead.
     """
     centres = [case.silent_total(plan, data) for data in case.worst_pair]
-    length, watched = case.noise_norm(plan), case.watch(plan)
+    length, run_many = case.noise_norm(plan), case.watch(plan)
 
     def score(value):
         if case.has_densities and is_pure(plan):
@@ -98,8 +97,8 @@ def scores(case, plan, noise, trials):
         return value @ (centres[1] - centres[0])
 
     def sample(data):
-        opened = data.open(case)
-        return np.array([score(watched(opened, noise)) for _ in range(trials)])
+        released = np.asarray(run_many(data.open(case), noise, trials), dtype=np.float64)
+        return np.array([score(value) for value in released.reshape(trials, -1)])
 
     return sample(case.worst_pair[0]), sample(case.worst_pair[1])
 
@@ -135,7 +134,8 @@ def joint_scores(case, plan, noise, trials):
 
     def sample(data):
         opened = data.open(case)
-        return np.array([score(side_by_side(parts, opened, noise)) for _ in range(trials)])
+        released = [part.run_many(opened, noise, trials) for part in parts]
+        return np.array([score(value) for value in np.hstack(released)])
 
     return sample(case.worst_pair[0]), sample(case.worst_pair[1])
 

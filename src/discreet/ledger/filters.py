@@ -237,6 +237,7 @@ class GaussianFilter(Filter):
         return amounts(ROUNDED_DOWN / noise**2, DISTANCE_SHARE * delta * ROUNDED_DOWN)
 
 
+@lru_cache(maxsize=256)  # limits are found by bisection, and are functions of the budget
 def filters_for(budget: Budget) -> tuple[Filter, ...]:
     """Return the filters whose deltas together make up the budget's."""
     return BasicFilter(budget), RenyiFilter(budget), GaussianFilter(budget)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import ndtri
@@ -12,6 +13,9 @@ from discreet.preprocessing.columns import Category, Column
 
 MOST_COLUMNS = 21_201
 """Sobol's sequence is known up to so many columns."""
+
+KEPT = 2**16
+"""Numbers of points that are kept: one fit asks for the same ones several times."""
 
 
 def fill_box(columns: Sequence[Column], count: int) -> Array:
@@ -69,8 +73,17 @@ def fill_ball(width: int, radius: float, count: int) -> Array:
 
 
 def _spread(width: int, count: int) -> Array:
-    """Return the first points of Sobol's sequence in the unit cube."""
+    """Return the first points of Sobol's sequence in the unit cube; not to be written to."""
+    make = _spread_again if width * count <= KEPT else _spread_anew
+    return make(width, count)
+
+
+def _spread_anew(width: int, count: int) -> Array:
     from scipy.stats import qmc  # slow to import
 
     drawn: Array = qmc.Sobol(width, scramble=False).random_base2((count - 1).bit_length())[:count]
+    drawn.flags.writeable = False
     return drawn
+
+
+_spread_again = lru_cache(maxsize=32)(_spread_anew)

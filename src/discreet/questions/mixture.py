@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 from discreet import _checks
 from discreet.errors import InputError
@@ -70,27 +71,27 @@ class Mixture(Question):
         if self.bounds.intercept is not None:
             raise InputError("shares are of columns; declare no intercept.")
 
-    @property
+    @cached_property
     def reach(self) -> float:
         """The largest margin of a row: total times the largest absolute entry."""
         return self.total * self.bounds.row_norm(math.inf) * (1 + 1e-15)
 
-    @property
+    @cached_property
     def lipschitz(self) -> float:
         """The largest slope of the loss, times the largest weight."""
         return self.loss.lipschitz(self.reach) * self.bounds.largest_weight
 
-    @property
+    @cached_property
     def smoothness(self) -> float:
         """The largest curvature of the loss, times the largest weight."""
         return self.loss.smoothness(self.reach) * self.bounds.largest_weight
 
-    @property
+    @cached_property
     def row_lipschitz(self) -> float:
         """The largest entry of one row's gradient in the shares."""
         return self.lipschitz * self.reach * (1 + 1e-15)
 
-    @property
+    @cached_property
     def row_smoothness(self) -> float:
         """The largest curvature that one row adds, for shares that differ by one in l1."""
         return self.smoothness * self.reach**2 * (1 + 1e-15)

@@ -38,6 +38,6 @@ def case_labelled(label: str) -> Case:
     return _BY_LABEL[label]
 
 
-def every(kind: type[Case] = Case):
-    """Run a test for every case of a class."""
+def every(kind=Case):
+    """Run a test for every case of a class, or of one of several."""
     return pytest.mark.parametrize("case", cases_of(kind), ids=lambda case: case.label)

@@ -35,8 +35,8 @@ class AdditiveCase(Case):
         return plan.run(data.open(self), SilentNoise())
 
     def watch(self, plan):
-        """Return a run of the plan that answers with the noisy total itself."""
-        return lambda rows, noise: np.atleast_1d(np.float64(plan.run(rows, noise)))
+        """Return what makes many runs of the plan, each of which answers with the noisy total."""
+        return plan.run_many
 
     def noise_norm(self, plan):
         """The norm that the noise is made for: its density falls with it."""
@@ -75,7 +75,7 @@ class TotalCase(AdditiveCase):
                 return total
 
         totals = Watched(**vars(plan.totals))
-        return replace(plan, totals=totals).run
+        return replace(plan, totals=totals).run_many
 
 
 @dataclass(frozen=True)

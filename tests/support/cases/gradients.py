@@ -34,7 +34,15 @@ def sum_parts(plan, point):
         total = plan.noisy_sum(batch, point, drawn)
         return total / plan.grid.scale
 
-    return (Part(run, plan.sensitivity / plan.grid.scale),) * plan.steps
+    def run_together(rows, noise, draws):
+        batches = plan.batches.draw(plan.sums.prepare(rows), noise, draws)
+        drawn = noise.gaussian(draws * point.size, plan.grid.bits).reshape(draws, -1)
+        totals = [
+            plan.noisy_sum(*each) for each in zip(batches, [point] * draws, drawn, strict=True)
+        ]
+        return np.array(totals) / plan.grid.scale
+
+    return (Part(run, plan.sensitivity / plan.grid.scale, run_together),) * plan.steps
 
 
 def sum_error(plan):

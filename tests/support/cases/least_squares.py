@@ -47,7 +47,9 @@ class StatisticsCase(AdditiveCase):
         return replace(plan, extra_ridge=0.0).run(data.open(self), SilentNoise())
 
     def watch(self, plan):
-        return plan.release_statistics
+        return lambda rows, noise, draws: [
+            plan.release_statistics(rows, noise) for _ in range(draws)
+        ]
 
     def solver_error(self, plan, data):
         """Entries agree to a step; (S + rho)^-1 v then moves by |dv| + |dS| |w|, over rho."""

@@ -58,7 +58,11 @@ class PathCase(StagedCase):
             answers = plan.run(rows, noise)
             return solve_triangular(factor, answers, lower=True) / plan.scale
 
-        return [Part(run, plan.sensitivity / plan.scale)]
+        def run_together(rows, noise, draws):
+            answers = plan.run_many(rows, noise, draws)
+            return solve_triangular(factor, answers.T, lower=True).T / plan.scale
+
+        return [Part(run, plan.sensitivity / plan.scale, run_together)]
 
     def silent_answer(self, plan, data):
         return predictions_of(self.question, data, self)

@@ -27,6 +27,13 @@ class Part:
 
     run: Callable[[Any, Any], Any]  # of rows and noise
     sensitivity: float
+    run_together: Callable[[Any, Any, int], Any] | None = None  # many times over, sharing work
+
+    def run_many(self, rows, noise, draws):
+        """Return as many releases, one a row."""
+        if self.run_together is not None:
+            return self.run_together(rows, noise, draws)
+        return np.array([self.run(rows, noise) for _ in range(draws)])
 
 
 @dataclass(frozen=True)
@@ -74,6 +81,7 @@ def minimiser_part(plan, prepare, unit):
         return Part(
             lambda rows, noise: plan.run(prepare(rows), noise) / plan.grid.scale,
             plan.sensitivity / plan.grid.scale,
+            lambda rows, noise, draws: plan.run_many(prepare(rows), noise, draws) / plan.grid.scale,
         )
     problem = plan.minimiser.problem
     in_noise = (problem if plan.settled is None else plan.settled).ridge / plan.scale
@@ -85,4 +93,5 @@ def minimiser_part(plan, prepare, unit):
     return Part(
         lambda rows, noise: plan.run(prepare(rows), noise) * in_noise,
         slopes + off * in_noise * (math.sqrt(width) if order == 1 else 1.0),
+        lambda rows, noise, draws: plan.run_many(prepare(rows), noise, draws) * in_noise,
     )

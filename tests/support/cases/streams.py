@@ -64,7 +64,11 @@ class IteratesCase(StreamCase, StagedCase):
             transcript = plan.run(rows, noise)
             return (transcript / scales[: len(transcript)]).ravel()
 
-        return [Part(run, math.hypot(*costs))]
+        def run_together(rows, noise, draws):
+            transcripts = plan.run_many(rows, noise, draws)
+            return (transcripts / scales[: transcripts.shape[1]]).reshape(draws, -1)
+
+        return [Part(run, math.hypot(*costs), run_together)]
 
     def solver_error(self, plan, data):
         ridge = plan.question.problem.ridge

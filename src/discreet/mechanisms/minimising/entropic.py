@@ -47,6 +47,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -182,7 +183,7 @@ class EntropicMinimiser:
         rows = self.question.bounds.max_rows
         return rows * self.question.row_smoothness + self.entropy
 
-    @property
+    @cached_property
     def float_error(self) -> float:
         """E: what rounding can do to an entry of the computed residual."""
         question, rows = self.question, self.question.bounds.max_rows
@@ -193,7 +194,7 @@ class EntropicMinimiser:
         own = ((CAREFUL_ROWS + 54) * UNIT + second_order) * self._everything
         return (own + rows * question.smoothness * question.reach * margin) * _UP
 
-    @property
+    @cached_property
     def tolerance(self) -> float:
         """The computed residual to be reached."""
         kappa = self._stiffness / self.entropy
@@ -201,7 +202,7 @@ class EntropicMinimiser:
         reachable = (kappa + 1) * (3 * math.sqrt(kappa) + 2) * within
         return CLOSE * self.question.row_lipschitz + reachable
 
-    @property
+    @cached_property
     def residual(self) -> float:
         """The largest true residual of what :meth:`solve` returns."""
         return (self.tolerance + self.float_error) * _UP

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -72,18 +72,18 @@ class PenalisedMinimiser:
             raise CalibrationError("a problem without a penalty needs another solver.")
         return self.problem.penalty
 
-    @property
+    @cached_property
     def _smoothness(self) -> float:
         problem = self.problem
         return problem.bounds.max_rows * problem.row_smoothness + problem.ridge
 
-    @property
+    @cached_property
     def _largest_gradient(self) -> float:
         problem = self.problem
         rows = problem.bounds.max_rows * problem.row_lipschitz
         return rows + problem.ridge * self.far + self.plain.linear_bound
 
-    @property
+    @cached_property
     def _prox_error(self) -> float:
         size = self.far + self._largest_gradient / self._smoothness
         return self._penalty.prox_error(size * _UP, self.problem.bounds.width)
@@ -92,14 +92,14 @@ class PenalisedMinimiser:
     def _through_prox(self) -> float:
         return self._smoothness * self._prox_error
 
-    @property
+    @cached_property
     def tolerance(self) -> float:
         """The residual to be reached: some float point surely has it."""
         error = self.plain.varying_error(self._through_prox)
         rounding = self._prox_error + UNIT * self.far
         return reachable_residual(error, self._smoothness, rounding, self._largest_gradient)
 
-    @property
+    @cached_property
     def radius(self) -> float:
         """How far the point found can be from the ideal minimiser: public, and surely."""
         problem, plain = self.problem, self.plain

@@ -15,6 +15,7 @@ and some float point is always certified and found (``proximal_search.py``): non
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -65,28 +66,28 @@ class VectorMinimiser:
         """The largest norm of coefficients."""
         return self.problem.domain_radius
 
-    @property
+    @cached_property
     def _smoothness(self) -> float:
         problem = self.problem
         return problem.bounds.max_rows * problem.row_smoothness + problem.ridge
 
-    @property
+    @cached_property
     def _largest_gradient(self) -> float:
         problem = self.problem
         rows = problem.bounds.max_rows * problem.row_lipschitz
         return rows + problem.ridge * self.far + self.linear_bound
 
-    @property
+    @cached_property
     def _prox_error(self) -> float:
         size = self.far + self._largest_gradient / self._smoothness
         return self.problem.penalty.prox_error(size * _UP, self.problem.width)
 
-    @property
+    @cached_property
     def _float_error(self) -> float:
         """What rounding adds to the computed gradient."""
         return (gradient_error(self.problem) + 4 * UNIT * self._largest_gradient) * _UP
 
-    @property
+    @cached_property
     def tolerance(self) -> float:
         """The residual to be reached: some float point surely has it."""
         rounding = self._prox_error + UNIT * self.far
@@ -94,7 +95,7 @@ class VectorMinimiser:
             self._float_error, self._smoothness, rounding, self._largest_gradient
         )
 
-    @property
+    @cached_property
     def radius(self) -> float:
         """How far the point found can be from the ideal minimiser: public, and surely."""
         problem = self.problem
