@@ -48,7 +48,8 @@ def pages() -> Iterator[tuple[str, str]]:
     """Yield the name and the prose of every page, without its code."""
     for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md"))):
         if path.name not in GUIDE:
-            text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+            code = r"```.*?```|<!-- setup.*?-->"
+            text = re.sub(code, "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
             yield path.name, " ".join(re.sub(r"`[^`\n]*`", "", text).split())
 
 

@@ -1,4 +1,4 @@
-"""docs/missing_values.md has one table for all doors: every cell of it is tried."""
+"""docs/missing_values.md has one table for all inputs: every cell of it is tried."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def stated():
     lines = re.findall(r"^\| (.+) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     cells = [[cell.strip() for cell in line.split(" | ")] for line in lines]
     heading = cells[0]
-    assert heading == ["door", *KINDS]
+    assert heading == ["input", *KINDS]
     return {
         (row[0], kind): word for row in cells[1:] for kind, word in zip(KINDS, row[1:], strict=True)
     }

@@ -251,7 +251,7 @@ class _Statements:
             )
             .values(ready=after)
         )
-        """Books rows of a valid key, if it has room for them."""
+        """Counts rows of a valid key, if it has room for them."""
 
 
 def _read_key(line: Any) -> AccessKey:
