@@ -2,7 +2,7 @@
 A budget that is kept
 =====================
 
-Four analysts ask about the same patients. The ledger books every release, and refuses the first one that does not fit.
+Four analysts ask about the same patients. The ledger records every release, and refuses the first one that does not fit.
 """
 
 import matplotlib.pyplot as plt

@@ -26,9 +26,6 @@ RETIRED = {
 }
 """What is not written any more, and what is written in its place."""
 
-GUIDE = {"from_diffprivlib.md", "getting_started.md", "privacy_officers.md"}
-"""Pages of the guide whose words are looked after apart."""
-
 TRADE = (
     "add/remove", "adjacency", "adaptive composition", "audit", "budget", "clipping", "composition",
     "delta", "differential privacy", "DP-SGD", "epsilon", "exponential mechanism", "filter",
@@ -47,10 +44,9 @@ TRADE = (
 def pages() -> Iterator[tuple[str, str]]:
     """Yield the name and the prose of every page, without its code."""
     for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md"))):
-        if path.name not in GUIDE:
-            code = r"```.*?```|<!-- setup.*?-->"
-            text = re.sub(code, "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
-            yield path.name, " ".join(re.sub(r"`[^`\n]*`", "", text).split())
+        code = r"```.*?```|<!-- setup.*?-->"
+        text = re.sub(code, "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        yield path.name, " ".join(re.sub(r"`[^`\n]*`", "", text).split())
 
 
 def sentences_of_code() -> Iterator[tuple[str, str]]:
