@@ -11,9 +11,9 @@ import numpy as np
 from discreet.linear_model import LogisticRegression
 
 generator = np.random.default_rng(0)
-X = np.clip(generator.normal(size=(30_000, 4)), -3, 3)
+X = np.clip(generator.normal(size=(60_000, 4)), -3, 3)
 truth = np.array([1.0, -0.5, 0.0, 0.3])
-y = generator.random(30_000) < 1 / (1 + np.exp(-(X @ truth)))
+y = generator.random(60_000) < 1 / (1 + np.exp(-(X @ truth)))
 
 model = LogisticRegression(epsilon=1.0, delta=1e-6, data_norm=6.0, classes=[False, True],
                            intervals=True).fit(X, y)
