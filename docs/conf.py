@@ -28,7 +28,13 @@ extensions = [
     "proof_notes",
     "repository_pages",
 ]
-exclude_patterns = ["extension", "generated/gallery/*.ipynb", "jupyter_execute", "site", "templates"]
+exclude_patterns = [
+    "extension",
+    "generated/gallery/*.ipynb",
+    "jupyter_execute",
+    "site",
+    "templates",
+]
 templates_path = ["templates"]
 source_suffix = {".rst": "restructuredtext", ".md": "myst-nb", ".ipynb": "myst-nb"}
 
@@ -52,6 +58,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"/plot_",
     "download_all_examples": False,
     "show_memory": False,
+    "parallel": True,  # as many as sphinx-build is told
     "plot_gallery": True,
     "write_computation_times": False,  # that page asks for styles and scripts from the network
 }
@@ -60,7 +67,9 @@ html_theme = "pydata_sphinx_theme"
 html_title = "Discreet"
 html_show_sourcelink = False
 html_copy_source = False
+html_context = {"default_mode": "auto"}  # without it the first visit logs an error
 html_theme_options = {
+    "collapse_navigation": True,  # five hundred pages of names would be in every sidebar
     "navigation_depth": 2,
     "show_toc_level": 2,
     "secondary_sidebar_items": ["page-toc"],

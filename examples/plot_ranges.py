@@ -5,11 +5,15 @@ Ranges that are too wide
 Noise is made for the declared range. One that is ten times too wide costs accuracy; one that is too narrow cuts off signal. Neither may be measured from the table.
 """
 
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 
 from discreet import LinearRegressor
+from discreet.errors import RehearsalWarning
 
+warnings.simplefilter("ignore", RehearsalWarning)
 generator = np.random.default_rng(0)
 age = generator.uniform(20, 90, 3000)
 pressure = 100 + 0.6 * (age - 20) + generator.normal(0, 8, 3000)
