@@ -189,7 +189,8 @@ def measure(filled, pool, key, *, stored, workers, rate, seconds):
         facts = {"store": str(folder / "oracle.db"), "keys": str(folder / "keys.db")}
         running = Workers({**facts, "limits": LIMITS}, workers)
         try:
-            asyncio.run(ask_steadily(running.url, key, known[:40], 10))  # until all are up
+            running.wait()
+            asyncio.run(ask_steadily(running.url, key, known[:40], 20))  # warm up
             for name, rows in streams.items():
                 before = processor_time(running)
                 found = asyncio.run(ask_steadily(running.url, key, rows, rate))

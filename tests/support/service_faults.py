@@ -36,8 +36,8 @@ SPAWN.set_forkserver_preload(["support.live_world", "uvicorn", "discreet.service
 LIMITS = {"pad": 0.0, "rate": 1e6, "burst": 100_000, "deadline": 20.0, "at_once": 16}
 
 
-def work(listening, facts):
-    """Be a worker."""
+def work(listening, facts, is_up):
+    """Be a worker; say so once it can answer."""
     import uvicorn
 
     from discreet.service.server import PromptProtocol
@@ -51,6 +51,7 @@ def work(listening, facts):
             break
         except Exception:  # the data base is not there yet
             time.sleep(0.2)
+    is_up.release()
     config = uvicorn.Config(
         app,
         http=PromptProtocol,
@@ -69,12 +70,19 @@ class Workers:
         self._listening = socket.create_server(("127.0.0.1", 0), backlog=256)
         self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
         self._facts, self.killed = json.dumps(facts), 0
+        self._is_up = SPAWN.Semaphore(0)
         self._running = [self._start() for _ in range(count)]
 
     def _start(self):
-        process = SPAWN.Process(target=work, args=(self._listening, self._facts), daemon=True)
+        given = (self._listening, self._facts, self._is_up)
+        process = SPAWN.Process(target=work, args=given, daemon=True)
         process.start()
         return process
+
+    def wait(self):
+        """Wait until all workers that were started can answer; once, before any is killed."""
+        for _ in self._running:
+            self._is_up.acquire()
 
     def kill(self, places):
         """Kill some workers with SIGKILL, and start others in their place."""
