@@ -180,6 +180,17 @@ def test_a_projected_model_pays_once_and_has_the_parts_of_a_linear_one():
     assert len(model.get_feature_names_out()) == model.coef_.size == model.components_.shape[1]
 
 
+def test_the_penalty_by_rule_does_not_depend_on_the_unit_of_targets():
+    told = {"columns": BOX, "landmarks": 20, **EXACT}
+    first, second = (
+        LandmarkRegressor(math.inf, target_range=(-size, size), **told).fit(
+            X[:300], size * WAVE[:300]
+        )
+        for size in (1.0, 1000.0)
+    )
+    np.testing.assert_allclose(second.predict(X), 1000 * first.predict(X), atol=1.0)
+
+
 def test_what_a_projection_has_no_proof_for_is_refused_before_it_is_paid():
     ledger = MemoryLedger(Budget(5.0, 1e-5))
     usual = {"columns": BOX, "classes": [False, True], "ledger": ledger}

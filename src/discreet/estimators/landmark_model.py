@@ -222,8 +222,8 @@ class LandmarkModel(KernelEstimator):
         radius = self._longest(points)
         constant = (INTERCEPT_SHARE * radius) ** 2 if self.fit_intercept else 0.0
         kernel, loss = BoundedKernel(self._kernel(), radius, constant), self.exact_loss()
-        rows = getattr(self, "n_hint", None) or shape.max_rows
-        ridge = self._ridge() or usual_kernel_ridge(loss, kernel, rows, budget)
+        hint = getattr(self, "n_hint", None)
+        ridge = self._ridge() or usual_kernel_ridge(loss, kernel, bounds, budget, hint)
         given = tuple(map(tuple, points.tolist()))
         return KernelQueries(loss, bounds, ridge, kernel, 1, given, target.assumed)
 

@@ -168,18 +168,17 @@ class KernelQueryModel(PlainEstimator):
         question = KernelQueries(
             loss,
             bounds,
-            self._ridge(loss, kernel, shape, budget),
+            self._ridge(loss, kernel, bounds, budget),
             kernel,
             int(self.max_queries),
             assumed=target.assumed,
         )
         return Asked(question, self.query_mechanism(), facts=(*features.facts, target.fact))
 
-    def _ridge(self, loss: Loss, kernel: BoundedKernel, shape: Shape, budget: Budget) -> float:
+    def _ridge(self, loss: Loss, kernel: BoundedKernel, bounds: Bounds, budget: Budget) -> float:
         if self.C is not None:
             return 1 / _checks.positive_number(C=self.C)
-        rows = shape.max_rows if self.n_hint is None else self.n_hint
-        return usual_kernel_ridge(loss, kernel, rows, budget)
+        return usual_kernel_ridge(loss, kernel, bounds, budget, self.n_hint)
 
     def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
         if isinstance(target, ClassTarget):

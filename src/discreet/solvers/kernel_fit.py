@@ -118,8 +118,8 @@ def fit_in_rkhs(
         How far the model may be from the minimiser, in the kernel's norm; at least
         ``accuracy.tolerance``, which is the default.
     memory
-        How many bytes the matrix of the kernel may take to be kept; larger ones are made in blocks,
-        as often as they are needed.
+        How many bytes of the matrix of the kernel may be kept, in half as many digits where they
+        suffice; the rest is made in blocks, as often as it is needed.
 
     Returns
     -------
