@@ -6,7 +6,8 @@ import math
 import time
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import date
 
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
@@ -31,11 +32,12 @@ _RELEASE = 7e-6
 
 @dataclass(frozen=True)
 class Cell:
-    """A case and what its audit found."""
+    """A case, what its audit found, and on which day."""
 
     case: Case
     found: AuditResult
-    seconds: float
+    seconds: float = 0.0
+    day: str = field(default_factory=lambda: date.today().isoformat())
 
     @property
     def reached(self) -> float:
@@ -86,8 +88,8 @@ def audit_one(case: Case, *, seconds: float, confidence: float, seed: int) -> Ce
 
 
 def audit_all(todo: list[Case], *, seconds: float, seed: int, n_jobs: int) -> Iterator[Cell]:
-    """Audit every cell, so that all verdicts together err with at most the family's chance."""
-    confidence = 1 - FAMILY_ERROR / len(todo)
+    """Audit these cells, so that all there are err together with at most the family's chance."""
+    confidence = 1 - FAMILY_ERROR / max(len(all_cases()), len(todo))
     results = Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(audit_one)(case, seconds=seconds, confidence=confidence, seed=seed) for case in todo
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from audits.draws import Drawn
-from audits.mechanisms import DELTA, FAMILY_ERROR, GOAL, Cell
+from audits.mechanisms import DELTA, GOAL, Cell
 from audits.mutants import SURVIVORS, Broken, Finding
 from audits.tightness import Tightness
+from discreet.audit.catalogue import Case
 
 Attacked = tuple[Broken, Finding, Finding]
 """A mutant, what was found in it, and what in its sound original."""
@@ -62,16 +64,16 @@ def write(
     findings: Sequence[Attacked],
     *,
     draws: Sequence[Drawn] = (),
+    missing: Sequence[Case] = (),
     machine: str,
     seed: int,
-    minutes: float,
 ) -> str:
-    """Return the page."""
+    """Return the page; what was not attacked yet is named on it."""
     parts = [
         "# What the auditor found",
         "Written by `make audit`; do not edit. How it is certified: `audit_method.md`.",
-        f"Machine: {machine}. Seed of all rehearsals: {seed}. It took {minutes:.0f} minutes.",
-        _mechanisms(cells),
+        f"Machine: {machine}. Seed of all rehearsals: {seed}.",
+        _mechanisms(cells, missing),
         _exact(exact),
         _draws(draws),
         _mutants([each for each in findings if each[0] not in SURVIVORS]),
@@ -80,19 +82,23 @@ def write(
     return "\n\n".join(parts) + "\n"
 
 
-def _mechanisms(cells: Sequence[Cell]) -> str:
+def _mechanisms(cells: Sequence[Cell], missing: Sequence[Case]) -> str:
     violated = sum(cell.found.violated for cell in cells)
     tight = [cell for cell in cells if cell.case.is_tight]
     reached = sum(cell.reached >= GOAL for cell in tight)
+    error = sum(1 - cell.found.confidence for cell in cells)
+    first, last = (some([cell.day for cell in cells]) for some in (min, max))
+    days = f"on {first}" if first == last else f"from {first} to {last}"
     lines = [
         "## Every mechanism, both units, three epsilons",
         "",
-        f"{len(cells)} audits, of which {violated} refute a claim. All verdicts together are wrong "
-        f'with a chance of at most {100 * FAMILY_ERROR:g} %. "At least" is certain of epsilon '
+        f"{len(cells)} audits {days}, of which {violated} refute a claim. All verdicts together "
+        f'are wrong with a chance of at most {100 * error:.2g} %. "At least" is certain of epsilon '
         f"whatever the mechanism; mu, where delta = {DELTA:g}, refutes Gaussian profiles. Part: "
         f"the certified part of epsilon if the claim is pure, of mu otherwise; where the analysis "
         f"is tight on the pair it reaches {100 * GOAL:.0f} % in {reached} of {len(tight)} audits. "
         "Power: the chance to catch twice the claimed privacy loss. Picture: `audit.png`.",
+        *_told_missing(missing),
         "",
         "| mechanism | unit | claimed | at least | mu claimed | mu at least | part | trials "
         "| power | verdict |",
@@ -100,6 +106,19 @@ def _mechanisms(cells: Sequence[Cell]) -> str:
     ]
     lines += [_mechanism(cell) for cell in cells]
     return "\n".join(lines)
+
+
+def _told_missing(missing: Sequence[Case]) -> list[str]:
+    """Say which cells of the table have not been attacked at full strength yet."""
+    if not missing:
+        return []
+    counts = Counter(case.label for case in missing)
+    told = ", ".join(f"{label} ({count})" for label, count in counts.items())
+    return [
+        "",
+        f"{len(missing)} audits are still to be made (`python -m audits --missing`), and say "
+        f"nothing here: {told}.",
+    ]
 
 
 def _mechanism(cell: Cell) -> str:

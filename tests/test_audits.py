@@ -79,7 +79,7 @@ def test_exact_laws_of_draws_stay_within_epsilon_and_reach_most_of_it(draw, unit
 
 def test_the_page_tells_everything(cell, exact):
     mutant, survivor = attacked(MUTANTS[0]), attacked(SURVIVORS[0])
-    text = page.write([cell], [exact], [mutant, survivor], machine="a machine", seed=5, minutes=1.0)
+    text = page.write([cell], [exact], [mutant, survivor], machine="a machine", seed=5)
     for told in ("laplace sum", "a machine", "rehearsals: 5", MUTANTS[0].name, SURVIVORS[0].name):
         assert told in text
     assert "1 of 1 deliberately broken mechanisms are caught" in text
@@ -107,9 +107,17 @@ def test_the_program_writes_the_page_and_the_picture(tmp_path, monkeypatch, exac
     monkeypatch.setattr(tightness, "all_cells", lambda: [exact])
     monkeypatch.setattr(draws, "all_draws", lambda: [draws.DRAWS[0].audit("replace", 1.0)])
     arguments = ["--only", "laplace_sum", "--seconds", "0.1", "--jobs", "1", "--seed", "1"]
-    assert program.main([*arguments, "--output", str(tmp_path)]) == 0
-    assert (tmp_path / "audit.md").read_text().count("laplace sum") == 6
+    arguments += ["--output", str(tmp_path), "--store", str(tmp_path / "found")]
+    assert program.main(arguments) == 0
+    text = (tmp_path / "audit.md").read_text()
+    assert text.count("| laplace sum |") == 6
+    assert f"{len(mechanisms.all_cases()) - 6} audits are still to be made" in text
+    assert "gaussian sum (6)" in text
     assert (tmp_path / "audit.png").stat().st_size > 1000
+    # What is known is not attacked again, and the page is the same.
+    monkeypatch.setattr(mechanisms, "audit_one", lambda *_, **__: pytest.fail("attacked again"))
+    assert program.main([*arguments, "--missing"]) == 0
+    assert (tmp_path / "audit.md").read_text() == text
 
 
 @pytest.mark.parametrize("name", ["private_ocp", "follow_the_leader"])

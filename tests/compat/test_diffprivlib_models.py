@@ -14,7 +14,6 @@ from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import discreet.compat.diffprivlib as dp
 from discreet.compat.diffprivlib import (
@@ -31,7 +30,7 @@ from discreet.ledger import MemoryLedger
 from discreet.noise import RehearsalNoise
 from discreet.privacy import Budget
 from support.estimators import watched_cells
-from support.rules import compares_fits, keep_or_contradict
+from support.rules import compares_fits, every_rule, keep_or_contradict
 
 rehearsal = pytest.mark.filterwarnings("ignore::discreet.errors.RehearsalWarning")
 
@@ -56,7 +55,7 @@ def _no_default_accountant():
 @rehearsal
 @pytest.mark.filterwarnings("ignore:random_state is not used")  # the checks set one
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@parametrize_with_checks(list(FULLY_DECLARED))
+@every_rule(FULLY_DECLARED)
 def test_it_keeps_every_rule_of_scikit_learn_but_those_that_contradict_privacy(
     estimator, check, monkeypatch
 ):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from sklearn.base import is_classifier
-from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator
 
 from discreet.linear_model import LogisticRegression, Ridge
 from support.estimators import ALL, declare, rehearsal, takes_weights
@@ -12,6 +12,7 @@ from support.rules import (
     NEEDS_MAX_WEIGHT,
     ONE_FIT_REPEATED,
     TWO_FITS,
+    every_rule,
     expected_to_fail,
     keep_or_contradict,
     name_of,
@@ -39,7 +40,7 @@ WEIGHTED = [
 @rehearsal
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")  # nothing is stable
-@parametrize_with_checks([*(declare(kind) for kind in ALL), *PURE])
+@every_rule([*(declare(kind) for kind in ALL), *PURE])
 def test_it_keeps_every_rule_of_scikit_learn_but_those_that_contradict_privacy(estimator, check):
     keep_or_contradict(with_fitting_noise(estimator, check), check)
 

@@ -37,13 +37,18 @@ def draws(term, width, count=4000):
     return np.array([term.draw(width, noise) for _ in range(count)])
 
 
+def draws_together(term, width, count=4000):
+    """The same law (test_many_terms), in one call of the sampler."""
+    return term.draw_many(width, count, RehearsalNoise(width))
+
+
 def fits(sample, law):
     return stats.kstest(sample, law.cdf).pvalue > FALSE_ALARM
 
 
 @every_width
 def test_gaussian_and_laplace_terms_have_independent_coordinates_of_their_law(width):
-    gaussian, laplace = (draws(made(2.5), width) for made in (GaussianTerm, LaplaceTerm))
+    gaussian, laplace = (draws_together(made(2.5), width) for made in (GaussianTerm, LaplaceTerm))
     assert fits(gaussian[:, -1], stats.norm(scale=2.5))
     assert fits(laplace[:, -1], stats.laplace(scale=2.5))
     assert fits((gaussian**2).sum(axis=1), stats.chi2(width, scale=2.5**2))
@@ -111,7 +116,7 @@ def test_a_norm_drawn_with_shape_p_minus_one_is_caught(width):
 @every_width
 def test_the_size_is_the_root_mean_square_of_a_coordinate(made, width):
     term = made(0.3)
-    squares = draws(term, width, count=6000 if width < 50 else 2000) ** 2
+    squares = draws_together(term, width, count=6000 if width < 50 else 2000) ** 2
     # Five standard errors: a false alarm in 10^6.
     error = squares.mean(axis=1).std() / math.sqrt(len(squares))
     assert abs(squares.mean() - term.size(width) ** 2) <= 5 * error
@@ -122,7 +127,7 @@ def test_the_size_is_the_root_mean_square_of_a_coordinate(made, width):
 @pytest.mark.parametrize("width", [1, 2, 10, 1000])
 def test_norms_stay_within_the_bound_which_is_not_out_of_proportion(made, width):
     term = made(7.0)
-    norms = np.linalg.norm(draws(term, width, count=300), axis=1)
+    norms = np.linalg.norm(draws_together(term, width, count=300), axis=1)
     assert norms.max() <= term.bound(width)
     assert term.bound(width) <= 100 * width * term.scale
 

@@ -413,7 +413,7 @@ def test_noise_is_drawn_for_many_steps_at_once_and_never_twice():
             return super().gaussian(count, bits)
 
     noise = Counting(3)
-    drawn = np.array(list(plan._noises(noise)))
+    drawn = np.array(list(plan._noises(noise, plan.steps)))
     assert noise.calls == 1
     assert drawn.shape == (300, 5)
     assert len(np.unique(drawn)) > 1490

@@ -54,14 +54,17 @@ def regression(p, rows, seed=5, noise=0.05):
 # Sensitivity.
 
 
-def record(moments, x, y):
-    """One record's part of the vector, from its definition."""
+def records_of(moments, width):
+    """Return what makes the parts of records in the vector, one a row, from their definition."""
     above = math.sqrt(2) if moments.order == 2 else 1.0
-    outer = np.outer(x, x) / moments.gram_size
-    weights = np.where(np.eye(len(x)), 1.0, above)
-    return np.concatenate(
-        [(outer * weights)[np.triu_indices(len(x))], x * y / moments.product_size]
-    )
+    first, second = np.triu_indices(width)
+    weights = np.where(first == second, 1.0, above) / moments.gram_size
+
+    def parts(X, y):
+        products = X * y[:, None] / moments.product_size
+        return np.concatenate([X[:, first] * X[:, second] * weights, products], axis=1)
+
+    return parts
 
 
 @both_orders
@@ -76,7 +79,7 @@ def test_no_record_nor_pair_of_records_exceeds_the_declared_sensitivity(order, f
     drawn = features.project(generator.standard_normal((4000, 3)) * 4)
     if intercept is not None:
         drawn = np.column_stack([drawn, np.full(4000, intercept)])
-    parts = np.array([record(one, x, generator.choice([-9.0, 9.0])) for x in drawn])
+    parts = records_of(one, drawn.shape[1])(drawn, generator.choice([-9.0, 9.0], size=4000))
     found = [np.linalg.norm(parts, order, axis=1).max()]
     found.append(np.linalg.norm(parts[::2] - parts[1::2], order, axis=1).max())
     assert found[0] <= one.sensitivity
@@ -89,9 +92,12 @@ def test_no_record_nor_pair_of_records_exceeds_the_declared_sensitivity(order, f
 def test_the_steepest_climb_to_a_worst_pair_stays_below_the_declared_sensitivity(order, p):
     moments = Moments(problem_of(p, label=3.0, max_rows=100), SWAP, order)
 
+    parts, labels = records_of(moments, p), np.array([3.0, -3.0])
+
     def apart(z):
         x = z.reshape(2, p) / np.maximum(1, np.linalg.norm(z.reshape(2, p), axis=1))[:, None]
-        return -np.linalg.norm(record(moments, x[0], 3.0) - record(moments, x[1], -3.0), order)
+        first, second = parts(x, labels)
+        return -np.linalg.norm(first - second, order)
 
     generator = np.random.default_rng(p)
     climbs = [

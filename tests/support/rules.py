@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import nullcontext
 from functools import partial
 
@@ -79,6 +80,19 @@ def keep_or_contradict(estimator, check):
 def name_of(check):
     """Return the name of a check."""
     return check.func.__name__ if isinstance(check, partial) else check.__name__
+
+
+def every_rule(estimators):
+    """Run a test for all checks of these estimators, each of which is put into words once."""
+    return pytest.mark.parametrize(
+        ("estimator", "check"),
+        [
+            pytest.param(own, check, id=f"{words}-{name_of(check)}")
+            for estimator in estimators
+            for words in [re.sub(r"\s", "", repr(estimator))]
+            for own, check in estimator_checks_generator(estimator)
+        ],
+    )
 
 
 def compares_fits(check):

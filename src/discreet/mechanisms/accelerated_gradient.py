@@ -7,6 +7,7 @@ second moment: DP-SGD with momentum over all rows.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,21 +62,26 @@ class AcceleratedGradientPlan(Plan):
         return (*first, *self.second.tolerances)
 
     def run(self, rows: OpenRows, noise: Noise) -> Array:
-        return self._walk(self.norm.sums.prepare(rows), noise)
+        prepared = self.norm.sums.prepare(rows)
+        norm = self.noisy_norm(prepared, noise)  # public from here on
+        return self._walk(norm, self.second.noisy_gradients(prepared, noise))
 
     def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Array:
         prepared = self.norm.sums.prepare(rows)
-        return np.array([self._walk(prepared, noise) for _ in range(draws)])
+        norms = self._noisy_norms(prepared, noise, draws)
+        release = self.second.noisy_gradients(prepared, noise, walks=draws)
+        return np.array([self._walk(float(norm), release) for norm in norms])
 
     def noisy_norm(self, prepared: OpenRows, noise: Noise) -> float:
         """Release the norm of the second moment of prepared rows, in records."""
-        norm = np.array([self.norm.of(prepared)])
-        return float(norm[0] if self.event is None else self.event.release(norm, noise)[0])
+        return float(self._noisy_norms(prepared, noise, 1)[0])
 
-    def _walk(self, prepared: OpenRows, noise: Noise) -> Array:
-        problem = self.problem
-        stiffness = self.stiffness(self.noisy_norm(prepared, noise))  # public from here on
-        release = self.second.noisy_gradients(prepared, noise)
+    def _noisy_norms(self, prepared: OpenRows, noise: Noise, draws: int) -> Vector:
+        norms = np.full(draws, self.norm.of(prepared))
+        return norms if self.event is None else self.event.release(norms, noise)
+
+    def _walk(self, norm: float, release: Callable[[Vector], Vector]) -> Array:
+        problem, stiffness = self.problem, self.stiffness(norm)
 
         def gradient(point: Vector) -> Vector:
             released = release(point).reshape(problem.shape)

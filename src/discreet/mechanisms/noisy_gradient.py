@@ -73,13 +73,15 @@ class NoisyGradientPlan(Plan):
         return grid_tolerances(self.grid, "the noise on each sum of gradients")
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
-        return self._walk(self.sums.prepare(rows), noise)
+        return self._walk(self.noisy_gradients(self.sums.prepare(rows), noise))
 
     def run_many(self, rows: OpenRows, noise: Noise, draws: int) -> Vector:
-        prepared = self.sums.prepare(rows)
-        return np.array([self._walk(prepared, noise) for _ in range(draws)])
+        gradient = self.noisy_gradients(self.sums.prepare(rows), noise, walks=draws)
+        return np.array([self._walk(gradient) for _ in range(draws)])
 
-    def noisy_gradients(self, prepared: OpenRows, noise: Noise) -> Callable[[Vector], Vector]:
+    def noisy_gradients(
+        self, prepared: OpenRows, noise: Noise, *, walks: int = 1
+    ) -> Callable[[Vector], Vector]:
         """Return a function that releases the gradient at a point, for as many steps as planned.
 
         Parameters
@@ -88,9 +90,12 @@ class NoisyGradientPlan(Plan):
             Rows as the sums want them: private.
         noise
             The source of randomness.
+        walks
+            How many times over, for studies; each step of each has noise of its own.
         """
-        noises = self._noises(noise)
-        batches = self.batches.draw(prepared, noise, self.steps)
+        steps = walks * self.steps
+        noises = self._noises(noise, steps)
+        batches = self.batches.draw(prepared, noise, steps)
         # What is divided by is the rate, never the size of a batch, which may be private.
         scale = 1 / self.batches.rate
 
@@ -99,12 +104,12 @@ class NoisyGradientPlan(Plan):
 
         return gradient
 
-    def _walk(self, prepared: OpenRows, noise: Noise) -> Vector:
+    def _walk(self, gradient: Callable[[Vector], Vector]) -> Vector:
         problem = self.problem
         penalty = problem.penalty
         origin = np.zeros(self.problem.width)
         found = descend(
-            self.noisy_gradients(prepared, noise),
+            gradient,
             origin if penalty is None else penalty.nearest(origin),
             steps=self.steps,
             rule=self.rule,
@@ -122,12 +127,12 @@ class NoisyGradientPlan(Plan):
             return total
         return self.grid.values(self.grid.snap(total) + drawn)
 
-    def _noises(self, noise: Noise) -> Iterator[Integers | None]:
+    def _noises(self, noise: Noise, steps: int) -> Iterator[Integers | None]:
         """Yield the noise of each step, drawn for many steps at once."""
         width = self.problem.width
         at_once = max(1, AT_ONCE // width)
-        for start in range(0, self.steps, at_once):
-            count = min(at_once, self.steps - start)
+        for start in range(0, steps, at_once):
+            count = min(at_once, steps - start)
             if self.grid is None:
                 yield from [None] * count
             else:
