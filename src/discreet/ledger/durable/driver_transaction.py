@@ -61,8 +61,8 @@ class DriverTransaction:
     --------
     >>> import sqlite3
     >>> transaction = DriverTransaction(sqlite3.connect(":memory:"), FILE)
-    >>> transaction.fetch(sql.select((sql.bindparam("given") + 1).label("more")), {"given": 41})
-    [namespace(more=42)]
+    >>> transaction.fetch(sql.select(sql.bindparam("given").label("found")), {"given": 42})
+    [namespace(found=42)]
     """
 
     def __init__(self, driver: Any, kind: str) -> None:
