@@ -7,6 +7,8 @@ from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
 
+import discreet
+
 sys.path.insert(0, str(Path(__file__).parent / "extension"))
 
 project = "Discreet"
@@ -65,6 +67,7 @@ sphinx_gallery_conf = {
 
 html_theme = "pydata_sphinx_theme"
 html_title = "Discreet"
+html_favicon = str(Path(discreet.__file__).parent / "service" / "web_page" / "icon.svg")
 html_show_sourcelink = False
 html_copy_source = False
 html_context = {"default_mode": "auto"}  # without it the first visit logs an error
