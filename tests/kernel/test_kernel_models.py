@@ -191,6 +191,16 @@ def test_the_penalty_by_rule_does_not_depend_on_the_unit_of_targets():
     np.testing.assert_allclose(second.predict(X), 1000 * first.predict(X), atol=1.0)
 
 
+def test_landmarks_beyond_the_declared_norm_count_as_the_points_they_are_clipped_to():
+    told = {"data_norm": 1.0, "kernel": Polynomial(2), "classes": [False, True], **EXACT}
+    far = 3.0 * np.array([[1.0, 0.0], [0.0, 1.0], [-0.6, 0.8]])
+    model, other = (
+        LandmarkClassifier(math.inf, landmarks=points, **told).fit(X[:200], RING[:200])
+        for points in (far, far / 3)
+    )
+    np.testing.assert_allclose(model.decision_function(X), other.decision_function(X), atol=1e-6)
+
+
 def test_what_a_projection_has_no_proof_for_is_refused_before_it_is_paid():
     ledger = MemoryLedger(Budget(5.0, 1e-5))
     usual = {"columns": BOX, "classes": [False, True], "ledger": ledger}

@@ -312,6 +312,13 @@ def test_products_of_every_kind_are_those_of_the_whole_matrix(memory, monkeypatc
         np.testing.assert_allclose(matrix.multiply_roughly(a), whole @ a, **close)
 
 
+def test_which_method_is_tried_first_does_not_depend_on_the_unit_of_labels():
+    _, y = make_table(Huber(0.7))
+    for size in (1.0, 1e6):
+        methods = kernel_fit._methods(dual_of(Huber(0.7 * size), size * y))
+        assert methods[0] is kernel_fit._by_newton
+
+
 def test_half_of_the_digits_are_used_where_they_suffice_alone(monkeypatch):
     """A small ridge asks for all; and where rough products mislead, all are tried next."""
     monkeypatch.setattr("discreet.solvers.kernel_newton.DENSE", 50)

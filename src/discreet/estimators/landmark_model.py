@@ -216,16 +216,18 @@ class LandmarkModel(KernelEstimator):
                 'method="projected" fits an exact kernel model, in time that grows with the square '
                 f"of the rows; declare max_rows, at most {MOST_ROWS:,}."
             )
-        features, points = self.column_map(), self._points(shape.n_features)
-        _check_width(points, shape.n_features)
+        features, given = self.column_map(), self._points(shape.n_features)
+        _check_width(given, shape.n_features)
+        clipped, factors = features.region.clip_rows(given)  # as the landmarks that are kept
+        points = clipped * factors[:, None]
         bounds = Bounds(features.region, shape.n_features, labels=labels, max_rows=shape.max_rows)
         radius = self._longest(points)
         constant = (INTERCEPT_SHARE * radius) ** 2 if self.fit_intercept else 0.0
         kernel, loss = BoundedKernel(self._kernel(), radius, constant), self.exact_loss()
         hint = getattr(self, "n_hint", None)
         ridge = self._ridge() or usual_kernel_ridge(loss, kernel, bounds, budget, hint)
-        given = tuple(map(tuple, points.tolist()))
-        return KernelQueries(loss, bounds, ridge, kernel, 1, given, target.assumed)
+        asked = tuple(map(tuple, points.tolist()))
+        return KernelQueries(loss, bounds, ridge, kernel, 1, asked, target.assumed)
 
     def _longest(self, points: Array) -> float:
         """Return what feature vectors are clipped to: as declared, or what the landmarks say."""

@@ -198,7 +198,8 @@ def _methods(dual: Dual) -> tuple[Method, Method]:
     if not isinstance(dual, QuadraticDual):
         return _by_newton, _by_newton
     narrow = NARROW * float(np.abs(dual.turn).max(initial=0.0))
-    is_kinked = float(dual.width.max(initial=0.0)) <= narrow
+    bends = dual.width * (dual.upper - dual.lower)  # over which margins slopes turn
+    is_kinked = float(bends.max(initial=0.0)) <= narrow
     return (_by_blocks if is_kinked else _by_newton), _by_blocks
 
 

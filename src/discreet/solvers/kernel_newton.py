@@ -155,11 +155,11 @@ def approach_kinks(dual: QuadraticDual, matrix: KernelMatrix, *, ridge: float) -
         Lambda.
     """
     ways, start = _ways(matrix, ridge), np.zeros(matrix.size)
-    reach = float(np.abs(dual.turn).max(initial=0.0)) or 1.0
+    reach, spread = float(np.abs(dual.turn).max(initial=0.0)) or 1.0, _spread(dual)
     for width in WIDTHS:
         space, solve = ways[-1 if len(ways) == 1 else 1] if width == WIDTHS[-1] else ways[0]
-        rounded = replace(dual, width=np.maximum(dual.width, width * reach))
-        near = math.sqrt(0.1 * width * reach * matrix.size / ridge)
+        rounded = replace(dual, width=np.maximum(dual.width, width * reach / spread))
+        near = math.sqrt(0.1 * width * reach * spread * matrix.size / ridge)
         start = -_iterate(rounded, space, start, solve, ridge, near) / ridge
     return -start * ridge
 
@@ -175,7 +175,12 @@ def least_width(dual: Dual) -> float:
     if not isinstance(dual, QuadraticDual):  # of a logistic loss, a quarter of its weight
         return 4 / max(float((dual.upper - dual.lower).max(initial=0.0)), 1e-300)
     reach = float(np.abs(dual.turn).max(initial=0.0)) or 1.0
-    return max(float(dual.width.min(initial=np.inf)), WIDTHS[-1] * reach)
+    return max(float(dual.width.min(initial=np.inf)), WIDTHS[-1] * reach / _spread(dual))
+
+
+def _spread(dual: Dual) -> float:
+    """Return the largest distance of two slopes of one row."""
+    return float((dual.upper - dual.lower).max(initial=0.0)) or 1.0
 
 
 def _ways(matrix: KernelMatrix, ridge: float) -> list[tuple[SquareMatrix, Solver]]:
