@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import logging
 import os
+import resource
 import sqlite3
 import stat
 import subprocess
@@ -182,6 +183,52 @@ def test_whoever_takes_an_oracle_up_waits_for_the_disk_once_and_reads_from_then_
     assert again.ask(grid_of_points(2)) == told
     again.refresh()
     assert commits == [1]
+
+
+def log_of(place):
+    return Path(f"{place}-wal").read_bytes()
+
+
+@on_disk
+@pytest.mark.parametrize("reason", ["taken up", "forked"])
+def test_waiting_for_the_disk_writes_to_the_log(place, reason):
+    """SQLite commits nothing where a line stays as it is, and would wait for nothing."""
+    oracle = begin(store=place)
+    oracle.ask(grid_of_points(2))
+    with sqlite3.connect(place) as holder:  # keeps the log from being emptied
+        holder.execute("BEGIN")
+        holder.execute(f"SELECT * FROM {STATES.name}").fetchall()
+        before = log_of(place)
+        oracle.refresh()
+        assert log_of(place) == before  # a plain read
+        if reason == "forked":
+            child = os.fork()
+            if not child:
+                os._exit(0)
+            os.waitpid(child, 0)
+            oracle.refresh()
+        else:
+            reopen(place)
+        assert log_of(place) != before
+
+
+@on_disk
+def test_a_store_that_cannot_grow_does_not_tell_what_it_knows(place):
+    """After a failure known points get no answer either: that would tell that they were asked."""
+    oracle = begin(store=place)
+    told = oracle.ask(grid_of_points(2))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with sqlite3.connect(place) as holder:
+        holder.execute("BEGIN")
+        holder.execute(f"SELECT * FROM {STATES.name}").fetchall()
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(log_of(place)), hard))
+        try:
+            for count in (3, 2, 3, 2):
+                with pytest.raises(StoreError):
+                    oracle.ask(grid_of_points(count))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert oracle.ask(grid_of_points(3))[:2] == told
 
 
 @on_disk

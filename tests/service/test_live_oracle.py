@@ -312,6 +312,8 @@ def test_a_call_that_breaks_is_told_to_all_and_the_next_ones_go_on():
     def call(asked):
         if "bad" in asked:
             raise ZeroDivisionError
+        if "lost" in asked:
+            return asked[:-1]
         return [InputError("no") if each == "no" else each for each in asked]
 
     joint, go, first = held_calls(call, most=100)
@@ -322,6 +324,8 @@ def test_a_call_that_breaks_is_told_to_all_and_the_next_ones_go_on():
         with pytest.raises(ZeroDivisionError):
             future.result(10)
     assert joint.submit("fine").result(10) == "fine"
+    with pytest.raises(ValueError, match="zip"):
+        joint.submit("lost").result(10)
     with pytest.raises(InputError):
         joint.submit("no").result(10)
 

@@ -16,6 +16,14 @@ from discreet.service.server import PromptProtocol
 LONG = 64 * 2**20
 
 
+async def send_little(scope, receive, send):
+    """Answer at once, with a body of two bytes."""
+    await send(
+        {"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]}
+    )
+    await send({"type": "http.response.body", "body": b"ok"})
+
+
 async def send_much(scope, receive, send):
     """Answer more than any buffer holds."""
     await send({"type": "http.response.start", "status": 200, "headers": []})
@@ -23,9 +31,9 @@ async def send_much(scope, receive, send):
 
 
 @asynccontextmanager
-async def connected():
+async def connected(app=send_much):
     """Yield both ends of a connection: its reader and writer, and the socket that was accepted."""
-    config = uvicorn.Config(send_much, lifespan="off", log_config=None)
+    config = uvicorn.Config(app, lifespan="off", log_config=None)
     config.load()
     loop = asyncio.get_running_loop()
     made = loop.create_future()
@@ -68,3 +76,18 @@ def test_a_client_that_does_not_read_is_let_go(monkeypatch, is_read):
                 return 0
 
     assert asyncio.run(asyncio.wait_for(ask(), 50)) == (LONG if is_read else 0)
+
+
+@pytest.mark.parametrize("requests", [0, 1])
+def test_headers_that_never_end_are_let_go_whatever_was_asked_before(monkeypatch, requests):
+    monkeypatch.setattr(server, "HEADERS_WITHIN", 1.0)
+
+    async def ask():
+        async with connected(send_little) as (reader, writer, _):
+            for _ in range(requests):
+                writer.write(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n")
+                await reader.readuntil(b"ok")
+            writer.write(b"G")
+            return await reader.read()
+
+    assert asyncio.run(asyncio.wait_for(ask(), 50)) == b""

@@ -152,6 +152,12 @@ class _Held(Sealed):
 _alive: WeakValueDictionary[int, _Held] = WeakValueDictionary()
 
 
+def _doubt() -> None:
+    """Before a fork, which closes the stores: what the next opening finds must be on disk."""
+    for held in list(_alive.values()):
+        held.is_doubtful = True
+
+
 def _forget() -> None:
     """Drop every model in a forked process: it would be a second copy."""
     for held in list(_alive.values()):
@@ -159,7 +165,7 @@ def _forget() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+    os.register_at_fork(before=_doubt, after_in_child=_forget)
 
 
 class Oracle(Sealed):

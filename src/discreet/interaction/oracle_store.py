@@ -268,8 +268,13 @@ class OracleStore(Store):
                 rows.append(row)
             if rows:
                 _insert(transaction, rows)
-            if rows or status != line.status or confirm:
-                transaction.write(ADVANCE, [{"count": count, "last": head, "said": status}])
+            is_new = bool(rows) or status != line.status
+            state = {"count": count, "last": head, "said": status}
+            if confirm and not is_new:
+                # SQLite writes nothing, and waits for nothing, where a line stays as it is.
+                transaction.write(ADVANCE, [{**state, "last": ""}])
+            if confirm or is_new:
+                transaction.write(ADVANCE, [state])
         return Seen(count, head)
 
     def _find_state(

@@ -138,7 +138,7 @@ class AnswerDesk:
             return KeyedRows("", [], booked=1)
         key, length = _read_key(request), request.headers.get("content-length", "")
         identity, now = identity_of(key), time.monotonic()
-        is_short = length.isdecimal() and int(length[:20]) <= SHORT_BODY
+        is_short = length.isdecimal() and len(length) <= 9 and int(length) <= SHORT_BODY
         if is_short and identity is not None and self._admitted.get(digest_of(key), 0.0) > now:
             request.scope[NOTES]["key"] = identity
             return KeyedRows(key, [], booked=0)
@@ -211,11 +211,14 @@ class AnswerDesk:
     def _answer_together(self, group: list[KeyedRows]) -> list[list[QueryAnswer] | Exception]:
         """Answer the rows of several requests at once; each by itself if some cannot be answered.
 
-        Whoever is refused is refused alone.
+        Whoever is refused is refused alone. Keys that cannot be read are waited for once.
         """
         told: list[list[QueryAnswer] | Exception] = []
         admitted: list[KeyedRows] = []
         for asked in group:
+            if told and isinstance(told[-1], MISSING):
+                told.append(told[-1])
+                continue
             try:
                 self._book(asked)
             except Exception as error:

@@ -64,15 +64,15 @@ class JointCalls(Generic[Asked, Told]):
         while group := self._take():
             try:
                 found = self._call([asked for asked, _ in group])
+                for (_, future), told in zip(group, found, strict=True):
+                    if isinstance(told, Exception):
+                        future.set_exception(told)
+                    else:
+                        future.set_result(told)
             except BaseException as error:
                 for _, future in group:
-                    future.set_exception(error)
-                continue
-            for (_, future), told in zip(group, found, strict=True):
-                if isinstance(told, Exception):
-                    future.set_exception(told)
-                else:
-                    future.set_result(told)
+                    if not future.done():
+                        future.set_exception(error)
 
     def _take(self) -> list[tuple[Asked, Future[Told]]]:
         """Return those whose turn it is; nobody's if nobody waits, and then others must begin."""

@@ -77,6 +77,12 @@ class PromptProtocol(H11Protocol):
         elif is_idle and not was_idle:
             self._patience = self.loop.call_later(HEADERS_WITHIN, self._give_up)
 
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._patience.cancel()
+        if self.conn.their_state is h11.IDLE and not self.transport.is_closing():
+            self._patience = self.loop.call_later(HEADERS_WITHIN, self._give_up)
+
     def connection_lost(self, exc: Exception | None) -> None:
         self._patience.cancel()
         if self._unread is not None:
