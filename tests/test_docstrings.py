@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 
 import pytest
 
 import discreet
 from discreet import linear_model
+from discreet.estimators.registry import all_estimators, all_learners, all_oracles
 from support.docstrings import Callee, exported, faults, has_example, public, sections
 
 WITHOUT_EXAMPLE = {
@@ -58,6 +60,12 @@ def test_every_public_callable_is_documented(room):
 def test_everything_exported_has_an_example_that_runs():
     without = {callee.name for callee in exported() if not has_example(callee)}
     assert without == EXEMPT
+
+
+def test_every_estimator_says_where_its_method_comes_from():
+    found = (*all_estimators(), *all_learners(), *all_oracles())
+    headings = {each: {one.title for one in sections(inspect.getdoc(each))} for each in found}
+    assert [each.__name__ for each in found if "References" not in headings[each]] == []
 
 
 # The check itself

@@ -92,6 +92,10 @@ class BlockVoteSupport(VotingSelector):
     release_, privacy_
         The release and its guarantee.
 
+    References
+    ----------
+    Kifer, Smith & Thakurta (2012), sample and aggregate; Smith & Thakurta (2013), stability.
+
     Examples
     --------
     >>> import numpy as np

@@ -71,6 +71,10 @@ class ExponentialSupport(SupportSelector):
     release_, privacy_
         The release and its guarantee.
 
+    References
+    ----------
+    McSherry & Talwar (2007), the exponential mechanism; Kifer, Smith & Thakurta (2012).
+
     Examples
     --------
     >>> import numpy as np

@@ -73,6 +73,10 @@ class PeelingSupport(SupportSelector):
     release_, privacy_
         The release and its guarantee.
 
+    References
+    ----------
+    McSherry & Talwar (2007); Durfee & Rogers (2019), peeling; Cai, Wang & Zhang (2021).
+
     Examples
     --------
     >>> import numpy as np

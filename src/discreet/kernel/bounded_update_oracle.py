@@ -91,6 +91,10 @@ class BoundedUpdateOracle(OracleEstimator):
     release_, privacy_
         The release and its guarantee, which is that of all answers ever.
 
+    References
+    ----------
+    Jain & Thakurta (2013), the interactive algorithm.
+
     Examples
     --------
     >>> import warnings

@@ -90,6 +90,11 @@ class FourierRegressor(FourierModel, RobustRegressor):
     release_, privacy_
         The release and its guarantee.
 
+    References
+    ----------
+    Rahimi & Recht (2007); Rubinstein, Bartlett, Huang & Taft (2009); Chaudhuri, Monteleoni &
+    Sarwate (2011).
+
     Examples
     --------
     >>> import numpy as np

@@ -82,6 +82,11 @@ class GaussianProcessOracle(OracleEstimator):
     release_, privacy_
         The release and its guarantee, which is that of all answers ever.
 
+    References
+    ----------
+    Hall, Rinaldo & Wasserman (2013), Gaussian processes as noise; Jain & Thakurta (2013), private
+    kernel models.
+
     Examples
     --------
     >>> import numpy as np

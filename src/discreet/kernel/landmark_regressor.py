@@ -98,6 +98,10 @@ class LandmarkRegressor(LandmarkModel, RobustRegressor):
     release_, privacy_
         The release and its guarantee.
 
+    References
+    ----------
+    Williams & Seeger (2001), Nystroem features; Jain & Thakurta (2013), public points.
+
     Examples
     --------
     >>> import numpy as np

@@ -66,6 +66,11 @@ class ElasticNet(LinearRegressorBase):
     release_, privacy_
         The release and its guarantee.
 
+    References
+    ----------
+    Zou & Hastie (2005), the elastic net; Vu & Slavkovic (2009); Wang (2018), AdaSSP; Kifer, Smith &
+    Thakurta (2012).
+
     Examples
     --------
     >>> import numpy as np

@@ -78,6 +78,10 @@ class FrankWolfeClassifier(CornerStepsModel, TwoClassModel):  # type: ignore[mis
         The release and its guarantee. The value is a corner for each step: the number of a feature
         counted from one, with a sign; the number after the last is the intercept's.
 
+    References
+    ----------
+    Frank & Wolfe (1956); Talwar, Thakurta & Zhang (2015); Raff, Khanna & Lu (2023).
+
     Examples
     --------
     >>> import numpy as np

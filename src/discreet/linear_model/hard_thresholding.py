@@ -82,6 +82,10 @@ class HardThresholding(ThresholdingModel, LinearRegressorBase):  # type: ignore[
         The release and its guarantee. The value is the places of the coefficients, the intercept's
         after those of all features, and then the coefficients.
 
+    References
+    ----------
+    Blumensath & Davies (2009); Cai, Wang & Zhang (2021); Dong, Durfee & Rogers (2020).
+
     Examples
     --------
     >>> import numpy as np

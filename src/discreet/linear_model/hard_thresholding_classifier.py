@@ -83,6 +83,10 @@ class HardThresholdingClassifier(ThresholdingModel, TwoClassModel):  # type: ign
         The release and its guarantee. The value is the places of the coefficients, the intercept's
         after those of all features, and then the coefficients.
 
+    References
+    ----------
+    Blumensath & Davies (2009); Cai, Wang & Zhang (2020); Dong, Durfee & Rogers (2020).
+
     Examples
     --------
     >>> import numpy as np

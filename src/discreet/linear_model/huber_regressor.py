@@ -60,6 +60,11 @@ class HuberRegressor(LinearRegressorBase):
     release_, privacy_
         The release and its guarantee.
 
+    References
+    ----------
+    Huber (1964); Chaudhuri & Monteleoni (2008); Chaudhuri, Monteleoni & Sarwate (2011); Kifer,
+    Smith & Thakurta (2012).
+
     Examples
     --------
     >>> import numpy as np

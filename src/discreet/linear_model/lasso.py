@@ -62,6 +62,11 @@ class Lasso(LinearRegressorBase):
     release_, privacy_
         The release and its guarantee.
 
+    References
+    ----------
+    Tibshirani (1996), the lasso; Vu & Slavkovic (2009); Wang (2018), AdaSSP; Kifer, Smith &
+    Thakurta (2012).
+
     Examples
     --------
     >>> import numpy as np

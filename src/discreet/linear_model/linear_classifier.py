@@ -122,6 +122,11 @@ class LinearClassifier(RangeFindingEstimator, MarginClassifier):
         The release and its guarantee. The value is the coefficients, followed by the counts if
         scores were counted, and by the numbers of ``settings_`` if there are such.
 
+    References
+    ----------
+    Chaudhuri & Monteleoni (2008); Chaudhuri, Monteleoni & Sarwate (2011); Kifer, Smith & Thakurta
+    (2012); Dong, Roth & Su (2022). The rules are in docs/defaults.md.
+
     Examples
     --------
     >>> import numpy as np

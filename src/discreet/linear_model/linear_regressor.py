@@ -85,6 +85,11 @@ class LinearRegressor(RangeFindingEstimator, RobustRegressor):
     release_, privacy_
         The release and its guarantee.
 
+    References
+    ----------
+    Chaudhuri & Monteleoni (2008); Chaudhuri, Monteleoni & Sarwate (2011); Kifer, Smith & Thakurta
+    (2012). The rules are in docs/defaults.md.
+
     Examples
     --------
     >>> import numpy as np

@@ -88,6 +88,11 @@ class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
         The release and its guarantee. The value is the coefficients, followed by the numbers of
         ``settings_`` if there are such; with ``intervals`` all that those need.
 
+    References
+    ----------
+    Chaudhuri & Monteleoni (2008); Chaudhuri, Monteleoni & Sarwate (2011); Kifer, Smith & Thakurta
+    (2012).
+
     Examples
     --------
     >>> import numpy as np

@@ -88,6 +88,11 @@ class LowRankRegressor(RegressorMixin, CoefficientModel, PlainEstimator):  # typ
     release_, privacy_
         The release and its guarantee.
 
+    References
+    ----------
+    Chaudhuri, Monteleoni & Sarwate (2011); Kifer, Smith & Thakurta (2012); Thakurta (2013), PhD
+    thesis.
+
     Examples
     --------
     >>> generator = np.random.default_rng(0)

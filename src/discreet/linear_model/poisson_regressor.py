@@ -73,6 +73,11 @@ class PoissonRegressor(LinearRegressorBase, InferentialEstimator):
     release_, privacy_
         The release and its guarantee.
 
+    References
+    ----------
+    Chaudhuri & Monteleoni (2008); Chaudhuri, Monteleoni & Sarwate (2011); Kifer, Smith & Thakurta
+    (2012).
+
     Examples
     --------
     >>> import numpy as np

@@ -67,6 +67,10 @@ class QuantileRegressor(LinearRegressorBase):
     release_, privacy_
         The release and its guarantee.
 
+    References
+    ----------
+    Koenker & Bassett (1978); Kifer, Smith & Thakurta (2012); Bassily, Smith & Thakurta (2014).
+
     Examples
     --------
     >>> import numpy as np

@@ -64,6 +64,10 @@ class Ridge(LinearRegressorBase, InferentialEstimator):
     release_, privacy_
         The release and its guarantee.
 
+    References
+    ----------
+    Vu & Slavkovic (2009); Wang (2018), AdaSSP; Kifer, Smith & Thakurta (2012).
+
     Examples
     --------
     >>> import numpy as np

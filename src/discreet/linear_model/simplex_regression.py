@@ -93,6 +93,10 @@ class SimplexRegression(RegressorMixin, CoefficientModel, WeightedEstimator):  #
     -----
     With ``epsilon=inf`` there are no draws, and no entropy unless one is given.
 
+    References
+    ----------
+    Jain & Thakurta (2014), section 5.1; Durfee & Rogers (2019).
+
     Examples
     --------
     Four models of very different quality, none of them trained on these rows, and how to average

@@ -106,6 +106,11 @@ class SparseClassifier(SelectedModel, ProbabilisticClassifier):  # type: ignore[
         The release and its guarantee. The value is the model of the chosen features, followed by
         their places.
 
+    References
+    ----------
+    Kifer, Smith & Thakurta (2012), two stages; Durfee & Rogers (2019), peeling; Chaudhuri &
+    Monteleoni (2008).
+
     Examples
     --------
     >>> import numpy as np

@@ -69,6 +69,10 @@ class GeometricMedian(LocationEstimator):
     release_, privacy_
         The release and its guarantee.
 
+    References
+    ----------
+    Kifer, Smith & Thakurta (2012); Bassily, Smith & Thakurta (2014).
+
     Examples
     --------
     >>> import numpy as np

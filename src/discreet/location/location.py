@@ -59,6 +59,10 @@ class Location(ColumnEstimator):
     release_, privacy_
         The release and its guarantee.
 
+    References
+    ----------
+    McSherry & Talwar (2007), the exponential mechanism; Huber (1964).
+
     Examples
     --------
     >>> from discreet.losses import Huber

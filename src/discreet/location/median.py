@@ -48,6 +48,10 @@ class Median(QuantileEstimator):
     release_, privacy_
         The release and its guarantee.
 
+    References
+    ----------
+    McSherry & Talwar (2007), the exponential mechanism; Smith (2011).
+
     Examples
     --------
     >>> import numpy as np

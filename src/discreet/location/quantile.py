@@ -51,6 +51,10 @@ class Quantile(QuantileEstimator):
     release_, privacy_
         The release and its guarantee.
 
+    References
+    ----------
+    McSherry & Talwar (2007), the exponential mechanism; Smith (2011).
+
     Examples
     --------
     >>> import numpy as np

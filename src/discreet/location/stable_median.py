@@ -66,6 +66,10 @@ class StableMedian(ColumnEstimator):
     release_, privacy_
         The release and its guarantee.
 
+    References
+    ----------
+    Dwork & Lei (2009), propose-test-release; Nissim, Raskhodnikova & Smith (2007).
+
     Examples
     --------
     >>> ages = np.random.default_rng(0).normal(50, 10, size=(5000, 1))

@@ -65,6 +65,10 @@ class Threshold(ClassifierMixin, PlainEstimator):  # type: ignore[misc]
     release_, privacy_
         The release and its guarantee.
 
+    References
+    ----------
+    McSherry & Talwar (2007), the exponential mechanism.
+
     Examples
     --------
     >>> ages = np.random.default_rng(0).uniform(0, 100, size=(2000, 1))

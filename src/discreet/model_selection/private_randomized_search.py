@@ -77,6 +77,10 @@ class PrivateRandomizedSearch(PrivateSearch):
     --------
     PrivateSearchCV : All candidates of a grid.
 
+    References
+    ----------
+    Liu & Talwar (2019); Papernot & Steinke (2022).
+
     Examples
     --------
     >>> import numpy as np

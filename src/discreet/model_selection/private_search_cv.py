@@ -86,6 +86,11 @@ class PrivateSearchCV(PrivateSearch):
     --------
     PrivateRandomizedSearch : Candidates drawn from distributions.
 
+    References
+    ----------
+    Chaudhuri, Monteleoni & Sarwate (2011), section 6; McSherry & Talwar (2007); Papernot & Steinke
+    (2022).
+
     Examples
     --------
     >>> import numpy as np

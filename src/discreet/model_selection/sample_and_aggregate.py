@@ -111,6 +111,10 @@ class SampleAndAggregate(BlockEstimator):
     release_, privacy_
         The release and its guarantee.
 
+    References
+    ----------
+    Nissim, Raskhodnikova & Smith (2007); Smith (2011); Thakurta (2013), PhD thesis.
+
     Examples
     --------
     >>> from sklearn.linear_model import Ridge

@@ -83,6 +83,10 @@ class StableSelector(VotingSelector):
     release_, privacy_
         The release and its guarantee.
 
+    References
+    ----------
+    Thakurta (2013), PhD thesis; Smith & Thakurta (2013).
+
     Examples
     --------
     >>> import numpy as np

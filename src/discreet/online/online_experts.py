@@ -60,6 +60,10 @@ class Experts(LiveEstimator):
         The last answer as a release, the place of the expert counted from zero, and the guarantee
         of everything that is ever answered.
 
+    References
+    ----------
+    Freund & Schapire (1997); Jain & Thakurta (2014); Dong, Durfee & Rogers (2020).
+
     Examples
     --------
     >>> import numpy as np

@@ -72,6 +72,11 @@ class LinearSVC(OnlineClassifier, RiverClassifier):
     release_, privacy_
         The last answer as a release, and the guarantee of everything that is ever answered.
 
+    References
+    ----------
+    Jain, Kothari & Thakurta (2012); Thakurta (2013), PhD thesis; Kairouz et al. (2021), DP-FTRL;
+    Denisov et al. (2022).
+
     Examples
     --------
     >>> import numpy as np

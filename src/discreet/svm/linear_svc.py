@@ -99,6 +99,11 @@ class LinearSVC(RangeFindingEstimator, LinearClassifierBase):
     release_, privacy_
         The release and its guarantee.
 
+    References
+    ----------
+    Chaudhuri, Monteleoni & Sarwate (2011), the rounded hinge; Kifer, Smith & Thakurta (2012);
+    Bassily, Smith & Thakurta (2014), noisy gradients, exponential sampling and localization.
+
     Examples
     --------
     >>> import numpy as np
