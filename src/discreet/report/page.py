@@ -186,12 +186,15 @@ def _promise_blocks(document: Json) -> list[Block]:
     epsilon = "no bound" if one["epsilon"] is None else up(one["epsilon"])
     of = "" if rows == 1 else f" for {rows} records together"
     is_replace = document["protection"]["unit"] == "replace"
-    doubt = "What stands in" if is_replace else "Whether the data hold"
+    whom = name_protected(about)
+    prior = f"it is equally likely that the data do or do not hold {whom}"
+    if is_replace:
+        prior = f"two values of {whom} are equally likely"
     best = _percent_up(one["best_guess"])
     blocks: list[Block] = [
         Lead(
-            f"{doubt} {name_protected(about)}: whoever must guess it from this result, of two "
-            f"answers, is right at most {best} of the time; a coin is right half of the time."
+            f"Suppose that beforehand {prior}. Whoever must then guess from this result is right "
+            f"at most {best} of the time; a coin is right half of the time."
         ),
         Headline(
             (
