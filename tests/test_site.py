@@ -204,6 +204,9 @@ def test_pages_and_proof_notes_are_read_without_a_warning(tmp_path, monkeypatch)
     for name in ("generated/api/index", "generated/gallery/index", *stubs):
         (copied / name).parent.mkdir(parents=True, exist_ok=True)
         (copied / f"{name}.md").write_text("# A stub\n")
+    for path in EXAMPLES:
+        stub = copied / "generated" / "gallery" / f"{path.stem}.rst"
+        stub.write_text(":orphan:\n\nA stub\n======\n")
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.syspath_prepend(DOCS / "extension")
     said = io.StringIO()

@@ -132,8 +132,8 @@ def exact_counts() -> Mutant:
 
     rows, labels = np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([0.0, EDGE])
     return Mutant(
-        name="the number of shortened rows as it is",
-        breaks="A warning that rows were shortened tells whether one was.",
+        name="the number of clipped rows as it is",
+        breaks="A warning that rows were clipped tells whether one was.",
         mechanism="sandwich_moments",
         guarantee=promised(Budget(1.0, 1e-6)),
         pair=Pair((rows[:1], labels[:1]), (rows, labels), ADD),

@@ -81,7 +81,7 @@ def exact_lengths() -> Mutant:
         return replace(plan._settle(frame), length=1 + typical)
 
     return _peeking(
-        "rows shortened to their exact typical length",
+        "rows clipped to their exact typical length",
         "The length is published, and one record lengthens an exact mean.",
         peek,
     )
