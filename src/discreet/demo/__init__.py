@@ -68,7 +68,7 @@ def _fit_once(train: HospitalTable, test: HospitalTable, ledger: AbstractLedger)
     print_title("1. A private model  (epsilon = 0.5)")
     say(
         "Epsilon is what a result may tell about any one patient: near 0 almost nothing, and the "
-        "larger it is, the more. Delta is the tiny chance that it tells more than that. "
+        "larger it is, the more. Delta is a tiny chance on top of that. "
         "The owner of the table allows a total of epsilon = 1 at delta = 1e-6. Half of it buys a "
         f"logistic regression on {len(train.y):,} of the patients:"
     )
