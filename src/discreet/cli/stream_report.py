@@ -1,23 +1,26 @@
-"""What is said while a stream is learnt from: how far it is, and a score in simulations."""
+"""What is said while a stream is learnt from: how far it is, and a score in simulations.
+
+It is said at fixed shares of the horizon: what is printed, and when, follows from how many rounds
+have passed, which is public, and from nothing else.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import sys
-import time
 
 import typer
 
 from discreet.cli.console import print_note
 from discreet.cli.model_folder import Learner
 from discreet.cli.progressive_score import ProgressiveScore
-from discreet.tables import RowsAndLabels
+from discreet.tables import Rounds
 
 LINES = 10
 """How many lines are printed over the horizon where nobody watches a terminal."""
 
-REFRESHED = 0.1
-"""Seconds between two pictures on a terminal."""
+PICTURES = 1000
+"""How often the line on a terminal changes over the horizon."""
 
 
 class StreamReport:
@@ -34,12 +37,14 @@ class StreamReport:
     def __init__(self, model: Learner, score: ProgressiveScore | None) -> None:
         self._model, self._score = model, score
         self._is_live = sys.stderr.isatty()
-        self._shown, self._at = 0, 0.0
+        self._shown = 0
 
-    def predict(self, rows: RowsAndLabels) -> None:
-        """Score rows, in a simulation, before they are learnt from; the first ones are not."""
-        if self._score is not None and self._model.n_seen:
-            self._score.add(self._model, rows)
+    def predict(self, block: Rounds) -> None:
+        """Score the records of a block, in a simulation, before they are learnt from."""
+        if self._score is not None:
+            for _, rows in block.runs():
+                if rows is not None:
+                    self._score.add(self._model, rows)
 
     def show(self, *, is_last: bool = False) -> None:
         """Say how far the stream is, if it is time to; nothing is lost if nobody takes it."""
@@ -47,15 +52,13 @@ class StreamReport:
             self._show(is_last=is_last)
 
     def _show(self, *, is_last: bool) -> None:
-        if self._is_live:
-            if is_last or time.monotonic() >= self._at + REFRESHED:
-                typer.echo(f"\r\x1b[K{self._line()}", nl=is_last, err=True)
-                self._at = time.monotonic()
-            return
         seen, horizon = self._model.n_seen, int(self._model.horizon or 1)
-        part = LINES * seen // horizon
-        if part > self._shown:
-            self._shown = part
+        part = (PICTURES if self._is_live else LINES) * seen // horizon
+        is_due, self._shown = part > self._shown, max(part, self._shown)
+        if self._is_live:
+            if is_due or is_last:
+                typer.echo(f"\r\x1b[K{self._line()}", nl=is_last, err=True)
+        elif is_due:
             print_note(self._line())
 
     def _line(self) -> str:

@@ -28,14 +28,18 @@ from discreet.online.choosing_online import MECHANISMS
 from discreet.online.learner_note import read_description
 from discreet.privacy import ReplaceOne, ZeroOutOne
 from discreet.schema import CLASSIFICATION, Schema, read
-from discreet.tables import EmptyRounds, RowsAndLabels
-from discreet.tables.rows_in_order import count, cut
+from discreet.tables import Rounds, cut_by_place
 
 PIPE = Path("-")
 """What stands for the standard input."""
 
 AT_ONCE = 256
-"""Records that are learnt from before it is looked whether somebody wants to stop."""
+"""Rounds of a block, counted from the first round of the stream, whatever records come from.
+
+A block is guessed by the answer at its start and then learnt from; in between it is looked whether
+somebody wants to stop. The first one is not scored, so that the number of rounds, which is public,
+says how many are.
+"""
 
 UNITS = (ReplaceOne().name, ZeroOutOne().name)
 
@@ -150,11 +154,11 @@ def check_saved(path: Path, books: Ledger, schema: Schema) -> None:
         )
 
 
-def open_records(schema: Schema, data: Path, skip: int) -> Iterator[RowsAndLabels | EmptyRounds]:
-    """Return records in order; whatever can be refused is refused here, while nothing is paid."""
+def open_records(schema: Schema, data: Path, skip: int) -> Iterator[Rounds]:
+    """Return rounds in order; whatever can be refused is refused here, while nothing is paid."""
     _checks.whole(skip=skip, at_least=0)
     if data == PIPE:
-        return tables.ArrivingRows(_standard_input(), schema).blocks(AT_ONCE, skip)
+        return tables.ArrivingRows(_standard_input(), schema).rounds(skip)
     tables.check(data, schema)
     with show_status("Reading the table"):
         return tables.open_in_order(data, schema, AT_ONCE, skip)
@@ -184,44 +188,43 @@ class StreamRun:
         return self.skip + self.model.n_seen - self.begun_at
 
     def learn(
-        self,
-        records: Iterator[RowsAndLabels | EmptyRounds],
-        requests: StopRequests,
-        purpose: str,
+        self, records: Iterator[Rounds], requests: StopRequests, purpose: str
     ) -> DiscreetError | OSError | None:
-        """Learn until the end, the horizon or a signal; return why there were no more records."""
+        """Learn until the end, the horizon or a signal; return why there were no more records.
+
+        A block that is not full when somebody wants to stop is not learnt from.
+        """
         report = StreamReport(self.model, self.score)
+        blocks = cut_by_place(records, AT_ONCE, begun=self.model.n_seen, horizon=self.model.horizon)
         try:
             while not (self.model.is_over or requests.is_stopped):
                 try:
                     with requests.waiting():
-                        rows = next(records, None)
+                        block = next(blocks, None)
                 except (DiscreetError, OSError) as error:
                     return error
-                if rows is None:
+                if block is None:
                     break
                 with note_warnings(LargeDeltaWarning):
-                    self._take(rows, report, purpose)
+                    self._take(block, report, purpose)
                 report.show()
         except KeyboardInterrupt:  # while it waited
             requests.is_stopped = True
         report.show(is_last=True)
         return None
 
-    def _take(self, rows: RowsAndLabels | EmptyRounds, report: StreamReport, purpose: str) -> None:
-        """Learn from rows, or let rounds pass, as far as the horizon."""
-        if isinstance(rows, EmptyRounds):
-            for _ in range(min(rows.count, self._count_left())):
+    def _take(self, block: Rounds, report: StreamReport, purpose: str) -> None:
+        """Guess a block, unless it is the first, and learn from it."""
+        if self.model.n_seen:
+            report.predict(block)
+            if self.paid is not None:
+                self.paid.add(self.model, block.rows)
+        for rounds, rows in block.runs():
+            if rows is not None:
+                self.model.partial_fit(rows.X, rows.y, purpose=purpose)
+                continue
+            for _ in range(rounds):
                 self.model.skip(purpose=purpose)
-            return
-        rows = cut(rows, 0, min(count(rows), self._count_left()))
-        report.predict(rows)
-        if self.paid is not None and self.model.n_seen:
-            self.paid.add(self.model, rows)
-        self.model.partial_fit(rows.X, rows.y, purpose=purpose)
-
-    def _count_left(self) -> int:
-        return int(self.model.horizon or 0) - self.model.n_seen
 
     def end(
         self,

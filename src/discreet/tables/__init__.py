@@ -2,9 +2,10 @@
 
 A CSV file is read whole. Parquet files, one or many, are opened as stored tables are
 (:mod:`discreet.data.stored`), a few rows at a time. Rows that arrive on a pipe are read one by one.
+A stream is cut into blocks by place, whatever it comes from.
 """
 
-from discreet.tables.arriving_rows import ArrivingRows, EmptyRounds
+from discreet.tables.arriving_rows import ArrivingRows
 from discreet.tables.declared_files import (
     OwnersTable,
     RowsAndLabels,
@@ -19,16 +20,18 @@ from discreet.tables.declared_files import (
     read_for_owner,
     write,
 )
+from discreet.tables.rounds import Rounds, cut_by_place
 from discreet.tables.rows_in_order import open_in_order
 
 __all__ = [
     "ArrivingRows",
-    "EmptyRounds",
     "OwnersTable",
+    "Rounds",
     "RowsAndLabels",
     "are_files",
     "check",
     "classes_of_truth",
+    "cut_by_place",
     "describe",
     "is_csv",
     "measure",

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import groupby
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,11 +24,15 @@ from discreet.schema import Schema
 from discreet.tables.csv_header import LONGEST_HEADER, check_columns, parse_header
 from discreet.tables.csv_records import LONGEST_LINE
 from discreet.tables.declared_files import RowsAndLabels, columns_wanted
+from discreet.tables.rounds import Rounds, fill_rounds
 
 WHERE = "standard input"
 
 READ_AT_ONCE = 2**16
 """Bytes that are taken from a pipe together, if so many wait."""
+
+PARSED_AT_ONCE = 2**8
+"""Lines that are read together, if so many wait."""
 
 
 class Pipe(Protocol):
@@ -38,29 +41,6 @@ class Pipe(Protocol):
     def read1(self, size: int, /) -> bytes:
         """Return what has arrived, waiting if that is nothing; empty at the end."""
         ...
-
-
-@dataclass(frozen=True)
-class EmptyRounds:
-    """Rounds that pass without a record.
-
-    Parameters
-    ----------
-    count
-        How many.
-
-    Examples
-    --------
-    >>> import io
-    >>> from discreet.preprocessing import Numeric
-    >>> from discreet.schema import Target
-    >>> cost = Target("cost", "regression", range=(0, 1e6))
-    >>> schema = Schema({"age": Numeric(0, 120)}, cost, unit="zero_out")
-    >>> list(ArrivingRows(io.BytesIO(b"cost,age\\n\\n\\n"), schema).blocks(100))
-    [EmptyRounds(count=2)]
-    """
-
-    count: int
 
 
 class ArrivingRows:
@@ -72,6 +52,8 @@ class ArrivingRows:
         Where bytes arrive, a binary file.
     schema
         What is declared.
+    where
+        What the pipe is called in refusals.
 
     Examples
     --------
@@ -80,58 +62,54 @@ class ArrivingRows:
     >>> from discreet.schema import Target
     >>> schema = Schema({"age": Numeric(0, 120)}, Target("cost", "regression", range=(0, 1e6)))
     >>> arriving = ArrivingRows(io.BytesIO(b"cost,age\\n10,47\\n20,old"), schema)
-    >>> [rows.X["age"].tolist() for rows in arriving.blocks(100)]
+    >>> [some.rows.X["age"].tolist() for some in arriving.rounds()]
     [[47.0], [nan]]
     """
 
-    def __init__(self, pipe: Pipe, schema: Schema) -> None:
+    def __init__(self, pipe: Pipe, schema: Schema, where: str | Path = WHERE) -> None:
         self._lines = _split_lines(pipe)
         self._ready: list[bytes] = []
-        header = self._take_header()
-        self._names = parse_header(WHERE, header)
-        check_columns(WHERE, self._names, schema, with_target=True, is_text=True)
+        header = self._take_header(where)
+        self._names = parse_header(where, header)
+        check_columns(where, self._names, schema, with_target=True, is_text=True)
         self._wanted = columns_wanted(schema, True)
         self._target = schema.target.name
         self._has_empty_rounds = unit_named(schema.unit).has_empty_rounds
 
-    def _take_header(self) -> bytes:
+    def _take_header(self, where: str | Path) -> bytes:
         for lines in self._lines:
             if lines:
                 header, *self._ready = lines
                 if header.strip() and len(header) <= LONGEST_HEADER:
                     return header
                 break
-        raise InputError(f"{WHERE}: expected a line of column names, then a line for each record.")
+        raise InputError(f"{where}: expected a line of column names, then a line for each record.")
 
-    def blocks(self, size: int, skipped: int = 0) -> Iterator[RowsAndLabels | EmptyRounds]:
-        """Yield records as they arrive: those that wait together, so many at most.
+    def rounds(self, skipped: int = 0) -> Iterator[Rounds]:
+        """Yield rounds as their lines arrive; how many together says nothing of the stream.
 
         Parameters
         ----------
-        size
-            The most records at a time.
         skipped
             How many are passed over at the beginning.
         """
         for lines in self._remaining_lines():
             passed = min(skipped, len(lines))
             skipped -= passed
-            for start in range(passed, len(lines), size):
-                yield from self._read(lines[start : start + size])
+            for start in range(passed, len(lines), PARSED_AT_ONCE):
+                yield self._read(lines[start : start + PARSED_AT_ONCE])
 
     def _remaining_lines(self) -> Iterator[list[bytes]]:
         yield self._ready
         yield from self._lines
 
-    def _read(self, lines: list[bytes]) -> Iterator[RowsAndLabels | EmptyRounds]:
+    def _read(self, lines: list[bytes]) -> Rounds:
         width = len(self._names)
         records = [_parse_line(line, width) for line in lines]
+        rows = self._read_cells([record or [""] * width for record in records])
         if not self._has_empty_rounds:
-            yield self._read_cells([record or [""] * width for record in records])
-            return
-        for is_record, some in groupby(records, bool):
-            part = [record or [] for record in some]
-            yield self._read_cells(part) if is_record else EmptyRounds(len(part))
+            return fill_rounds(rows)
+        return Rounds(rows, np.array([record is not None for record in records], dtype=np.bool_))
 
     def _read_cells(self, records: list[list[str]]) -> RowsAndLabels:
         cells = {}

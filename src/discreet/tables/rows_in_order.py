@@ -6,24 +6,28 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from discreet.data import ParquetTable
-from discreet.data.frame import CellArray, Coded, Frame
+from discreet.privacy import unit_named
 from discreet.schema import Schema
+from discreet.tables.arriving_rows import ArrivingRows
 from discreet.tables.declared_files import (
     RowsAndLabels,
+    check,
     columns_wanted,
     is_csv,
     open_parquet,
     read_csv,
 )
+from discreet.tables.rounds import Rounds, fill_rounds
 
 
 def open_in_order(
     path: Path | str, schema: Schema, size: int, skipped: int = 0
-) -> Iterator[RowsAndLabels]:
+) -> Iterator[Rounds]:
     """Return what yields the rows of files and their labels, in order.
 
     Columns and types are checked here, and a single file is parsed to its end, so that one that is
-    malformed is refused before the first rows are asked for.
+    malformed is refused before the first rows are asked for. But where a round may be empty, the
+    lines of a CSV file are read as those of a pipe, of which none is refused.
 
     Parameters
     ----------
@@ -32,7 +36,8 @@ def open_in_order(
     schema
         What is declared about them.
     size
-        The most rows at a time.
+        The most rows at a time; there may be fewer, so cut blocks by
+        :func:`~discreet.tables.cut_by_place`.
     skipped
         How many rows are passed over at the beginning.
 
@@ -47,48 +52,28 @@ def open_in_order(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "patients.csv"
     ...     write(path, {"age": np.array([47.0, 71.0, 18.0]), "cost": np.array([10.0, 20.0, 30.0])})
-    ...     [rows.X["age"].tolist() for rows in open_in_order(path, schema, 1, skipped=1)]
+    ...     [some.rows.X["age"].tolist() for some in open_in_order(path, schema, 1, skipped=1)]
     [[71.0], [18.0]]
     """
-    if is_csv(path):
-        return _cut_table(read_csv(path, schema), size, skipped)
-    return _read_parquet(open_parquet(path, schema, with_pages=True), schema, size, skipped)
+    if not is_csv(path):
+        return _read_parquet(open_parquet(path, schema, with_pages=True), schema, size, skipped)
+    if unit_named(schema.unit).has_empty_rounds:
+        check(path, schema)
+        return _read_lines(Path(path), schema, skipped)
+    return _cut_table(fill_rounds(read_csv(path, schema)), size, skipped)
 
 
-def cut(rows: RowsAndLabels, start: int, stop: int) -> RowsAndLabels:
-    """Return the rows from one place to another.
-
-    Parameters
-    ----------
-    rows
-        Rows and labels.
-    start, stop
-        The first, and the first that is left out.
-    """
-    X = Frame({name: _cut_column(rows.X[name], start, stop) for name in rows.X.columns})
-    return RowsAndLabels(X, None if rows.y is None else _cut_column(rows.y, start, stop))
+def _read_lines(path: Path, schema: Schema, skipped: int) -> Iterator[Rounds]:
+    with path.open("rb") as file:
+        yield from ArrivingRows(file, schema, path).rounds(skipped)
 
 
-def count(rows: RowsAndLabels) -> int:
-    """Return how many rows there are."""
-    column = rows.X[rows.X.columns[0]]
-    return len(column.places if isinstance(column, Coded) else column)
+def _cut_table(table: Rounds, size: int, skipped: int) -> Iterator[Rounds]:
+    for start in range(skipped, len(table), size):
+        yield table.cut(start, start + size)
 
 
-def _cut_table(table: RowsAndLabels, size: int, skipped: int) -> Iterator[RowsAndLabels]:
-    for start in range(skipped, count(table), size):
-        yield cut(table, start, start + size)
-
-
-def _read_parquet(
-    table: ParquetTable, schema: Schema, size: int, skipped: int
-) -> Iterator[RowsAndLabels]:
+def _read_parquet(table: ParquetTable, schema: Schema, size: int, skipped: int) -> Iterator[Rounds]:
     target = schema.target.name
     for frame in table.frames(columns_wanted(schema, True), size, skipped):
-        yield RowsAndLabels(frame.only(schema.columns), frame[target])
-
-
-def _cut_column(cells: CellArray | Coded, start: int, stop: int) -> CellArray | Coded:
-    if isinstance(cells, Coded):
-        return Coded(cells.distinct, cells.places[start:stop])
-    return cells[start:stop]
+        yield fill_rounds(RowsAndLabels(frame.only(schema.columns), frame[target]))
