@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 from types import SimpleNamespace
@@ -63,7 +64,7 @@ class Pipe:
     def __init__(self, text, random):
         edges = np.sort(random.integers(0, len(text) + 1, random.integers(0, 40)))
         edges = [0, *edges.tolist(), len(text)]
-        self._pieces = [text[a:b] for a, b in zip(edges, edges[1:], strict=False) if a < b]
+        self._pieces = [text[a:b] for a, b in itertools.pairwise(edges) if a < b]
 
     def read1(self, size):
         if not self._pieces:
@@ -104,7 +105,7 @@ def through_many_files(folder, records, random, monkeypatch):
     for old in (folder / "days").iterdir():
         old.unlink()
     edges = sorted({0, len(records), *random.integers(0, len(records), 5).tolist()})
-    for number, (start, stop) in enumerate(zip(edges, edges[1:], strict=False)):
+    for number, (start, stop) in enumerate(itertools.pairwise(edges)):
         write_parquet(folder / "days" / f"{number}.parquet", records[start:stop], random)
     return "days"
 

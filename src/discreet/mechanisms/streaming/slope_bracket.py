@@ -9,7 +9,6 @@ that takes no more steps than bisection alone (ITP).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 from discreet.losses import Loss
@@ -71,17 +70,21 @@ def _shrink(
     below: float,
     tolerance: float,
 ) -> float:
-    """Return the middle of a bracket no wider than twice the tolerance: ITP."""
+    """Return the middle of a bracket no wider than twice the tolerance: ITP.
+
+    Whatever the floats are, nothing here raises: no logarithm, no power, no division by zero.
+    """
     width = high - low
-    halvings = max(0, math.ceil(math.log2(width / tolerance)))
-    left = halvings + 1
+    room = (
+        2 * width
+    )  # half of a bracket after a step, at most: bisection gets there two steps sooner
     while high - low > 2 * tolerance:
-        middle = (low + high) / 2
+        middle = low + (high - low) / 2
         secant = (low * below - high * above) / (below - above) if below < above else middle
-        pull = _SHARE * (high - low) ** 2 / width
+        pull = _SHARE * (high - low) * ((high - low) / width)
         towards = 1.0 if middle > secant else -1.0
         guess = middle if pull > abs(middle - secant) else secant + towards * pull
-        reach = max(tolerance * 2.0**left - (high - low) / 2, 0.0)
+        reach = max(room - (high - low) / 2, 0.0)
         if abs(guess - middle) > reach:
             guess = middle - towards * reach
         if not low < guess < high:
@@ -95,5 +98,5 @@ def _shrink(
             high, below = guess, found
         else:
             return guess
-        left -= 1
-    return (low + high) / 2
+        room /= 2
+    return low + (high - low) / 2
