@@ -9,8 +9,12 @@ import numpy as np
 
 from discreet._types import Array, Vector
 from discreet.data.arrays import accept_rows
+from discreet.data.block_types import loosen_labels, loosen_rows
 from discreet.data.dense import bring_inside
+from discreet.data.given_column import GivenColumn
+from discreet.data.kinds import TEXT
 from discreet.data.source import Prepared, Source
+from discreet.errors import InputTypeError
 from discreet.questions.bounds import Bounds
 
 Given = Source | tuple[Array, Vector | None]
@@ -22,7 +26,7 @@ Ready = Prepared | tuple[Array, Vector | None]
 
 
 def accept_records(X: Any, y: Any, bounds: Bounds) -> Given:
-    """Take records by their type and shape, as rows are taken; reads no cell.
+    """Take records by their shape, whatever the types of their cells.
 
     Arrays of floats, which most records come in, take a short way.
     """
@@ -31,7 +35,12 @@ def accept_records(X: Any, y: Any, bounds: Bounds) -> Given:
             return X, None
         if _is_plain(y, 1) and len(y) == len(X) and bounds.labels is not None:
             return X, y
-    return accept_rows(X, y, None, bounds)
+    return accept_rows(loosen_rows(X), loosen_labels(y, _refuse_text), None, bounds)
+
+
+def _refuse_text(given: GivenColumn) -> None:
+    if given.kind == TEXT:
+        raise InputTypeError("labels must be numbers.")
 
 
 def _is_plain(values: Any, axes: int) -> bool:

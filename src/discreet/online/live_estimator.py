@@ -11,17 +11,20 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from discreet import _checks
+from discreet.data.block_types import loosen_labels, loosen_rows
 from discreet.data.given_column import family
 from discreet.data.stored import is_table
 from discreet.errors import InputError, InteractionEnded, LargeDeltaWarning
 from discreet.estimators.base import PrivateEstimator, Table, noise_from, silence
+from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.declaring import Declarations, refuse_undeclared
-from discreet.estimators.targets import LearningTarget
+from discreet.estimators.targets import LabelTarget, LearningTarget
 from discreet.estimators.task import Asked, Shape
 from discreet.gate import interact
 from discreet.interaction import Interaction, refuse_empty_rounds
 from discreet.online.learner_note import describe_learner
 from discreet.online.record_reading import RecordReader
+from discreet.preprocessing import Category
 from discreet.privacy import Budget, unit_named
 from discreet.privacy.large_delta import LARGE_DELTA, question_delta
 from discreet.record import Fact, Origin, Release
@@ -163,7 +166,23 @@ class LiveEstimator(PrivateEstimator):
             return self._open(X, y, None, target)
         if target is not None:
             raise InputError("target names a column of stored tables; pass y with arrays.")
+        X = loosen_rows(X, self._labels_declared)
+        labels = self.learning_target()
+        if isinstance(labels, LabelTarget):
+            y = loosen_labels(y, labels.check)
         return self._accept(X, y, None)
+
+    def _labels_declared(self, name: Any, place: int) -> tuple[Any, ...] | None:
+        """Return the levels that are declared of a column of a block; None for numbers."""
+        features = self.feature_map()
+        if not isinstance(features, DeclaredFeatures):
+            return None
+        declared, column = features.declared, None
+        if isinstance(declared, dict):
+            column = declared.get(name)
+        elif place < len(declared):
+            column = declared[place]
+        return column.levels if isinstance(column, Category) else None
 
     def _check_all(self, purpose: str = "") -> None:
         """Refuse parameters that are wrong whatever the records."""

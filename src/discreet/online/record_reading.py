@@ -11,6 +11,7 @@ import numpy as np
 
 from discreet._types import Array, Vector
 from discreet.data.cells import number_of
+from discreet.data.given_column import as_objects
 from discreet.errors import InputError, InputTypeError
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.features import FeatureMap
@@ -113,11 +114,10 @@ class RecordReader:
                 f"a record must be a dict of features; got {type(x).__name__}. Use partial_fit for "
                 "arrays and data frames."
             )
+        absent = self.absent if self.scaler is None else None
+        cells = [x.get(name, absent) for name in self.names]
         if self.scaler is not None:
-            row = np.empty((1, len(self.names)), dtype=object)
-            row[0, :] = [x.get(name) for name in self.names]
-            return row
-        cells = [x.get(name, self.absent) for name in self.names]
+            return as_objects(cells)[None, :]
         try:
             return np.array([cells], dtype=np.float64) if _are_numbers(cells) else _read_all(cells)
         except OverflowError:
@@ -129,9 +129,7 @@ class RecordReader:
             return None
         if type(y) in (bool, int, str) and (type(y), y) in self.signs:
             return self.signs[type(y), y]
-        cells = np.empty(1, dtype=object)
-        cells[0] = y
-        return self.target.read(cells)
+        return self.target.read(as_objects([y]))
 
 
 def _are_numbers(cells: list[Any]) -> bool:
