@@ -247,7 +247,7 @@ def interact(
         reason="; ".join(part for part in (plan.reason, *reasons) if part),
         purpose=purpose or mechanism.name,
         facts=facts_about(
-            question.bounds, unit, question.assumed, (_stream_fact(question), *facts)
+            question.bounds, unit, question.assumed, (_stream_fact(question, mechanism), *facts)
         ),
     )
     receipt = ledger.charge(said.guarantee, purpose=said.purpose)  # paid for, durably
@@ -576,12 +576,13 @@ def _say(
     )
 
 
-def _stream_fact(question: DeclaredStream) -> Fact:
+def _stream_fact(question: DeclaredStream, mechanism: InteractiveMechanism) -> Fact:
     """Return what is declared about a stream as such."""
     answers = "each" if question.batch == 1 else f"every {question.batch:,}"
+    once = ", each once" if mechanism.records_come_once else ""
     return Fact(
         "stream",
-        f"at most {question.horizon:,} records, in rounds that are public; an answer after "
+        f"at most {question.horizon:,} records{once}, in rounds that are public; an answer after "
         f"{answers}",
         Origin.DECLARED,
     )

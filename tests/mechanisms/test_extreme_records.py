@@ -14,7 +14,7 @@ from discreet.data import Bounds, Interval, LabelSet
 from discreet.errors import DiscreetError
 from discreet.geometry import Box, L2Ball
 from discreet.losses import Hinge, Huber, LogCosh, Logistic, Pinball, SmoothedHinge, Squared
-from discreet.mechanisms import ImplicitGradient, PrivateOCP
+from discreet.mechanisms import FollowTheLeader, ImplicitGradient, PrivateOCP
 from discreet.mechanisms.doubling_epochs import DoublingEpochs
 from discreet.mechanisms.registry import REGISTRY
 from discreet.mechanisms.streaming.slope_bracket import implicit_slope
@@ -52,11 +52,11 @@ def declare_streams():
     return streams
 
 
-def plan_all(mechanism):
+def plan_all(mechanism, unit=ReplaceOne()):  # noqa: B008
     """Yield the plans of all streams that a mechanism does not refuse, in public."""
     for stream in declare_streams():
         with contextlib.suppress(DiscreetError):
-            yield mechanism.plan(stream, Budget(1.0, 1e-6), ReplaceOne())
+            yield mechanism.plan(stream, Budget(1.0, 1e-6), unit)
 
 
 @pytest.mark.parametrize("mechanism", ONLINE, ids=lambda one: repr(one)[:50])
@@ -71,6 +71,23 @@ def test_no_floats_of_a_record_make_a_round_fail(mechanism):
             rows = open_rows(X, None if bounds.labels is None else y, bounds=bounds, unit="replace")
             assert np.isfinite(plan.run(rows, RehearsalNoise(1))).all()
     assert len(plans) >= 4
+
+
+@pytest.mark.parametrize("mechanism", ONLINE, ids=lambda one: repr(one)[:50])
+@pytest.mark.parametrize("unit", [ReplaceOne(), ZeroOutOne()], ids=lambda unit: unit.name)
+def test_every_promise_about_a_stream_says_that_a_record_comes_once_in_its_round(mechanism, unit):
+    promise = next(plan_all(mechanism, unit)).guarantee.sentence()
+    assert "that a record comes once, in its round (several passes over" in promise
+    counted = "rounds" if unit.has_empty_rounds else "records"
+    assert f"the number of {counted};" in promise
+    assert ("one round of a stream" in promise) == unit.has_empty_rounds
+
+
+def test_a_promise_for_several_passes_says_how_many():
+    mechanism = FollowTheLeader(participations=3, separation=2)
+    promise = next(plan_all(mechanism)).guarantee.sentence()
+    assert "a record comes at most 3 times" in promise
+    assert "comes once" not in promise
 
 
 WIDE = st.floats(allow_nan=False, allow_infinity=False)

@@ -309,7 +309,8 @@ class Learner(Mechanism):
 def public_facts(bounds: Bounds, unit: Unit) -> tuple[str, ...]:
     """Return what a guarantee about rows within bounds takes as public."""
     if unit.count_is_public:
-        return ("the number of records", "the number of columns")
+        counted = "rounds" if unit.has_empty_rounds else "records"
+        return (f"the number of {counted}", "the number of columns")
     return (
         f"that there is at least one record and at most {bounds.max_rows:,} (more are outside the "
         "promise)",

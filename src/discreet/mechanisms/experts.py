@@ -12,8 +12,14 @@ import numpy as np
 
 from discreet._types import Array, Integers, Vector
 from discreet.data import OpenRows
-from discreet.mechanisms.base import YES, Verdict, public_facts
-from discreet.mechanisms.interactive import InteractiveMechanism, InteractivePlan, Packed, Session
+from discreet.mechanisms.base import YES, Verdict
+from discreet.mechanisms.interactive import (
+    InteractiveMechanism,
+    InteractivePlan,
+    Packed,
+    Session,
+    stream_facts,
+)
 from discreet.mechanisms.sampling.choice import LOSS_STEPS, nearest_step
 from discreet.mechanisms.sampling.sampled_model import span_of_columns
 from discreet.noise import Noise
@@ -152,9 +158,7 @@ class Experts(InteractiveMechanism):
         if useful < span:
             span, profile = useful, _profile(useful, question.updates)
             reason = "the temperature of least regret; less than the budget is spent"
-        guarantee = Guarantee(
-            profile, unit, public_facts(question.bounds, unit), budget.delta or 1e-9
-        )
+        guarantee = Guarantee(profile, unit, stream_facts(question, unit), budget.delta or 1e-9)
         rate = Fraction(span) / score_range(unit)
         return ExpertsPlan(question, rate, guarantee, reason)
 

@@ -10,8 +10,13 @@ from typing import Any
 from discreet import _checks
 from discreet._types import Vector
 from discreet.errors import InputError
-from discreet.mechanisms.base import Verdict, accepts_slopes, grid_tolerances, public_facts
-from discreet.mechanisms.interactive import InteractiveMechanism, InteractivePlan, Session
+from discreet.mechanisms.base import Verdict, accepts_slopes, grid_tolerances
+from discreet.mechanisms.interactive import (
+    InteractiveMechanism,
+    InteractivePlan,
+    Session,
+    stream_facts,
+)
 from discreet.mechanisms.streaming.factor_choice import FACTORS, choose_factor
 from discreet.mechanisms.streaming.leader import Leader, bound_regret, usual_pull
 from discreet.mechanisms.streaming.open_batch import RecordGradients
@@ -158,7 +163,7 @@ class FollowTheLeader(InteractiveMechanism):
 
     def _plan(self, question: Stream, budget: Budget, unit: Unit) -> FollowTheLeaderPlan:
         problem, batch, updates = question.problem, question.batch, question.updates
-        facts = (*public_facts(question.bounds, unit), *question.assumed)
+        facts = stream_facts(question, unit, self.participation)
         if not budget.is_private:
             leader = Leader(problem, self._pull(problem, updates, batch, 0.0), updates)
             guarantee = Guarantee(NoPrivacy(), unit, facts)
@@ -173,8 +178,6 @@ class FollowTheLeader(InteractiveMechanism):
             bound=batch * problem.row_lipschitz,
             participation=participation,
         )
-        if participation.times > 1:
-            facts = (*facts, participation.sentence)
         pull = self._pull(problem, updates, batch, release.usual_deviation)
         return FollowTheLeaderPlan(
             question,

@@ -17,7 +17,8 @@ from discreet._sealed import Sealed
 from discreet._types import Array, Vector
 from discreet.data import OpenRows
 from discreet.errors import PrivacyError
-from discreet.mechanisms.base import Mechanism, Plan
+from discreet.mechanisms.base import Mechanism, Plan, public_facts
+from discreet.mechanisms.streaming.prefix_factor import ONCE, Participation
 from discreet.noise import Noise
 from discreet.privacy import Budget, Unit
 from discreet.questions import DeclaredStream, Question
@@ -27,6 +28,13 @@ Packed = dict[str, Any]
 
 SEEN = "n_seen"
 """Under which name the number of records is packed."""
+
+
+def stream_facts(
+    question: DeclaredStream, unit: Unit, participation: Participation = ONCE
+) -> tuple[str, ...]:
+    """Return what a guarantee about a stream takes as public, and how often a record comes."""
+    return (*public_facts(question.bounds, unit), *question.assumed, participation.sentence)
 
 
 class Session(Sealed, ABC):

@@ -15,8 +15,13 @@ from discreet._types import Vector
 from discreet.errors import InputError
 from discreet.geometry import L2Ball
 from discreet.losses import Squared
-from discreet.mechanisms.base import YES, Verdict, grid_tolerances, public_facts
-from discreet.mechanisms.interactive import InteractiveMechanism, InteractivePlan, Session
+from discreet.mechanisms.base import YES, Verdict, grid_tolerances
+from discreet.mechanisms.interactive import (
+    InteractiveMechanism,
+    InteractivePlan,
+    Session,
+    stream_facts,
+)
 from discreet.mechanisms.minimising.spectrum import Spectrum
 from discreet.mechanisms.streaming.factor_choice import FACTORS, choose_factor
 from discreet.mechanisms.streaming.open_batch import RecordMoments
@@ -193,7 +198,7 @@ class OnlineQuadratic(InteractiveMechanism):
         return YES
 
     def _plan(self, question: Stream, budget: Budget, unit: Unit) -> OnlineQuadraticPlan:
-        facts = (*public_facts(question.bounds, unit), *question.assumed)
+        facts = stream_facts(question, unit)
         bounds = replace(question.bounds, max_rows=question.batch)
         moments = Moments(question.problem.restate(bounds), unit, order=2)
         if not budget.is_private:

@@ -14,7 +14,8 @@ from discreet._types import Array, Vector
 from discreet.data import OpenRows
 from discreet.errors import PrivacyError
 from discreet.geometry.limits import UNIT
-from discreet.mechanisms.base import Mechanism, Plan, Verdict, grid_tolerances, public_facts
+from discreet.mechanisms.base import Mechanism, Plan, Verdict, grid_tolerances
+from discreet.mechanisms.interactive import stream_facts
 from discreet.mechanisms.streaming.noisy_iterates import accepts_stream
 from discreet.mechanisms.streaming.proximal_steps import ProximalSteps
 from discreet.noise import Grid, Noise, distance_of_gaussian, gaussian_grid, release_gaussian
@@ -128,7 +129,7 @@ class OnlineToBatch(Mechanism):
         guarantee = Guarantee(
             within(Gaussian(reached * (1 + 1e-15)), distance),
             unit,
-            (*public_facts(question.bounds, unit), *question.assumed),
+            stream_facts(question, unit),
             quoted_delta=budget.delta,
         )
         return OnlineToBatchPlan(question, steps, grid, guarantee)

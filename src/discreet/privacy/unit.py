@@ -113,7 +113,7 @@ class ReplaceOne(Unit):
 
 @dataclass(frozen=True)
 class ZeroOutOne(Unit):
-    """Zero-out adjacency: one record of a stream becomes nothing; rounds are public and stay.
+    """Zero-out adjacency: one round of a stream has a record or is empty; rounds are public.
 
     The form that adding or removing a record takes where records arrive in declared rounds. To
     leave a round out, so that later records move up by one, is not covered.
@@ -130,7 +130,7 @@ class ZeroOutOne(Unit):
 
     @property
     def change(self) -> str:
-        return "replacing one record by nothing, in its round"
+        return "emptying or filling one round of a stream"
 
     @property
     def count_is_public(self) -> bool:

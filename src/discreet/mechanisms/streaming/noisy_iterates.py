@@ -16,8 +16,14 @@ from discreet import _checks
 from discreet._types import Array, Integers, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError, PrivacyError
-from discreet.mechanisms.base import YES, Verdict, grid_tolerances, public_facts
-from discreet.mechanisms.interactive import InteractiveMechanism, InteractivePlan, Packed, Session
+from discreet.mechanisms.base import YES, Verdict, grid_tolerances
+from discreet.mechanisms.interactive import (
+    InteractiveMechanism,
+    InteractivePlan,
+    Packed,
+    Session,
+    stream_facts,
+)
 from discreet.mechanisms.streaming.noise_schedule import SCHEDULES, NoiseSchedule
 from discreet.mechanisms.streaming.online_algorithm import OnlineAlgorithm
 from discreet.noise import Noise, distance_of_gaussian
@@ -80,7 +86,7 @@ class NoisyIterates(InteractiveMechanism):
         guarantee = Guarantee(
             within_distance(Gaussian(schedule.total), distance),
             unit,
-            (*public_facts(question.bounds, unit), *question.assumed),
+            stream_facts(question, unit),
             quoted_delta=budget.delta,
         )
         reason = f"noise of the {self.schedule} schedule; its deviations add up to "

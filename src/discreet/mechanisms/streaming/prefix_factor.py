@@ -53,7 +53,10 @@ class Participation:
     def sentence(self) -> str:
         """What a guarantee takes as given."""
         if self.times == 1:
-            return "that a record comes once"
+            return (
+                "that a record comes once, in its round (several passes over the same records are "
+                "not covered)"
+            )
         return (
             f"that a record comes at most {self.times:,} times, in updates at least "
             f"{self.separation:,} apart"
