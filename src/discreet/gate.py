@@ -288,9 +288,15 @@ def resume(path: str | os.PathLike[str], *, ledger: AbstractLedger) -> Interacti
     ReceiptError
         It was resumed already, or a newer state of it was saved.
     PrivacyError
-        The ledger is another one, others may read the file, or this version plans otherwise.
+        The ledger is another one, others may read the file, it could not be removed, or this
+        version plans otherwise.
     InputError
         The file is no saved interaction, or damaged; nothing was taken up.
+
+    Warns
+    -----
+    UserWarning
+        It was taken up, and the file, which is secret, could not be removed all the same.
 
     Examples
     --------

@@ -142,7 +142,7 @@ def test_under_zero_out_a_line_that_is_no_record_is_an_empty_round(place, pipe, 
         more = "--unit zero_out --rehearse 7 --horizon 6 --batch 1"
         result = run(place, f"stream schema.toml - {more} --out model{number}")
         assert result.code == 0, result.error
-        assert "Learnt from 6 of 6 records." in result.output
+        assert "Learnt from 6 of 6 rounds." in result.output
         model = load(place / f"model{number}")
         found.append(np.append(model.coef_, model.intercept_))
     np.testing.assert_array_equal(found[0], found[1])
@@ -156,7 +156,7 @@ def test_a_stream_may_begin_with_an_empty_round_which_pays(place, pipe):
     command = "stream schema.toml - --unit zero_out --ledger visits.db --horizon 9 --epsilon 0.5"
     result = run(place, [*command.split(), "--out", "model", "--purpose", "who comes back"])
     assert result.code == 0, result.error
-    assert "Learnt from 2 of 9 records." in result.output
+    assert "Learnt from 2 of 9 rounds." in result.output
     assert charges(place) == [("released", "who comes back")]
 
 

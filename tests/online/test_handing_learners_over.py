@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
+import threading
 import traceback
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 
 from discreet import Budget, Ledger, MemoryLedger, artifact
 from discreet.errors import InputError, InteractionEnded, PrivacyError, ReceiptError
 from discreet.gate import resume as resume_interaction
+from discreet.mechanisms import FollowTheLeader
+from discreet.mechanisms.doubling_epochs import DoublingEpochs
 from discreet.noise import SystemNoise
 from discreet.online import Experts, LogisticRegression, resume
 from discreet.report import card
@@ -183,3 +190,82 @@ def test_a_live_learner_is_stored_as_what_it_has_last_answered(tmp_path):
     assert go_on(model, LogisticRegression, 10, 12).n_seen == 12
     with pytest.raises(InputError, match="not fitted"):
         artifact.save(make(LogisticRegression), tmp_path / "other")
+
+
+class Own(LogisticRegression):
+    """A class that nobody else knows."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "odd"),
+    [(Own, {}), (LogisticRegression, {"features": [("age", 1), ("bmi", 2), ("dose", 3)]})],
+)
+def test_a_learner_that_could_not_be_saved_says_so_before_it_is_paid_for(kind, odd, books):
+    def begin_with(ledger):
+        make(kind, ledger=ledger, **odd).learn_one({}, "yes")
+
+    with pytest.raises(InputError, match=r"saved.* use a MemoryLedger"):
+        begin_with(books)
+    assert not books.history()
+    begin_with(MemoryLedger(Budget(1.0, 1e-6), "replace"))
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"features": pd.Index(NAMES)},
+        {"classes": range(2)},
+        {"mechanism": DoublingEpochs(FollowTheLeader(), first=20)},
+    ],
+    ids=lambda odd: next(iter(odd)),
+)
+def test_what_lists_names_may_be_anything_and_epochs_are_saved_too(odd, books, tmp_path):
+    model = make(LogisticRegression, ledger=books, **odd)
+    model.learn_one(RECORDS[0], next(iter(model.classes)))
+    model.save(tmp_path / "state")
+    assert resume(tmp_path / "state", ledger=books).n_seen == 1
+
+
+def test_of_threads_that_begin_a_stream_at_once_one_pays_and_no_record_is_lost():
+    for kind in ALL:
+        ledger, y = MemoryLedger(Budget(1.0, 1e-6), "replace"), labels(kind)
+        model, gate = make(kind, ledger=ledger), threading.Barrier(4)
+
+        def give(place, model=model, gate=gate, y=y):
+            gate.wait()
+            some = slice(place * 10, place * 10 + 10)
+            learn(model, FRAME[some], None if y is None else y[some])
+
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(give, range(4)))
+        assert (len(ledger.history()), model.n_seen) == (1, 40)
+
+
+def test_a_state_that_could_not_be_removed_is_not_resumed(books, tmp_path, monkeypatch):
+    begin(Experts, books).save(tmp_path / "state")
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(PrivacyError, match="cannot be removed from"):
+        resume(tmp_path / "state", ledger=books)
+    monkeypatch.undo()
+    assert resume(tmp_path / "state", ledger=books).n_seen == 10
+
+
+@pytest.mark.parametrize("can_be_emptied", [True, False])
+def test_a_state_that_stays_where_it_was_is_empty_or_spoken_of(
+    books, tmp_path, monkeypatch, can_be_emptied
+):
+    path = tmp_path / "state"
+    begin(Experts, books).save(path)
+
+    def refuse(*_, **__):
+        raise PermissionError(1, "no")
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    if can_be_emptied:
+        again = resume(path, ledger=books)
+        assert path.read_bytes() == b""
+    else:
+        monkeypatch.setattr(os, "truncate", refuse)
+        with pytest.warns(UserWarning, match="could not be removed"):
+            again = resume(path, ledger=books)
+    assert again.n_seen == 10

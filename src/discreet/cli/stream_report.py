@@ -14,6 +14,7 @@ import typer
 from discreet.cli.console import print_note
 from discreet.cli.model_folder import Learner
 from discreet.cli.progressive_score import ProgressiveScore
+from discreet.privacy import unit_named
 from discreet.tables import Rounds
 
 LINES = 10
@@ -21,6 +22,16 @@ LINES = 10
 
 PICTURES = 1000
 """How often the line on a terminal changes over the horizon."""
+
+
+def name_rounds(model: Learner) -> str:
+    """Return what is counted: rounds where some may be empty, and records elsewhere."""
+    return "rounds" if unit_named(model.unit).has_empty_rounds else "records"
+
+
+def say_how_far(model: Learner) -> str:
+    """Return how many rounds are over, and of how many, in words."""
+    return f"{model.n_seen:,} of {model.horizon:,} {name_rounds(model)}"
 
 
 class StreamReport:
@@ -63,7 +74,7 @@ class StreamReport:
 
     def _line(self) -> str:
         model, score = self._model, self._score
-        said = f"{model.n_seen:,} of {model.horizon:,} records"
+        said = say_how_far(model)
         if score is None:
             return f"{said}; epsilon {model.epsilon:g} covers all of them"
         if score.value is None:

@@ -19,7 +19,7 @@ from discreet.cli.new_files import NewFolder
 from discreet.cli.paid_score import PaidScore
 from discreet.cli.progressive_score import ProgressiveScore
 from discreet.cli.signals import StopRequests
-from discreet.cli.stream_report import StreamReport
+from discreet.cli.stream_report import StreamReport, name_rounds, say_how_far
 from discreet.errors import DiscreetError, InputError, LargeDeltaWarning
 from discreet.interaction import read_note
 from discreet.ledger import Ledger
@@ -246,7 +246,8 @@ class StreamRun:
         if self.state is not None and (pause or stopped) and may_go_on:
             unsaved = self._save(self.state)
             if not unsaved:
-                told = f"{stopped or 'Paused'} after {self._far()}. {self._how(self.state)}"
+                far = say_how_far(self.model)
+                told = f"{stopped or 'Paused'} after {far}. {self._how(self.state)}"
                 self._leave(told, is_stopped, failure, as_json)
                 return
         self.model.freeze()
@@ -255,7 +256,9 @@ class StreamRun:
         keep(self.model, self.schema, self.books, folder, self.out)
         if stopped or unsaved:
             ended = f"The stream is ended, and its model so far is in {self.out}."
-            told = ". ".join(filter(None, [f"{stopped or 'Ended'} after {self._far()}", unsaved]))
+            told = ". ".join(
+                filter(None, [f"{stopped or 'Ended'} after {say_how_far(self.model)}", unsaved])
+            )
             self._leave(f"{told}. {ended}", is_stopped, failure or bool(unsaved), as_json)
         self._tell_model(self.out, as_json)
 
@@ -266,9 +269,6 @@ class StreamRun:
         except (DiscreetError, OSError) as error:
             return f"{state} cannot be written ({_words_of(error)})"
         return ""
-
-    def _far(self) -> str:
-        return f"{self.model.n_seen:,} of {self.model.horizon:,} records"
 
     def _how(self, state: Path) -> str:
         return (
@@ -287,7 +287,7 @@ class StreamRun:
         print_result(told, document, as_json=as_json)
 
     def _facts(self) -> dict[str, Any]:
-        return {"records": self.model.n_seen, "horizon": self.model.horizon}
+        return {name_rounds(self.model): self.model.n_seen, "horizon": self.model.horizon}
 
     def _tell_model(self, out: Path, as_json: bool) -> None:
         facts = self._facts()
@@ -300,7 +300,7 @@ class StreamRun:
             print_note(
                 f"No score is printed: an exact one is not private. {self._how_to_score(out)}"
             )
-        tell(self.model, self.books, out, as_json, f"Learnt from {self._far()}.", facts)
+        tell(self.model, self.books, out, as_json, f"Learnt from {say_how_far(self.model)}.", facts)
 
     def _pay_for_score(self, paid: PaidScore) -> dict[str, Any]:
         """Release the score, say it, and return it for programs; the model is kept already."""

@@ -147,11 +147,26 @@ def _sync_folder(folder: Path) -> None:
             os.close(number)
 
 
-def remove_state(path: Path) -> None:
-    """Remove a file that is void: the state in it is secret all the same."""
-    with contextlib.suppress(OSError):
-        path.unlink()
-        _sync_folder(path.parent)
+def remove_state(path: Path) -> bool:
+    """Remove a file that is void, or empty it: its state is secret all the same. Say if it went."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError:
+        try:
+            os.truncate(path, 0)
+        except OSError:
+            return False
+    _sync_folder(path.parent)
+    return True
+
+
+def check_removable(path: Path) -> None:
+    """Refuse a state that could not be removed once it is taken up."""
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise PrivacyError(
+            f"{str(path)!r} is secret and void once it is resumed, and its folder is one that it "
+            "cannot be removed from; move it to another first."
+        )
 
 
 def read_state(path: Path, ledger: AbstractLedger) -> StoredState:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
+import warnings
 from functools import partial
 from pathlib import Path
 
 from discreet._resident_thread import call_privately
 from discreet.errors import DiscreetError, InputError
 from discreet.interaction.live import Interaction, Outcome, unwrap, without_frames
-from discreet.interaction.state_file import DAMAGED, read_state, remove_state
+from discreet.interaction.state_file import DAMAGED, check_removable, read_state, remove_state
 from discreet.ledger import AbstractLedger
 from discreet.noise import Noise
 
 STOPPED = "the interaction was not taken up: it was interrupted before. It can still be resumed."
+
+LEFT = (
+    "{path} could not be removed. Its state is void, and SECRET all the same: remove it by hand, "
+    "and from whatever copies there are."
+)
 
 
 def take_up(path: Path, ledger: AbstractLedger, noise: Noise) -> Interaction:
@@ -31,13 +38,18 @@ def take_up(path: Path, ledger: AbstractLedger, noise: Noise) -> Interaction:
     """
     stopped: list[bool] = []
     work = partial(_take_up, path, ledger, noise, stopped)
-    found: Interaction = unwrap(call_privately(work, partial(stopped.append, True)))
-    return found
+    found, is_removed = unwrap(call_privately(work, partial(stopped.append, True)))
+    if not is_removed:
+        with contextlib.suppress(Warning):  # where warnings are errors: what was taken up is here
+            warnings.warn(LEFT.format(path=str(path)), stacklevel=3)
+    going_on: Interaction = found
+    return going_on
 
 
 def _take_up(path: Path, ledger: AbstractLedger, noise: Noise, stopped: list[bool]) -> Outcome:
     try:
         state = read_state(path, ledger)
+        check_removable(path)
         plan = state.declared.plan
         try:
             session = plan.unpack(state.packed, noise)
@@ -49,10 +61,9 @@ def _take_up(path: Path, ledger: AbstractLedger, noise: Noise, stopped: list[boo
         receipt = ledger.take_up(state.charge, state.token, plan.guarantee)
     except (OSError, DiscreetError) as error:
         return Outcome(stopped=without_frames(error))
-    remove_state(path)
-    return Outcome(
-        Interaction(lambda: session, receipt, state.declared, state.said, is_opened=True)
-    )
+    is_removed = remove_state(path)
+    going_on = Interaction(lambda: session, receipt, state.declared, state.said, is_opened=True)
+    return Outcome((going_on, is_removed))
 
 
 def read_note(path: Path, ledger: AbstractLedger) -> str:

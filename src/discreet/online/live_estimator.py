@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Mapping
 from copy import deepcopy
@@ -22,7 +23,8 @@ from discreet.estimators.targets import LabelTarget, LearningTarget
 from discreet.estimators.task import Asked, Shape
 from discreet.gate import interact
 from discreet.interaction import Interaction, refuse_empty_rounds
-from discreet.online.learner_note import describe_learner
+from discreet.ledger import AbstractLedger
+from discreet.online.learner_note import describe_learner, refuse_unsaved
 from discreet.online.record_reading import RecordReader
 from discreet.preprocessing import Category
 from discreet.privacy import Budget, unit_named
@@ -31,6 +33,9 @@ from discreet.record import Fact, Origin, Release
 
 OWN = frozenset(["_interaction", "_reader", "_asked", "_known"])
 """What a copy does not get: there is one learner."""
+
+LOCK = "_lock"
+"""Under which name a learner keeps what only one thread at a time may hold."""
 
 COPIED = (
     "this is a copy, which predicts and does not learn; the learner itself goes on elsewhere. Hand "
@@ -146,19 +151,25 @@ class LiveEstimator(PrivateEstimator):
                 "rows of Dask stay with their workers, in no order; a stream has one. Pass files "
                 "or arrays."
             )
-        before = self.known_columns()
-        try:
-            table = self._take(X, y, target)
-            if before and self.known_columns() != before:
-                raise InputError(
-                    "these rows have other columns than those before; a stream keeps its columns."
-                )
-            if "_interaction" not in self.__dict__:
-                self._begin(table.rows.width, table.target, purpose)
-        except BaseException:
-            self.know_columns(before)
-            raise
+        with self._one_at_a_time():
+            before = self.known_columns()
+            try:
+                table = self._take(X, y, target)
+                if before and self.known_columns() != before:
+                    raise InputError(
+                        "these rows have other columns than those before; a stream keeps its "
+                        "columns."
+                    )
+                if "_interaction" not in self.__dict__:
+                    self._begin(table.rows.width, table.target, purpose)
+            except BaseException:
+                self.know_columns(before)
+                raise
         self._feed(table.rows, None)
+
+    def _one_at_a_time(self) -> Any:
+        """Return what is held while columns become known and a stream begins, which is once."""
+        return self.__dict__.setdefault(LOCK, threading.RLock())
 
     def _take(self, X: Any, y: Any, target: Any) -> Table:
         """Accept or open a table; no cell is read."""
@@ -212,6 +223,8 @@ class LiveEstimator(PrivateEstimator):
         asked = self._ask(Shape(width, horizon, labels), target, budget, unit)
         arriving = f"at most {horizon:,}, in the order in which they arrive"
         self._doubt_delta(budget, horizon)
+        if isinstance(self.ledger, AbstractLedger) and self.ledger.is_durable:
+            refuse_unsaved(self)
         interaction = interact(
             asked.mechanism,  # type: ignore[arg-type]
             asked.question,  # type: ignore[arg-type]
@@ -330,9 +343,11 @@ class LiveEstimator(PrivateEstimator):
         self._feed(row, label)
 
     def _begin_with(self, reader: RecordReader, purpose: str) -> None:
-        """Begin with the columns that single records have."""
-        self.know_columns(reader.known)
-        self._begin(reader.width, self.learning_target(), purpose)
+        """Begin with the columns that single records have, unless another thread just did."""
+        with self._one_at_a_time():
+            if "_interaction" not in self.__dict__:
+                self.know_columns(reader.known)
+                self._begin(reader.width, self.learning_target(), purpose)
 
     @silence
     def skip(self, *, purpose: str = "") -> None:
@@ -359,12 +374,12 @@ class LiveEstimator(PrivateEstimator):
     def __getstate__(self) -> dict[str, Any]:
         self._complete()
         state = super().__getstate__()
-        return {name: value for name, value in state.items() if name not in OWN}
+        return {name: value for name, value in state.items() if name not in {*OWN, LOCK}}
 
     def __copy__(self) -> Self:
         self._complete()
         again = type(self).__new__(type(self))
-        public = {name: value for name, value in self.__dict__.items() if name not in OWN}
+        public = {name: value for name, value in self.__dict__.items() if name not in {*OWN, LOCK}}
         again.__dict__.update(public)
         return again
 
