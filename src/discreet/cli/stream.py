@@ -47,7 +47,7 @@ def stream(
     unit: Annotated[
         str | None,
         typer.Option(
-            help="Neighbouring streams: replace or zero_out one record; or in the schema."
+            help="Neighbouring streams: replace one record or zero_out one round; or in the schema."
         ),
     ] = None,
     learner: Annotated[
@@ -96,17 +96,19 @@ def stream(
     """Learn from records in their order, charged once, before the first, for all of them.
 
     The ledger is charged epsilon and delta once. Noise is made for as many records as --horizon
-    says, and a shorter stream costs the same. How many were learnt from is public, and is shown on
-    the way. An exact score of private records is never shown: simulate on synthetic ones with
+    says, and a shorter stream costs the same. A record comes once, in its round: one that is given
+    twice is not covered. Blocks are 256 rounds each, wherever records come from. How many were
+    learnt from is public, and is shown on the way. An exact score of private records is never shown: simulate on synthetic ones with
     --rehearse, set --score-epsilon aside for a private one of records that were not yet learnt
     from, or pay for one later with `discreet score`.
 
     Ctrl-C saves the state to --state, for --resume; without --state it ends the stream and writes
     the model so far. The state is secret: do not read, copy or back it up.
 
-    A file is checked against the schema before anything is paid. On the standard input every line
-    after the header is one record, read by itself: one that is malformed counts as a record whose
-    cells are missing (under zero_out, as an empty round), and is never refused.
+    A file is checked against the schema before anything is paid. On the standard input, and in a
+    CSV file under zero_out, every line after the header is one record, read by itself: one that is
+    malformed counts as a record whose cells are missing (under zero_out, as an empty round), and is
+    never refused.
 
     Example, not private, with a score and its plot, on what `discreet demo --write hospital` makes
     up:

@@ -117,7 +117,8 @@ class RecordReader:
         absent = self.absent if self.scaler is None else None
         cells = [x.get(name, absent) for name in self.names]
         if self.scaler is not None:
-            return as_objects(cells)[None, :]
+            row: Array = as_objects(cells)[None, :]
+            return row
         try:
             return np.array([cells], dtype=np.float64) if _are_numbers(cells) else _read_all(cells)
         except OverflowError:

@@ -127,7 +127,7 @@ def _join(parts: list[Rounds]) -> Rounds:
 def _join_columns(parts: list[CellArray | Coded]) -> CellArray | Coded:
     coded = [part for part in parts if isinstance(part, Coded)]
     if not coded:
-        return np.concatenate(parts)
+        return np.concatenate([part for part in parts if not isinstance(part, Coded)])
     starts = np.cumsum([0, *(part.distinct.size for part in coded)])
     places = [part.places + start for part, start in zip(coded, starts, strict=False)]
     return Coded(np.concatenate([part.distinct for part in coded]), np.concatenate(places))
