@@ -98,9 +98,9 @@ def stream(
     The ledger is charged epsilon and delta once. Noise is made for as many records as --horizon
     says, and a shorter stream costs the same. A record comes once, in its round: one that is given
     twice is not covered. Blocks are 256 rounds each, wherever records come from. How many were
-    learnt from is public, and is shown on the way. An exact score of private records is never shown: simulate on synthetic ones with
-    --rehearse, set --score-epsilon aside for a private one of records that were not yet learnt
-    from, or pay for one later with `discreet score`.
+    learnt from is public, and is shown on the way. An exact score of private records is never
+    shown: simulate on synthetic ones with --rehearse, set --score-epsilon aside for a private one
+    of records that were not yet learnt from, or pay for one later with `discreet score`.
 
     Ctrl-C saves the state to --state, for --resume; without --state it ends the stream and writes
     the model so far. The state is secret: do not read, copy or back it up.
