@@ -123,6 +123,25 @@ def test_a_block_is_read_as_its_records_are_whatever_type_a_cell_gives_it(kind):
         assert answer(model) == one_by_one
 
 
+@pytest.mark.parametrize(
+    ("ages", "container"),
+    [
+        ([0, 1, 2**70], pl.DataFrame),
+        ([0.25, 1.0, 1j], pd.DataFrame),
+        ([0.25, "x", 1], pd.DataFrame),
+    ],
+)
+def test_one_cell_that_changes_the_type_of_a_block_changes_no_other_record(ages, container):
+    def make_one():
+        columns = {"age": (0.0, 1.0)}
+        return make(LogisticRegression, data_norm=None, features=None, columns=columns,
+                    horizon=3, batch=1, rehearsal=5)  # fmt: skip
+
+    y = ["yes", "no", "yes"]
+    single = learn_each(make_one(), [{"age": age} for age in ages], y)
+    assert answer(learn(make_one(), container([{"age": age} for age in ages]), y)) == answer(single)
+
+
 def test_an_interaction_refuses_no_type_of_a_block():
     bounds = Bounds(L2Ball(1.0), 3, labels=LabelSet([-1, 1]))
     stream = Stream(Problem(Logistic(), bounds, ridge=1.0), horizon=1000)

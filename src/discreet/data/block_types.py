@@ -102,10 +102,10 @@ def _type_of(column: Any) -> Any:
 
 
 def _list_cells(column: Any) -> list[Any]:
-    """Return cells as they are; nothing where their type is neither of numbers nor of text."""
+    """Return cells as they are."""
     kind = kind_of(_type_of(column))
     if kind.holds == OTHER and not kind.is_bytes:
-        return [None] * len(column)
+        return _list_others(column)
     given = column_of(column, "a column")
     cells = given.cells.expand() if isinstance(given.cells, Coded) else given.cells
     missing = np.zeros(len(given), dtype=bool) if given.missing is None else given.missing
@@ -113,6 +113,19 @@ def _list_cells(column: Any) -> list[Any]:
         None if is_missing else cell
         for cell, is_missing in zip(cells.tolist(), missing, strict=True)
     ]
+
+
+def _list_others(column: Any) -> list[Any]:
+    """Return cells of a type neither of numbers nor of text: some may be numbers all the same."""
+    if getattr(_type_of(column), "kind", "") == "c":
+        column = np.asarray(column)
+    try:
+        if isinstance(column, np.ndarray):
+            column = _loosen_array(column)
+        ways = (getattr(column, name, None) for name in ("to_pylist", "tolist", "to_list"))
+        return list(next(way for way in ways if way is not None)())
+    except Exception:  # whatever a foreign column raises could quote its contents
+        return [None] * len(column)
 
 
 def _loosen_array(X: Any) -> Any:
