@@ -316,6 +316,15 @@ def test_a_stream_may_pause_until_there_is_more(visits):
     assert charges(visits) == [("released", "online.LogisticRegression")]
 
 
+def test_a_secret_file_that_stays_after_it_was_resumed_is_spoken_of(visits, monkeypatch):
+    assert run(visits, f"{PAID} --state secret --pause").code == 0
+    monkeypatch.setattr("discreet.interaction.taking_up.remove_state", lambda path: False)
+    resumed = PAID.replace(" --horizon 1000", " --resume secret --skip 0 --out model")
+    result = run(visits, resumed)
+    assert result.code == 0
+    assert "secret could not be removed" in result.error
+
+
 @pytest.mark.parametrize("number", discreet.cli.signals.SIGNALS)
 def test_without_a_place_for_its_state_an_interrupted_stream_leaves_its_model(visits, pipe, number):
     pipe(TABLE.encode(), lambda: os.kill(os.getpid(), number), b"more\n")

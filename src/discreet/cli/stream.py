@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli.console import AsJson
+from discreet.cli.console import AsJson, note_warnings
 from discreet.cli.new_files import NewFolder, check_new
 from discreet.cli.shared_options import ChargedLedger, LedgerDataset, Purpose, SchemaFile
 from discreet.cli.signals import StopRequests
@@ -161,7 +161,8 @@ def stream(
         folder = None if out is None else open_things.enter_context(NewFolder(out))
         requests.hold_back()
         if resume is not None and books is not None:
-            model = take_up(resume, ledger=books)
+            with note_warnings(UserWarning):  # a secret file that could not be removed
+                model = take_up(resume, ledger=books)
         score = None if rehearse is None else ProgressiveScore(schema.target)
         begun = steps.StreamRun(
             model, schema, books, out, state, skip or 0, model.n_seen, score, paid
