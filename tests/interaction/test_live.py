@@ -323,7 +323,7 @@ def test_stored_rows_are_a_stream_too(tmp_path):
 def test_a_release_says_what_was_declared_about_the_stream():
     made = begin().freeze()
     (stream,) = [fact.words for fact in made.facts if fact.what == "stream"]
-    assert stream.startswith("at most 200 records, in rounds that are public")
+    assert stream.startswith("at most 200 records, each once, in rounds that are public")
 
 
 def test_a_rehearsal_shows_its_error(monkeypatch):
