@@ -20,6 +20,7 @@ from discreet.tables.declared_files import (
     write,
 )
 from discreet.tables.rows_in_order import open_in_order
+from discreet.tables.split_table import declared_sides, read_side, split_table
 
 __all__ = [
     "ArrivingRows",
@@ -29,6 +30,7 @@ __all__ = [
     "are_files",
     "check",
     "classes_of_truth",
+    "declared_sides",
     "describe",
     "is_csv",
     "measure",
@@ -36,5 +38,7 @@ __all__ = [
     "open_parquet",
     "read_csv",
     "read_for_owner",
+    "read_side",
+    "split_table",
     "write",
 ]
