@@ -43,6 +43,7 @@ def split(
     It is a hash of the record's declared cells and its target, or of the person. One record more or
     fewer changes one of the two files, and moves no other record, as a split by position would.
     With the same key the parts are the same again. How many rows each has is private, and not told.
+    Nothing is charged: both files are as private as the table.
 
     Example:
 
