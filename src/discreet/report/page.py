@@ -377,9 +377,9 @@ def _unprotected_section(document: Json) -> Section:
         (
             "Before and beside the release.",
             "The promise is about the rows as they were given. What was learnt from them before "
-            "(scales, fills, a choice of columns or settings), exact scores computed from them, and "
-            "how they were split by position, if one record more or fewer moves others across the "
-            "cut, are not covered.",
+            "(scales, fills, a choice of columns or settings), exact scores of them, and a "
+            "split by position, where one record more or fewer moves others across the cut, are "
+            "not covered.",
         ),
         (
             "Time and traces.",
