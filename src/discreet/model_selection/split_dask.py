@@ -14,7 +14,9 @@ from discreet.data.stored.dask import DaskTable, is_dask
 from discreet.errors import InputError, InputTypeError
 
 
-def split_dask(X: Any, y: Any, groups: Any, target: str | None, sides: RecordSides) -> list[Any]:
+def split_collection(
+    X: Any, y: Any, groups: Any, target: str | None, sides: RecordSides
+) -> list[Any]:
     """Return both sides of a Dask collection, and of the targets beside it."""
     table = DaskTable.open(X).attach(y, groups if is_dask(groups) else None, are_several=True)
     named = [name for name in (target, groups) if isinstance(name, str)]
@@ -53,10 +55,11 @@ def split_dask(X: Any, y: Any, groups: Any, target: str | None, sides: RecordSid
 
 
 def _split_dask_arrays(rows: Any, given: list[Any], find: Any, has_y: bool) -> list[Any]:
-    import dask.array
+    import dask.array as untyped
 
+    arrays: Any = untyped
     columns = [one if one.ndim == 2 else one[:, None] for one in given]
-    is_test = dask.array.map_blocks(find, rows, *columns, dtype=bool, drop_axis=1)
+    is_test = arrays.map_blocks(find, rows, *columns, dtype=bool, drop_axis=1)
     parts = []
     for held in (rows, given[0]) if has_y else (rows,):
         parts += [held[~is_test], held[is_test]]

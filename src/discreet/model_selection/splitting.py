@@ -20,7 +20,7 @@ from discreet.data.stored.dask import is_dask
 from discreet.data.stored.parquet import ParquetTable
 from discreet.errors import InputError, InputTypeError
 from discreet.estimators.base import check_lengths
-from discreet.model_selection.split_dask import split_dask
+from discreet.model_selection.split_dask import split_collection
 from discreet.model_selection.split_files import split_parquet
 from discreet.noise.words import fresh_key
 
@@ -97,7 +97,7 @@ def split_rows(
     if is_dask(X):
         if out is not None:
             raise InputError("out is for Parquet files; a Dask collection is split where it is.")
-        return split_dask(X, y, groups, target, sides)
+        return split_collection(X, y, groups, target, sides)
     if y is not None:
         raise InputError("files bring their labels with them; leave y out, and pass target.")
     if out is None:
@@ -160,7 +160,8 @@ def pick_rows(rows: Any, chosen: Booleans) -> Any:
     if isinstance(rows, Coded):
         return Coded(rows.distinct, rows.places[chosen])
     if sparse.issparse(rows):
-        return rows.tocsr()[np.flatnonzero(chosen)]
+        held: Any = rows
+        return held.tocsr()[np.flatnonzero(chosen)]
     match family(rows):
         case "pandas":
             return rows[chosen] if not hasattr(rows, "loc") else rows.loc[chosen]

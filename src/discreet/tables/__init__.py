@@ -19,8 +19,8 @@ from discreet.tables.declared_files import (
     read_for_owner,
     write,
 )
+from discreet.tables.declared_split import declared_sides, read_side, split_table
 from discreet.tables.rows_in_order import open_in_order
-from discreet.tables.split_table import declared_sides, read_side, split_table
 
 __all__ = [
     "ArrivingRows",
