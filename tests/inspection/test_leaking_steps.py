@@ -66,21 +66,17 @@ def test_every_transformer_of_scikit_learn_is_named_or_known_to_learn_nothing():
 
 @pytest.mark.parametrize("kind", ROW_BY_ROW)
 def test_what_is_called_safe_makes_the_same_of_a_row_whatever_it_was_fitted_to(kind):
-    text = kind.__name__ == "HashingVectorizer"
-    names = {"columns": {"a": Numeric(0, 1), "b": Numeric(0, 1)}} if kind is BoundedScaler else {}
-    options = {"input_type": "pair"} if kind.__name__ == "FeatureHasher" else {}
-    if kind is BoundedScaler:
-        options = {"columns": list(names["columns"].values())}
+    name = kind.__name__
+    options = {
+        "FeatureHasher": {"input_type": "pair"},
+        "BoundedScaler": {"columns": [Numeric(0, 1), Numeric(0, 1)]},
+    }
+    pairs = {"HashingVectorizer": str, "FeatureHasher": lambda row: [("a", row[0]), ("b", row[1])]}
     made = []
-    for shift in (0.0, 100.0):
-        rows = X + shift
-        if text:
-            rows = [f"words {one}" for one in rows[:, 0]]
-        elif kind.__name__ == "FeatureHasher":
-            rows = [[("a", one), ("b", other)] for one, other in rows]
-        asked = {"HashingVectorizer": ["a b c"], "FeatureHasher": [[("a", 1.5)]]}
-        step = kind(**options).fit(rows)
-        said = step.transform(asked.get(kind.__name__, X[:1]))
+    for rows in (X, X + 100.0):
+        rows = [*map(pairs[name], rows)] if name in pairs else rows
+        asked = [pairs[name](X[0])] if name in pairs else X[:1]
+        said = kind(**options.get(name, {})).fit(rows).transform(asked)
         made.append(said.toarray() if hasattr(said, "toarray") else np.asarray(said))
     np.testing.assert_array_equal(made[0], made[1])
 
