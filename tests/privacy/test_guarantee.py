@@ -230,3 +230,12 @@ def test_wrong_types_are_refused():
         Guarantee(Pure(1.0), 3)
     with pytest.raises(InputError, match="unit must be one of"):
         Guarantee(Pure(1.0), "nobody")
+
+
+def test_a_promise_says_that_it_is_about_the_rows_as_they_were_given():
+    for facts in ((), ("that there is a row",)):
+        said = Guarantee(Pure(1.0), AddRemoveOne(), facts).sentence()
+        assert said.endswith(
+            "learnt from them before, and scores computed from them, are not covered."
+        )
+    assert "as they were given" not in Guarantee(NoPrivacy(), AddRemoveOne()).sentence()

@@ -25,6 +25,7 @@ from discreet.cli.predict import predict
 from discreet.cli.score import score
 from discreet.cli.select import select
 from discreet.cli.serve import serve
+from discreet.cli.split import split
 from discreet.cli.stream import stream
 from discreet.cli.tune import tune
 
@@ -78,7 +79,8 @@ def _discreet(
 
 
 COMMANDS = (
-    *(init, check, plan, select, fit, tune, stream, card, predict, score, serve, audit, demo),
+    *(init, check, plan, split, select, fit, tune, stream),
+    *(card, predict, score, serve, audit, demo),
 )
 for command in COMMANDS:
     app.command(cls=LateHelp)(command)

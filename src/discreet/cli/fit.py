@@ -13,6 +13,7 @@ from discreet.cli.new_files import NewFolder
 from discreet.cli.shared_options import (
     ChargedLedger,
     Delta,
+    KeyFile,
     LedgerDataset,
     LedgerPart,
     MaxRows,
@@ -44,6 +45,14 @@ def fit(
         str | None, typer.Option(help=f"auto, {LEARNERS}; or say it in the schema.")
     ] = None,
     max_rows: MaxRows = None,
+    test_share: Annotated[
+        float | None,
+        typer.Option(
+            help="Leave about this share of the records out, each by itself as `discreet split` "
+            "does; `discreet score` with the same share scores them."
+        ),
+    ] = None,
+    key_file: KeyFile = None,
     rehearse: Rehearse = None,
     cluster: Cluster = None,
     as_json: AsJson = False,
@@ -68,11 +77,12 @@ def fit(
     model = steps.make_model(schema, epsilon, delta, mechanism, max_rows, rehearse)
     books = steps.open_books(ledger, no_ledger, rehearse, dataset, part, schema)
     model.ledger = books
+    side = steps.find_side(schema, test_share, key_file, test=False)
     tables.check(data, schema)
     if cluster is not None and not tables.are_files(data):
         raise InputError("--cluster is for a folder or pattern of Parquet files; got one file.")
     with connect(cluster), NewFolder(out) as folder:
-        given = steps.open_data(schema, data, on_cluster=cluster is not None)
+        given = steps.open_data(schema, data, on_cluster=cluster is not None, side=side)
         with Unhurried(model), note_warnings(LargeDeltaWarning), show_status("Fitting"):
             model.fit(**given, purpose=purpose)
             del given

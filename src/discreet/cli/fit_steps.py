@@ -16,6 +16,8 @@ from discreet.cli.console import print_result, show_status
 from discreet.cli.failures import Unwritten
 from discreet.cli.model_folder import Model, Selection, about, store_schema
 from discreet.cli.new_files import NewFolder
+from discreet.cli.split import read_key
+from discreet.data.record_sides import RecordSides
 from discreet.errors import DiscreetError, InputError, UnitMismatch
 from discreet.ledger import Ledger
 from discreet.linear_model import LinearClassifier, LinearRegressor
@@ -24,12 +26,36 @@ from discreet.privacy import unit_named
 from discreet.report import card
 from discreet.schema import CLASSIFICATION, Schema
 
+Side = tuple[RecordSides, bool]
+"""What says on which side a record is, and whether those for testing are wanted."""
 
-def open_data(schema: Schema, data: Path, *, on_cluster: bool) -> dict[str, Any]:
+
+def find_side(
+    schema: Schema, share: float | None, key_file: Path | None, *, test: bool
+) -> Side | None:
+    """Return which records are meant; None if there is no split, and all are."""
+    if share is None:
+        if key_file is not None:
+            raise InputError("--key-file is for a split; pass --test-share.")
+        return None
+    return tables.declared_sides(schema, share, read_key(key_file)), test
+
+
+def open_data(
+    schema: Schema, data: Path, *, on_cluster: bool = False, side: Side | None = None
+) -> dict[str, Any]:
     """Return rows as ``fit`` takes them: those of a CSV file, or a table that is stored elsewhere.
 
-    Whatever is one file is parsed to its end here, while nothing is paid.
+    Whatever is one file is parsed to its end here, while nothing is paid. Of one side of a split
+    all rows are read.
     """
+    if side is not None:
+        if on_cluster:
+            raise InputError("--test-share reads rows into memory; `discreet split` first.")
+        sides, is_test = side
+        with show_status("Reading the table"):
+            table = tables.read_side(data, schema, sides, test=is_test)
+        return {"X": table.X, "y": table.y}
     if on_cluster:
         return {"X": frame_of(data), "target": schema.target.name}
     with show_status("Reading the table"):

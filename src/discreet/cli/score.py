@@ -14,6 +14,7 @@ from discreet.cli.failures import Unwritten
 from discreet.cli.new_files import check_new, write_text
 from discreet.cli.shared_options import (
     ChargedLedger,
+    KeyFile,
     LedgerDataset,
     LedgerPart,
     ModelFolder,
@@ -58,6 +59,14 @@ def score(
             "--training", help="These rows were used in the fit: intervals are about them alone."
         ),
     ] = False,
+    test_share: Annotated[
+        float | None,
+        typer.Option(
+            help="Score only the records that `discreet fit` with this --test-share left out of "
+            "DATA."
+        ),
+    ] = None,
+    key_file: KeyFile = None,
     dataset: LedgerDataset = None,
     part: LedgerPart = None,
     card: Annotated[
@@ -92,8 +101,9 @@ def score(
         _check_card(card)
     model, schema = open_model(folder)
     books = steps.open_books(ledger, no_ledger, rehearse, dataset, part, schema)
+    side = steps.find_side(schema, test_share, key_file, test=True)
     tables.check(data, schema)
-    given = steps.open_data(schema, data, on_cluster=False)
+    given = steps.open_data(schema, data, side=side)
     names = [name.strip() for name in metrics.split(",") if name.strip()]
     paid = SimpleNamespace()
     with Unhurried(paid):

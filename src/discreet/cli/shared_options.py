@@ -71,3 +71,12 @@ Rehearse = Annotated[
         metavar="SEED",
     ),
 ]
+
+KeyFile = Annotated[
+    Path | None,
+    typer.Option(
+        help="A file with the key that records are hashed with; by default the key is the name of "
+        "the data in the schema, which is public.",
+        metavar="FILE",
+    ),
+]

@@ -14,6 +14,7 @@ from discreet.demo.model import DELTA, guarantee_of, make_model
 from discreet.demo.terminal import draw_strip, print_title, say
 from discreet.errors import BudgetExceeded
 from discreet.ledger import AbstractLedger, MemoryLedger
+from discreet.model_selection import split_rows
 from discreet.preprocessing import Category, Column, Numeric
 from discreet.privacy import Budget
 
@@ -32,9 +33,9 @@ def main(
 ) -> None:
     """Run the demonstration; the picture goes to ``folder``, or to where one stands."""
     table = hospital(patients)
-    cut = 3 * patients // 4
-    train = HospitalTable(table.columns, table.X[:cut], table.y[:cut])
-    test = HospitalTable(table.columns, table.X[cut:], table.y[cut:])
+    X_train, X_test, y_train, y_test = split_rows(table.X, table.y, test=0.25, key="demo")
+    train = HospitalTable(table.columns, X_train, y_train)
+    test = HospitalTable(table.columns, X_test, y_test)
     ledger = MemoryLedger(TOTAL)
     _introduce(table)
     _fit_once(train, test, ledger)

@@ -12,6 +12,9 @@ from functools import reduce
 from operator import add
 from typing import Any
 
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
 from discreet import _checks
 from discreet.data.frame import Frame
 from discreet.data.given_column import column_of
@@ -25,6 +28,7 @@ from discreet.estimators.features import FeatureMap, PlainFeatures
 from discreet.estimators.targets import LabelTarget, LearningTarget, SeveralNumbers
 from discreet.inspection.findings import TARGET, Contradiction, judge
 from discreet.inspection.inspection_report import InspectionReport
+from discreet.inspection.leaking_steps import find_leaks, is_surrounded
 from discreet.inspection.table_survey import (
     TableSurvey,
     count_rows,
@@ -53,11 +57,14 @@ def check(
     otherwise, a range of the wrong unit, a column that is empty. To choose ranges by it gives
     something away that no guarantee covers. Do not store, send or publish it.
 
+    Of a ``Pipeline`` or a search of scikit-learn it names every step that learns from rows without
+    privacy, with what to use instead; the table is looked at if no step does.
+
     Parameters
     ----------
     model
-        An estimator of this library, with everything declared; it need not be fitted, and is not
-        changed.
+        An estimator of this library, with everything declared, alone or within those of
+        scikit-learn; it need not be fitted, and is not changed.
     X, y
         Rows and labels, as for ``fit``: arrays, data frames, Arrow tables; the path of Parquet
         files, which are read a few rows at a time; Dask collections, which are looked at where
@@ -84,7 +91,14 @@ def check(
     >>> found = check(model, np.array([[47.0], [71.0], [18.0]]), ["no", "Yes", "no"])
     >>> found.is_serious, [finding.where for finding in found if finding.is_serious]
     (True, ['the target', 'column 1'])
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> for finding in check(make_pipeline(StandardScaler(), model), np.ones((3, 1)), [0, 1, 0]):
+    ...     print(finding.where, "->", finding.advice)
+    standardscaler -> Declare columns= on the model, or use preprocessing.BoundedScaler: ...
     """
+    if is_surrounded(model):
+        return _look_around(model, X, y, target, person, rows_per_person)
     if not isinstance(model, PrivateEstimator):
         raise InputTypeError(
             "model must be an estimator of this library, and X as it is given to its fit; got a "
@@ -102,6 +116,20 @@ def check(
     survey, tally, contradictions = looked
     findings = judge(survey, tally, contradictions, rows_per_person, model.max_rows)
     return InspectionReport(survey, tally, findings)
+
+
+def _look_around(
+    model: Any, X: Any, y: Any, target: Any, person: Any, rows_per_person: int
+) -> InspectionReport:
+    """Look at the steps around a private model, and through them if none learns from rows."""
+    found = tuple(find_leaks(model))
+    if found or not isinstance(model, Pipeline):
+        count = 0 if is_table(X) else X.shape[0] if hasattr(X, "shape") else len(X)
+        return InspectionReport(TableSurvey(()), TableTally(count, ()), found)
+    *steps, (_, last) = model.steps
+    for _, step in steps:
+        X = X if step in (None, "passthrough") else clone(step).fit_transform(X)
+    return check(last, X, y, target=target, person=person, rows_per_person=rows_per_person)
 
 
 Looked = tuple[TableSurvey, TableTally, list[Contradiction]]

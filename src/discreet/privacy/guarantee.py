@@ -21,6 +21,12 @@ from discreet.privacy.unit import Unit, unit_named
 
 FORMAT = 1
 
+AS_GIVEN = (
+    "It is about the rows as they were given; what was learnt from them before, and scores "
+    "computed from them, are not covered."
+)
+"""What no release can see, and no guarantee of one speaks of."""
+
 
 @lru_cache(maxsize=256)  # sentences, cards and ledgers ask the same again and again
 def _epsilon(profile: Profile, delta: float) -> float:
@@ -136,7 +142,7 @@ class Guarantee:
         promise += f" (epsilon = {in_three_digits(epsilon)}, delta = {in_three_digits(delta)})."
         if self.public_facts:
             promise += " Taken as public: " + "; ".join(self.public_facts) + "."
-        return promise
+        return f"{promise} {AS_GIVEN}"
 
     def __str__(self) -> str:
         return self.sentence()

@@ -375,6 +375,13 @@ def _unprotected_section(document: Json) -> Section:
             "; ".join(document["protection"]["public_facts"]) or "nothing beside the code",
         ),
         (
+            "Before and beside the release.",
+            "The promise is about the rows as they were given. What was learnt from them before "
+            "(scales, fills, a choice of columns or settings), exact scores of them, and a "
+            "split by position, where one record more or fewer moves others across the cut, are "
+            "not covered.",
+        ),
+        (
             "Time and traces.",
             "How long the computation took, memory, logs and error reports of other programs.",
         ),

@@ -20,6 +20,7 @@ from discreet.tables.declared_files import (
     read_for_owner,
     write,
 )
+from discreet.tables.declared_split import declared_sides, read_side, split_table
 from discreet.tables.rounds import Rounds, cut_by_place
 from discreet.tables.rows_in_order import open_in_order
 
@@ -32,6 +33,7 @@ __all__ = [
     "check",
     "classes_of_truth",
     "cut_by_place",
+    "declared_sides",
     "describe",
     "is_csv",
     "measure",
@@ -39,5 +41,7 @@ __all__ = [
     "open_parquet",
     "read_csv",
     "read_for_owner",
+    "read_side",
+    "split_table",
     "write",
 ]

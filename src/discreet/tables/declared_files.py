@@ -143,7 +143,9 @@ def open_parquet(
     )
 
 
-def read_csv(path: Path | str, schema: Schema, *, with_target: bool = True) -> RowsAndLabels:
+def read_csv(
+    path: Path | str, schema: Schema, *, with_target: bool = True, keeps_undeclared: bool = False
+) -> RowsAndLabels:
     """Read the declared columns of a CSV file, whole; values outside their declaration are kept.
 
     A missing cell is NaN among numbers, None among categories and classes.
@@ -152,6 +154,8 @@ def read_csv(path: Path | str, schema: Schema, *, with_target: bool = True) -> R
     ----------
     path, schema, with_target
         As for :func:`check`, which is done first.
+    keeps_undeclared
+        As for :func:`open_parquet`.
 
     Examples
     --------
@@ -167,8 +171,7 @@ def read_csv(path: Path | str, schema: Schema, *, with_target: bool = True) -> R
     """
     path = _check_file(path)
     check_columns(path, read_header(path), schema, with_target=with_target)
-    wanted = columns_wanted(schema, with_target)
-    cells = _read_csv_cells(path, wanted)
+    cells = _read_csv_cells(path, columns_wanted(schema, with_target, keeps_undeclared))
     y = cells.pop(schema.target.name) if with_target else None
     return RowsAndLabels(Frame(cells), y)
 
