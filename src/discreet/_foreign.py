@@ -72,19 +72,19 @@ class ForeignCode:
     def __init__(
         self, run: Callable[..., Any], name: str, *, fits: bool, apart: bool = False
     ) -> None:
-        self._run, self._name = run, name
-        self.is_known = not apart and is_known(run, fits=fits)
-        self._packed = None if self.is_known else _pack(run, name)
+        is_here = not apart and is_known(run, fits=fits)
+        self._run, self._packed = (run, b"") if is_here else (None, _pack(run, name))
+        self._name = name
 
     def check(self) -> None:
         """Refuse code that cannot be copied to a process of its own; reads no row."""
-        if self._packed is not None:
+        if self._packed:
             with _server_with(self._packed, self._name):
                 pass
 
     def run_on(self, given: Iterable[tuple[Any, ...]]) -> list[Vector | None]:
         """Return the numbers that come out for each of several; None where none do."""
-        if self._packed is None:
+        if self._run is not None:
             return [_run_here(self._run, each) for each in given]
         with _server_with(self._packed, self._name) as server:
             return [server.ask(each) for each in given]
@@ -129,7 +129,8 @@ class _Server:
     """A process that holds packed code, seen from here."""
 
     def __init__(self) -> None:
-        self._held, self._imported = b"", set[str]()
+        self._holding: tuple[bytes, frozenset[tuple[str, float]]] | None = None
+        self._imported, self._known = set[str](), set[str]()
         self._start()
 
     def _start(self) -> None:
@@ -165,16 +166,25 @@ class _Server:
         return False
 
     def _hold(self, packed: bytes) -> bool:
-        names = _libraries_in(packed) - self._imported
-        if names:
-            self._write(IMPORT + frame(" ".join(sorted(names)).encode()))
-            self._imported |= names
+        names = _modules_in(packed)
+        holding = (packed, _edition(names))
+        if self._holding == holding:  # it has run nothing itself
+            return True
+        self._let_go()
+        self._imported |= self._import(_libraries(names) - self._imported)
         self._write(HOLD + frame(pickle.dumps((sys.path, packed))))
         kind = self._read(1)
         if kind == REFUSED:
             kind = self._read(1)  # that it is over
-        self._held = packed if kind == HELD else b""
+        self._holding = holding if kind == HELD else None
+        self._known = set(self._imported)
         return kind == HELD
+
+    def _import(self, names: set[str]) -> set[str]:
+        """Have modules imported by whoever listens."""
+        if names:
+            self._write(IMPORT + frame(" ".join(sorted(names)).encode()))
+        return names
 
     def ask(self, given: tuple[Any, ...]) -> Vector | None:
         """Run the code once; if everything dies, that is its answer, and a new process follows."""
@@ -182,18 +192,22 @@ class _Server:
             content = pickle.dumps(given, protocol=5)
         except Exception:
             return None
+        modules = _libraries(type(one).__module__ for one in given)  # those of containers: public
         try:
-            return self._ask(content)
+            return self._ask(content, modules)
         except _Lost:
             pass
         self.end()
+        packed = self._holding[0] if self._holding else b""
+        self._holding = None
         self._imported.clear()
         self._start()
-        if not self.hold(self._held):
+        if not self.hold(packed):
             raise PrivacyError("foreign code that was copied to a process cannot be any more.")
         return None
 
-    def _ask(self, content: bytes) -> Vector | None:
+    def _ask(self, content: bytes, modules: set[str]) -> Vector | None:
+        self._known |= self._import(modules - self._known)
         self._write(ASK + frame(content))
         said = None
         while (kind := self._read(1)) != OVER:
@@ -202,10 +216,9 @@ class _Server:
             said = np.frombuffer(self._read(int.from_bytes(self._read(LENGTH), "big"))).copy()
         return said
 
-    def let_go(self) -> None:
-        """Forget the code."""
-        if self._held:
-            self._held = b""
+    def _let_go(self) -> None:
+        if self._holding:
+            self._holding = None
             self._write(LET_GO)
             self._read(1)
 
@@ -246,11 +259,24 @@ class _Server:
                 os.close(file)
 
 
-def _libraries_in(packed: bytes) -> set[str]:
-    """Return the modules of known libraries that packed code names, if they are in use here."""
-    texts = {str(text) for _, text, _ in pickletools.genops(packed) if isinstance(text, str)}
-    named = {text for text in texts if text.partition(".")[0] in LIBRARIES}
-    return named.intersection(sys.modules)
+def _modules_in(packed: bytes) -> set[str]:
+    """Return the modules in use here that packed code names."""
+    texts = {text for _, text, _ in pickletools.genops(packed) if isinstance(text, str)}
+    return texts.intersection(sys.modules)
+
+
+def _libraries(names: Iterable[str]) -> set[str]:
+    """Return the names of modules of known libraries."""
+    return {name for name in names if name.partition(".")[0] in LIBRARIES}
+
+
+def _edition(names: set[str]) -> frozenset[tuple[str, float]]:
+    """Return when the files of modules were written last, of those that may be edited."""
+    found = set()
+    for name in names - _libraries(names):
+        with suppress(OSError, TypeError):
+            found.add((name, os.stat(getattr(sys.modules[name], "__file__", None) or "").st_mtime))
+    return frozenset(found)
 
 
 _idle: list[_Server] = []
@@ -266,7 +292,6 @@ def _server_with(packed: bytes, name: str) -> Iterator[_Server]:
         if not server.hold(packed):
             raise _uncopied(name)
         yield server
-        server.let_go()
     except BaseException:
         server.end()
         raise

@@ -10,6 +10,7 @@ core is not written, and no ledger is charged. If any of them dies, the others k
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import os
 import pickle
@@ -100,9 +101,13 @@ def _hold(commands: int, answers: int) -> None:
         _write(answers, REFUSED)
         os._exit(1)
     _write(answers, HELD)
-    while _read(commands, 1) == ASK:
-        _fork_once(run, commands, answers)
-        _write(answers, OVER)
+    gc.freeze()  # what is never looked at stays shared
+    while (kind := _read(commands, 1)) != LET_GO:
+        if kind == IMPORT:
+            _import_all(_read_frame(commands).decode().split())
+        else:
+            _fork_once(run, commands, answers)
+            _write(answers, OVER)
     os._exit(0)
 
 

@@ -34,6 +34,9 @@ FUNCTIONS = (
     *(types.MethodDescriptorType, types.WrapperDescriptorType),
 )
 
+NAMED_FUNCTIONS = ("cython_function_or_method", "_ArrayFunctionDispatcher")
+"""Types of functions that cannot be imported."""
+
 OWN = "discreet"
 TAKEN_WHOLE = ("discreet.ledger", "discreet.record", "discreet.privacy")
 """What models of this library hold and do not ask when they predict."""
@@ -160,7 +163,7 @@ def _is_known(one: Any, fits: bool) -> bool:
         return _is_of(one, ("builtins", *LIBRARIES))
     if isinstance(one, np.ufunc):  # but not one that was made of a function
         return getattr(np, one.__name__, None) is one
-    if kind in FUNCTIONS or kind.__name__ == "cython_function_or_method":
+    if kind in FUNCTIONS or kind.__name__ in NAMED_FUNCTIONS:
         return _is_known_function(one)
     if isinstance(one, np.generic | np.dtype):
         return _is_within(module, ("numpy",))
