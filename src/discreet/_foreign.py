@@ -73,7 +73,8 @@ class ForeignCode:
         self, run: Callable[..., Any], name: str, *, fits: bool, apart: bool = False
     ) -> None:
         is_here = not apart and is_known(run, fits=fits)
-        self._run, self._packed = (run, b"") if is_here else (None, _pack(run, name))
+        self._run = run if is_here else None
+        self._packed = b"" if is_here else _pack(run, name)
         self._name = name
 
     def check(self) -> None:
@@ -85,18 +86,17 @@ class ForeignCode:
     def run_on(self, given: Iterable[tuple[Any, ...]]) -> list[Vector | None]:
         """Return the numbers that come out for each of several; None where none do."""
         if self._run is not None:
-            return [_run_here(self._run, each) for each in given]
+            with quiet(), parallel_config(backend="sequential"):  # joblib stays in this thread
+                return [_run_here(self._run, each) for each in given]
         with _server_with(self._packed, self._name) as server:
             return [server.ask(each) for each in given]
 
 
 def _run_here(run: Callable[..., Any], given: tuple[Any, ...]) -> Vector | None:
-    """Run known code; what joblib runs for it stays in this thread, which is silent."""
-    with quiet(), parallel_config(backend="sequential"):
-        try:
-            return numbers_of(run(*given))  # type: ignore[no-any-return]
-        except (Exception, SystemExit, GeneratorExit):  # one record must not decide on a failure
-            return None
+    try:
+        return numbers_of(run(*given))  # type: ignore[no-any-return]
+    except (Exception, SystemExit, GeneratorExit):  # one record must not decide on a failure
+        return None
 
 
 def _pack(run: Callable[..., Any], name: str) -> bytes:
