@@ -27,7 +27,7 @@ from sklearn.svm import LinearSVC
 from discreet import Budget, Ledger, MemoryLedger
 from discreet._foreign import ForeignCode
 from discreet._known_code import is_known, reach
-from discreet.errors import InputError, PrivacyError
+from discreet.errors import InputError
 from discreet.feature_selection import BlockVoteSupport, PeelingSupport
 from discreet.linear_model import LogisticRegression as PrivateLogistic
 from discreet.linear_model import SparseClassifier
@@ -36,7 +36,7 @@ from discreet.metrics.row_outputs import outputs_of
 from discreet.model_selection import SampleAndAggregate, StableSelector
 from support import foreign
 
-ROWS = 30
+ROWS = 30  # one of three blocks is empty once in 60,000 deals
 X = np.random.default_rng(0).uniform(-0.5, 0.5, (ROWS, 2))
 Y = np.tile([0, 1], ROWS // 2)
 MARKED = X.copy()
@@ -62,64 +62,60 @@ def compare(act, rows, **charged):
 
 
 def average(act, rows, **charged):
-    model = SampleAndAggregate(act, bounds=(0, 1), blocks=4, delta=1e-6, **charged)
+    model = SampleAndAggregate(act, bounds=(0, 1), blocks=3, delta=1e-6, **charged)
     return model.fit(rows).estimate_[0]
 
 
 def vote(selector, act, rows, **charged):
     """Return one if most blocks choose as a fresh procedure does."""
-    fitted = selector(act, classes=[0, 1], delta=0.01, **charged).fit(rows, Y)
+    fitted = selector(act, classes=[0, 1], delta=1e-6, **charged).fit(rows, Y)
     return float(list(fitted.get_support(indices=True)) == [0])
 
 
 def fit_sparse(act, rows, **charged):
     model = SparseClassifier(selector=foreign.Choice(act), n_features_to_select=1, data_norm=1.0,
-                             classes=[0, 1], delta=0.01, **charged)  # fmt: skip
+                             classes=[0, 1], delta=1e-6, **charged)  # fmt: skip
     return float(list(model.fit(rows, Y).selected_) == [0])
 
 
 def stable(act, **options):
-    return StableSelector(foreign.Choice(act), blocks=5, **options)
+    return StableSelector(foreign.Choice(act), blocks=3, **options)
 
 
 def support(act, **options):
-    return BlockVoteSupport(1, selector=foreign.Choice(act), blocks=5, **options)
+    return BlockVoteSupport(1, selector=foreign.Choice(act), blocks=3, **options)
 
 
 def columns(act, **options):
-    return BlockVoteSupport(1, selector=foreign.Choice(act), blocks=5, vote="columns", **options)
+    return BlockVoteSupport(1, selector=foreign.Choice(act), blocks=3, vote="columns", **options)
+
+
+def few(door):
+    """Return a door that is shown the first rows alone: each of them is a process."""
+    return lambda act, rows, **charged: door(act, rows[:5], **charged)
 
 
 DOORS = {
-    "private_score": score,
-    "private_score of a frame": score_frame,
-    "compare_models": compare,
+    "private_score": few(score),
+    "private_score of a frame": few(score_frame),
+    "compare_models": few(compare),
     "SampleAndAggregate": average,
     "SampleAndAggregate, two processes": partial(average, n_jobs=2, backend="processes"),
     "StableSelector": partial(vote, stable),
     "StableSelector, two threads": partial(vote, partial(stable, n_jobs=2)),
     "BlockVoteSupport": partial(vote, support),
     "BlockVoteSupport, columns": partial(vote, columns),
+    "SparseClassifier": fit_sparse,
 }
 """Every way in which foreign code gets into a private part: one for a fresh state each time."""
 
 every_door = pytest.mark.parametrize("door", DOORS.values(), ids=DOORS.keys())
 
 
-class AsFresh:
-    """One if an act says what a fresh copy of it says first, and less otherwise."""
-
-    def __init__(self, act, first):
-        self.act, self.first = act, first
-
-    def __call__(self, X, y):
-        return 1.0 if self.act(X, y) == self.first else 0.25
-
-
 np_state = np.random.RandomState(0).rand() / 2 + random.Random(0).random() / 2
 REMEMBERING = {
-    "coins": AsFresh(foreign.Coins(), np.random.RandomState(3).rand()),
-    "coins of the process": AsFresh(foreign.coins_of_the_process, np_state),
+    "coins": foreign.AsFresh(foreign.Coins(), np.random.RandomState(3).rand()),
+    "coins of the process": foreign.AsFresh(foreign.coins_of_the_process, np_state),
     "memory": foreign.Memory(),
     "memory in a closure": foreign.counts_in_a_closure(),
 }
@@ -156,9 +152,9 @@ DEADLY = {
 @pytest.mark.parametrize("act", DEADLY.values(), ids=DEADLY.keys())
 def test_a_row_that_ends_a_model_is_not_scored_and_ends_nothing_else(act):
     ledger = MemoryLedger(Budget(1.0))
-    assert score(act, MARKED, epsilon=1.0, ledger=ledger) >= 0
-    said = outputs_of(foreign.Model(act)).accept(MARKED).read()
-    assert np.flatnonzero(np.isnan(said[:, 0])).tolist() == [7]
+    assert score(act, MARKED[:9], epsilon=1.0, ledger=ledger) >= 0
+    said = outputs_of(foreign.Model(act)).accept(MARKED[5:9]).read()
+    assert np.flatnonzero(np.isnan(said[:, 0])).tolist() == [2]
 
 
 @pytest.mark.parametrize("backend", ["threads", "processes"])
@@ -168,11 +164,13 @@ def test_a_block_that_ends_a_procedure_has_the_fixed_answer_and_no_other_has(act
     assert model.fit(MARKED).estimate_[0] == pytest.approx((2 + 0.5) / 3, abs=1e-5)
 
 
-@every_door
-def test_foreign_code_charges_no_ledger(door, tmp_path):
+def test_foreign_code_charges_no_ledger(tmp_path):
     where = str(tmp_path / "rows.db")
     ledger = Ledger.create(where, Budget(9.0, 0.1))
-    assert door(foreign.Pays(where), X, epsilon=1.0, ledger=ledger) <= 1.0
+    assert average(foreign.Pays(where), X, epsilon=1.0, ledger=ledger) <= 1.0
+    assert len(ledger.history()) == 1
+    said = outputs_of(foreign.Model(foreign.Pays(where))).read(X[:1])
+    assert np.isnan(said).all()
     assert len(ledger.history()) == 1
 
 
@@ -213,11 +211,11 @@ def test_what_pays_for_itself_has_no_place_in_a_block(hide):
     ledger = MemoryLedger(Budget(9.0, 0.1))
     given = hide(ledger)
     for make in (
-        lambda: StableSelector(given, classes=[0, 1], blocks=5, ledger=ledger),
-        lambda: BlockVoteSupport(1, selector=given, classes=[0, 1], blocks=5, ledger=ledger),
+        lambda: StableSelector(given, classes=[0, 1], blocks=3, ledger=ledger),
+        lambda: BlockVoteSupport(1, selector=given, classes=[0, 1], blocks=3, ledger=ledger),
         lambda: SparseClassifier(selector=given, n_features_to_select=1, data_norm=1.0,
                                  classes=[0, 1], ledger=ledger),
-        lambda: SampleAndAggregate(given, bounds=(0, 1), blocks=5, classes=[0, 1], ledger=ledger),
+        lambda: SampleAndAggregate(given, bounds=(0, 1), blocks=3, classes=[0, 1], ledger=ledger),
     ):  # fmt: skip
         with pytest.raises(InputError, match="pays for every block"):
             make().fit(X, Y)
@@ -225,11 +223,10 @@ def test_what_pays_for_itself_has_no_place_in_a_block(hide):
 
 
 def test_models_of_scikit_learn_with_coins_or_words_are_asked_each_row_alike(capfd):
-    y = Y.copy()
     dummy = DummyClassifier(strategy="stratified", random_state=np.random.RandomState(0))
     forest = RandomForestClassifier(3, random_state=0, verbose=1)
     for model in (dummy, forest):
-        fitted = model.fit(X, y)
+        fitted = model.fit(X, Y)
         capfd.readouterr()
         outputs = outputs_of(fitted)
         together, few = outputs.accept(X[:9]).read(), outputs.accept(X[5:9]).read()
@@ -270,35 +267,23 @@ class _LastCoefficients:
 
 
 def test_what_is_known_is_neither_somebody_elses_nor_talkative_nor_drawing():
-    known = make_pipeline(FunctionTransformer(np.log1p), LogisticRegression())
+    known = make_pipeline(FunctionTransformer(np.log1p), LogisticRegression(random_state=0))
     assert is_known(known, fits=True)
     assert is_known(SelectKBest(), fits=True)
     for unknown in (
-        LinearSVC(verbose=1),
+        LinearSVC(random_state=0, verbose=1),
         LinearSVC(),  # its seed is open
-        make_pipeline(FunctionTransformer(lambda X: X), LogisticRegression()),
-        make_pipeline(FunctionTransformer(np.frompyfunc(print, 1, 1)), LogisticRegression()),
+        make_pipeline(FunctionTransformer(lambda X: X), SelectKBest()),
+        make_pipeline(FunctionTransformer(np.frompyfunc(print, 1, 1)), SelectKBest()),
         FunctionTransformer(np.random.permutation),
         FunctionTransformer(print),
         FunctionTransformer(np.random.default_rng(0).permutation),
-        type("LogisticRegression", (LogisticRegression,), {})(),
+        type("SelectKBest", (SelectKBest,), {})(),
         DummyClassifier(strategy="uniform"),
         private_selector(None),
     ):
         assert not is_known(unknown, fits=True)
     assert any(one is known for one in reach({"a": [partial(len, known)]}))
-
-
-def test_a_live_oracle_is_refused_and_not_asked():
-    from discreet.kernel import GaussianProcessOracle  # slow to import
-
-    oracle = GaussianProcessOracle(
-        1.0, 1e-6, data_norm=1.0, classes=[0, 1], max_answers=50, kernel="rbf"
-    ).fit(X, Y)
-    ledger = MemoryLedger(Budget(9.0, 0.1))
-    with pytest.raises((InputError, PrivacyError)):
-        private_score(oracle, X, Y, ["accuracy"], ledger=ledger)
-    assert ledger.history() == ()
 
 
 def test_other_threads_print_while_foreign_code_is_silent(capfd):
