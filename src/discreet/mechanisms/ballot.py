@@ -20,7 +20,7 @@ from discreet._foreign_calls import NO_COLUMN, Choosing
 from discreet._quiet import quiet
 from discreet._types import Integers, Vector
 from discreet.data import OpenRows
-from discreet.errors import InputError
+from discreet.errors import InputError, PrivacyError
 from discreet.noise import Noise
 from discreet.questions.block_vote import BlockVote
 
@@ -97,13 +97,20 @@ def _ask_cluster(code: ForeignCode, blocks: Iterator[Block]) -> list[Vector | No
         sent = [client.scatter([block], hash=False)[0] for block in blocks]
         asked = [client.submit(_run_on_one, code, block, pure=False) for block in sent]
         try:
-            return list(client.gather(asked))
+            said = list(client.gather(asked))
         finally:
             client.cancel([*asked, *sent])
+    if any(isinstance(one, bool) for one in said):
+        raise PrivacyError("a worker of the cluster cannot run foreign code.")
+    return said
 
 
-def _run_on_one(code: ForeignCode, block: Block) -> Vector | None:
-    return code.run_on([block])[0]
+def _run_on_one(code: ForeignCode, block: Block) -> Vector | bool | None:
+    """Run it where this is called; what is raised there, logs of the cluster would quote."""
+    try:
+        return code.run_on([block])[0]
+    except Exception:
+        return False
 
 
 @dataclass(frozen=True, eq=False, repr=False)

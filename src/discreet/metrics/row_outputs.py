@@ -205,7 +205,8 @@ class ForeignOutputs(ModelOutputs):
 
     def _try_out(self, width: int) -> None:
         """Refuse a model that does not take rows of numbers, by a synthetic row."""
-        if self._code.run_on([(np.zeros((1, width)),)]) == [None]:
+        (said,) = self._code.run_on([(np.zeros((1, width)),)])
+        if said is None:
             raise InputError(
                 f"this {type(self.model).__name__} cannot be asked about rows of numbers without "
                 "names; pass a pandas data frame with the columns of its fit."
