@@ -110,10 +110,10 @@ def _pack(run: Callable[..., Any], name: str) -> bytes:
             return cloudpickle.dumps(run)  # type: ignore[no-any-return]
     except Exception:
         pass
-    raise _uncopied(name)
+    raise _refusal_of(name)
 
 
-def _uncopied(name: str) -> InputError:
+def _refusal_of(name: str) -> InputError:
     return InputError(
         f"{name} cannot be copied to another process, and has to be: foreign code is asked about "
         "private rows in the same state each time, so that no row decides what is said of others. "
@@ -290,7 +290,7 @@ def _server_with(packed: bytes, name: str) -> Iterator[_Server]:
     server = _take_server()
     try:
         if not server.hold(packed):
-            raise _uncopied(name)
+            raise _refusal_of(name)
         yield server
     except BaseException:
         server.end()
