@@ -270,6 +270,7 @@ def test_what_is_known_is_neither_somebody_elses_nor_talkative_nor_drawing():
     known = make_pipeline(FunctionTransformer(np.log1p), LogisticRegression(random_state=0))
     assert is_known(known, fits=True)
     assert is_known(SelectKBest(), fits=True)
+    assert is_known(np.mean, fits=True)
     for unknown in (
         LinearSVC(random_state=0, verbose=1),
         LinearSVC(),  # its seed is open

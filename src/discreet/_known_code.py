@@ -61,7 +61,7 @@ OF_SCIKIT_LEARN = tuple(
 )
 """Modules whose models predict without drawing; others may not."""
 
-OF_SCIPY = ("scipy.sparse", "scipy.interpolate")
+OF_OTHERS = ("scipy.sparse", "scipy.interpolate", "numpy._globals")
 
 DRAWN_FROM_IN_FITS = ("random_state", "_rng", "_random_state", "_feature_subsample_rng")
 """Attributes of scikit-learn's that a fit draws from, and a prediction does not."""
@@ -171,7 +171,7 @@ def _is_known(one: Any, fits: bool) -> bool:
         return _is_known_estimator(one, fits)
     if _is_within(module, (OWN,)):  # what can be fitted could be charged for
         return not isinstance(one, Sealed) and not (fits and hasattr(kind, "fit"))
-    return _is_within(module, OF_SCIPY)
+    return _is_within(module, OF_OTHERS)
 
 
 def _is_known_function(one: Any) -> bool:
