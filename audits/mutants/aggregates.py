@@ -17,7 +17,7 @@ from discreet.audit.catalogue import PROPOSED, average_of_least, proposed_pair, 
 from discreet.data import OpenRows
 from discreet.mechanisms import NoisyAggregate, ProposeTestRelease
 from discreet.mechanisms.ballot import Deal
-from discreet.mechanisms.block_estimates import as_rows, estimate_of
+from discreet.mechanisms.block_estimates import as_rows, estimating
 from discreet.mechanisms.noisy_aggregate import widen
 from discreet.mechanisms.sampling.median_stability import lower_median
 from discreet.noise import UNIT_RATE, Noise
@@ -47,7 +47,7 @@ def _dealt_otherwise(question: BlockAverage, deal: Any) -> Sampled:
         for _ in range(count):
             dealt: Integers = deal(everything.table.shape[0], noise)
             own = replace(everything, blocks=int(dealt.max()) + 1)
-            found = np.array([estimate_of(question, *one) for one in own.split(dealt)])
+            found = np.array([estimating(question)(*one) for one in own.split(dealt)])
             bounds = replace(question, blocks=len(found)).answers
             averages.append(plan.aggregate(as_rows(found, bounds), noise))
         return np.array(averages)
@@ -124,7 +124,7 @@ def noise_for_a_change_from_the_centre() -> Mutant:
         """Average many times over; of one block there is no deal to be made anew."""
 
         def released(rows: OpenRows, noise: Noise, count: int) -> Array:
-            found = as_rows(estimate_of(question, *rows.gather())[None, :], question.answers)
+            found = as_rows(estimating(question)(*rows.gather())[None, :], question.answers)
             return np.asarray(made.mean.run_many(found, noise, count))
 
         return Sampled(question.bounds, ADD, released)

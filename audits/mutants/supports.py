@@ -18,7 +18,7 @@ from discreet.audit.exact.laws import exponential_selection
 from discreet.data import OpenRows
 from discreet.geometry import LinfBall
 from discreet.mechanisms import Peeling, StabilityRelease
-from discreet.mechanisms.ballot import Deal, answer_of, leader_of
+from discreet.mechanisms.ballot import Deal, choosing, leader_of
 from discreet.noise import Noise
 from discreet.privacy import AddRemoveOne, BoundedRange, Budget
 from discreet.questions import BlockVote, Bounds, LabelSet, StrongestColumns
@@ -142,7 +142,7 @@ def _ballots(vote: BlockVote, deal: Callable[[int, Noise], Integers]) -> Sampled
         for line in lines:
             dealt = deal(everything.table.shape[0], noise)
             own = replace(everything, blocks=int(dealt.max()) + 1)
-            answer, lead = leader_of([answer_of(vote, *one) for one in own.split(dealt)])
+            answer, lead = leader_of([choosing(vote)(*one) for one in own.split(dealt)])
             if plan.test.passes(lead, noise):
                 line[0], line[1 + np.array(answer, dtype=np.int64)] = 1.0, 1.0
         return lines

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from discreet._foreign_calls import NO_COLUMN
 from discreet.audit.catalogue import first_if_negative, vote_on_sign
 from discreet.data import Bounds
 from discreet.errors import CalibrationError, InputError, InputTypeError
 from discreet.geometry import LinfBall
 from discreet.mechanisms import StabilityRelease
-from discreet.mechanisms.ballot import NO_COLUMN, Ballot, Workers, answer_of, leader_of
+from discreet.mechanisms.ballot import Ballot, Workers, choosing, leader_of
 from discreet.mechanisms.stability_release import StabilityTest
 from discreet.noise import UNIT_RATE, RehearsalNoise
 from discreet.privacy import AddRemoveOne, Budget, ReplaceOne
@@ -102,7 +103,7 @@ def leave(X, y):
 )
 def test_what_is_no_choice_of_columns_is_the_fixed_answer(said):
     rows = np.zeros((3, 3))
-    assert answer_of(vote(lambda X, y: said, most=2), rows, None) == NO_COLUMN
+    assert choosing(vote(lambda X, y: said, most=2))(rows, None) == NO_COLUMN
 
 
 def test_places_and_masks_are_read_alike():
@@ -113,17 +114,20 @@ def test_places_and_masks_are_read_alike():
         np.array([0, 2, 2], dtype=np.uint8),
         np.array([True, False, True]),
     ):
-        assert answer_of(vote(lambda X, y, said=said: said), rows, None) == (0, 2)
+        assert choosing(vote(lambda X, y, said=said: said))(rows, None) == (0, 2)
     # Of two columns the first has two features.
     wide = vote(lambda X, y: [1], widths=(2, 1))
-    assert answer_of(wide, rows, None) == (0,)
+    assert choosing(wide)(rows, None) == (0,)
 
 
 def test_a_block_that_is_empty_or_fails_has_chosen_no_column():
-    assert answer_of(vote(choose_first), np.zeros((0, 3)), None) == NO_COLUMN
-    assert answer_of(vote(raise_if_large), np.ones((1, 3)), None) == NO_COLUMN
-    assert answer_of(vote(raise_if_large), np.zeros((1, 3)), None) == (1,)
-    assert answer_of(vote(leave), np.zeros((1, 3)), None) == NO_COLUMN
+    assert choosing(vote(choose_first))(np.zeros((0, 3)), None) == NO_COLUMN
+    for procedure, rows, chosen in (
+        (raise_if_large, np.ones((40, 3)), {NO_COLUMN}),
+        (raise_if_large, np.zeros((40, 3)), {(1,)}),
+        (leave, np.zeros((40, 3)), {NO_COLUMN}),
+    ):
+        assert set(ballots(rows, vote(procedure, blocks=2))) == chosen
 
 
 def choose_widest(X, y):

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 from scipy.stats import binom
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.dummy import DummyRegressor
+from sklearn.svm import LinearSVC
 
 from discreet import Budget, MemoryLedger
 from discreet.errors import InputError, InputTypeError
@@ -17,32 +18,11 @@ from discreet.privacy import AddRemoveOne, Guarantee, Pure
 from discreet.record import Release
 
 
-class ByColumn(ClassifierMixin, BaseEstimator):
-    """Predicts the second class where a column is positive."""
-
-    def __init__(self, column=0):
-        self.column = column
-
-    def fit(self, X, y):
-        self.classes_, self.n_features_in_ = np.array([0, 1]), X.shape[1]
-        return self
-
-    def decision_function(self, X):
-        return np.asarray(X)[:, self.column]
-
-    def predict(self, X):
-        return (self.decision_function(X) > 0).astype(int)
-
-
-class Constant(RegressorMixin, BaseEstimator):
-    """Predicts nothing."""
-
-    def fit(self, X, y):
-        self.fitted_ = True
-        return self
-
-    def predict(self, X):
-        return np.zeros(len(X))
+def by_column(column):
+    """Return a model that predicts the second class where a column is positive."""
+    model = LinearSVC().fit(X, Y)
+    model.coef_, model.intercept_ = np.eye(2)[[column]], np.zeros(1)
+    return model
 
 
 def _rows(count=300):
@@ -55,7 +35,7 @@ def _rows(count=300):
 
 
 X, Y, RIGHT = _rows()
-FIRST, SECOND = (ByColumn(column).fit(X, Y) for column in (0, 1))
+FIRST, SECOND = by_column(0), by_column(1)
 
 
 def test_without_noise_counts_are_those_of_discordant_rows():
@@ -123,9 +103,9 @@ def test_alternatives_are_mirror_images_and_training_rows_are_refused():
 
 
 def test_models_that_cannot_be_compared_are_refused():
-    other = ByColumn().fit(X, Y)
+    other = by_column(0)
     other.classes_ = np.array(["no", "yes"])
     with pytest.raises(InputError, match="same classes"):
         compare_models(FIRST, other, X, Y)
     with pytest.raises(InputTypeError, match="classifiers"):
-        compare_models(FIRST, Constant().fit(X, Y), X, Y)
+        compare_models(FIRST, DummyRegressor().fit(X, Y), X, Y)

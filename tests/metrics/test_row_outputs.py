@@ -101,6 +101,12 @@ def test_a_foreign_model_is_asked_about_one_row_at_a_time(model):
     assert np.array_equal(above, fitted.predict(X) == 1)
 
 
+def test_a_foreign_model_of_several_classes_has_an_output_for_each():
+    fitted = PlainLogistic().fit(X, Y + (X[:, 1] > 0.5))
+    said = outputs_of(fitted).accept(X[:4]).read()
+    np.testing.assert_allclose(said, fitted.predict_proba(X[:4]), atol=1e-12)
+
+
 def test_a_row_that_a_foreign_model_refuses_has_no_outputs_and_spoils_no_other():
     fitted = PlainLogistic().fit(X, Y)
     broken = X.copy()

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from inspect import signature
 from typing import Any
 
-import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from discreet import _checks
-from discreet._types import Vector
+from discreet._foreign_calls import NamedClasses
+from discreet._known_code import reach
 from discreet.errors import InputError
+from discreet.estimators.base import PrivateEstimator
 from discreet.estimators.bounded_entries import BoundedEntries
 from discreet.estimators.targets import ClassTarget, LearningTarget
 from discreet.estimators.task import Shape
+from discreet.ledger import AbstractLedger
 from discreet.mechanisms.ballot import Workers
 from discreet.questions import Interval
 from discreet.questions.block_vote import Procedure
@@ -64,76 +64,27 @@ class BlockEstimator(BoundedEntries):
         return int(self.blocks)
 
 
-@dataclass(frozen=True, eq=False)
-class NamedClasses:
-    """A procedure that is given classes by their names, and not by their codes.
-
-    Parameters
-    ----------
-    procedure
-        What is run on a block.
-    classes
-        The classes in order; None if targets are numbers.
-    """
-
-    procedure: Procedure
-    classes: Any = None
-
-    def __call__(self, X: Any, y: Vector) -> Any:
-        """Run the procedure on the rows of a block."""
-        if self.classes is None:
-            return self.procedure(X, y)
-        places = (y > 0).astype(np.int64) if self.classes.size == 2 else y.astype(np.int64)
-        return self.procedure(X, self.classes[places])
-
-
 def name_classes(procedure: Procedure, target: LearningTarget | None) -> Procedure:
     """Return the procedure as it is run on a block."""
     return NamedClasses(procedure, target.classes if isinstance(target, ClassTarget) else None)
 
 
-def find_seeds(estimator: Any) -> tuple[str, ...]:
-    """Return the seeds that were left open; refuse random numbers that blocks would share."""
-    left_open = []
-    for name, value in estimator.get_params(deep=True).items():
-        if name.split("__")[-1] == "random_state":
-            if value is None:
-                left_open.append(name)
-            elif isinstance(value, bool) or not isinstance(value, int | np.integer):
-                raise InputError(
-                    f"{name} must be a whole number or None: blocks that share random numbers "
-                    "decide on one another's."
-                )
-        elif (
-            callable(value)
-            and not isinstance(value, type | BaseEstimator)
-            and draws_at_random(value)
-        ):
-            raise InputError(
-                f"{name} draws random numbers that blocks would share; fix them, as in "
-                "functools.partial(function, random_state=0)."
-            )
-        elif any(map(_has_open_seed, value if isinstance(value, list | tuple) else [value])):
-            raise InputError(
-                f"{name} draws random numbers that blocks would share; give it a random_state."
-            )
-    return tuple(left_open)
+def prepare_for_blocks(given: Any) -> Any:
+    """Return what is run on blocks, a clone of an estimator; refuse what pays for itself.
 
-
-def _has_open_seed(value: Any) -> bool:
-    """Say whether something that is no estimator, such as a splitter, draws without a seed."""
-    if isinstance(value, type | BaseEstimator) or not hasattr(value, "random_state"):
-        return False
-    seed = value.random_state
-    if seed is None:
-        return bool(getattr(value, "shuffle", True))
-    return isinstance(seed, bool) or not isinstance(seed, int | np.integer)
-
-
-def draws_at_random(function: Any) -> bool:
-    """Say whether a function has a seed that was left open."""
-    try:
-        seed = signature(function).parameters.get("random_state")
-    except (TypeError, ValueError):
-        return False
-    return seed is not None and seed.default is None
+    Seeds that were left open become zero. Whatever else it draws from is the same for every block.
+    """
+    if any(isinstance(one, PrivateEstimator | AbstractLedger) for one in reach(given)):
+        raise InputError(
+            "what is private by itself pays for every block, and so has no place in one; fit it to "
+            "all rows, or run one of scikit-learn's on blocks."
+        )
+    if not isinstance(given, BaseEstimator):
+        return given
+    fresh = clone(given)
+    seeds = {
+        name: 0
+        for name, value in fresh.get_params(deep=True).items()
+        if name.split("__")[-1] == "random_state" and value is None
+    }
+    return fresh.set_params(**seeds)

@@ -14,8 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from discreet._quiet import quiet
 from discreet._types import Array, Vector
 from discreet.errors import InputError, InputTypeError
-from discreet.estimators.base import PrivateEstimator
-from discreet.estimators.block_estimator import FEWEST, MOST, draws_at_random, find_seeds
+from discreet.estimators.block_estimator import FEWEST, MOST, prepare_for_blocks
 from discreet.mechanisms.noisy_aggregate import LEVELS, QUARTILES_SHARE
 from discreet.privacy import Budget, gaussian_multiplier
 
@@ -37,15 +36,12 @@ class FittedCoefficients:
     ----------
     estimator
         With ``fit`` and, after it, ``coef_``; it is not fitted itself.
-    seeds
-        Parameters of it that get a seed, the same on every block.
     classes
         The classes in order; None if targets are numbers. A block without one of them has no
         coefficients.
     """
 
     estimator: Any
-    seeds: tuple[str, ...] = ()
     classes: Any = None
 
     @property
@@ -71,8 +67,7 @@ class FittedCoefficients:
 
     def __call__(self, X: Any, y: Any) -> Vector:
         """Return all coefficients, and then the intercepts."""
-        fresh = clone(self.estimator).set_params(**dict.fromkeys(self.seeds, 0))
-        fresh.fit(X, y)
+        fresh = clone(self.estimator).fit(X, y)
         if self.classes is not None and not np.array_equal(fresh.classes_, self.classes):
             raise ValueError("a block without one of the classes has no coefficients.")
         is_sparse = sparse.issparse(fresh.coef_)
@@ -113,7 +108,7 @@ class FittedCoefficients:
 
 
 def computation_of(given: Any, classes: Any = None) -> FittedCoefficients | Callable[..., Any]:
-    """Return what is computed on a block; refuse what draws at random or pays for itself.
+    """Return what is computed on a block; refuse what pays for itself.
 
     Parameters
     ----------
@@ -128,23 +123,13 @@ def computation_of(given: Any, classes: Any = None) -> FittedCoefficients | Call
     >>> computation_of(Ridge()).outputs(features=3)
     4
     """
+    prepared = prepare_for_blocks(given)
     if isinstance(given, BaseEstimator):
-        inside = [given, *given.get_params(deep=True).values()]
-        if any(isinstance(one, PrivateEstimator) for one in inside):
-            raise InputError(
-                "an estimator that is private by itself pays for every block; fit it to all rows, "
-                "or average one of scikit-learn's."
-            )
-        return FittedCoefficients(given, find_seeds(given), classes)
+        return FittedCoefficients(prepared, classes)
     if isinstance(given, type) or not callable(given):
         raise InputTypeError(
             "estimator must be one of scikit-learn's or a function of the rows and labels of a "
             f"block; got a value of type {type(given).__name__}."
-        )
-    if draws_at_random(given):
-        raise InputError(
-            "the function draws random numbers; fix them, as in functools.partial(function, "
-            "random_state=0)."
         )
     return given  # type: ignore[no-any-return]
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from discreet.errors import InputTypeError
-from discreet.estimators.block_estimator import FEWEST, MOST, BlockEstimator, find_seeds
+from discreet.estimators.block_estimator import FEWEST, MOST, BlockEstimator, prepare_for_blocks
 from discreet.estimators.support_selector import SupportSelector
 from discreet.estimators.targets import LearningTarget
 from discreet.estimators.task import Asked
@@ -80,35 +80,32 @@ class FittedSupport:
     ----------
     selector
         With ``fit`` and ``get_support``; it is not fitted itself.
-    seeds
-        Parameters of it that get a seed, the same on every block.
     """
 
     selector: Any
-    seeds: tuple[str, ...] = ()
 
     def __call__(self, X: Any, y: Any) -> Any:
         """Return the mask of the features that a fresh clone supports."""
-        fresh = clone(self.selector).set_params(**dict.fromkeys(self.seeds, 0))
-        return fresh.fit(X, y).get_support()
+        return clone(self.selector).fit(X, y).get_support()
 
 
 def procedure_of(given: Any) -> Procedure:
-    """Return a procedure of a scikit-learn selector or a function; refuse what draws at random.
+    """Return a procedure of a scikit-learn selector or a function; refuse what pays for itself.
 
     Examples
     --------
     >>> from sklearn.feature_selection import SelectKBest
     >>> procedure_of(SelectKBest(k=3))
-    FittedSupport(selector=SelectKBest(k=3), seeds=())
+    FittedSupport(selector=SelectKBest(k=3))
     """
+    prepared = prepare_for_blocks(given)
     if isinstance(given, BaseEstimator):
         if not callable(getattr(given, "get_support", None)):
             raise InputTypeError(
                 f"a procedure must be a selector with get_support, or a function; got an estimator "
                 f"of type {type(given).__name__}. Wrap it in SelectFromModel."
             )
-        return FittedSupport(given, find_seeds(given))
+        return FittedSupport(prepared)
     if isinstance(given, type) or not callable(given):
         raise InputTypeError(
             "a procedure must be a scikit-learn selector or a function of the rows and labels of a "

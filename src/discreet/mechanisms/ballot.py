@@ -5,33 +5,30 @@ Why the deal has to be secret is proved in ``stability_release.md``.
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, parallel_config
+from joblib import Parallel, delayed
 
 from discreet import _checks
+from discreet._foreign import ForeignCode
+from discreet._foreign_calls import NO_COLUMN, Choosing
 from discreet._quiet import quiet
 from discreet._types import Integers, Vector
 from discreet.data import OpenRows
-from discreet.errors import InputError
+from discreet.errors import InputError, PrivacyError
 from discreet.noise import Noise
 from discreet.questions.block_vote import BlockVote
 
 Answer = tuple[int, ...]
 """The places of the columns that were chosen, in order."""
 
-NO_COLUMN: Answer = ()
-"""What a block has chosen on which nothing sensible came out."""
-
-Found = TypeVar("Found")
-"""What is made of a block."""
+Block = tuple[Any, Vector | None]
+"""Rows and labels."""
 
 WORKERS = ("threads", "processes", "dask")
 
@@ -60,20 +57,21 @@ class Workers:
         _checks.whole(count=self.count, at_least=1)
         _checks.one_of(WORKERS, kind=self.kind)
 
-    def ask(
-        self,
-        make: Callable[[Any, Vector | None], Found],
-        blocks: Iterator[tuple[Any, Vector | None]],
-    ) -> list[Found]:
-        """Return what is made of each block, in their order."""
+    def take_on(self, run: Callable[..., Any]) -> ForeignCode:
+        """Return a procedure as it is run on blocks; refuse one that cannot be: reads no row."""
+        return ForeignCode(run, "the procedure", fits=True, apart=self.kind == "processes")
+
+    def ask(self, code: ForeignCode, blocks: Iterator[Block]) -> list[Vector | None]:
+        """Return the numbers that are made of each block, in their order; None where none are."""
         if self.kind == "dask":
-            return _ask_cluster(make, blocks)
+            return _ask_cluster(code, blocks)
         if self.count == 1:
-            return [make(X, y) for X, y in blocks]
-        backend = "threading" if self.kind == "threads" else "loky"
-        # Large arrays are sent, and not left in files for workers to find.
-        pool = Parallel(self.count, backend=backend, max_nbytes=None)
-        return list(pool(delayed(make)(X, y) for X, y in blocks))
+            return code.run_on(blocks)
+        # Who works on a block goes by its place, and not by how long others take.
+        dealt = list(blocks)
+        pool = Parallel(self.count, backend="threading")
+        said = pool(delayed(code.run_on)(dealt[i :: self.count]) for i in range(self.count))
+        return [said[place % self.count][place // self.count] for place in range(len(dealt))]
 
     def check(self) -> None:
         """Refuse a cluster that is not there; reads no row."""
@@ -92,24 +90,27 @@ def _current_client() -> Any:
         ) from None
 
 
-def _ask_cluster(
-    make: Callable[[Any, Vector | None], Found], blocks: Iterator[tuple[Any, Vector | None]]
-) -> list[Found]:
+def _ask_cluster(code: ForeignCode, blocks: Iterator[Block]) -> list[Vector | None]:
     """Send each block to a worker; names of tasks and of data are random, and not of their rows."""
     client = _current_client()
     with quiet():
         sent = [client.scatter([block], hash=False)[0] for block in blocks]
-        asked = [client.submit(_make_of, make, block, pure=False) for block in sent]
+        asked = [client.submit(_run_on_one, code, block, pure=False) for block in sent]
         try:
-            return list(client.gather(asked))
+            said = list(client.gather(asked))
         finally:
             client.cancel([*asked, *sent])
+    if any(isinstance(one, bool) for one in said):
+        raise PrivacyError("a worker of the cluster cannot run foreign code.")
+    return said
 
 
-def _make_of(
-    make: Callable[[Any, Vector | None], Found], block: tuple[Any, Vector | None]
-) -> Found:
-    return make(*block)
+def _run_on_one(code: ForeignCode, block: Block) -> Vector | bool | None:
+    """Run it where this is called; what is raised there, logs of the cluster would quote."""
+    try:
+        return code.run_on([block])[0]
+    except Exception:
+        return False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -124,24 +125,12 @@ class Deal:
     def of(cls, blocks: int, rows: OpenRows) -> Deal:
         return cls(blocks, *rows.gather())
 
-    def ask(
-        self, make: Callable[[Any, Vector | None], Found], noise: Noise, workers: Workers
-    ) -> list[Found]:
-        """Partition the rows, each by itself, and return what is made of every block: private.
-
-        Parameters
-        ----------
-        make
-            Makes something of the rows and labels of a block; it can be pickled.
-        noise
-            The source of randomness.
-        workers
-            Who does it.
-        """
+    def ask(self, code: ForeignCode, noise: Noise, workers: Workers) -> list[Vector | None]:
+        """Partition the rows, each by itself, and return what is made of every block: private."""
         dealt = noise.below(self.blocks, self.table.shape[0])
-        return workers.ask(make, self.split(dealt.astype(np.int64)))
+        return workers.ask(code, self.split(dealt.astype(np.int64)))
 
-    def split(self, dealt: Integers) -> Iterator[tuple[Any, Vector | None]]:
+    def split(self, dealt: Integers) -> Iterator[Block]:
         """Yield the rows and labels of each block, copied, in the order that they came in."""
         order = np.argsort(dealt, kind="stable")
         ends = np.searchsorted(dealt[order], np.arange(self.blocks + 1))
@@ -163,44 +152,19 @@ class Ballot:
 
     def answers(self, noise: Noise, workers: Workers) -> list[Answer]:
         """Partition the rows, and return what every block chooses: private."""
-        return self.deal.ask(partial(answer_of, self.question), noise, workers)
+        chosen = self.deal.ask(workers.take_on(choosing(self.question)), noise, workers)
+        return [NO_COLUMN if one is None else tuple(map(int, one)) for one in chosen]
 
 
-@contextlib.contextmanager
-def in_silence() -> Iterator[None]:
-    """Run a procedure on a block; what joblib runs for it stays in this thread, which is silent."""
-    with quiet(), parallel_config(backend="sequential"):
-        yield
+def check_votes(question: BlockVote, workers: Workers) -> None:
+    """Refuse a procedure that cannot be run on blocks; reads no row."""
+    workers.take_on(choosing(question)).check()
 
 
-def answer_of(question: BlockVote, X: Any, y: Vector | None) -> Answer:
-    """Return what the procedure chooses on one block; whatever it does, there is an answer."""
-    if X.shape[0] == 0:
-        return NO_COLUMN
-    with in_silence():
-        try:
-            return read_answer(question, question.procedure(X, y))
-        except (Exception, SystemExit, GeneratorExit):  # one record must not decide on a failure
-            return NO_COLUMN
-
-
-def read_answer(question: BlockVote, said: Any) -> Answer:
-    """Return the columns of a mask or of places; no column if it is neither, or too many."""
+def choosing(question: BlockVote) -> Choosing:
+    """Return what chooses columns on a block."""
     features = question.bounds.n_features
-    given = np.asarray(said)
-    if given.dtype.kind == "b" and given.shape == (features,):
-        given = np.flatnonzero(given)
-    if given.dtype.kind not in "iu" or given.ndim != 1:
-        return NO_COLUMN
-    places = np.unique(given.astype(np.int64))
-    if places.size and not 0 <= places[0] <= places[-1] < features:
-        return NO_COLUMN
-    if question.widths:
-        ends = np.cumsum(question.widths)
-        places = np.unique(np.searchsorted(ends, places, side="right"))
-    if question.most is not None and places.size > question.most:
-        return NO_COLUMN
-    return tuple(places.tolist())
+    return Choosing(question.procedure, features, question.widths, question.most)
 
 
 def leader_of(answers: list[Answer]) -> tuple[Answer, int]:

@@ -5,31 +5,26 @@ Proof in ``noisy_aggregate.md``; of the deal, in ``stability_release.md``.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from discreet._types import Vector
+from discreet._foreign_calls import Estimating
 from discreet.data import OpenRows
 from discreet.data.arrays import accept_rows
-from discreet.mechanisms.ballot import Deal, Workers, in_silence
+from discreet.mechanisms.ballot import Deal, Workers
 from discreet.noise import Noise
 from discreet.questions import BlockAverage, Bounds
 
 
-def estimate_of(question: BlockAverage, X: Any, y: Vector | None) -> Vector:
-    """Return the numbers of one block; whatever the procedure does, there are some."""
-    centre = np.array(question.centre)
-    if X.shape[0] == 0:
-        return centre
-    with in_silence(), np.errstate(all="ignore"):
-        try:
-            numbers = np.array(question.procedure(X, y), dtype=np.float64).ravel()
-        except (Exception, SystemExit, GeneratorExit):  # one record must not decide on a failure
-            return centre
-    is_answer = numbers.size == question.outputs and bool(np.isfinite(numbers).all())
-    return numbers if is_answer else centre
+def estimating(question: BlockAverage) -> Estimating:
+    """Return what computes numbers on a block."""
+    return Estimating(question.procedure, tuple(question.centre))
+
+
+def check_estimates(question: BlockAverage, workers: Workers) -> None:
+    """Refuse a procedure that cannot be run on blocks; reads no row."""
+    workers.take_on(estimating(question)).check()
 
 
 def estimates_on_blocks(
@@ -48,8 +43,10 @@ def estimates_on_blocks(
     workers
         Who runs the procedure.
     """
-    found = Deal.of(question.blocks, rows).ask(partial(estimate_of, question), noise, workers)
-    return as_rows(np.array(found), question.answers)
+    code = workers.take_on(estimating(question))
+    found = Deal.of(question.blocks, rows).ask(code, noise, workers)
+    numbers = [question.centre if one is None else one for one in found]
+    return as_rows(np.array(numbers), question.answers)
 
 
 def as_rows(numbers: Any, bounds: Bounds) -> OpenRows:

@@ -18,7 +18,7 @@ from discreet.errors import CalibrationError
 from discreet.geometry import Box
 from discreet.mechanisms.ballot import Workers
 from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
-from discreet.mechanisms.block_estimates import estimates_on_blocks
+from discreet.mechanisms.block_estimates import check_estimates, estimates_on_blocks
 from discreet.mechanisms.exponential_sampling import ExponentialSamplingPlan
 from discreet.mechanisms.gaussian_sum import GaussianSum, plan_total
 from discreet.mechanisms.laplace_sum import LaplaceSum
@@ -189,6 +189,7 @@ class NoisyAggregate(Mechanism):
         )
 
     def _plan(self, question: BlockAverage, budget: Budget, unit: Unit) -> Plan:
+        check_estimates(question, self.workers)
         make = _plan_winsorised if question.aggregate == "winsorised" else _plan_mean
         stages, profile, reason = make(question, budget)
         guarantee = Guarantee(NoPrivacy(), unit)

@@ -11,7 +11,7 @@ import numpy as np
 from discreet import _checks
 from discreet._types import Array, Integers, Vector
 from discreet.data import OpenRows
-from discreet.mechanisms.ballot import Ballot, Workers, votes_of
+from discreet.mechanisms.ballot import Ballot, Workers, check_votes, votes_of
 from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
 from discreet.mechanisms.sampling.sampled_model import span_of_columns, span_of_share
 from discreet.mechanisms.summing.column_scores import ColumnScores
@@ -196,6 +196,7 @@ class Peeling(Mechanism):
             facts = (*public_facts(question.bounds, unit), *question.assumed)
             guarantee = Guarantee(profile, unit, facts, budget.delta or 1e-9)
         if isinstance(question, ColumnVotes):
+            check_votes(question.vote, self.workers)
             return ColumnVotesPlan(
                 size=size, rate=rate, guarantee=guarantee, reason=reason, question=question,
                 workers=self.workers,

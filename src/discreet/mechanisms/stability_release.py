@@ -11,10 +11,11 @@ from fractions import Fraction
 import numpy as np
 
 from discreet import _checks
+from discreet._foreign_calls import NO_COLUMN
 from discreet._types import Array, Booleans, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError, PrivacyError
-from discreet.mechanisms.ballot import NO_COLUMN, Answer, Ballot, Workers, leader_of
+from discreet.mechanisms.ballot import Answer, Ballot, Workers, check_votes, leader_of
 from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
 from discreet.mechanisms.minimising.lasso_margins import LassoMargins
 from discreet.noise import LARGEST_RATE, UNIT_RATE, Noise
@@ -245,6 +246,7 @@ class StabilityRelease(Mechanism):
                 test=test, guarantee=guarantee, columns=question.bounds.n_features,
                 question=question, margins=LassoMargins(question),
             )  # fmt: skip
+        check_votes(question, self.workers)
         # One record changes one vote, so the lead by two; if another leads, it was two at most.
         test, guarantee = _test(question, budget, unit, move=2, level=2)
         return BlockVotePlan(

@@ -3,7 +3,7 @@
 Predicting a whole table at once is not that: products of matrices treat the last rows of a block
 in another way, so that one record fewer changes the bits of others, and a score at an edge changes
 its cell. Linear models of this library are multiplied entry by entry; any other model is asked
-about one row at a time.
+about one row at a time, and is in the same state each time (``_foreign.py``).
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from discreet._foreign import ForeignCode
+from discreet._foreign_calls import AskedModel
 from discreet._types import Array, Vector
 from discreet.data.frame import Frame, matrix_of
 from discreet.data.matrix import accept_matrix
@@ -141,7 +143,8 @@ class LinearOutputs(ModelOutputs):
             return np.asarray(margins)
         if type(self.model).predict is LinearRegressorBase.predict:
             return np.asarray(margins)
-        return _one_by_one(lambda row: self.model.predict(Margins(row)), margins, 1)
+        said = (self.model.predict(Margins(row[None, :])) for row in margins)
+        return np.fromiter((one[0] for one in said), dtype=np.float64)[:, None]
 
 
 def _halfway(low: Vector, high: Vector) -> Vector:
@@ -159,13 +162,18 @@ def _place(values: Vector) -> Any:
 
 
 class ForeignOutputs(ModelOutputs):
-    """Any other fitted model, asked about one row at a time.
+    """Any other fitted model, asked about one row at a time, in the same state each time.
 
-    A row that the model refuses has no outputs, and counts as one that cannot be scored.
+    A row that the model refuses, whatever it raises, has no outputs, and counts as one that cannot
+    be scored.
     """
 
     def __init__(self, model: Any, method: str, width: int) -> None:
         self.model, self._method, self._width = model, method, width
+        self._code = ForeignCode(
+            AskedModel(model, method, width), f"this {type(model).__name__}", fits=False
+        )
+        self._code.check()
 
     @property
     def width(self) -> int:
@@ -197,13 +205,12 @@ class ForeignOutputs(ModelOutputs):
 
     def _try_out(self, width: int) -> None:
         """Refuse a model that does not take rows of numbers, by a synthetic row."""
-        try:
-            getattr(self.model, self._method)(np.zeros((1, width)))
-        except Exception:
+        (said,) = self._code.run_on([(np.zeros((1, width)),)])
+        if said is None:
             raise InputError(
                 f"this {type(self.model).__name__} cannot be asked about rows of numbers without "
                 "names; pass a pandas data frame with the columns of its fit."
-            ) from None
+            )
 
     def columns(self, table: OpenedTable) -> tuple[Wanted, ...] | None:
         named = _columns_of(
@@ -220,31 +227,17 @@ class ForeignOutputs(ModelOutputs):
         return self._read(lambda place: matrix[[place]], matrix.shape[0])
 
     def _read(self, row: Callable[[int], Any], count: int) -> Array:
-        answer = getattr(self.model, self._method)
-
-        def one(place: int) -> Any:
-            said = np.asarray(answer(row(place)), dtype=np.float64).ravel()
-            return said[1:] if self.has_probabilities and self._width == 1 else said
-
-        return _one_by_one(one, range(count), self._width)
+        outputs = np.full((count, self._width), np.nan)
+        said = self._code.run_on((row(place),) for place in range(count))
+        for place, numbers in enumerate(said):
+            if numbers is not None and numbers.size == self._width:
+                outputs[place] = numbers
+        return outputs
 
 
 def _row_of(X: Any, place: int) -> Any:
     """Return one row of a frame in memory of its own: strides would tell how many others are."""
     return X.iloc[place : place + 1].copy()
-
-
-def _one_by_one(answer: Callable[[Any], Any], rows: Any, width: int) -> Array:
-    """Return what is said of each row, NaN where nothing can be said."""
-    outputs = np.full((len(rows), width), np.nan)
-    for place, row in enumerate(rows):
-        try:
-            said = np.asarray(answer(row if isinstance(row, int) else row[None, :])).ravel()
-        except Exception:
-            continue
-        if said.size == width:
-            outputs[place] = said
-    return outputs
 
 
 def outputs_of(model: Any) -> ModelOutputs:

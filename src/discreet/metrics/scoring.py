@@ -364,7 +364,8 @@ def private_score(
     model
         A fitted classifier or regressor. It must be public: released privately before, or fitted
         on public rows. Linear models of this library are fast; others are asked about one row at a
-        time.
+        time, in the same state each time, and what is neither this library's nor scikit-learn's in
+        a process of its own for each row, so it must be picklable.
     X
         Rows, as for ``fit``: an array, a frame, an Arrow table, the path of Parquet files, Dask.
     y

@@ -52,8 +52,9 @@ class SampleAndAggregate(BlockEstimator):
         A scikit-learn estimator with ``coef_``, of which a clone is fitted to each block: what is
         averaged is its coefficients and intercepts, and what is released predicts. Or a function of
         the rows and labels of a block that returns ``outputs`` numbers. What comes of a block may
-        depend on that block alone; a ``random_state`` that is left open is the same number on every
-        block. What it prints or writes is outside the promise.
+        depend on that block alone; whatever it draws from is in the same state on every block. A
+        function, or what is not scikit-learn's, runs in a process of its own for each block,
+        silently, and must be picklable. What it writes is outside the promise.
     epsilon, delta
         The privacy budget of one fit; ``delta=0`` asks for pure epsilon.
     bounds

@@ -35,8 +35,9 @@ class StableSelector(VotingSelector):
     procedure
         A scikit-learn selector, of which a clone is fitted to each block, or a function of rows and
         labels that returns a mask or places. What it says of a block may depend on that block
-        alone; a ``random_state`` that is left open is the same number on every block. What it
-        prints or writes is outside the promise.
+        alone; whatever it draws from is in the same state on every block. A function, or what is
+        not scikit-learn's, runs in a process of its own for each block, silently, and must be
+        picklable. What it writes is outside the promise.
     epsilon, delta
         The privacy budget of one fit; ``delta`` has to be positive.
     data_norm

@@ -32,8 +32,7 @@ class BlockVote(Question):
     procedure
         Takes the rows of a block, an array or a sparse one, and its labels, None without. Returns
         a mask of features or a list of places. What it returns may depend on its block and on
-        nothing else: no global table, no count of all rows, no random numbers but from a seed of
-        its own.
+        nothing else: no global table, no count of all rows. It is in the same state for each block.
     blocks
         How many blocks; public. Each record is in one, drawn at random and never told.
     most

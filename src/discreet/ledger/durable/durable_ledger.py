@@ -24,7 +24,8 @@ from typing import Any
 import sqlalchemy as sql
 
 from discreet import _checks
-from discreet.errors import InputError, LedgerError, ReceiptError
+from discreet._foreign_server import runs_foreign_code
+from discreet.errors import InputError, LedgerError, PrivacyError, ReceiptError
 from discreet.ledger.abstract import (
     ANOTHER,
     FOREIGN,
@@ -68,6 +69,11 @@ from discreet.ledger.durable.verification import (
 )
 from discreet.ledger.receipt import Receipt
 from discreet.privacy import ONE_RECORD, Budget, Guarantee, Unit, unit_named
+
+UNPAID = (
+    "foreign code in a private part pays nothing: how often it was run is not to be read off a "
+    "ledger."
+)
 
 LINES_OF_CHARGE = LINES.where(EVENTS.c.charge == sql.bindparam("number"))
 APPEND = EVENTS.insert()
@@ -416,6 +422,8 @@ class Ledger(AbstractLedger):
 
         All of it in one transaction, which is on disk when this ends.
         """
+        if runs_foreign_code():
+            raise PrivacyError(UNPAID)
         if query is None and self._is_alone and (change := self._attempt(decide)):
             return self._latest, change
         seen = last_seen(self.key)
