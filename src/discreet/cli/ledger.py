@@ -40,6 +40,9 @@ def create(
     protects: Annotated[
         str, typer.Option(help="What one record is, in plain words.")
     ] = "one record",
+    rows_per_person: Annotated[
+        int, typer.Option(help="How many records one person has at most; charged together.")
+    ] = 1,
     unit: Annotated[
         str,
         typer.Option(
@@ -71,6 +74,7 @@ def create(
         unit=unit,
         protects=protects,
         parts=part or (),
+        rows_per_person=rows_per_person,
         notes=notes,
     )
     declared = made.declared
@@ -79,7 +83,7 @@ def create(
         f"Created the ledger of {declared.name!r} in {made.place}: releases about "
         f"{declared.protects} may spend epsilon = {epsilon:g} at delta = {delta:g} in all."
         f"{only_pure}",
-        {"ledger": made.place, **declared.to_json()},
+        {"ledger": made.place, **asdict(declared)},
         as_json=as_json,
     )
 
@@ -131,7 +135,7 @@ def _summary(ledger: Ledger, delta: float | None) -> dict[str, Any]:
     history, left = ledger.history(), ledger.allowance()
     delta = left.delta if delta is None else delta
     return {
-        **declared.to_json(),
+        **asdict(declared),
         "headline": left.sentence(),
         "epsilon_left": left.epsilon,
         "charges": dict(Counter(entry.state.value for entry in history)),
@@ -152,7 +156,7 @@ def _describe(found: dict[str, Any], *, verbose: bool) -> str:
     counts = ", ".join(f"{count} {state}" for state, count in found["charges"].items())
     lines = [
         f"{found['name']}: {found['headline']}",
-        f"  protects {found['protects']} (unit {found['unit']})",
+        f"  protects {found['protects']} (unit {found['unit']}{_persons(found)})",
         f"  charges  {counts or 'none'}",
     ]
     lines += [f"  part     {name}: epsilon {down(e)}" for name, e in found["parts_left"].items()]
@@ -178,6 +182,11 @@ def _describe(found: dict[str, Any], *, verbose: bool) -> str:
     return "\n".join(map(_blank_unprintable, lines))
 
 
+def _persons(found: dict[str, Any]) -> str:
+    rows = found["rows_per_person"]
+    return "" if rows == 1 else f", charged for {rows} records together"
+
+
 def _blank_unprintable(line: str) -> str:
     """Return a line with nothing that a terminal would obey."""
     return "".join(letter if letter.isprintable() else " " for letter in line)
@@ -200,7 +209,7 @@ def history(where: Where, dataset: Which = None, as_json: AsJson = False) -> Non
 
 def _line(entry: Entry) -> str:
     part = "" if entry.part is None else f" (part {entry.part})"
-    cost = f"epsilon {entry.guarantee.epsilon():.4g} at delta {entry.guarantee.quoted_delta:g}"
+    cost = f"epsilon {entry.epsilon:.4g} at delta {entry.guarantee.quoted_delta:g}"
     return _blank_unprintable(
         f"{entry.number:5d}  {entry.time:%Y-%m-%d %H:%M:%S}  {entry.state.value:8s}  {cost:32s}  "
         f"{entry.purpose}{part}  {entry.actor}"
@@ -212,7 +221,7 @@ def _document(entry: Entry) -> dict[str, Any]:
         "number": entry.number,
         "time": entry.time.isoformat(),
         "state": entry.state.value,
-        "epsilon": entry.guarantee.epsilon(),
+        "epsilon": entry.epsilon,
         "delta": entry.guarantee.quoted_delta,
         "purpose": entry.purpose,
         "part": entry.part,

@@ -12,12 +12,16 @@ seeing everything before it: what a filter for the budget may be shown. So the w
 for every part, a filter admits the charges to that part and to the whole. A *replaced* record could
 leave one part and enter another, and change the number of records in both, which the guarantees of
 that unit do not cover; so parts need the unit ``add_remove``.
+
+**Persons.** If somebody has up to k records, all of them change together, and what stands against
+the budget is what a release promises a group of k (:mod:`discreet.privacy.group`). Those records
+may lie in several parts, so parts need persons of one record.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 
@@ -37,8 +41,10 @@ from discreet.privacy import (
     Pure,
     Unit,
     gaussian_multiplier,
+    group_profile,
     unit_named,
 )
+from discreet.privacy.group import MOST_RECORDS
 
 Costs = tuple[Amounts, ...]
 """What one charge, or several, use up of each filter."""
@@ -78,6 +84,8 @@ class Account:
         Who is protected: every release must protect the same.
     parts
         Names of disjoint parts that make up the data; none if it is one whole.
+    rows_per_person
+        How many records change together, at most: a release is charged as it protects so many.
 
     Examples
     --------
@@ -90,7 +98,11 @@ class Account:
     """
 
     def __init__(
-        self, budget: Budget, unit: str | Unit = "add_remove", parts: Iterable[str] = ()
+        self,
+        budget: Budget,
+        unit: str | Unit = "add_remove",
+        parts: Iterable[str] = (),
+        rows_per_person: int = 1,
     ) -> None:
         _checks.instance(Budget, budget=budget)
         if not budget.is_private:
@@ -99,6 +111,12 @@ class Account:
         if self.parts and self.unit != AddRemoveOne():
             raise InputError(
                 "parts need the unit 'add_remove': a replaced record may change two of them."
+            )
+        _checks.whole(rows_per_person=rows_per_person, at_least=1, at_most=MOST_RECORDS)
+        self.rows_per_person = int(rows_per_person)
+        if self.parts and self.rows_per_person > 1:
+            raise InputError(
+                "parts need rows_per_person=1: the records of one person may lie in several parts."
             )
         self._filters: tuple[Filter, ...] = filters_for(budget)
 
@@ -136,7 +154,23 @@ class Account:
 
     def costs(self, guarantee: Guarantee) -> Costs:
         """Return what a release uses up of each filter."""
-        return _costs(self._filters, guarantee)
+        return _costs(self._filters, self.charged(guarantee))
+
+    def charged(self, guarantee: Guarantee) -> Guarantee:
+        """Return what a release promises somebody with as many records as one may have.
+
+        Examples
+        --------
+        >>> account = Account(Budget(3.0), rows_per_person=3)
+        >>> account.charged(Guarantee(Pure(0.1), AddRemoveOne())).epsilon()
+        0.3
+        """
+        if self.rows_per_person == 1:
+            return guarantee
+        profile, delta = guarantee.profile, guarantee.quoted_delta
+        together = group_profile(profile, self.rows_per_person, delta)
+        delta = together.exception if isinstance(together, Approximate) else delta
+        return replace(guarantee, profile=together, quoted_delta=delta)
 
     def pay(
         self, balance: Balance, guarantee: Guarantee, costs: Costs, part: str | None = None
@@ -150,6 +184,9 @@ class Account:
         """Say what a release would have cost, and what is left."""
         delta, left = guarantee.quoted_delta, self.allowance(balance, part)
         asked = f"epsilon = {guarantee.epsilon():.3g} at delta = {delta:.3g}"
+        if self.rows_per_person > 1:
+            together = self.charged(guarantee).epsilon()
+            asked += f", {together:.3g} for {self.rows_per_person} records of one person"
         why = ""
         if delta > self.budget.delta == 0:
             why = " It pays for pure releases only: pass delta=0 (--delta 0)."
@@ -180,7 +217,7 @@ class Account:
 
     def _fits_alone(self, guarantee: Guarantee) -> bool:
         """Say whether a first release is within the budget; its profile decides, not a filter."""
-        return guarantee.delta(self.budget.epsilon) <= self.budget.delta
+        return self.charged(guarantee).delta(self.budget.epsilon) <= self.budget.delta
 
     def _passes_a_filter(self, standing: Standing) -> bool:
         return any(

@@ -24,7 +24,7 @@ from typing import Any
 import sqlalchemy as sql
 
 from discreet import _checks
-from discreet.errors import InputError, LedgerError, ReceiptError
+from discreet.errors import InputError, LedgerError, ReceiptError, UnitMismatch
 from discreet.ledger.abstract import (
     ANOTHER,
     FOREIGN,
@@ -33,6 +33,8 @@ from discreet.ledger.abstract import (
     State,
     check_end,
     check_move,
+    check_rows_per_person,
+    total_epsilon,
 )
 from discreet.ledger.account import Balance, Costs, costs_from_json, costs_to_json
 from discreet.ledger.allowance import Allowance
@@ -186,6 +188,7 @@ class Ledger(AbstractLedger):
         unit: str | Unit = "add_remove",
         protects: str = ONE_RECORD,
         parts: Iterable[str] = (),
+        rows_per_person: int = 1,
         notes: str = "",
     ) -> Ledger:
         """Create the ledger of a new data set; what is declared here never changes.
@@ -202,9 +205,12 @@ class Ledger(AbstractLedger):
         unit
             Who is protected.
         protects
-            What one record is, in plain words: one patient, one visit.
+            Who is to be protected, in plain words: one patient, one visit.
         parts
             Names of disjoint parts: each record belongs to one, by a public rule about it alone.
+        rows_per_person
+            How many records one of those that are protected has at most. Every release is charged
+            as it protects so many together, and what states another number is refused.
         notes
             Anything else to remember.
         """
@@ -220,6 +226,7 @@ class Ledger(AbstractLedger):
             opened_by=_actor(),
             opened_at=_now(),
             key=uuid.uuid4().hex,
+            rows_per_person=rows_per_person,
         )
         store = Store(where)
         store.prepare()
@@ -277,6 +284,35 @@ class Ledger(AbstractLedger):
     @property
     def protects(self) -> str:
         return self.declared.protects
+
+    @property
+    def rows_per_person(self) -> int:
+        return self.declared.rows_per_person
+
+    def check_declaration(
+        self, source: str, unit: str, protects: str, rows_per_person: int | None
+    ) -> None:
+        """Refuse a table whose schema counts other records, or persons, than this ledger does.
+
+        Parameters
+        ----------
+        source
+            Who says so, for the message.
+        unit, protects, rows_per_person
+            What is said of the table; None for a number that was not said.
+        """
+        if self.unit != unit_named(unit):
+            raise UnitMismatch(
+                f"the ledger protects the unit {self.unit.name!r}, {source} declares {unit!r}. Use "
+                "the ledger's."
+            )
+        if self.protects != protects:
+            raise InputError(
+                f"the ledger protects {self.protects!r}, {source} says {protects!r}: is one record "
+                "of this table what the ledger counts? Write the same words under [data] protects, "
+                "or create another ledger with --protects."
+            )
+        check_rows_per_person(self, source, rows_per_person)
 
     @property
     def place(self) -> str:
@@ -507,7 +543,7 @@ class Ledger(AbstractLedger):
             raise LedgerError(rollback_message(self.place, seen))
         states = {line.charge: _read_state(line) for line in lines if line.charge}
         return tuple(
-            _read_entry(line, states[line.charge])
+            _read_entry(line, states[line.charge], self.rows_per_person)
             for line in lines
             if line.what == State.RESERVED.value
         )
@@ -560,8 +596,9 @@ class Ledger(AbstractLedger):
     def total(self, part: str | None = None) -> Guarantee | None:
         """Return the guarantee of everything charged, as if its parameters were fixed in advance.
 
-        Mostly tighter than what the ledger enforces: the filters also cover analysts who choose
-        later requests after seeing earlier releases. Of a part: what was charged to it and to the
+        It is about one record; :meth:`spent` is about all that one person has. Mostly tighter than
+        what the ledger enforces: the filters also cover analysts who choose later requests after
+        seeing earlier releases. Of a part: what was charged to it and to the
         whole.
         """
         part = self.part if part is None else part
@@ -581,7 +618,8 @@ class Ledger(AbstractLedger):
         _checks.delta(delta=delta)
         parts = (self.part,) if self.part else self._account.parts or (None,)
         totals = [self.total(part) for part in parts]
-        return max(0.0 if total is None else total.epsilon(delta) for total in totals)
+        rows = self.rows_per_person
+        return max(0.0 if each is None else total_epsilon(each, rows, delta) for each in totals)
 
     def anchor(self) -> Anchor:
         """Return the last line of the history, to be kept outside of the ledger.
@@ -728,7 +766,7 @@ def _recognise(receipt: Receipt, ledger: Ledger, own: list[Line]) -> None:
         raise ReceiptError(ANOTHER)
 
 
-def _read_entry(line: Line, state: State) -> Entry:
+def _read_entry(line: Line, state: State, rows_per_person: int) -> Entry:
     document = line.document
     try:
         return Entry(
@@ -741,6 +779,7 @@ def _read_entry(line: Line, state: State) -> Entry:
             version=document["version"],
             actor=document["actor"],
             digest=line.digest,
+            rows_per_person=rows_per_person,
         )
     except UNREADABLE:
         raise _reading_error(line) from None
