@@ -126,8 +126,9 @@ def _open_each(where: str, dataset: str | None) -> list[Ledger]:
     """Open the ledger of every data set, or of the one that is meant."""
     from discreet.ledger import Ledger  # slow to import
 
-    names = [each.name for each in Ledger.datasets(where) if dataset in (None, each.name)]
-    return [Ledger(where, name) for name in names] or [Ledger(where, dataset)]
+    if dataset is not None:
+        return [Ledger(where, dataset)]
+    return [Ledger(where, each.name) for each in Ledger.datasets(where)]
 
 
 def _summary(ledger: Ledger, delta: float | None) -> dict[str, Any]:

@@ -41,6 +41,7 @@ from discreet.ledger.allowance import Allowance
 from discreet.ledger.durable import sql_tables
 from discreet.ledger.durable.anchor import Anchor
 from discreet.ledger.durable.dataset import DataSet, check_text
+from discreet.ledger.durable.dataset_name import are_same, find_look_alike, tidy_name
 from discreet.ledger.durable.hash_chain import BEGINNING, Line, next_line, parse_or_none
 from discreet.ledger.durable.high_water_mark import NOTHING, Mark, last_seen, remember
 from discreet.ledger.durable.migration import admit_hand_overs, seal_books
@@ -201,7 +202,8 @@ class Ledger(AbstractLedger):
         budget
             What all releases about one record together may spend.
         dataset
-            A name for the data.
+            A name for the data; case and white space do not tell names apart, and one that looks
+            like another is refused.
         unit
             Who is protected.
         protects
@@ -215,6 +217,8 @@ class Ledger(AbstractLedger):
             Anything else to remember.
         """
         _checks.instance(Budget, budget=budget)
+        check_text(dataset=dataset)
+        dataset = tidy_name(dataset)
         declared = DataSet(
             dataset,
             unit_named(unit).name,
@@ -668,10 +672,16 @@ def _open_books(connection: sql.Connection, declared: DataSet, place: str) -> No
     else:
         sql_tables.make(connection)
     names = connection.execute(sql.select(DATASETS.c.name)).scalars().all()
-    if declared.name in names:
+    there = next((name for name in names if are_same(name, declared.name)), None)
+    if there is not None:
         raise InputError(
-            f"{place!r} has a data set {declared.name!r} already; open that ledger, or choose "
-            "another name. Budgets are never reset."
+            f"{place!r} has a data set {there!r} already; open that ledger, or choose another "
+            "name. Budgets are never reset."
+        )
+    if alike := find_look_alike(declared.name, names):
+        raise InputError(
+            f"{declared.name!r} looks like {alike!r}, which is a data set in {place!r}; choose a "
+            "name that nobody takes for it."
         )
     facts, balance = dump_declaration(declared), dump_balance(declared.account.empty_balance())
     sealed = {"dataset": declared.to_json(), SEAL: seal(facts, 0, balance)}
@@ -698,9 +708,9 @@ def _find_dataset(connection: sql.Connection, name: str | None, place: str) -> t
     names = ", ".join(repr(each.name) for each in found)
     if name is None and len(found) != 1:
         raise InputError(f"{place!r} has several data sets: {names}. Say which.")
-    for each in found:
-        if name in (None, each.name):
-            return each.id, each.facts
+    exact = [each for each in found if name in (None, each.name)]
+    for each in exact or [each for each in found if are_same(str(name), each.name)]:
+        return each.id, each.facts
     raise InputError(f"{place!r} has no data set {name!r}; it has {names or 'none'}.")
 
 
