@@ -22,7 +22,8 @@ from discreet.privacy.guarantee import in_three_digits
 class State(Enum):
     """The life of a charge, which can be refunded until its rows are opened.
 
-    An interaction that is saved is handed over; who resumes it opens it again.
+    An interaction that is saved is handed over; who resumes it opens it again. An oracle in a store
+    is answering once it has told something.
 
     Examples
     --------
@@ -42,6 +43,7 @@ class State(Enum):
     RELEASED = "released"
     FAILED = "failed"
     HANDED_OVER = "handed over"
+    ANSWERING = "answering"
     REFUNDED = "refunded"
 
 
@@ -71,6 +73,8 @@ class Entry:
         Of its line in a chained history; empty in memory.
     rows_per_person
         How many records together the charge was made for.
+    answers
+        How many answers of an oracle are on record.
 
     Examples
     --------
@@ -93,6 +97,7 @@ class Entry:
     actor: str = ""
     digest: str = ""
     rows_per_person: int = 1
+    answers: int = 0
 
     @property
     def epsilon(self) -> float:
@@ -246,6 +251,14 @@ class AbstractLedger(ABC):
 
     def reclaim(self, receipt: Receipt) -> None:
         """Take back what was handed over, if nobody has taken it up; nothing if it was not."""
+        raise PrivacyError(NOT_DURABLE)
+
+    def answers_on_record(self, number: int) -> int:
+        """Return how many answers the oracle of a charge has given; zero if no record is kept."""
+        return 0
+
+    def record_answers(self, number: int, count: int) -> None:
+        """Write down how many answers the oracle of a charge has given, if they are more."""
         raise PrivacyError(NOT_DURABLE)
 
     @abstractmethod

@@ -287,7 +287,7 @@ class LostLedger(AbstractLedger):
 
     charge = redeem = settle = refund = hand_over = take_up = reclaim = history = remaining = (
         spent
-    ) = allowance = _refuse
+    ) = allowance = answers_on_record = record_answers = _refuse
 
     @property
     def identity(self) -> str:

@@ -44,7 +44,7 @@ from discreet.ledger.durable.dataset import DataSet, check_text
 from discreet.ledger.durable.dataset_name import are_same, find_look_alike, tidy_name
 from discreet.ledger.durable.hash_chain import BEGINNING, Line, next_line, parse_or_none
 from discreet.ledger.durable.high_water_mark import NOTHING, Mark, last_seen, remember
-from discreet.ledger.durable.migration import admit_hand_overs, seal_books
+from discreet.ledger.durable.migration import admit_answers, admit_hand_overs, seal_books
 from discreet.ledger.durable.sql_tables import DATASETS, EVENTS
 from discreet.ledger.durable.store import Asked, Store
 from discreet.ledger.durable.summary import (
@@ -58,8 +58,10 @@ from discreet.ledger.durable.summary import (
     seal,
 )
 from discreet.ledger.durable.verification import (
+    ANSWERS,
     DECLARED,
     LINES,
+    STEPS,
     UNREADABLE,
     Verification,
     line_of,
@@ -72,7 +74,14 @@ from discreet.ledger.durable.verification import (
 from discreet.ledger.receipt import Receipt
 from discreet.privacy import ONE_RECORD, Budget, Guarantee, Unit, unit_named
 
+_again = EVENTS.alias("again")
 LINES_OF_CHARGE = LINES.where(EVENTS.c.charge == sql.bindparam("number"))
+LAST_OF_CHARGE = LINES_OF_CHARGE.where(
+    EVENTS.c.line
+    == sql.select(sql.func.max(_again.c.line))
+    .where(_again.c.dataset == sql.bindparam("id"), _again.c.charge == sql.bindparam("number"))
+    .scalar_subquery()
+)
 APPEND = EVENTS.insert()
 KEEP = (
     DATASETS.update()
@@ -90,6 +99,7 @@ TAKEN_UP = "what this receipt paid for was handed over and taken up; the receipt
 
 sql_tables.MIGRATIONS[1] = seal_books
 sql_tables.MIGRATIONS[2] = admit_hand_overs
+sql_tables.MIGRATIONS[3] = admit_answers
 
 
 @dataclass(frozen=True)
@@ -401,6 +411,29 @@ class Ledger(AbstractLedger):
         self._exchange(decide, LINES_OF_CHARGE, {"id": self._id, "number": number})
         return Receipt(number, guarantee, self, fresh, digests[-1])
 
+    def answers_on_record(self, number: int) -> int:
+        self._summary()  # a ledger that was put back knows of fewer
+        with self._store.read_transaction() as connection:
+            last = read_lines(connection, LAST_OF_CHARGE, id=self._id, number=number)
+        return _answers_of(_lines_of(number, last)[-1])
+
+    def record_answers(self, number: int, count: int) -> None:
+        _checks.whole(number=number, at_least=1, at_most=MOST_CHARGES)
+        _checks.whole(count=count, at_least=0)
+
+        def decide(summary: Any, lines: list[Line]) -> Change | None:
+            (last,) = _lines_of(number, lines)
+            if count <= _answers_of(last):
+                return None
+            state = _read_state(last)
+            if state.value not in STEPS[State.ANSWERING.value]:
+                raise ReceiptError(f"charge {number} is {state.value}; it pays for no answers.")
+            facts = {"actor": _actor(), ANSWERS: count}
+            time = last.document["time"]  # when it was worked out is nobody's business
+            return self._change(summary, number, State.ANSWERING, facts, summary.balance, time)
+
+        self._exchange(decide, LAST_OF_CHARGE, {"id": self._id, "number": number})
+
     def refund(self, receipt: Receipt | int) -> None:
         """Give a charge back whose rows were never opened.
 
@@ -545,9 +578,9 @@ class Ledger(AbstractLedger):
         seen = last_seen(self.key)
         if seen != NOTHING and seen not in {Mark(line.number, line.digest) for line in lines}:
             raise LedgerError(rollback_message(self.place, seen))
-        states = {line.charge: _read_state(line) for line in lines if line.charge}
+        last = {line.charge: line for line in lines if line.charge}
         return tuple(
-            _read_entry(line, states[line.charge], self.rows_per_person)
+            _read_entry(line, last[line.charge], self.rows_per_person)
             for line in lines
             if line.what == State.RESERVED.value
         )
@@ -776,8 +809,13 @@ def _recognise(receipt: Receipt, ledger: Ledger, own: list[Line]) -> None:
         raise ReceiptError(ANOTHER)
 
 
-def _read_entry(line: Line, state: State, rows_per_person: int) -> Entry:
-    document = line.document
+def _answers_of(line: Line) -> int:
+    """Return how many answers there were, by the last line of a charge."""
+    return int(line.document.get(ANSWERS, 0))
+
+
+def _read_entry(line: Line, last: Line, rows_per_person: int) -> Entry:
+    document, state = line.document, _read_state(last)
     try:
         return Entry(
             number=line.charge,
@@ -790,6 +828,7 @@ def _read_entry(line: Line, state: State, rows_per_person: int) -> Entry:
             actor=document["actor"],
             digest=line.digest,
             rows_per_person=rows_per_person,
+            answers=_answers_of(last),
         )
     except UNREADABLE:
         raise _reading_error(line) from None
