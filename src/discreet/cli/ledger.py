@@ -66,6 +66,7 @@ def create(
     """
     from discreet.ledger import Ledger  # slow to import
     from discreet.privacy import Budget
+    from discreet.privacy.guarantee import in_three_digits as up
 
     made = Ledger.create(
         where,
@@ -81,7 +82,7 @@ def create(
     only_pure = "" if delta else " It takes pure releases only: fit with --delta 0."
     print_result(
         f"Created the ledger of {declared.name!r} in {made.place}: releases about "
-        f"{declared.protects} may spend epsilon = {epsilon:g} at delta = {delta:g} in all."
+        f"{declared.protects} may spend epsilon = {up(epsilon)} at delta = {delta:g} in all."
         f"{only_pure}",
         {"ledger": made.place, **asdict(declared)},
         as_json=as_json,
@@ -153,6 +154,7 @@ def _summary(ledger: Ledger, delta: float | None) -> dict[str, Any]:
 
 def _describe(found: dict[str, Any], *, verbose: bool) -> str:
     from discreet.privacy.guarantee import down_to_three_digits as down  # slow to import
+    from discreet.privacy.guarantee import in_three_digits as up
 
     counts = ", ".join(f"{count} {state}" for state, count in found["charges"].items())
     lines = [
@@ -169,12 +171,12 @@ def _describe(found: dict[str, Any], *, verbose: bool) -> str:
     if verbose:
         at = f"delta {found['quoted_delta']:g}"
         lines += [
-            f"  budget   epsilon {found['epsilon']:g} at delta {found['delta']:g}",
+            f"  budget   epsilon {up(found['epsilon'])} at delta {found['delta']:g}",
             f"  used     {found['used_share']:.1%} of the privacy filter that has most left",
             f"  left     epsilon {down(found['epsilon_left_at_quoted_delta'])} at {at}, of any "
             f"noise; {down(found['epsilon_left_pure'])} pure; "
             f"{down(found['epsilon_left_gaussian'])} with Gaussian noise",
-            f"  total    epsilon {found['epsilon_total']:.4g} at delta {found['delta']:g}, "
+            f"  total    epsilon {up(found['epsilon_total'])} at delta {found['delta']:g}, "
             "if all had been fixed in advance",
         ]
         if found["notes"]:
@@ -209,8 +211,10 @@ def history(where: Where, dataset: Which = None, as_json: AsJson = False) -> Non
 
 
 def _line(entry: Entry) -> str:
+    from discreet.privacy.guarantee import in_three_digits as up  # slow to import
+
     part = "" if entry.part is None else f" (part {entry.part})"
-    cost = f"epsilon {entry.epsilon:.4g} at delta {entry.guarantee.quoted_delta:g}"
+    cost = f"epsilon {up(entry.epsilon)} at delta {entry.guarantee.quoted_delta:g}"
     return _blank_unprintable(
         f"{entry.number:5d}  {entry.time:%Y-%m-%d %H:%M:%S}  {entry.state.value:8s}  {cost:32s}  "
         f"{entry.purpose}{part}  {entry.actor}"

@@ -22,13 +22,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Decimal
 from functools import lru_cache
 
 from discreet import _checks
 from discreet._types import Json
 from discreet.errors import BudgetExceeded, InputError, RehearsalRefused, UnitMismatch
-from discreet.ledger.allowance import ANY, GAUSSIAN, PURE, Allowance, usual_delta
+from discreet.ledger.allowance import ANY, GAUSSIAN, NOTHING, PURE, Allowance, usual_delta
 from discreet.ledger.decimal_amounts import EXACT, Amounts, add, amounts
 from discreet.ledger.filters import Filter, filters_for
 from discreet.privacy import (
@@ -45,6 +45,7 @@ from discreet.privacy import (
     unit_named,
 )
 from discreet.privacy.group import MOST_RECORDS
+from discreet.privacy.guarantee import in_three_digits as up
 
 Costs = tuple[Amounts, ...]
 """What one charge, or several, use up of each filter."""
@@ -54,6 +55,9 @@ WHOLE = ""
 
 HALVINGS, FEW = 50, 20
 """How closely what is left is looked for: to the last digit, or to say it in some."""
+
+DIGITS = 6
+"""Of what is left, rounded down: a number that somebody can type."""
 
 
 @dataclass(frozen=True)
@@ -183,17 +187,17 @@ class Account:
     def refusal(self, balance: Balance, guarantee: Guarantee, part: str | None) -> BudgetExceeded:
         """Say what a release would have cost, and what is left."""
         delta, left = guarantee.quoted_delta, self.allowance(balance, part)
-        asked = f"epsilon = {guarantee.epsilon():.3g} at delta = {delta:.3g}"
+        asked = f"epsilon = {up(guarantee.epsilon())} at delta = {delta:.3g}"
         if self.rows_per_person > 1:
             together = self.charged(guarantee).epsilon()
-            asked += f", {together:.3g} for {self.rows_per_person} records of one person"
+            asked += f", {up(together)} for {self.rows_per_person} records of one person"
         why = ""
         if delta > self.budget.delta == 0:
             why = " It pays for pure releases only: pass delta=0 (--delta 0)."
         elif delta > left.delta and left.epsilon >= guarantee.epsilon():
             why = f" Ask for delta = {left.delta:g}, where that epsilon fits."
         return BudgetExceeded(
-            f"the budget (epsilon = {self.budget.epsilon:g}, delta = {self.budget.delta:g}) "
+            f"the budget (epsilon = {up(self.budget.epsilon)}, delta = {self.budget.delta:g}) "
             f"cannot pay for this release ({asked}). {left.sentence()}{why} No row was read."
         )
 
@@ -301,13 +305,27 @@ class Account:
         low, high = 0.0, self.budget.epsilon
         if is_admitted(high):
             return high
-        if not is_admitted(high / 2**halvings):
+        if not is_admitted(NOTHING * high):
             return low
         for _ in range(halvings):
             middle = (low + high) / 2
             low, high = (middle, high) if is_admitted(middle) else (low, middle)
         short = float(f"{low:.12g}")  # what is meant: 0.9 after 0.1 of 1
-        return short if short > low and is_admitted(short) else low
+        found = _round_down(short if short > low and is_admitted(short) else low)
+        return found if is_admitted(found) else low
+
+
+def _round_down(value: float) -> float:
+    """Return the largest number of a few digits that is no larger.
+
+    Examples
+    --------
+    >>> _round_down(0.5000000000006031), _round_down(0.123456789), _round_down(1.0)
+    (0.5, 0.123456, 1.0)
+    """
+    exact = Decimal(repr(value))
+    unit = Decimal(1).scaleb(exact.adjusted() - DIGITS + 1)
+    return float(exact.quantize(unit, ROUND_FLOOR))
 
 
 @lru_cache(maxsize=1024)  # the same plan is often charged many times, as in a grid search

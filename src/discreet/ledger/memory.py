@@ -34,6 +34,7 @@ from discreet.ledger.account import Account
 from discreet.ledger.allowance import Allowance
 from discreet.ledger.receipt import Receipt
 from discreet.privacy import Budget, Guarantee, Unit
+from discreet.privacy.guarantee import in_three_digits as up
 
 ELSEWHERE = (
     "this in-memory ledger lives in another process, or is gone; processes share a ledger on disk, "
@@ -220,7 +221,7 @@ class MemoryLedger(InMemory):
         return self._account.allowance(self._balance)
 
     def __repr__(self) -> str:
-        return f"MemoryLedger(Budget({self.budget.epsilon:g}, {self.budget.delta:g}))"
+        return f"MemoryLedger(Budget({up(self.budget.epsilon)}, {self.budget.delta:g}))"
 
 
 class NoLedger(AbstractLedger):
