@@ -115,6 +115,17 @@ def test_two_processes_that_answer_by_turns_are_no_rollback(tmp_path):
     assert reopen(store, ledger=ledger).n_answers == 6
 
 
+def test_a_second_copy_that_is_asked_beside_the_first_is_refused(tmp_path):
+    ledger = Ledger.create(tmp_path / "books.db", Budget(3.0, 1e-5))
+    first = begin(store=str(tmp_path / "a.oracle"), ledger=ledger)
+    first.ask(POINTS[:2])
+    second = reopen(copy_store(tmp_path / "a.oracle", tmp_path / "copy"), ledger=ledger)
+    first.ask(POINTS[:4])
+    with pytest.raises(StoreError, match="was put back"):
+        second.ask(POINTS[2:3])
+    assert len(first.ask(POINTS[:5])) == 5
+
+
 def test_an_anchor_shows_a_store_and_a_ledger_that_were_put_back_together(tmp_path, monkeypatch):
     books, store = tmp_path / "books.db", tmp_path / "a.oracle"
     ledger = Ledger.create(books, Budget(3.0, 1e-5))
@@ -134,7 +145,7 @@ def test_a_count_that_does_not_grow_is_written_once_and_one_that_is_forged_is_se
     lines = ledger.verify().lines
     for count in (5, 5, 3, 0):
         ledger.record_answers(1, count)
-    assert (ledger.verify().lines, ledger.answers_on_record(1)) == (lines + 1, 5)
+    assert (ledger.verify().lines, ledger.history()[0].answers) == (lines + 1, 5)
     with pytest.raises(ReceiptError, match="no charge 2"):
         ledger.record_answers(2, 1)
     with pytest.raises(InputError):
@@ -147,6 +158,7 @@ def test_one_in_a_thousand_answers_at_most_is_told_before_it_is_on_record():
 
         def record_answers(self, _, count):
             self.count, self.written = count, self.written + 1
+            return count
 
     books = Books()
     record = AnswerRecord(books, 1)

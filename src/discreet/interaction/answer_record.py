@@ -3,9 +3,10 @@
 An older copy of a store does not know the answers that were given since, and would draw new noise
 for them. So the ledger writes down how many there are, *before* they are told: each of the first
 thousand, later whenever there are a thousandth more, and whenever an oracle is taken up. A store
-with fewer answers than are on record is refused. What is not noticed: a copy that lacks less than
-one in a thousand of more than a thousand answers; and one that is put back together with a ledger
-that is as old, which shows against an anchor of the ledger.
+with fewer answers than are on record is refused, also if it is a second copy that is asked beside
+the first. What is not noticed: a copy that lacks less than one in a thousand of more than a
+thousand answers; and one that is put back together with a ledger that is as old, which shows
+against an anchor of the ledger.
 """
 
 from __future__ import annotations
@@ -40,21 +41,17 @@ class AnswerRecord:
     charge: int
     known: int = -1
 
-    def least(self) -> int:
-        """Return how many answers were given, at least."""
-        return self.ledger.answers_on_record(self.charge)
+    def keep(self, count: int) -> int:
+        """Put so many answers on record, if that is due, and return how many are known to be.
 
-    def keep(self, count: int) -> None:
-        """Put so many answers on record, if that is due; they may be told once this returns."""
-        if count - self.known <= self.known // SHARE:
-            return
-        try:
-            self.ledger.record_answers(self.charge, count)
-        except LedgerError as error:
-            raise StoreError(f"answers are told once the ledger knows of them: {error}") from None
-        self.known = count
-
-    def check(self, count: int, least: int) -> None:
-        """Refuse a store with fewer answers than were on record before it was read."""
-        if count < least:
-            raise StoreError(OLDER.format(count=count, least=least))
+        Only then may they be told; and if there are more on record than the store has, it is not
+        the one whose answers were counted.
+        """
+        if count - self.known > self.known // SHARE:
+            try:
+                self.known = self.ledger.record_answers(self.charge, count)
+            except LedgerError as error:
+                raise StoreError(
+                    f"answers are told once the ledger knows of them: {error}"
+                ) from None
+        return self.known

@@ -30,7 +30,7 @@ from discreet.errors import (
     PrivacyError,
     StoreError,
 )
-from discreet.interaction.answer_record import AnswerRecord
+from discreet.interaction.answer_record import OLDER, AnswerRecord
 from discreet.interaction.declaration import OracleDeclaration
 from discreet.interaction.live import Outcome, unwrap, without_frames
 from discreet.ledger import Receipt
@@ -152,9 +152,17 @@ class _Held(Sealed):
         self.told = self.transcript.count, OPEN if is_open else closed
 
     def advance(self, seen: Seen) -> None:
-        """Go on from what the store has, once the ledger knows of it."""
-        if self.record is not None:
-            self.record.keep(seen.count)
+        """Go on from what the store has, once the ledger knows of it.
+
+        Other processes may have answered, and told the ledger, since it was read: then the store
+        has as many answers by now.
+        """
+        if self.record is not None and self.store is not None:
+            least = self.record.keep(seen.count)
+            if least > seen.count:
+                now = self.store.read_entries(self.identity, seen, lambda *_: None).count
+                if now < least:
+                    raise StoreError(OLDER.format(count=now, least=least))
         self.seen = seen
 
     def __repr__(self) -> str:

@@ -37,15 +37,9 @@ def take_up_oracle(store: OracleStore, ledger: AbstractLedger | None, noise: Noi
     noise
         The source of randomness from now on.
     """
-    found: tuple[Oracle, AnswerRecord | None] = unwrap(
-        call_privately(partial(_take_up_oracle, store, ledger, noise))
-    )
-    oracle, record = found
-    least = 0 if record is None else record.least()  # before the store is read: others go on
-    oracle.refresh()
-    if record is not None:
-        record.check(oracle.n_answers, least)
-    return oracle
+    found: Oracle = unwrap(call_privately(partial(_take_up_oracle, store, ledger, noise)))
+    found.refresh()
+    return found
 
 
 def _take_up_oracle(store: OracleStore, ledger: AbstractLedger | None, noise: Noise) -> Outcome:
@@ -63,5 +57,4 @@ def _take_up_oracle(store: OracleStore, ledger: AbstractLedger | None, noise: No
         return Outcome(stopped=without_frames(error))
     record = None if ledger is None else AnswerRecord(ledger, stored.charge)
     kept = Kept(store, stored.identity, Seen(0, stored.digest), record)
-    oracle = Oracle(stored.declared, stored.said, model, noise, kept=kept, note=stored.note)
-    return Outcome((oracle, record))
+    return Outcome(Oracle(stored.declared, stored.said, model, noise, kept=kept, note=stored.note))

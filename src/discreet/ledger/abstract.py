@@ -253,12 +253,11 @@ class AbstractLedger(ABC):
         """Take back what was handed over, if nobody has taken it up; nothing if it was not."""
         raise PrivacyError(NOT_DURABLE)
 
-    def answers_on_record(self, number: int) -> int:
-        """Return how many answers the oracle of a charge has given; zero if no record is kept."""
-        return 0
+    def record_answers(self, number: int, count: int) -> int:
+        """Write down how many answers the oracle of a charge has given, if they are more.
 
-    def record_answers(self, number: int, count: int) -> None:
-        """Write down how many answers the oracle of a charge has given, if they are more."""
+        Returns how many are on record then.
+        """
         raise PrivacyError(NOT_DURABLE)
 
     @abstractmethod

@@ -288,7 +288,7 @@ class LostLedger(AbstractLedger):
 
     charge = redeem = settle = refund = hand_over = take_up = reclaim = history = remaining = (
         spent
-    ) = allowance = answers_on_record = record_answers = _refuse
+    ) = allowance = record_answers = _refuse
 
     @property
     def identity(self) -> str:

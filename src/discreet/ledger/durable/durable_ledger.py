@@ -411,18 +411,15 @@ class Ledger(AbstractLedger):
         self._exchange(decide, LINES_OF_CHARGE, {"id": self._id, "number": number})
         return Receipt(number, guarantee, self, fresh, digests[-1])
 
-    def answers_on_record(self, number: int) -> int:
-        self._summary()  # a ledger that was put back knows of fewer
-        with self._store.read_transaction() as connection:
-            last = read_lines(connection, LAST_OF_CHARGE, id=self._id, number=number)
-        return _answers_of(_lines_of(number, last)[-1])
-
-    def record_answers(self, number: int, count: int) -> None:
+    def record_answers(self, number: int, count: int) -> int:
         _checks.whole(number=number, at_least=1, at_most=MOST_CHARGES)
         _checks.whole(count=count, at_least=0)
+        most = count
 
         def decide(summary: Any, lines: list[Line]) -> Change | None:
+            nonlocal most
             (last,) = _lines_of(number, lines)
+            most = max(count, _answers_of(last))
             if count <= _answers_of(last):
                 return None
             state = _read_state(last)
@@ -433,6 +430,7 @@ class Ledger(AbstractLedger):
             return self._change(summary, number, State.ANSWERING, facts, summary.balance, time)
 
         self._exchange(decide, LAST_OF_CHARGE, {"id": self._id, "number": number})
+        return most
 
     def refund(self, receipt: Receipt | int) -> None:
         """Give a charge back whose rows were never opened.
