@@ -105,7 +105,7 @@ def test_ten_releases_of_a_tenth_fill_the_budget_of_three_records(tmp_path, kind
 def test_what_is_charged_is_what_the_card_says_of_the_group(profile, rows):
     account = Account(Budget(3.0, 1e-5), rows_per_person=rows)
     promise = Guarantee(profile, UNIT, quoted_delta=1e-7)
-    charged = account.charged(promise)
+    charged = account.group_guarantee(promise)
     assert charged.epsilon(1e-7) == pytest.approx(group_epsilon(profile, rows, 1e-7), rel=1e-6)
 
 

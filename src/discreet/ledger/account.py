@@ -158,15 +158,15 @@ class Account:
 
     def costs(self, guarantee: Guarantee) -> Costs:
         """Return what a release uses up of each filter."""
-        return _costs(self._filters, self.charged(guarantee))
+        return _costs(self._filters, self.group_guarantee(guarantee))
 
-    def charged(self, guarantee: Guarantee) -> Guarantee:
+    def group_guarantee(self, guarantee: Guarantee) -> Guarantee:
         """Return what a release promises somebody with as many records as one may have.
 
         Examples
         --------
         >>> account = Account(Budget(3.0), rows_per_person=3)
-        >>> account.charged(Guarantee(Pure(0.1), AddRemoveOne())).epsilon()
+        >>> account.group_guarantee(Guarantee(Pure(0.1), AddRemoveOne())).epsilon()
         0.3
         """
         if self.rows_per_person == 1:
@@ -189,7 +189,7 @@ class Account:
         delta, left = guarantee.quoted_delta, self.allowance(balance, part)
         asked = f"epsilon = {up(guarantee.epsilon())} at delta = {delta:.3g}"
         if self.rows_per_person > 1:
-            together = self.charged(guarantee).epsilon()
+            together = self.group_guarantee(guarantee).epsilon()
             asked += f", {up(together)} for {self.rows_per_person} records of one person"
         why = ""
         if delta > self.budget.delta == 0:
@@ -221,7 +221,7 @@ class Account:
 
     def _fits_alone(self, guarantee: Guarantee) -> bool:
         """Say whether a first release is within the budget; its profile decides, not a filter."""
-        return self.charged(guarantee).delta(self.budget.epsilon) <= self.budget.delta
+        return self.group_guarantee(guarantee).delta(self.budget.epsilon) <= self.budget.delta
 
     def _passes_a_filter(self, standing: Standing) -> bool:
         return any(

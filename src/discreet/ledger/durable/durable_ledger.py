@@ -576,9 +576,9 @@ class Ledger(AbstractLedger):
         seen = last_seen(self.key)
         if seen != NOTHING and seen not in {Mark(line.number, line.digest) for line in lines}:
             raise LedgerError(rollback_message(self.place, seen))
-        last = {line.charge: line for line in lines if line.charge}
+        last = {line.charge: (line, _read_state(line)) for line in lines if line.charge}
         return tuple(
-            _read_entry(line, last[line.charge], self.rows_per_person)
+            _read_entry(line, *last[line.charge], self.rows_per_person)
             for line in lines
             if line.what == State.RESERVED.value
         )
@@ -812,8 +812,8 @@ def _answers_of(line: Line) -> int:
     return int(line.document.get(ANSWERS, 0))
 
 
-def _read_entry(line: Line, last: Line, rows_per_person: int) -> Entry:
-    document, state = line.document, _read_state(last)
+def _read_entry(line: Line, last: Line, state: State, rows_per_person: int) -> Entry:
+    document = line.document
     try:
         return Entry(
             number=line.charge,
