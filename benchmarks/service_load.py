@@ -147,7 +147,7 @@ def describe(name, workers, rate, spent, taken, lasted, errors):
 def fill(folder, stored, cap, records):
     """Make an oracle with so many answers, and a key."""
     live_world.begin(str(folder / "oracle.db"), folder / "books.db", answers=cap, rows=records)
-    oracle = live_world.take_up(str(folder / "oracle.db"))
+    oracle = live_world.take_up(str(folder / "oracle.db"), folder / "books.db")
     pool = pool_of_rows(cap)
     for start in range(0, stored, 200):
         oracle.answer(pool[start : min(start + 200, stored)])
@@ -186,7 +186,8 @@ def measure(filled, pool, key, *, stored, workers, rate, seconds):
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "copy"
         shutil.copytree(filled, folder)
-        facts = {"store": str(folder / "oracle.db"), "keys": str(folder / "keys.db")}
+        facts = {name: str(folder / f"{name}.db") for name in ("books", "keys")}
+        facts["store"] = str(folder / "oracle.db")
         running = Workers({**facts, "limits": LIMITS}, workers)
         try:
             running.wait()

@@ -31,6 +31,7 @@ from discreet.errors import (
     SourceChanged,
     StoreError,
 )
+from discreet.interaction.answer_record import AnswerRecord
 from discreet.interaction.declaration import Declaration, OracleDeclaration
 from discreet.interaction.live import Interaction
 from discreet.interaction.oracle import NewPlace, Oracle
@@ -452,6 +453,8 @@ class _Beginning(Plan):
         if self.place is not None:
             paid_by = self.receipt.issuer.key
             kept = self.place.finish(declared, said, paid_by, self.note, model.pack())
+            if paid_by:
+                kept = replace(kept, record=AnswerRecord(self.receipt.issuer, self.receipt.number))
         return Oracle(
             declared, said, model, noise, receipt=self.receipt, kept=kept, note=self.note,
             shows_errors=not noise.is_private,
@@ -466,7 +469,8 @@ def reopen(store: str | Path, *, ledger: AbstractLedger | None = None) -> Oracle
     store
         Where :func:`consult` put it.
     ledger
-        The ledger that paid for it, if it is to be compared; None to take the store's word.
+        The ledger that paid for it, which knows how many answers it has given; None if no ledger
+        did that outlives its process.
 
     Returns
     -------
@@ -476,9 +480,10 @@ def reopen(store: str | Path, *, ledger: AbstractLedger | None = None) -> Oracle
     Raises
     ------
     StoreError
-        There is no oracle, or it was changed or cut off.
+        There is no oracle, it was changed or cut off, or an older copy was put in its place.
     PrivacyError
-        Another ledger paid for it, others may read the file, or this version plans otherwise.
+        Another ledger paid for it, or one that was not given; others may read the file; or this
+        version plans otherwise.
 
     Examples
     --------

@@ -271,8 +271,35 @@ def test_a_schema_that_protects_a_person_says_how_many_rows_one_has(place):
     assert (result.code, "Declare rows_per_person = 1, or more" in result.error) == (2, True)
     assert Ledger(place / "patients.db").history() == ()
     schema.write_text(text.replace("rows_per_person = 1\n", "rows_per_person = 7\n"))
-    assert run(place, FIT).code == 0
+    create = "ledger create seven.db --epsilon 100 --rows-per-person 7 --protects"
+    run(place, [*create.split(), "one patient"])
+    assert run(place, FIT.replace("patients.db", "seven.db")).code == 0
     assert "has at most 7 records" in run(place, "card model").output
+    (entry,) = Ledger(place / "seven.db").history()
+    assert entry.epsilon > 7 * 0.5 > entry.guarantee.epsilon()
+
+
+@pytest.mark.parametrize("rows", [5, 30])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "fit schema.toml data.csv --out model",
+        "select schema.toml data.csv --features 1 --out chosen",
+        "tune schema.toml data.csv --grid C=[0.1,1] --out tuned",
+        "score fitted data.csv",
+        "stream schema.toml data.csv --horizon 10 --out learner",
+    ],
+)
+def test_every_command_refuses_a_ledger_for_another_number_of_records(place, command, rows):
+    unit = "replace" if command.startswith("stream") else "add_remove"
+    schema = place / "schema.toml"
+    schema.write_text(schema.read_text().replace('"add_remove"', f'"{unit}"'))
+    create = f"ledger create other.db --epsilon 9 --unit {unit} --rows-per-person {rows} --protects"
+    run(place, [*create.split(), "one patient"])
+    result = run(place, f"{command} --epsilon 1 --ledger other.db")
+    assert result.code == 2
+    assert f"at most {rows} records of one person, " in result.error
+    assert Ledger(place / "other.db").history() == ()
 
 
 def test_the_deltas_that_nobody_names_fit_together(place):

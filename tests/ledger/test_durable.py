@@ -325,16 +325,16 @@ def test_a_folder_and_a_missing_folder_are_no_places(tmp_path):
 def test_older_books_are_brought_up_to_date_and_newer_ones_refused(place, monkeypatch):
     made(place).charge(pure(0.5))
     done = []
-    monkeypatch.setattr(sql_tables, "FORMAT", 5)
-    with pytest.raises(LedgerError, match="no way from format 3"):
+    monkeypatch.setattr(sql_tables, "FORMAT", 6)
+    with pytest.raises(LedgerError, match="no way from format 4"):
         Ledger(place)
-    monkeypatch.setattr(sql_tables, "MIGRATIONS", {3: lambda _: done.append(1), 4: _add_a_column})
+    monkeypatch.setattr(sql_tables, "MIGRATIONS", {4: lambda _: done.append(1), 5: _add_a_column})
     assert len(Ledger(place).history()) == 1
     assert done == [1]
     Ledger(place).charge(pure(0.25))
     assert Ledger(place).verify().is_sound
-    monkeypatch.setattr(sql_tables, "FORMAT", 3)
-    with pytest.raises(LedgerError, match="has format 5; this version of discreet reads up to 3"):
+    monkeypatch.setattr(sql_tables, "FORMAT", 4)
+    with pytest.raises(LedgerError, match="has format 6; this version of discreet reads up to 4"):
         Ledger(place)
 
 
@@ -349,11 +349,11 @@ def test_a_migration_that_fails_changes_nothing(place, monkeypatch):
         _add_a_column(connection)
         raise LedgerError("no")
 
-    monkeypatch.setattr(sql_tables, "FORMAT", 4)
-    monkeypatch.setattr(sql_tables, "MIGRATIONS", {3: fail})
+    monkeypatch.setattr(sql_tables, "FORMAT", 5)
+    monkeypatch.setattr(sql_tables, "MIGRATIONS", {4: fail})
     with pytest.raises(LedgerError):
         Ledger(place)
-    monkeypatch.setattr(sql_tables, "MIGRATIONS", {3: _add_a_column})
+    monkeypatch.setattr(sql_tables, "MIGRATIONS", {4: _add_a_column})
     assert len(Ledger(place).history()) == 1
 
 

@@ -180,7 +180,7 @@ def test_books_of_a_newer_format_are_not_written_to_by_who_has_them_open(place):
     ledger = Ledger.create(place, Budget(1.0))
     receipt = ledger.charge(pure(0.25))
     with Store(place).write_transaction() as connection:
-        connection.execute(BOOKS.update().values(format=4))
+        connection.execute(BOOKS.update().values(format=5))
     for attempt in (lambda: ledger.charge(pure(0.25)), receipt.redeem):
         with pytest.raises(LedgerError, match="was migrated; open it again"):
             attempt()

@@ -236,3 +236,20 @@ def test_anchors_are_collected_in_a_file_and_read_back(tmp_path, path):
             read_anchors(odd)
     moved = Anchor(first.dataset, first.key, 2, first.digest, first.time)
     assert not ledger.verify(anchors=[moved]).is_sound
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_a_file_that_everybody_may_write_is_refused(path):
+    before = os.umask(0)
+    try:
+        ledger = Ledger.create(path, Budget(1.0))
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o007 == 0
+    path.chmod(0o666)
+    for attempt in (lambda: Ledger(path), lambda: ledger.charge(pure(0.25)), ledger.remaining):
+        with pytest.raises(LedgerError, match="everybody may write"):
+            attempt()
+    path.chmod(0o664)
+    ledger.charge(pure(0.25))
+    assert Ledger(path).remaining() == 0.75

@@ -18,6 +18,7 @@ from discreet.privacy import (
     Composition,
     FixedBatchGaussian,
     Gaussian,
+    Guarantee,
     Laplace,
     Maximum,
     Minimum,
@@ -326,3 +327,45 @@ def test_orders_at_or_below_one_are_refused(profile):
 def test_a_profile_cannot_be_changed(profile):
     with pytest.raises(AttributeError):
         profile.kind_of_noise = "none"
+
+
+EXTREMES = (5e-324, 1e-300, 0.0, 1 - 2.0**-53, 700.0, 1e16, 1e155, 1e308, -1.0, 2**63, 10**400)
+
+
+def places_of_numbers(document, place=()):
+    """Yield where the numbers of a JSON document are; of a list, the first two are enough."""
+    if isinstance(document, dict):
+        inside = document.items()
+    elif isinstance(document, list):
+        inside = list(enumerate(document))[:2]
+    else:
+        if isinstance(document, int | float) and not isinstance(document, bool):
+            yield place
+        return
+    for name, part in inside:
+        yield from places_of_numbers(part, (*place, name))
+
+
+def with_number(document, place, number):
+    """Return a copy of a document with another number somewhere."""
+    changed = json.loads(json.dumps(document))
+    *outer, last = place
+    inside = changed
+    for name in outer:
+        inside = inside[name]
+    inside[last] = number
+    return changed
+
+
+@pytest.mark.parametrize("profile", [p for p in PROFILES if p.precision < 1e-9], ids=repr)
+def test_any_finite_parameter_gives_a_sentence_or_is_refused(profile):
+    document = profile.to_json()
+    for place in places_of_numbers(document):
+        for number in EXTREMES if profile.is_closed_form else (5e-324, 1e16, 1e308):
+            try:
+                read = profile_from_json(with_number(document, place, number))
+                unit = next(iter(read.units), "add_remove")
+                promise = Guarantee(read, unit, quoted_delta=1e-9)
+            except (InputError, InputTypeError):
+                continue
+            assert promise.sentence().endswith(".")

@@ -23,7 +23,7 @@ def test_killed_workers_change_no_answer(tmp_path):
 def test_a_lost_server_gives_503_and_comes_back_with_the_same_answers(tmp_path, world):
     with short_folder() as folder, killable_server(folder) as (address, _):
         live_world.begin(address, tmp_path / "books.db", answers=10, rows=40)
-        answering = live_world.take_up(address)
+        answering = live_world.take_up(address, tmp_path / "books.db")
         book = KeyBook(address)
         _, key = book.create_key("a client")
         client = world.serve(answering)  # keys in a file: who asks is known without the server

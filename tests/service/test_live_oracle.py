@@ -34,7 +34,7 @@ ROWS = [{"x1": 20.0 + place, "x2": 1.0 + place} for place in range(CAP + 4)]
 @pytest.fixture(scope="session")
 def fitted(tmp_path_factory):
     folder = tmp_path_factory.mktemp("oracle")
-    live_world.begin(str(folder / "oracle.db"), folder / "books.db", answers=CAP, rows=60)
+    live_world.begin(str(folder / "oracle.db"), None, answers=CAP, rows=60)
     return folder
 
 
@@ -191,7 +191,7 @@ def test_a_service_may_refuse_what_the_private_model_is_not_asked_about(place, w
 def test_a_state_that_is_another_models_answers_nothing(place, world, fitted, tmp_path):
     client = world.serve(take_up(place))
     assert client.post("/predict", json={"rows": [ROW]}).status_code == 200
-    live_world.begin(str(tmp_path / "other.db"), tmp_path / "other_books.db", answers=5, rows=30)
+    live_world.begin(str(tmp_path / "other.db"), None, answers=5, rows=30)
     for ending in ("", "-wal", "-shm"):
         place.with_name(place.name + ending).unlink(missing_ok=True)
     for ending in ("", "-wal"):

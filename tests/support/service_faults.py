@@ -191,13 +191,14 @@ def study(
     """
     store = str(folder / "oracle.db") if store is None else store
     keys = str(folder / "keys.db") if keys is None else keys
-    live_world.begin(store, folder / "books.db", answers=cap, rows=200)
+    books = str(folder / "books.db")
+    live_world.begin(store, books, answers=cap, rows=200)
     book = KeyBook(keys)
     _, key = book.create_key("a client")
     made, revoked = book.create_key("revoked")
     book.revoke(made.identity)
     pool = pool_of_rows(rows)
-    workers = Workers({"store": store, "keys": keys, "limits": LIMITS}, 2)
+    workers = Workers({"store": store, "books": books, "keys": keys, "limits": LIMITS}, 2)
     record, stop = Record(left=queries), threading.Event()
     threads = [
         threading.Thread(target=ask_much, args=(record, workers.url, key, pool, seed))
@@ -227,7 +228,7 @@ def study(
     stranger.join()
     workers.stop()
     book.close()
-    return Findings.of(record, store, pool, cap, workers.killed)
+    return Findings.of(record, live_world.take_up(store, books), pool, cap, workers.killed)
 
 
 @dataclass(frozen=True)
@@ -245,9 +246,8 @@ class Findings:
     statuses: dict
 
     @classmethod
-    def of(cls, record, store, pool, cap, killed):
-        """Compare what clients were told with one another, and with the store."""
-        again = live_world.take_up(store)
+    def of(cls, record, again, pool, cap, killed):
+        """Compare what clients were told with one another, and with the oracle taken up again."""
         held = {place: again.answer([pool[place]])[0] for place in record.answers}
         told = record.answers
         noisy = [p for p, found in told.items() if any(s == "answered" for _, s, _ in found)]

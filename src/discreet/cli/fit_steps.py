@@ -18,11 +18,10 @@ from discreet.cli.model_folder import Model, Selection, about, store_schema
 from discreet.cli.new_files import NewFolder
 from discreet.cli.split import read_key
 from discreet.data.record_sides import RecordSides
-from discreet.errors import DiscreetError, InputError, UnitMismatch
+from discreet.errors import DiscreetError, InputError
 from discreet.ledger import Ledger
 from discreet.linear_model import LinearClassifier, LinearRegressor
 from discreet.mechanisms import LEARNERS
-from discreet.privacy import unit_named
 from discreet.report import card
 from discreet.schema import CLASSIFICATION, Schema
 
@@ -159,17 +158,7 @@ def open_books(
             "seeded noise (--rehearse) is not private, and charges no ledger; drop --ledger."
         )
     books = Ledger(where, dataset, part=part)
-    if books.unit != unit_named(schema.unit):
-        raise UnitMismatch(
-            f"the ledger protects the unit {books.unit.name!r}, {schema.source} declares "
-            f"{schema.unit!r}. Use the ledger's."
-        )
-    if books.protects != schema.protects:
-        raise InputError(
-            f"the ledger protects {books.protects!r}, {schema.source} says {schema.protects!r}: "
-            "is one record of this table what the ledger counts? Write the same words under [data] "
-            "protects, or create another ledger with --protects."
-        )
+    books.check_declaration(schema.source, schema.unit, schema.protects, schema.rows_per_person)
     return books
 
 

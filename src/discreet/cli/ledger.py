@@ -40,6 +40,9 @@ def create(
     protects: Annotated[
         str, typer.Option(help="What one record is, in plain words.")
     ] = "one record",
+    rows_per_person: Annotated[
+        int, typer.Option(help="How many records one person has at most; charged together.")
+    ] = 1,
     unit: Annotated[
         str,
         typer.Option(
@@ -63,6 +66,7 @@ def create(
     """
     from discreet.ledger import Ledger  # slow to import
     from discreet.privacy import Budget
+    from discreet.privacy.guarantee import in_three_digits as up
 
     made = Ledger.create(
         where,
@@ -71,15 +75,16 @@ def create(
         unit=unit,
         protects=protects,
         parts=part or (),
+        rows_per_person=rows_per_person,
         notes=notes,
     )
     declared = made.declared
     only_pure = "" if delta else " It takes pure releases only: fit with --delta 0."
     print_result(
         f"Created the ledger of {declared.name!r} in {made.place}: releases about "
-        f"{declared.protects} may spend epsilon = {epsilon:g} at delta = {delta:g} in all."
+        f"{declared.protects} may spend epsilon = {up(epsilon)} at delta = {delta:g} in all."
         f"{only_pure}",
-        {"ledger": made.place, **declared.to_json()},
+        {"ledger": made.place, **asdict(declared)},
         as_json=as_json,
     )
 
@@ -122,8 +127,9 @@ def _open_each(where: str, dataset: str | None) -> list[Ledger]:
     """Open the ledger of every data set, or of the one that is meant."""
     from discreet.ledger import Ledger  # slow to import
 
-    names = [each.name for each in Ledger.datasets(where) if dataset in (None, each.name)]
-    return [Ledger(where, name) for name in names] or [Ledger(where, dataset)]
+    if dataset is not None:
+        return [Ledger(where, dataset)]
+    return [Ledger(where, each.name) for each in Ledger.datasets(where)]
 
 
 def _summary(ledger: Ledger, delta: float | None) -> dict[str, Any]:
@@ -131,7 +137,7 @@ def _summary(ledger: Ledger, delta: float | None) -> dict[str, Any]:
     history, left = ledger.history(), ledger.allowance()
     delta = left.delta if delta is None else delta
     return {
-        **declared.to_json(),
+        **asdict(declared),
         "headline": left.sentence(),
         "epsilon_left": left.epsilon,
         "charges": dict(Counter(entry.state.value for entry in history)),
@@ -148,11 +154,12 @@ def _summary(ledger: Ledger, delta: float | None) -> dict[str, Any]:
 
 def _describe(found: dict[str, Any], *, verbose: bool) -> str:
     from discreet.privacy.guarantee import down_to_three_digits as down  # slow to import
+    from discreet.privacy.guarantee import in_three_digits as up
 
     counts = ", ".join(f"{count} {state}" for state, count in found["charges"].items())
     lines = [
         f"{found['name']}: {found['headline']}",
-        f"  protects {found['protects']} (unit {found['unit']})",
+        f"  protects {found['protects']} (unit {found['unit']}{_persons(found)})",
         f"  charges  {counts or 'none'}",
     ]
     lines += [f"  part     {name}: epsilon {down(e)}" for name, e in found["parts_left"].items()]
@@ -164,18 +171,23 @@ def _describe(found: dict[str, Any], *, verbose: bool) -> str:
     if verbose:
         at = f"delta {found['quoted_delta']:g}"
         lines += [
-            f"  budget   epsilon {found['epsilon']:g} at delta {found['delta']:g}",
+            f"  budget   epsilon {up(found['epsilon'])} at delta {found['delta']:g}",
             f"  used     {found['used_share']:.1%} of the privacy filter that has most left",
             f"  left     epsilon {down(found['epsilon_left_at_quoted_delta'])} at {at}, of any "
             f"noise; {down(found['epsilon_left_pure'])} pure; "
             f"{down(found['epsilon_left_gaussian'])} with Gaussian noise",
-            f"  total    epsilon {found['epsilon_total']:.4g} at delta {found['delta']:g}, "
+            f"  total    epsilon {up(found['epsilon_total'])} at delta {found['delta']:g}, "
             "if all had been fixed in advance",
         ]
         if found["notes"]:
             lines.append(f"  notes    {found['notes']}")
         lines.append(f"  opened   by {found['opened_by']}, {found['opened_at'][:19]} UTC")
     return "\n".join(map(_blank_unprintable, lines))
+
+
+def _persons(found: dict[str, Any]) -> str:
+    rows = found["rows_per_person"]
+    return "" if rows == 1 else f", charged for {rows} records together"
 
 
 def _blank_unprintable(line: str) -> str:
@@ -199,8 +211,10 @@ def history(where: Where, dataset: Which = None, as_json: AsJson = False) -> Non
 
 
 def _line(entry: Entry) -> str:
+    from discreet.privacy.guarantee import in_three_digits as up  # slow to import
+
     part = "" if entry.part is None else f" (part {entry.part})"
-    cost = f"epsilon {entry.guarantee.epsilon():.4g} at delta {entry.guarantee.quoted_delta:g}"
+    cost = f"epsilon {up(entry.epsilon)} at delta {entry.guarantee.quoted_delta:g}"
     return _blank_unprintable(
         f"{entry.number:5d}  {entry.time:%Y-%m-%d %H:%M:%S}  {entry.state.value:8s}  {cost:32s}  "
         f"{entry.purpose}{part}  {entry.actor}"
@@ -212,7 +226,7 @@ def _document(entry: Entry) -> dict[str, Any]:
         "number": entry.number,
         "time": entry.time.isoformat(),
         "state": entry.state.value,
-        "epsilon": entry.guarantee.epsilon(),
+        "epsilon": entry.epsilon,
         "delta": entry.guarantee.quoted_delta,
         "purpose": entry.purpose,
         "part": entry.part,

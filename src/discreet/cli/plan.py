@@ -150,6 +150,8 @@ def _show(prediction: Prediction) -> None:
     from rich.console import Console  # slow to import
     from rich.table import Table
 
+    from discreet.privacy.guarantee import in_three_digits as up
+
     score, has_auc = prediction.facts.score, any(cell.auc is not None for cell in prediction)
     extra = ["AUC"] if has_auc else []
     extra += ["log loss"] if has_auc and prediction.is_rare else []
@@ -164,7 +166,7 @@ def _show(prediction: Prediction) -> None:
             shown, cost = f"{cell.mean:z.3f}{cell.give_or_take(' ± ')}", f"{cell.excess:z.3f}"
             note = cell.mechanism
         table.add_row(
-            f"{cell.epsilon:g}",
+            up(cell.epsilon),
             f"{cell.n:,}",
             shown,
             f"{cell.without_privacy:.3f}",
@@ -179,10 +181,12 @@ def _theorems_in_words(prediction: Prediction) -> str:
     """Return what is proved about the largest table at the epsilon nearest to one."""
     if not prediction.ceilings:
         return ""
+    from discreet.privacy.guarantee import in_three_digits as up  # slow to import
+
     nearest = min(prediction.ceilings, key=lambda found: (-found.n, abs(found.epsilon - 1)))
     loss = "logistic loss" if prediction.facts.is_classification else "loss"
     lines = [
-        f"Theorems, for {nearest.n:,} rows, epsilon {nearest.epsilon:g} and coefficients of norm "
+        f"Theorems, for {nearest.n:,} rows, epsilon {up(nearest.epsilon)} and coefficients of norm "
         f"at most {nearest.radius:.3g}, about the mean {loss} over the fitted rows:"
     ]
     for found in prediction.ceilings:

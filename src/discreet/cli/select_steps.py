@@ -15,6 +15,7 @@ from discreet.feature_selection import (
     LassoStability,
     PeelingSupport,
 )
+from discreet.privacy.guarantee import in_three_digits as up
 from discreet.schema import CLASSIFICATION, Schema
 
 MAKERS: dict[str, Callable[..., Selection]] = {
@@ -65,7 +66,7 @@ def plan_in_words(selector: Selection, schema: Schema, method: str) -> str:
     columns = len(schema.columns)
     said = (
         f"Choosing {selector.n_features_to_select} of {columns} columns by {method}, for epsilon "
-        f"{selector.epsilon:g}"
+        f"{up(selector.epsilon)}"
     )
     if method in ("votes", "lasso"):
         said += "; that there is no stable answer would cost the same"

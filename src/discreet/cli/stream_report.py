@@ -15,6 +15,7 @@ from discreet.cli.console import print_note
 from discreet.cli.model_folder import Learner
 from discreet.cli.progressive_score import ProgressiveScore
 from discreet.privacy import unit_named
+from discreet.privacy.guarantee import in_three_digits as up
 from discreet.tables import Rounds
 
 LINES = 10
@@ -76,7 +77,7 @@ class StreamReport:
         model, score = self._model, self._score
         said = say_how_far(model)
         if score is None:
-            return f"{said}; epsilon {model.epsilon:g} covers all of them"
+            return f"{said}; epsilon {up(model.epsilon)} covers all of them"
         if score.value is None:
             return f"{said}; seeded noise, nothing is charged"
         return f"{said}; progressive {score.name} {score.value:.3f} {self._plot(score)}".rstrip()

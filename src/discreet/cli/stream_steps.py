@@ -27,6 +27,8 @@ from discreet.online import LinearRegression, LinearSVC, LogisticRegression
 from discreet.online.choosing_online import MECHANISMS
 from discreet.online.learner_note import read_description
 from discreet.privacy import ReplaceOne, ZeroOutOne
+from discreet.privacy.guarantee import down_to_three_digits as down
+from discreet.privacy.guarantee import in_three_digits as up
 from discreet.schema import CLASSIFICATION, Schema, read
 from discreet.tables import Rounds, cut_by_place
 
@@ -134,7 +136,9 @@ def set_aside(
             "are not handed over."
         )
     if books is not None and (left := books.remaining()) < epsilon:
-        raise InputError(f"--score-epsilon {epsilon:g} is more than the ledger has left, {left:g}.")
+        raise InputError(
+            f"--score-epsilon {up(epsilon)} is more than the ledger has left, {down(left)}."
+        )
     return PaidScore(schema.target, epsilon, books)
 
 

@@ -17,6 +17,8 @@ from discreet.ledger import AbstractLedger, MemoryLedger
 from discreet.model_selection import split_rows
 from discreet.preprocessing import Category, Column, Numeric
 from discreet.privacy import Budget
+from discreet.privacy.guarantee import down_to_three_digits as down
+from discreet.privacy.guarantee import in_three_digits as up
 
 PATIENTS = 20_000
 EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0)
@@ -78,7 +80,7 @@ def _fit_once(train: HospitalTable, test: HospitalTable, ledger: AbstractLedger)
     print(f"\n    right about {score:.1%} of the {len(test.y):,} patients it has not seen\n")
     say(guarantee_of(model).sentence())
     left = ledger.remaining()
-    print(f"\n    budget left  {bar(left / TOTAL.epsilon)}  epsilon {left:.2f} of 1")
+    print(f"\n    budget left  {bar(left / TOTAL.epsilon)}  epsilon {down(left)} of 1")
 
 
 def _measure(
@@ -111,7 +113,7 @@ def _measure(
             row = spread(fits)
             drawn = draw_strip(row, start=start, stop=stop, marks=(majority, without_privacy))
             progress.line(
-                f"    {epsilon:>7g}   {row.median:>7.1%}   {row.low:.1%} to {row.high:<7.1%}"
+                f"    {up(epsilon):>7}   {row.median:>7.1%}   {row.low:.1%} to {row.high:<7.1%}"
                 f"   {drawn.rstrip()}"
             )
     print(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from discreet._palette import GREY, INK, PALE, PLAIN, PRIVATE
 from discreet.demo.accuracy_curve import AccuracyCurve
+from discreet.privacy.guarantee import in_three_digits as up
 
 
 def save_plot(curve: AccuracyCurve, path: Path) -> None:
@@ -51,11 +52,11 @@ def save_plot(curve: AccuracyCurve, path: Path) -> None:
         align="bottom",
     )
     label(
-        medians[-1], f"private, epsilon {epsilons[-1]:g}\n{medians[-1]:.1%}", PRIVATE, align="top"
+        medians[-1], f"private, epsilon {up(epsilons[-1])}\n{medians[-1]:.1%}", PRIVATE, align="top"
     )
     label(curve.majority, f"same answer for all\n{curve.majority:.1%}", GREY, align="center")
 
-    axes.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
+    axes.set_xticks(epsilons, [up(epsilon) for epsilon in epsilons])
     axes.xaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_locator(MaxNLocator(nbins=8, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))

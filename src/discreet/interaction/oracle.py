@@ -30,6 +30,7 @@ from discreet.errors import (
     PrivacyError,
     StoreError,
 )
+from discreet.interaction.answer_record import OLDER, AnswerRecord
 from discreet.interaction.declaration import OracleDeclaration
 from discreet.interaction.live import Outcome, unwrap, without_frames
 from discreet.ledger import Receipt
@@ -86,11 +87,15 @@ class AnswerStore(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """Where an oracle is kept: the place, the model's identity, how far its transcript is known."""
+    """Where an oracle is kept: the place, the model's identity, how far its transcript is known.
+
+    And, if a durable ledger paid for it, where its answers are on record.
+    """
 
     store: AnswerStore
     identity: str
     seen: Seen
+    record: AnswerRecord | None = None
 
 
 class NewPlace(ABC):
@@ -132,6 +137,7 @@ class _Held(Sealed):
     transcript: Transcript
     store: AnswerStore | None = None
     identity: str = ""
+    record: AnswerRecord | None = None
     seen: Seen = field(default_factory=Seen)
     is_frozen: bool = False
     ended: str = ""
@@ -144,6 +150,20 @@ class _Held(Sealed):
         closed = FROZEN if self.is_frozen else self.declared.plan.closed_status
         is_open = self.transcript.is_open and not self.is_frozen
         self.told = self.transcript.count, OPEN if is_open else closed
+
+    def advance(self, seen: Seen) -> None:
+        """Go on from what the store has, once the ledger knows of it.
+
+        Other processes may have answered, and told the ledger, since it was read: then the store
+        has as many answers by now.
+        """
+        if self.record is not None and self.store is not None:
+            least = self.record.keep(seen.count)
+            if least > seen.count:
+                now = self.store.read_entries(self.identity, seen, lambda *_: None).count
+                if now < least:
+                    raise StoreError(OLDER.format(count=now, least=least))
+        self.seen = seen
 
     def __repr__(self) -> str:
         return "<secret state>"
@@ -237,6 +257,7 @@ class Oracle(Sealed):
         held = _Held(declared, said, noise, model, declared.plan.start())
         if kept is not None:
             held.store, held.identity, held.seen = kept.store, kept.identity, kept.seen
+            held.record = kept.record
             held.is_doubtful = True  # what a killed process left may not be on disk yet
         held.tell()
         self.__held = held
@@ -423,7 +444,8 @@ def _exchange(held: _Held, answer: Answering) -> None:
         _, status = answer([], FROZEN if held.is_frozen else OPEN)
         held.is_frozen = status == FROZEN
         return
-    held.seen = held.store.add_entries(held.identity, held.seen, answer, confirm=held.is_doubtful)
+    kept = held.store.add_entries(held.identity, held.seen, answer, confirm=held.is_doubtful)
+    held.advance(kept)
     held.is_doubtful = False
 
 
@@ -450,7 +472,7 @@ def _look(held: _Held) -> None:
     if held.is_doubtful:
         _exchange(held, answer)
     elif held.store is not None:
-        held.seen = held.store.read_entries(held.identity, held.seen, partial(_learn, held))
+        held.advance(held.store.read_entries(held.identity, held.seen, partial(_learn, held)))
 
 
 def _refresh(held: _Held) -> Outcome:

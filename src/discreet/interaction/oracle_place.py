@@ -31,7 +31,7 @@ def take_up_place(store: str | Path, ledger: AbstractLedger | None, noise: Noise
     store
         Where.
     ledger
-        That paid for it, to be compared; None to take the store's word.
+        That paid for it; None if none did that outlives its process.
     noise
         The source of randomness from now on.
     """

@@ -6,12 +6,18 @@ from functools import partial
 
 from discreet._resident_thread import call_privately
 from discreet.errors import DiscreetError, PrivacyError, StoreError
+from discreet.interaction.answer_record import AnswerRecord
 from discreet.interaction.live import Outcome, unwrap, without_frames
 from discreet.interaction.oracle import Kept, Oracle, Seen
 from discreet.interaction.oracle_store import DAMAGED, OracleStore
 from discreet.ledger import AbstractLedger
 from discreet.mechanisms.private_predictor import PrivatePredictor
 from discreet.noise import Noise
+
+WHICH_LEDGER = (
+    "a ledger paid for this oracle ({ledger}) and knows how many answers it gave: pass it as "
+    "ledger=, so that an older copy of the store is noticed."
+)
 
 PAID_ELSEWHERE = (
     "this oracle was paid for in another ledger, or for another data set of this one; take it up "
@@ -27,7 +33,7 @@ def take_up_oracle(store: OracleStore, ledger: AbstractLedger | None, noise: Noi
     store
         Where they are.
     ledger
-        That paid for it, to be compared; None to take the store's word.
+        That paid for it; None if none did that outlives its process.
     noise
         The source of randomness from now on.
     """
@@ -39,6 +45,8 @@ def take_up_oracle(store: OracleStore, ledger: AbstractLedger | None, noise: Noi
 def _take_up_oracle(store: OracleStore, ledger: AbstractLedger | None, noise: Noise) -> Outcome:
     try:
         stored = store.load()
+        if ledger is None and stored.ledger:
+            return Outcome(stopped=PrivacyError(WHICH_LEDGER.format(ledger=stored.said.ledger)))
         if ledger is not None and (stored.ledger != ledger.key or not ledger.key):
             return Outcome(stopped=PrivacyError(PAID_ELSEWHERE))
         try:
@@ -47,5 +55,6 @@ def _take_up_oracle(store: OracleStore, ledger: AbstractLedger | None, noise: No
             return Outcome(stopped=StoreError(DAMAGED.format(place=store.place)))
     except (OSError, DiscreetError) as error:
         return Outcome(stopped=without_frames(error))
-    kept = Kept(store, stored.identity, Seen(0, stored.digest))
+    record = None if ledger is None else AnswerRecord(ledger, stored.charge)
+    kept = Kept(store, stored.identity, Seen(0, stored.digest), record)
     return Outcome(Oracle(stored.declared, stored.said, model, noise, kept=kept, note=stored.note))

@@ -32,7 +32,8 @@ def open_oracle(store: str | Path, ledger: AbstractLedger | None = None) -> Any:
     store
         Where the fit put it: the path of an SQLite file, or the address of a PostgreSQL data base.
     ledger
-        The ledger that paid for it, if it is to be compared; None to take the store's word.
+        The ledger that paid for it, which knows how many answers it has given; None if no ledger
+        did that outlives its process.
 
     Returns
     -------
@@ -42,9 +43,10 @@ def open_oracle(store: str | Path, ledger: AbstractLedger | None = None) -> Any:
     Raises
     ------
     StoreError
-        There is no oracle, or it was changed or cut off.
+        There is no oracle, it was changed or cut off, or an older copy was put in its place.
     PrivacyError
-        Another ledger paid for it, others may read the file, or this version plans otherwise.
+        Another ledger paid for it, or one that was not given; others may read the file; or this
+        version plans otherwise.
     InputError
         The oracle was not stored by an estimator.
 

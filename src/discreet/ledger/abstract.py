@@ -15,14 +15,15 @@ from discreet._html import LONGEST_TABLE, bar_html, notebook_html, sentence_html
 from discreet.errors import InputError, PrivacyError, ReceiptError
 from discreet.ledger.allowance import Allowance
 from discreet.ledger.receipt import Receipt
-from discreet.privacy import Guarantee
+from discreet.privacy import Guarantee, group_epsilon
 from discreet.privacy.guarantee import in_three_digits
 
 
 class State(Enum):
     """The life of a charge, which can be refunded until its rows are opened.
 
-    An interaction that is saved is handed over; who resumes it opens it again.
+    An interaction that is saved is handed over; who resumes it opens it again. An oracle in a store
+    is answering once it has told something.
 
     Examples
     --------
@@ -42,6 +43,7 @@ class State(Enum):
     RELEASED = "released"
     FAILED = "failed"
     HANDED_OVER = "handed over"
+    ANSWERING = "answering"
     REFUNDED = "refunded"
 
 
@@ -69,6 +71,10 @@ class Entry:
         Who charged it; empty in memory.
     digest
         Of its line in a chained history; empty in memory.
+    rows_per_person
+        How many records together the charge was made for.
+    answers
+        How many answers of an oracle are on record.
 
     Examples
     --------
@@ -90,6 +96,13 @@ class Entry:
     version: str = ""
     actor: str = ""
     digest: str = ""
+    rows_per_person: int = 1
+    answers: int = 0
+
+    @property
+    def epsilon(self) -> float:
+        """What it cost somebody with as many records as one may have, at the quoted delta."""
+        return total_epsilon(self.guarantee, self.rows_per_person)
 
     @property
     def is_refundable(self) -> bool:
@@ -102,10 +115,28 @@ class Entry:
             str(self.number),
             f"{self.time:%Y-%m-%d %H:%M:%S}",
             self.state.value,
-            in_three_digits(self.guarantee.epsilon()),
+            in_three_digits(self.epsilon),
             in_three_digits(self.guarantee.quoted_delta),
             self.purpose,
         )
+
+
+def total_epsilon(guarantee: Guarantee, records: int, delta: float | None = None) -> float:
+    """Return the epsilon of a guarantee for so many records together; at the quoted delta if None.
+
+    Parameters
+    ----------
+    guarantee
+        What is promised of one record.
+    records
+        How many change together.
+    delta
+        Where it is asked for.
+    """
+    if records == 1:
+        return guarantee.epsilon(delta)
+    delta = guarantee.quoted_delta if delta is None else delta
+    return group_epsilon(guarantee.profile, records, delta)
 
 
 FOREIGN = "this receipt was not written by this ledger."
@@ -133,6 +164,16 @@ def check_end(state: State) -> None:
         raise InputError("a receipt ends as released or failed.")
 
 
+def check_rows_per_person(ledger: AbstractLedger, source: str, said: int | None) -> None:
+    """Refuse a number of records of one person that is not the one that a ledger charges for."""
+    if None not in (said, ledger.rows_per_person) and said != ledger.rows_per_person:
+        raise InputError(
+            f"the ledger charges for at most {ledger.rows_per_person} records of one person, "
+            f"{source} says {said}. Say the ledger's number if it is true, or create another "
+            f"ledger with --rows-per-person {said}."
+        )
+
+
 class AbstractLedger(ABC):
     """Charges releases to a privacy budget, and remembers them.
 
@@ -153,6 +194,11 @@ class AbstractLedger(ABC):
     @abstractmethod
     def identity(self) -> str:
         """What tells this ledger from others, without anything secret; empty if it keeps none."""
+
+    @property
+    def rows_per_person(self) -> int | None:
+        """How many records one person has at most, and is charged for; None if nobody said."""
+        return None
 
     @property
     def key(self) -> str:
@@ -205,6 +251,13 @@ class AbstractLedger(ABC):
 
     def reclaim(self, receipt: Receipt) -> None:
         """Take back what was handed over, if nobody has taken it up; nothing if it was not."""
+        raise PrivacyError(NOT_DURABLE)
+
+    def record_answers(self, number: int, count: int) -> int:
+        """Write down how many answers the oracle of a charge has given, if they are more.
+
+        Returns how many are on record then.
+        """
         raise PrivacyError(NOT_DURABLE)
 
     @abstractmethod

@@ -12,19 +12,23 @@ seeing everything before it: what a filter for the budget may be shown. So the w
 for every part, a filter admits the charges to that part and to the whole. A *replaced* record could
 leave one part and enter another, and change the number of records in both, which the guarantees of
 that unit do not cover; so parts need the unit ``add_remove``.
+
+**Persons.** If somebody has up to k records, all of them change together, and what stands against
+the budget is what a release promises a group of k (:mod:`discreet.privacy.group`). Those records
+may lie in several parts, so parts need persons of one record.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from decimal import Decimal
+from dataclasses import dataclass, replace
+from decimal import ROUND_FLOOR, Decimal
 from functools import lru_cache
 
 from discreet import _checks
 from discreet._types import Json
 from discreet.errors import BudgetExceeded, InputError, RehearsalRefused, UnitMismatch
-from discreet.ledger.allowance import ANY, GAUSSIAN, PURE, Allowance, usual_delta
+from discreet.ledger.allowance import ANY, GAUSSIAN, NOTHING, PURE, Allowance, usual_delta
 from discreet.ledger.decimal_amounts import EXACT, Amounts, add, amounts
 from discreet.ledger.filters import Filter, filters_for
 from discreet.privacy import (
@@ -37,8 +41,11 @@ from discreet.privacy import (
     Pure,
     Unit,
     gaussian_multiplier,
+    group_profile,
     unit_named,
 )
+from discreet.privacy.group import MOST_RECORDS
+from discreet.privacy.guarantee import in_three_digits as up
 
 Costs = tuple[Amounts, ...]
 """What one charge, or several, use up of each filter."""
@@ -48,6 +55,9 @@ WHOLE = ""
 
 HALVINGS, FEW = 50, 20
 """How closely what is left is looked for: to the last digit, or to say it in some."""
+
+DIGITS = 6
+"""Of what is left, rounded down: a number that somebody can type."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +88,8 @@ class Account:
         Who is protected: every release must protect the same.
     parts
         Names of disjoint parts that make up the data; none if it is one whole.
+    rows_per_person
+        How many records change together, at most: a release is charged as it protects so many.
 
     Examples
     --------
@@ -90,7 +102,11 @@ class Account:
     """
 
     def __init__(
-        self, budget: Budget, unit: str | Unit = "add_remove", parts: Iterable[str] = ()
+        self,
+        budget: Budget,
+        unit: str | Unit = "add_remove",
+        parts: Iterable[str] = (),
+        rows_per_person: int = 1,
     ) -> None:
         _checks.instance(Budget, budget=budget)
         if not budget.is_private:
@@ -99,6 +115,12 @@ class Account:
         if self.parts and self.unit != AddRemoveOne():
             raise InputError(
                 "parts need the unit 'add_remove': a replaced record may change two of them."
+            )
+        _checks.whole(rows_per_person=rows_per_person, at_least=1, at_most=MOST_RECORDS)
+        self.rows_per_person = int(rows_per_person)
+        if self.parts and self.rows_per_person > 1:
+            raise InputError(
+                "parts need rows_per_person=1: the records of one person may lie in several parts."
             )
         self._filters: tuple[Filter, ...] = filters_for(budget)
 
@@ -136,7 +158,23 @@ class Account:
 
     def costs(self, guarantee: Guarantee) -> Costs:
         """Return what a release uses up of each filter."""
-        return _costs(self._filters, guarantee)
+        return _costs(self._filters, self.group_guarantee(guarantee))
+
+    def group_guarantee(self, guarantee: Guarantee) -> Guarantee:
+        """Return what a release promises somebody with as many records as one may have.
+
+        Examples
+        --------
+        >>> account = Account(Budget(3.0), rows_per_person=3)
+        >>> account.group_guarantee(Guarantee(Pure(0.1), AddRemoveOne())).epsilon()
+        0.3
+        """
+        if self.rows_per_person == 1:
+            return guarantee
+        profile, delta = guarantee.profile, guarantee.quoted_delta
+        together = group_profile(profile, self.rows_per_person, delta)
+        delta = together.exception if isinstance(together, Approximate) else delta
+        return replace(guarantee, profile=together, quoted_delta=delta)
 
     def pay(
         self, balance: Balance, guarantee: Guarantee, costs: Costs, part: str | None = None
@@ -149,14 +187,17 @@ class Account:
     def refusal(self, balance: Balance, guarantee: Guarantee, part: str | None) -> BudgetExceeded:
         """Say what a release would have cost, and what is left."""
         delta, left = guarantee.quoted_delta, self.allowance(balance, part)
-        asked = f"epsilon = {guarantee.epsilon():.3g} at delta = {delta:.3g}"
+        asked = f"epsilon = {up(guarantee.epsilon())} at delta = {delta:.3g}"
+        if self.rows_per_person > 1:
+            together = self.group_guarantee(guarantee).epsilon()
+            asked += f", {up(together)} for {self.rows_per_person} records of one person"
         why = ""
         if delta > self.budget.delta == 0:
             why = " It pays for pure releases only: pass delta=0 (--delta 0)."
         elif delta > left.delta and left.epsilon >= guarantee.epsilon():
             why = f" Ask for delta = {left.delta:g}, where that epsilon fits."
         return BudgetExceeded(
-            f"the budget (epsilon = {self.budget.epsilon:g}, delta = {self.budget.delta:g}) "
+            f"the budget (epsilon = {up(self.budget.epsilon)}, delta = {self.budget.delta:g}) "
             f"cannot pay for this release ({asked}). {left.sentence()}{why} No row was read."
         )
 
@@ -180,7 +221,7 @@ class Account:
 
     def _fits_alone(self, guarantee: Guarantee) -> bool:
         """Say whether a first release is within the budget; its profile decides, not a filter."""
-        return guarantee.delta(self.budget.epsilon) <= self.budget.delta
+        return self.group_guarantee(guarantee).delta(self.budget.epsilon) <= self.budget.delta
 
     def _passes_a_filter(self, standing: Standing) -> bool:
         return any(
@@ -264,13 +305,27 @@ class Account:
         low, high = 0.0, self.budget.epsilon
         if is_admitted(high):
             return high
-        if not is_admitted(high / 2**halvings):
+        if not is_admitted(NOTHING * high):
             return low
         for _ in range(halvings):
             middle = (low + high) / 2
             low, high = (middle, high) if is_admitted(middle) else (low, middle)
         short = float(f"{low:.12g}")  # what is meant: 0.9 after 0.1 of 1
-        return short if short > low and is_admitted(short) else low
+        found = _round_down(short if short > low and is_admitted(short) else low)
+        return found if is_admitted(found) else low
+
+
+def _round_down(value: float) -> float:
+    """Return the largest number of a few digits that is no larger.
+
+    Examples
+    --------
+    >>> _round_down(0.5000000000006031), _round_down(0.123456789), _round_down(1.0)
+    (0.5, 0.123456, 1.0)
+    """
+    exact = Decimal(repr(value))
+    unit = Decimal(1).scaleb(exact.adjusted() - DIGITS + 1)
+    return float(exact.quantize(unit, ROUND_FLOOR))
 
 
 @lru_cache(maxsize=1024)  # the same plan is often charged many times, as in a grid search

@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from discreet.privacy import Budget
-from discreet.privacy.guarantee import down_to_three_digits
+from discreet.privacy.guarantee import down_to_three_digits as down
+from discreet.privacy.guarantee import in_three_digits as up
+
+NOTHING = 1e-6
+"""Which share of the budget's epsilon is so little that nothing is left."""
 
 USUAL_DELTA = 1e-9
 """The delta that fits quote unless somebody asks for another."""
@@ -21,7 +25,7 @@ class Allowance:
     Parameters
     ----------
     epsilon
-        One more release of this epsilon would be admitted; zero if none would.
+        One more release of this epsilon would be admitted; zero if nothing is left.
     delta
         The delta of that release.
     kind
@@ -50,12 +54,12 @@ class Allowance:
 
     def sentence(self) -> str:
         """Say it in words; rounded down."""
-        return f"{self._may()}; the budget guarantees {self.budget.epsilon:g} in all."
+        return f"{self._may()}; the budget guarantees {up(self.budget.epsilon)} in all."
 
     def _may(self) -> str:
-        if self.epsilon == 0:
+        if self.share < NOTHING:
             return "Nothing more may be released"
-        said = f"You may still release epsilon {down_to_three_digits(self.epsilon)}"
+        said = f"You may still release epsilon {down(self.epsilon)}"
         if self.kind == PURE:
             return f"{said} with delta = 0"
         if self.kind == GAUSSIAN:

@@ -28,11 +28,13 @@ from discreet.ledger.abstract import (
     State,
     check_end,
     check_move,
+    total_epsilon,
 )
 from discreet.ledger.account import Account
 from discreet.ledger.allowance import Allowance
 from discreet.ledger.receipt import Receipt
 from discreet.privacy import Budget, Guarantee, Unit
+from discreet.privacy.guarantee import in_three_digits as up
 
 ELSEWHERE = (
     "this in-memory ledger lives in another process, or is gone; processes share a ledger on disk, "
@@ -85,7 +87,9 @@ class InMemory(AbstractLedger):
     def _write(self, guarantee: Guarantee, purpose: str, state: State) -> Receipt:
         """Add an entry; the caller has checked it, and it is its turn."""
         number = len(self._entries) + 1
-        self._entries.append(Entry(number, guarantee, purpose, datetime.now(UTC), state))
+        rows = self.rows_per_person or 1
+        now = datetime.now(UTC)
+        self._entries.append(Entry(number, guarantee, purpose, now, state, rows_per_person=rows))
         self._tokens[number] = uuid.uuid4().hex
         return Receipt(number, guarantee, self, self._tokens[number])
 
@@ -129,15 +133,16 @@ class InMemory(AbstractLedger):
     def total(self) -> Guarantee | None:
         """Return the guarantee of everything charged, as if its parameters were fixed in advance.
 
-        Mostly tighter than what the ledger enforces: the filters also cover analysts who choose
-        later requests after seeing earlier releases.
+        It is about one record; :meth:`spent` is about all that one person has. Mostly tighter than
+        what the ledger enforces: the filters also cover analysts who choose later requests after
+        seeing earlier releases.
         """
         charged = self.standing()
         return charged[0].compose(*charged[1:]) if charged else None
 
     def spent(self, delta: float) -> float:
         total = self.total()
-        return 0.0 if total is None else total.epsilon(delta)
+        return 0.0 if total is None else total_epsilon(total, self.rows_per_person or 1, delta)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _find_alive, (self._name,)
@@ -160,6 +165,8 @@ class MemoryLedger(InMemory):
         What all releases together may spend; it must be finite.
     unit
         Who is protected: every release must protect the same.
+    rows_per_person
+        How many records one person has at most: a release is charged as it protects so many.
 
     Examples
     --------
@@ -176,11 +183,17 @@ class MemoryLedger(InMemory):
     discreet.errors.BudgetExceeded: the budget (epsilon = 1, delta = 0) cannot pay for this ...
     """
 
-    def __init__(self, budget: Budget, unit: str | Unit = "add_remove") -> None:
-        self._account = Account(budget, unit)
+    def __init__(
+        self, budget: Budget, unit: str | Unit = "add_remove", *, rows_per_person: int = 1
+    ) -> None:
+        self._account = Account(budget, unit, rows_per_person=rows_per_person)
         self.budget, self.unit = self._account.budget, self._account.unit
         self._balance = self._account.empty_balance()
         super().__init__()
+
+    @property
+    def rows_per_person(self) -> int:
+        return self._account.rows_per_person
 
     def charge(self, guarantee: Guarantee, *, purpose: str = "") -> Receipt:
         self._account.check(guarantee)
@@ -208,7 +221,7 @@ class MemoryLedger(InMemory):
         return self._account.allowance(self._balance)
 
     def __repr__(self) -> str:
-        return f"MemoryLedger(Budget({self.budget.epsilon:g}, {self.budget.delta:g}))"
+        return f"MemoryLedger(Budget({up(self.budget.epsilon)}, {self.budget.delta:g}))"
 
 
 class NoLedger(AbstractLedger):
@@ -275,7 +288,7 @@ class LostLedger(AbstractLedger):
 
     charge = redeem = settle = refund = hand_over = take_up = reclaim = history = remaining = (
         spent
-    ) = allowance = _refuse
+    ) = allowance = record_answers = _refuse
 
     @property
     def identity(self) -> str:

@@ -47,6 +47,7 @@ from discreet.privacy import (
     calibrate,
     compose,
 )
+from discreet.privacy.guarantee import in_three_digits as up
 from discreet.questions import Question
 from discreet.questions.problem import Problem
 from discreet.record import Tolerance
@@ -331,7 +332,7 @@ def _check_ridge(problem: Problem, budget: Budget) -> None:
         return
     enough = problem.row_smoothness / math.expm1(0.5 * budget.epsilon)
     raise CalibrationError(
-        f"a ridge of {problem.ridge:.3g} is too weak for epsilon = {budget.epsilon:g}: one row "
+        f"a ridge of {problem.ridge:.3g} is too weak for epsilon = {up(budget.epsilon)}: one row "
         f"has more curvature than the budget allows. Use at least {enough:.3g}, "
         f"C at most {1 / enough:.3g}."
     )

@@ -14,6 +14,7 @@ from discreet.errors import CalibrationError
 from discreet.mechanisms.base import Plan, public_facts
 from discreet.mechanisms.minimising.mask import state_neglected
 from discreet.privacy import Budget, Guarantee, Profile, Unit, compose, within
+from discreet.privacy.guarantee import in_three_digits as up
 from discreet.questions.bounds import Bounds
 
 LAWS = ("gaussian", "laplace", "radial")
@@ -117,5 +118,5 @@ def too_little_delta(budget: Budget) -> str:
     """Say that a chance that drawing the noise leaves out costs more than the delta."""
     return (
         "delta is smaller than what drawing the noise leaves out, which grows with e**epsilon; use "
-        f"an epsilon below {budget.epsilon:g}, or delta = 0 for a pure guarantee."
+        f"an epsilon below {up(budget.epsilon)}, or delta = 0 for a pure guarantee."
     )

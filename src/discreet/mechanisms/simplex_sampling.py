@@ -29,6 +29,7 @@ from discreet.privacy import (
     Unit,
     calibrate_from,
 )
+from discreet.privacy.guarantee import in_three_digits as up
 from discreet.questions import Question
 from discreet.questions.mixture import Mixture
 from discreet.questions.problem import Problem
@@ -204,7 +205,7 @@ def most_draws(span: float, budget: Budget) -> int:
     if not fits(1):
         raise CalibrationError(
             f"with this entropy one draw already has a range of {span:.3g}, more than "
-            f"epsilon = {budget.epsilon:g} allows; raise the entropy or leave it to the rule."
+            f"epsilon = {up(budget.epsilon)} allows; raise the entropy or leave it to the rule."
         )
     # One draw fits, and fewer always fit where more do; out from a guess few numbers are tried.
     low, high = 1, MOST_DRAWS

@@ -17,6 +17,7 @@ from discreet.mechanisms.minimising.vector_minimiser import VectorMinimiser
 from discreet.mechanisms.share import too_little_delta
 from discreet.noise import Noise
 from discreet.privacy import Budget, Guarantee, NoPrivacy, Pure, Unit, within
+from discreet.privacy.guarantee import in_three_digits as up
 from discreet.questions import Question, VectorProblem
 from discreet.record import Tolerance
 
@@ -145,7 +146,7 @@ def _largest_shift(problem: VectorProblem, unit: Unit, epsilon: float) -> float:
     if _cost(problem, unit, 0.0) >= epsilon:
         enough = problem.row_smoothness / math.expm1(0.5 * epsilon / problem.rank)
         raise CalibrationError(
-            f"a ridge of {problem.ridge:.3g} is too weak for epsilon = {epsilon:.3g}: one row "
+            f"a ridge of {problem.ridge:.3g} is too weak for epsilon = {up(epsilon)}: one row "
             f"has more curvature than the budget allows. Use at least {enough:.3g}."
         )
     low, high = 0.0, epsilon

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from discreet._html import notebook_html, sentence_html
 from discreet._types import Json
 from discreet.planning.prediction import ABOUT
+from discreet.privacy.guarantee import in_three_digits as up
 
 CLOSE = 1.15
 """The search ends when what suffices is this close to what does not."""
@@ -106,7 +107,7 @@ class Answer:
 
 
 def _amount(quantity: str, value: float) -> str:
-    return f"epsilon {value:g}" if quantity == "epsilon" else f"{int(value):,} rows"
+    return f"epsilon {up(value)}" if quantity == "epsilon" else f"{int(value):,} rows"
 
 
 def find_least(

@@ -19,6 +19,7 @@ from discreet.planning.rehearsals import REFUSALS, Rehearsals, RehearsedScores
 from discreet.planning.search_prediction import SearchPrediction
 from discreet.planning.theorem_ceilings import ceilings
 from discreet.privacy import Budget, TrialLaw, unit_named
+from discreet.privacy.guarantee import in_three_digits as up
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 LEAST_EPSILON, MOST_EPSILON = 0.01, 20.0
@@ -159,7 +160,7 @@ class Planner:
         def score(count: float) -> float:
             return self._mean_or_worst(epsilon, int(count), mechanism)
 
-        given = f"epsilon {epsilon:g}"
+        given = f"epsilon {up(epsilon)}"
         if without < accuracy:
             return self._answer("n", None, accuracy, given, None, without)
         found = find_least(score, accuracy, FEWEST_ROWS, LARGEST_TABLE, whole=True)

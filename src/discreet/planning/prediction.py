@@ -11,6 +11,7 @@ from discreet._html import notebook_html, sentence_html, table_html
 from discreet._types import Json
 from discreet.planning.prediction_plot import save_plot
 from discreet.planning.public_facts import PublicFacts
+from discreet.privacy.guarantee import in_three_digits as up
 
 FORMAT = 1
 
@@ -177,7 +178,7 @@ class Prediction:
         cell = min(known, key=lambda cell: (-cell.n, abs(cell.epsilon - 1), -(cell.mean or 0.0)))
         spread = cell.give_or_take("give or take ")
         return (
-            f"With {cell.n:,} rows and epsilon {cell.epsilon:g}, {self.facts.score} is predicted "
+            f"With {cell.n:,} rows and epsilon {up(cell.epsilon)}, {self.facts.score} is predicted "
             f"to be {cell.mean:.3f}{f' ({spread})' if spread else ''}, against "
             f"{cell.without_privacy:.3f} without privacy.{self._words_for_few(cell)}"
             f"{self._words_for_rare(cell)}"
@@ -194,8 +195,8 @@ class Prediction:
             else "a constant answer"
         )
         return (
-            f" With {cell.n:,} rows at epsilon {cell.epsilon:g} expect little more than {reached}: "
-            "more rows, fewer columns or a larger epsilon are needed."
+            f" With {cell.n:,} rows at epsilon {up(cell.epsilon)} expect little more than "
+            f"{reached}: more rows, fewer columns or a larger epsilon are needed."
         )
 
     @property
@@ -217,7 +218,7 @@ class Prediction:
     def __str__(self) -> str:
         lines = [f"{'epsilon':>8}  {'rows':>11}  {'mechanism':<24} {self.facts.score:>8}  cost"]
         for cell in self.cells:
-            start = f"{cell.epsilon:>8g}  {cell.n:>11,}  {cell.mechanism:<24}"
+            start = f"{up(cell.epsilon):>8}  {cell.n:>11,}  {cell.mechanism:<24}"
             if cell.mean is None:
                 lines.append(f"{start} {'refused':>8}  {cell.refusal}")
             else:
@@ -227,7 +228,7 @@ class Prediction:
     def _repr_html_(self) -> str:
         header = ("epsilon", "rows", "mechanism", self.facts.score, "cost")
         rows = [
-            (f"{cell.epsilon:g}", f"{cell.n:,}", cell.mechanism, *_score_and_cost(cell))
+            (up(cell.epsilon), f"{cell.n:,}", cell.mechanism, *_score_and_cost(cell))
             for cell in self.cells
         ]
         shown = table_html("", header, rows)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from discreet._palette import GREY, INK, LINES, PALE
 from discreet.errors import InputError
+from discreet.privacy.guarantee import in_three_digits as up
 
 if TYPE_CHECKING:
     from discreet.planning.prediction import Prediction
@@ -70,7 +71,7 @@ def save_plot(prediction: Prediction, path: Path) -> None:
     bottom, top = axes.get_ylim()
     if top - bottom < NARROWEST:
         axes.set_ylim((bottom + top - NARROWEST) / 2, (bottom + top + NARROWEST) / 2)
-    axes.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
+    axes.set_xticks(epsilons, [up(epsilon) for epsilon in epsilons])
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlabel(
         f"epsilon, at delta = {prediction.facts.delta:g}  (smaller is more private)",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from discreet._types import Json
+from discreet.privacy.guarantee import in_three_digits as up
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,8 @@ class SearchPrediction:
     def __str__(self) -> str:
         return (
             f"A search among {self.candidates} candidates by {self.method} costs epsilon = "
-            f"{self.epsilon:g}, as one fit does. The model is fitted to about {self.fit_rows:,} of "
-            f"{self.n:,} rows with epsilon {self.fit_epsilon:.2g}: {self.score} "
+            f"{up(self.epsilon)}, as one fit does. The model is fitted to about {self.fit_rows:,} "
+            f"of {self.n:,} rows with epsilon {up(self.fit_epsilon)}: {self.score} "
             f"{self.with_search:.3f} is predicted of a candidate like the default, which has "
             f"{self.without_search:.3f} without a search. It pays if the best candidate is better "
             f"than the default by more than {self.least_gain:.3f}."

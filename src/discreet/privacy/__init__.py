@@ -7,7 +7,7 @@ from discreet.privacy.combined import Composition, Maximum, Minimum, compose, wo
 from discreet.privacy.concentrated import ORDERS, Renyi, ZeroConcentrated
 from discreet.privacy.fixed_batch import FixedBatchGaussian
 from discreet.privacy.gaussian import Gaussian
-from discreet.privacy.group import group_delta, group_epsilon
+from discreet.privacy.group import group_delta, group_epsilon, group_profile
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.laplace import Laplace
 from discreet.privacy.nothing import NoPrivacy
@@ -62,6 +62,7 @@ __all__ = [
     "gaussian_multiplier",
     "group_delta",
     "group_epsilon",
+    "group_profile",
     "profile_from_json",
     "unit_named",
     "within",

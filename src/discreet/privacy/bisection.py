@@ -141,7 +141,7 @@ def least_of(
     """
     trials = Trials(level_of, level)
     for _ in range(_MOST_CELLS if level > 0 else 0):
-        guess = trials.estimate(guess)
+        guess = max(trials.estimate(guess), LEAST)
         low, high = search(guess.__le__)
         if math.isinf(high) or (trials.is_enough(high) and not trials.is_enough(low)):
             break

@@ -10,6 +10,7 @@ from discreet.errors import CalibrationError
 from discreet.privacy.bisection import least_enough, least_of
 from discreet.privacy.budget import Budget
 from discreet.privacy.gaussian import Gaussian
+from discreet.privacy.guarantee import in_three_digits as up
 from discreet.privacy.profile import Profile
 from discreet.privacy.within_distance import within
 
@@ -72,7 +73,7 @@ def _bisect(is_enough: Callable[[float], bool]) -> tuple[float, float]:
 def _why_none(quietest: Profile, budget: Budget) -> str:
     """Say why no amount of noise is enough, given the profile of the most, and what to do."""
     epsilon, delta, distance = budget.epsilon, budget.delta, quietest.distance
-    nothing = f"no amount of noise gives epsilon = {epsilon:g} at delta = {delta:g}"
+    nothing = f"no amount of noise gives epsilon = {up(epsilon)} at delta = {delta:g}"
     if delta == 0:
         return f"{nothing}; use a pure mechanism, or allow a small delta."
     if 4 * distance >= delta:

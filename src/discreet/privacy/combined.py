@@ -19,7 +19,7 @@ from discreet.privacy import accountant
 from discreet.privacy.concentrated import ORDERS, renyi_delta
 from discreet.privacy.gaussian import Gaussian
 from discreet.privacy.hull import Hull, lower_hull
-from discreet.privacy.profile import SAFETY, Profile, orders_above_one
+from discreet.privacy.profile import LARGEST_EPSILON, SAFETY, Profile, orders_above_one
 from discreet.privacy.stepwise import (
     BEYOND_GRIDS,
     Stepwise,
@@ -302,6 +302,8 @@ class Composition(Profile):
         return np.asarray(np.sum(curves, axis=0))
 
     def bound(self, epsilons: Vector) -> Vector:
+        if self._has_hopeless_part:
+            return np.ones(epsilons.shape)
         if not self.is_private:
             return np.ones(epsilons.shape)
         if len(self._merged) == 1 and self._merged[0][1] == 1:
@@ -343,6 +345,16 @@ class Composition(Profile):
         mu = math.fsum(p.mu for p, _ in closed if isinstance(p, Gaussian))
         others = [(p, times) for p, times in closed if not isinstance(p, Gaussian)]
         return composed_both_ways(self._stepwise, others, mu)
+
+    @cached_property
+    def _has_hopeless_part(self) -> bool:
+        """Whether a part hides nothing up to the largest epsilon; no grid reaches there."""
+        return any(
+            profile._has_hopeless_part
+            if isinstance(profile, Composition)
+            else profile.is_closed_form and profile.delta(LARGEST_EPSILON) >= 1
+            for profile, _ in self._merged
+        )
 
     @property
     def _has_closed_parts(self) -> bool:

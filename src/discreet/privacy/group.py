@@ -21,6 +21,7 @@ at most :math:`2 k e^\epsilon \tau`: less than a distance of :math:`2 k \tau` is
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from functools import lru_cache
 
 import numpy as np
@@ -28,9 +29,14 @@ import numpy as np
 from discreet import _checks
 from discreet._types import Vector
 from discreet.privacy.gaussian import Gaussian
+from discreet.privacy.nothing import NoPrivacy
 from discreet.privacy.profile import Profile
+from discreet.privacy.pure import Approximate, Pure
 from discreet.privacy.tabulated import tabulate
 from discreet.privacy.within_distance import within
+
+MOST_RECORDS = 1000
+"""Of a group that can be declared; more are promised next to nothing."""
 
 CELLS = 1000
 """Points of the grid on either side of zero."""
@@ -95,7 +101,7 @@ def group_epsilon(profile: Profile, size: int, delta: float) -> float:
     """
     _checks.whole(size=size, at_least=1)
     _checks.delta(delta=delta)
-    pure = size * profile.pure_epsilon
+    pure = _times(size, profile.pure_epsilon)
     if delta == 0:
         return pure
     closed = _closed_form(profile, size)
@@ -111,6 +117,54 @@ def group_epsilon(profile: Profile, size: int, delta: float) -> float:
         meets = float(_on_chord(points, deltas, np.array(middle))) <= delta
         low, high = (low, middle) if meets else (middle, high)
     return min(pure, high)
+
+
+@lru_cache(maxsize=1024)  # the same plan is often charged many times, as in a grid search
+def group_profile(profile: Profile, size: int, delta: float) -> Profile:
+    """Return a profile for records that change together: whole if it has a closed form, or a point.
+
+    Parameters
+    ----------
+    profile
+        What is promised of one record.
+    size
+        How many records, at least one.
+    delta
+        Where the point is looked for, if all that can be had is one.
+
+    Examples
+    --------
+    >>> group_profile(Pure(0.5), 3, 0.0), group_profile(Approximate(0.5, 1e-9), 1, 1e-9)
+    (Pure(level=1.5), Approximate(level=0.5, exception=1e-09))
+    """
+    _checks.whole(size=size, at_least=1)
+    closed = _closed_form(profile, size)
+    if closed is not None:
+        return closed
+    if math.isfinite(profile.pure_epsilon):
+        return _point(_times(size, profile.pure_epsilon), 0.0)
+    stated = profile.ideal
+    level = stated.level if isinstance(stated, Approximate) else stated.pure_epsilon
+    if math.isfinite(level):
+        exception = profile.delta(level) * _powers(size, level) * ROUNDED_UP
+        return _point(_times(size, level), exception)
+    return _point(group_epsilon(profile, size, delta), delta)
+
+
+def _times(size: int, epsilon: float) -> float:
+    """Return a multiple of an epsilon as it is written, rounded up: three times 0.1 is 0.3."""
+    if not math.isfinite(epsilon):
+        return epsilon
+    exact = size * Decimal(repr(float(epsilon)))
+    found = float(exact)
+    return found if Decimal(repr(found)) >= exact else math.nextafter(found, math.inf)
+
+
+def _point(epsilon: float, delta: float) -> Profile:
+    """Return what an epsilon at a delta promises; nothing if they are too large."""
+    if not math.isfinite(epsilon) or delta >= 1:
+        return NoPrivacy()
+    return Approximate(epsilon, delta) if delta else Pure(epsilon)
 
 
 def _closed_form(profile: Profile, size: int) -> Profile | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
-from decimal import MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from functools import lru_cache
 
 from numpy.typing import ArrayLike
@@ -26,6 +26,8 @@ AS_GIVEN = (
     "computed from them, are not covered."
 )
 """What no release can see, and no guarantee of one speaks of."""
+HAIR = Decimal("1e-9")
+"""The share of a number that is not shown: a thousand times what an epsilon is looked for to."""
 
 
 @lru_cache(maxsize=256)  # sentences, cards and ledgers ask the same again and again
@@ -195,7 +197,17 @@ def _factor(epsilon: float) -> str:
 
 
 def in_three_digits(value: float) -> str:
-    """Write a number with three digits, rounded up."""
+    """Write a number with three digits, rounded up: how what is promised, or spent, is shown.
+
+    Every epsilon is written by this function, or by :func:`down_to_three_digits` if it is left. An
+    epsilon is looked for to a dozen digits, and what was asked as 0.5 may be found as 0.5 and a
+    hair; so what is less than a billionth of itself above three digits is written by these.
+
+    Examples
+    --------
+    >>> in_three_digits(0.5000000000006), in_three_digits(0.50001), in_three_digits(2)
+    ('0.5', '0.501', '2')
+    """
     return _three_digits(Decimal(repr(float(value))), ROUND_CEILING)
 
 
@@ -217,4 +229,7 @@ def _three_digits(exact: Decimal, way: str) -> str:
         return "infinite"
     unit = Decimal(1).scaleb(exact.adjusted() - 2)
     context = Context(prec=50, Emin=MIN_EMIN)
+    nearest = exact.quantize(unit, ROUND_HALF_EVEN, context)
+    if way == ROUND_CEILING and exact > nearest and exact - nearest < HAIR * exact:
+        return f"{float(nearest):g}"
     return f"{float(exact.quantize(unit, way, context)):g}"

@@ -36,6 +36,9 @@ SMALLEST = 5e-324
 LARGEST_EPSILON = 1e6
 """An epsilon beyond this is reported as infinite."""
 
+LEAST_GUESS = 1e-12
+"""No search starts nearer to zero."""
+
 _FINE = 1e-13
 
 _REACHES = [1e-6 * 1.25**k for k in range(125)]
@@ -128,10 +131,18 @@ class Profile(ABC):
         if np.isnan(epsilons).any():
             raise InputError("epsilon must be a number; got NaN.")
         size = np.minimum(np.abs(epsilons), LARGEST_EPSILON).ravel()
-        bound = np.asarray(self.bound(size)) * self.safety
+        bound = self._bound_or_one(size) * self.safety
         bound = np.where(bound < 1.0, bound + 0.0, 1.0).reshape(epsilons.shape)  # NaN becomes one
         mirrored = -np.expm1(-np.abs(epsilons)) + np.exp(-np.abs(epsilons)) * bound
         return np.where(epsilons >= 0, bound, np.minimum(1.0, mirrored * (1 + 1e-15)))
+
+    def _bound_or_one(self, epsilons: Vector) -> Vector:
+        """Bound delta; by one where parameters are so large that numbers end."""
+        try:
+            with np.errstate(all="ignore"):
+                return np.asarray(self.bound(epsilons))
+        except ArithmeticError:
+            return np.ones(epsilons.shape)
 
     def delta(self, epsilon: float) -> float:
         """Return delta at one epsilon, never below the truth."""
@@ -146,7 +157,7 @@ class Profile(ABC):
             return 0.0
         if self.precision > _FINE:
             return min(self._roughly(delta), self.pure_epsilon)
-        guess = min(self.guess(delta), LARGEST_EPSILON)
+        guess = self._first_guess(delta)
         return min(least_of(self.delta, delta, guess, _bisect), self.pure_epsilon)
 
     def _roughly(self, delta: float) -> float:
@@ -155,9 +166,17 @@ class Profile(ABC):
         def excess(epsilon: float) -> float:
             return math.log(max(self.delta(epsilon), SMALLEST) / delta)
 
-        guess = min(self.guess(delta), LARGEST_EPSILON)
+        guess = self._first_guess(delta)
         found = least_enough(excess, guess, self.precision)
         return found if found <= LARGEST_EPSILON else math.inf
+
+    def _first_guess(self, delta: float) -> float:
+        """Return where a search starts, a positive number whatever the parameters are."""
+        try:
+            guess = self.guess(delta)
+        except ArithmeticError:
+            return LARGEST_EPSILON
+        return min(max(guess, LEAST_GUESS), LARGEST_EPSILON) if guess == guess else 1.0
 
     def guess(self, delta: float) -> float:
         """Return roughly the epsilon for ``delta``, for a search to start from."""
@@ -264,4 +283,6 @@ def _from_json_value(value: object) -> object:
         return profile_from_json(value)
     if isinstance(value, list):
         return tuple(_from_json_value(part) for part in value)
+    if isinstance(value, int) and abs(value) >= 2**63:
+        raise InputError("a whole number of a profile must have less than 64 bits.")
     return value

@@ -52,13 +52,13 @@ class TrialLaw:
     def __post_init__(self) -> None:
         if self.shape is None:
             _checks.positive(rate=self.rate)
-            is_exact = (self.rate * SHAPE_UNITS).is_integer() and self.rate <= MOST_TRIALS
+            is_exact = float(self.rate * SHAPE_UNITS).is_integer() and self.rate <= MOST_TRIALS
         else:
             _checks.finite(rate=self.rate, shape=self.shape)
             if not 0 <= self.shape <= 1:
                 raise InputError(f"shape must be between 0 and 1, or None; got {self.shape}.")
-            is_exact = (self.rate * RATE_UNITS).is_integer() and 0 < self.rate < 1
-            is_exact = is_exact and (self.shape * SHAPE_UNITS).is_integer()
+            is_exact = float(self.rate * RATE_UNITS).is_integer() and 0 < self.rate < 1
+            is_exact = is_exact and float(self.shape * SHAPE_UNITS).is_integer()
         if not is_exact:
             raise InputError("this law cannot be drawn from exactly; use TrialLaw.with_mean.")
 

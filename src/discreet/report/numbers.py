@@ -28,8 +28,6 @@ from discreet.report.tradeoff import ROUNDING, Tradeoff, tradeoff_through
 DELTAS = (1e-3, 1e-5, 1e-6, 1e-9, 1e-12)
 PRIORS = (0.01, 0.1, 0.5, 0.9)
 GROUPS = (2, 4, 10)
-MOST_RECORDS = 1000
-"""Of one group."""
 
 EXCEPTION = 1e-6
 """How often a bound on beliefs may fail, unless the quoted delta asks for more."""

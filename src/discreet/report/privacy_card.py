@@ -18,15 +18,16 @@ from discreet._palette import GREY
 from discreet._types import Json
 from discreet.errors import InputError, InputTypeError
 from discreet.ledger import AbstractLedger, Allowance
+from discreet.ledger.abstract import check_rows_per_person
 from discreet.ledger.allowance import ANY
 from discreet.privacy import Guarantee
+from discreet.privacy.group import MOST_RECORDS
 from discreet.record import Release
 from discreet.report.card_scores import ScoresOfRelease, check_scores, document_of_scores
 from discreet.report.html import as_html
 from discreet.report.json_schema import card_schema, validate
 from discreet.report.markdown import as_markdown
 from discreet.report.numbers import (
-    MOST_RECORDS,
     check_numbers,
     finite_or_none,
     intern_profile,
@@ -246,14 +247,17 @@ def _about(about: object, ledger: AbstractLedger | None) -> dict[str, Any]:
         _checks.instance(str, **{f"about[{name!r}]": text})
     if rows is not None:
         _checks.whole(rows_per_person=rows, at_least=1, at_most=MOST_RECORDS)
+    if ledger is not None:
+        _checks.instance(AbstractLedger, ledger=ledger)
+        check_rows_per_person(ledger, "the card", rows)
+        if (ledger.rows_per_person or 1) > 1:
+            rows = ledger.rows_per_person
     # ledgers in memory say neither
     known = {"protects": getattr(ledger, "protects", ""), "data": getattr(ledger, "dataset", "")}
     return dict.fromkeys(ABOUT, "") | known | texts | {ROWS: None if rows is None else int(rows)}
 
 
 def _ledger(release: Release, ledger: AbstractLedger | None) -> Json | None:
-    if ledger is not None:
-        _checks.instance(AbstractLedger, ledger=ledger)
     if release.receipt_number == 0:
         if ledger is not None:
             raise InputError("this release was not paid for by a ledger; leave ledger out.")

@@ -14,6 +14,7 @@ from discreet.data.kinds import TRUTHS
 from discreet.errors import InputError
 from discreet.preprocessing import Category, Column, Numeric
 from discreet.privacy import ONE_RECORD, unit_named
+from discreet.privacy.group import MOST_RECORDS
 
 CLASSIFICATION = "classification"
 """The task of a schema whose target has classes."""
@@ -28,8 +29,6 @@ KINDS = (NUMBER, CATEGORY)
 
 EXACT_WHOLE = 2.0**53
 """Whole numbers beyond are not told apart."""
-
-MOST_ROWS_PER_PERSON = 1000
 
 Label = str | float
 """A class or a category: text, a number, a truth value."""
@@ -186,8 +185,7 @@ class Schema:
         if self.n_hint is not None:
             _checks.whole(n_hint=self.n_hint, at_least=1, at_most=2**40)
         if self.rows_per_person is not None:
-            most = MOST_ROWS_PER_PERSON
-            _checks.whole(rows_per_person=self.rows_per_person, at_least=1, at_most=most)
+            _checks.whole(rows_per_person=self.rows_per_person, at_least=1, at_most=MOST_RECORDS)
 
     def check_promise(self) -> None:
         """Refuse to promise more than one record if nobody says how many records that is."""

@@ -19,6 +19,7 @@ import numpy as np
 from discreet.errors import InteractionEnded, StoreError
 from discreet.estimators.oracle_estimator import OracleEstimator
 from discreet.kernel import open_oracle
+from discreet.ledger import AbstractLedger
 from discreet.mechanisms import OracleAnswer
 from discreet.report import Card, card
 from discreet.service.answering import Answering, Label, QueryAnswer, ServiceStanding
@@ -60,6 +61,7 @@ class LiveOracle(Answering):
         where: str | Path,
         about: Mapping[str, Any] | None = None,
         identity: str | None = None,
+        ledger: AbstractLedger | None = None,
     ) -> LiveOracle:
         """Take up an oracle from its store.
 
@@ -71,8 +73,10 @@ class LiveOracle(Answering):
             What its card says it is about.
         identity
             Of the model that must be in there; None for any.
+        ledger
+            That paid for it; None if none did.
         """
-        model: OracleEstimator = open_oracle(where)
+        model: OracleEstimator = open_oracle(where, ledger)
         if identity not in (None, model.oracle_.identity):
             raise StoreError("the store holds another oracle than the service began with.")
         return cls(model, about)

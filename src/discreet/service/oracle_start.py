@@ -74,6 +74,7 @@ def begin_oracle(
         Ledger(found.ledger, found.dataset),
         _mark(path),
     )
+    ledger.check_declaration(schema.source, schema.unit, schema.protects, schema.rows_per_person)
     if OracleStore(found.store).holds_oracle():
         stored = open_oracle(found.store, ledger=ledger)
         _compare(model, stored, path)

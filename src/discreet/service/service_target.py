@@ -69,10 +69,12 @@ class ServiceTarget:
         """Open what answers; an oracle must have been begun."""
         if not self.is_oracle:
             return ReleasedModel.open(self.path, self.about)
-        from discreet.service.live_oracle import LiveOracle  # slow to import
+        from discreet.ledger import Ledger  # slow to import
+        from discreet.service.live_oracle import LiveOracle
 
         found = read_oracle_file(self.path)
-        return LiveOracle.open(found.store, found.about(), self.identity)
+        ledger = Ledger(found.ledger, found.dataset)
+        return LiveOracle.open(found.store, found.about(), self.identity, ledger)
 
     def open_keys(self) -> KeyBook | None:
         """Open the keys; an oracle has some."""

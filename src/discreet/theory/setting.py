@@ -11,6 +11,7 @@ from discreet import _checks
 from discreet._types import Json
 from discreet.errors import InputError
 from discreet.privacy import Budget, Unit, ZeroOutOne, gaussian_multiplier, unit_named
+from discreet.privacy.guarantee import in_three_digits as up
 
 LEAST_EPSILON = 1e-50
 """Powers of smaller ones are beyond floats."""
@@ -87,7 +88,7 @@ class Setting:
         _checks.positive(epsilon=self.epsilon, lipschitz=self.lipschitz)
         if self.epsilon < LEAST_EPSILON:
             raise InputError(
-                f"epsilon must be at least {LEAST_EPSILON:g} for a bound; got {self.epsilon:g}."
+                f"epsilon must be at least {up(LEAST_EPSILON)} for a bound; got {up(self.epsilon)}."
             )
         _checks.delta(delta=self.delta)
         _checks.not_negative(strong_convexity=self.strong_convexity, ridge=self.ridge)

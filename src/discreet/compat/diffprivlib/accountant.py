@@ -24,6 +24,7 @@ from discreet.ledger import AbstractLedger
 from discreet.ledger.decimal_amounts import split
 from discreet.ledger.memory import ELSEWHERE
 from discreet.privacy import Unit, unit_named
+from discreet.privacy.guarantee import in_three_digits as up
 
 SHOWN = 5
 """How many spends a repr lists."""
@@ -165,8 +166,8 @@ class BudgetAccountant:
         if delta > 0 and self._delta == 1:
             hint = " Declare delta= to spend a delta."
         raise BudgetError(
-            f"the ceiling (epsilon = {self._epsilon:g}, delta = {books.delta:g}) cannot pay for "
-            f"(epsilon = {epsilon:g}, delta = {delta:g}).{hint} See remaining()."
+            f"the ceiling (epsilon = {up(self._epsilon)}, delta = {books.delta:g}) cannot pay for "
+            f"(epsilon = {up(epsilon)}, delta = {delta:g}).{hint} See remaining()."
         )
 
     def remaining(self, k: int = 1, *, delta: float | None = None) -> Spent:

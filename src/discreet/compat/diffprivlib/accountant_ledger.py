@@ -24,6 +24,8 @@ from discreet.ledger.decimal_amounts import EXACT, Amounts, add_up, amount, amou
 from discreet.ledger.filters import RENYI_SHARE, RenyiFilter, quoted_pair
 from discreet.ledger.memory import InMemory
 from discreet.privacy import Approximate, Budget, Guarantee, NoPrivacy, Profile, Pure, Unit
+from discreet.privacy.guarantee import down_to_three_digits as down
+from discreet.privacy.guarantee import in_three_digits as up
 
 HAIR = 1e-9
 """By how much a release may fall short of the epsilon asked and still be charged at that."""
@@ -90,9 +92,9 @@ class AccountantLedger(InMemory):
             if not self.admits(spend):
                 left = self.remaining(min(spend.delta, 1 - 1e-9))
                 raise BudgetError(
-                    f"the ceiling (epsilon = {self.epsilon:g}, delta = {self.delta:g}) cannot pay "
-                    f"for (epsilon = {spend.epsilon:.3g}, delta = {spend.delta:.3g}); "
-                    f"{left:.3g} is left there. Nothing was learnt from the rows."
+                    f"the ceiling (epsilon = {up(self.epsilon)}, delta = {self.delta:g}) cannot "
+                    f"pay for (epsilon = {up(spend.epsilon)}, delta = {spend.delta:.3g}); "
+                    f"{down(left)} is left there. Nothing was learnt from the rows."
                 )
             self._asked[len(self._entries) + 1] = spend  # first: others may read at any time
             return self._write(guarantee, purpose, state)

@@ -12,6 +12,8 @@ from discreet.errors import InputError, LedgerError
 from discreet.ledger.account import Account
 from discreet.privacy import Budget, unit_named
 
+PERSONS = "rows_per_person"
+
 LONGEST_TEXT = 10_000
 """Letters in a name, a note or a purpose."""
 
@@ -38,6 +40,8 @@ class DataSet:
         Who created the ledger, and when.
     key
         What tells this ledger from all others.
+    rows_per_person
+        How many records one of those that are protected has at most.
 
     Examples
     --------
@@ -56,6 +60,7 @@ class DataSet:
     opened_by: str = ""
     opened_at: str = ""
     key: str = ""
+    rows_per_person: int = 1
 
     def __post_init__(self) -> None:
         check_text(name=self.name, protects=self.protects, notes=self.notes)
@@ -63,6 +68,7 @@ class DataSet:
             raise InputError("a data set needs a name, and words for what one record is.")
         object.__setattr__(self, "unit", unit_named(self.unit).name)
         object.__setattr__(self, "parts", self.account.parts)
+        object.__setattr__(self, PERSONS, self.account.rows_per_person)
 
     @property
     def budget(self) -> Budget:
@@ -71,16 +77,20 @@ class DataSet:
     @cached_property
     def account(self) -> Account:
         """What decides about charges."""
-        return Account(self.budget, self.unit, self.parts)
+        return Account(self.budget, self.unit, self.parts, self.rows_per_person)
 
     def to_json(self) -> Json:
-        """Return a JSON object."""
-        return {**asdict(self), "parts": list(self.parts)}
+        """Return a JSON object; one record per person is not said, as in ledgers of format 3."""
+        document = {**asdict(self), "parts": list(self.parts)}
+        if self.rows_per_person == 1:
+            del document[PERSONS]
+        return document
 
     @classmethod
     def from_json(cls, document: object) -> Self:
         """Read it back; unknown fields are refused."""
-        if not isinstance(document, dict) or set(document) != {f.name for f in fields(cls)}:
+        known = {field.name for field in fields(cls)}
+        if not isinstance(document, dict) or set(document) | {PERSONS} != known:
             raise LedgerError("the declaration of a data set cannot be read; run verify.")
         return cls(**{**document, "parts": tuple(document["parts"])})
 

@@ -25,7 +25,7 @@ import sqlalchemy as sql
 
 from discreet import _checks
 from discreet._foreign_server import runs_foreign_code
-from discreet.errors import InputError, LedgerError, PrivacyError, ReceiptError
+from discreet.errors import InputError, LedgerError, PrivacyError, ReceiptError, UnitMismatch
 from discreet.ledger.abstract import (
     ANOTHER,
     FOREIGN,
@@ -34,15 +34,18 @@ from discreet.ledger.abstract import (
     State,
     check_end,
     check_move,
+    check_rows_per_person,
+    total_epsilon,
 )
 from discreet.ledger.account import Balance, Costs, costs_from_json, costs_to_json
 from discreet.ledger.allowance import Allowance
 from discreet.ledger.durable import sql_tables
 from discreet.ledger.durable.anchor import Anchor
 from discreet.ledger.durable.dataset import DataSet, check_text
+from discreet.ledger.durable.dataset_name import are_same, find_look_alike, tidy_name
 from discreet.ledger.durable.hash_chain import BEGINNING, Line, next_line, parse_or_none
 from discreet.ledger.durable.high_water_mark import NOTHING, Mark, last_seen, remember
-from discreet.ledger.durable.migration import admit_hand_overs, seal_books
+from discreet.ledger.durable.migration import admit_answers, admit_hand_overs, seal_books
 from discreet.ledger.durable.sql_tables import DATASETS, EVENTS
 from discreet.ledger.durable.store import Asked, Store
 from discreet.ledger.durable.summary import (
@@ -56,8 +59,10 @@ from discreet.ledger.durable.summary import (
     seal,
 )
 from discreet.ledger.durable.verification import (
+    ANSWERS,
     DECLARED,
     LINES,
+    STEPS,
     UNREADABLE,
     Verification,
     line_of,
@@ -75,7 +80,14 @@ UNPAID = (
     "ledger."
 )
 
+_again = EVENTS.alias("again")
 LINES_OF_CHARGE = LINES.where(EVENTS.c.charge == sql.bindparam("number"))
+LAST_OF_CHARGE = LINES_OF_CHARGE.where(
+    EVENTS.c.line
+    == sql.select(sql.func.max(_again.c.line))
+    .where(_again.c.dataset == sql.bindparam("id"), _again.c.charge == sql.bindparam("number"))
+    .scalar_subquery()
+)
 APPEND = EVENTS.insert()
 KEEP = (
     DATASETS.update()
@@ -93,6 +105,7 @@ TAKEN_UP = "what this receipt paid for was handed over and taken up; the receipt
 
 sql_tables.MIGRATIONS[1] = seal_books
 sql_tables.MIGRATIONS[2] = admit_hand_overs
+sql_tables.MIGRATIONS[3] = admit_answers
 
 
 @dataclass(frozen=True)
@@ -192,6 +205,7 @@ class Ledger(AbstractLedger):
         unit: str | Unit = "add_remove",
         protects: str = ONE_RECORD,
         parts: Iterable[str] = (),
+        rows_per_person: int = 1,
         notes: str = "",
     ) -> Ledger:
         """Create the ledger of a new data set; what is declared here never changes.
@@ -204,17 +218,23 @@ class Ledger(AbstractLedger):
         budget
             What all releases about one record together may spend.
         dataset
-            A name for the data.
+            A name for the data; case and white space do not tell names apart, and one that looks
+            like another is refused.
         unit
             Who is protected.
         protects
-            What one record is, in plain words: one patient, one visit.
+            Who is to be protected, in plain words: one patient, one visit.
         parts
             Names of disjoint parts: each record belongs to one, by a public rule about it alone.
+        rows_per_person
+            How many records one of those that are protected has at most. Every release is charged
+            as it protects so many together, and what states another number is refused.
         notes
             Anything else to remember.
         """
         _checks.instance(Budget, budget=budget)
+        check_text(dataset=dataset)
+        dataset = tidy_name(dataset)
         declared = DataSet(
             dataset,
             unit_named(unit).name,
@@ -226,6 +246,7 @@ class Ledger(AbstractLedger):
             opened_by=_actor(),
             opened_at=_now(),
             key=uuid.uuid4().hex,
+            rows_per_person=rows_per_person,
         )
         store = Store(where)
         store.prepare()
@@ -283,6 +304,35 @@ class Ledger(AbstractLedger):
     @property
     def protects(self) -> str:
         return self.declared.protects
+
+    @property
+    def rows_per_person(self) -> int:
+        return self.declared.rows_per_person
+
+    def check_declaration(
+        self, source: str, unit: str, protects: str, rows_per_person: int | None
+    ) -> None:
+        """Refuse a table whose schema counts other records, or persons, than this ledger does.
+
+        Parameters
+        ----------
+        source
+            Who says so, for the message.
+        unit, protects, rows_per_person
+            What is said of the table; None for a number that was not said.
+        """
+        if self.unit != unit_named(unit):
+            raise UnitMismatch(
+                f"the ledger protects the unit {self.unit.name!r}, {source} declares {unit!r}. Use "
+                "the ledger's."
+            )
+        if self.protects != protects:
+            raise InputError(
+                f"the ledger protects {self.protects!r}, {source} says {protects!r}: is one record "
+                "of this table what the ledger counts? Write the same words under [data] protects, "
+                "or create another ledger with --protects."
+            )
+        check_rows_per_person(self, source, rows_per_person)
 
     @property
     def place(self) -> str:
@@ -366,6 +416,27 @@ class Ledger(AbstractLedger):
 
         self._exchange(decide, LINES_OF_CHARGE, {"id": self._id, "number": number})
         return Receipt(number, guarantee, self, fresh, digests[-1])
+
+    def record_answers(self, number: int, count: int) -> int:
+        _checks.whole(number=number, at_least=1, at_most=MOST_CHARGES)
+        _checks.whole(count=count, at_least=0)
+        most = count
+
+        def decide(summary: Any, lines: list[Line]) -> Change | None:
+            nonlocal most
+            (last,) = _lines_of(number, lines)
+            most = max(count, _answers_of(last))
+            if count <= _answers_of(last):
+                return None
+            state = _read_state(last)
+            if state.value not in STEPS[State.ANSWERING.value]:
+                raise ReceiptError(f"charge {number} is {state.value}; it pays for no answers.")
+            facts = {"actor": _actor(), ANSWERS: count}
+            time = last.document["time"]  # when it was worked out is nobody's business
+            return self._change(summary, number, State.ANSWERING, facts, summary.balance, time)
+
+        self._exchange(decide, LAST_OF_CHARGE, {"id": self._id, "number": number})
+        return most
 
     def refund(self, receipt: Receipt | int) -> None:
         """Give a charge back whose rows were never opened.
@@ -513,9 +584,9 @@ class Ledger(AbstractLedger):
         seen = last_seen(self.key)
         if seen != NOTHING and seen not in {Mark(line.number, line.digest) for line in lines}:
             raise LedgerError(rollback_message(self.place, seen))
-        states = {line.charge: _read_state(line) for line in lines if line.charge}
+        last = {line.charge: (line, _read_state(line)) for line in lines if line.charge}
         return tuple(
-            _read_entry(line, states[line.charge])
+            _read_entry(line, *last[line.charge], self.rows_per_person)
             for line in lines
             if line.what == State.RESERVED.value
         )
@@ -568,8 +639,9 @@ class Ledger(AbstractLedger):
     def total(self, part: str | None = None) -> Guarantee | None:
         """Return the guarantee of everything charged, as if its parameters were fixed in advance.
 
-        Mostly tighter than what the ledger enforces: the filters also cover analysts who choose
-        later requests after seeing earlier releases. Of a part: what was charged to it and to the
+        It is about one record; :meth:`spent` is about all that one person has. Mostly tighter than
+        what the ledger enforces: the filters also cover analysts who choose later requests after
+        seeing earlier releases. Of a part: what was charged to it and to the
         whole.
         """
         part = self.part if part is None else part
@@ -589,7 +661,8 @@ class Ledger(AbstractLedger):
         _checks.delta(delta=delta)
         parts = (self.part,) if self.part else self._account.parts or (None,)
         totals = [self.total(part) for part in parts]
-        return max(0.0 if total is None else total.epsilon(delta) for total in totals)
+        rows = self.rows_per_person
+        return max(0.0 if each is None else total_epsilon(each, rows, delta) for each in totals)
 
     def anchor(self) -> Anchor:
         """Return the last line of the history, to be kept outside of the ledger.
@@ -638,10 +711,16 @@ def _open_books(connection: sql.Connection, declared: DataSet, place: str) -> No
     else:
         sql_tables.make(connection)
     names = connection.execute(sql.select(DATASETS.c.name)).scalars().all()
-    if declared.name in names:
+    there = next((name for name in names if are_same(name, declared.name)), None)
+    if there is not None:
         raise InputError(
-            f"{place!r} has a data set {declared.name!r} already; open that ledger, or choose "
-            "another name. Budgets are never reset."
+            f"{place!r} has a data set {there!r} already; open that ledger, or choose another "
+            "name. Budgets are never reset."
+        )
+    if alike := find_look_alike(declared.name, names):
+        raise InputError(
+            f"{declared.name!r} looks like {alike!r}, which is a data set in {place!r}; choose a "
+            "name that nobody takes for it."
         )
     facts, balance = dump_declaration(declared), dump_balance(declared.account.empty_balance())
     sealed = {"dataset": declared.to_json(), SEAL: seal(facts, 0, balance)}
@@ -668,9 +747,9 @@ def _find_dataset(connection: sql.Connection, name: str | None, place: str) -> t
     names = ", ".join(repr(each.name) for each in found)
     if name is None and len(found) != 1:
         raise InputError(f"{place!r} has several data sets: {names}. Say which.")
-    for each in found:
-        if name in (None, each.name):
-            return each.id, each.facts
+    exact = [each for each in found if name in (None, each.name)]
+    for each in exact or [each for each in found if are_same(str(name), each.name)]:
+        return each.id, each.facts
     raise InputError(f"{place!r} has no data set {name!r}; it has {names or 'none'}.")
 
 
@@ -736,7 +815,12 @@ def _recognise(receipt: Receipt, ledger: Ledger, own: list[Line]) -> None:
         raise ReceiptError(ANOTHER)
 
 
-def _read_entry(line: Line, state: State) -> Entry:
+def _answers_of(line: Line) -> int:
+    """Return how many answers there were, by the last line of a charge."""
+    return int(line.document.get(ANSWERS, 0))
+
+
+def _read_entry(line: Line, last: Line, state: State, rows_per_person: int) -> Entry:
     document = line.document
     try:
         return Entry(
@@ -749,6 +833,8 @@ def _read_entry(line: Line, state: State) -> Entry:
             version=document["version"],
             actor=document["actor"],
             digest=line.digest,
+            rows_per_person=rows_per_person,
+            answers=_answers_of(last),
         )
     except UNREADABLE:
         raise _reading_error(line) from None

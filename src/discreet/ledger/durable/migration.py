@@ -1,6 +1,6 @@
 """How ledgers of an older format are brought up to date.
 
-Migration from format 1, by replay, and from format 2, in which nothing changes.
+Migration from format 1, by replay, and from formats 2 and 3, in which nothing changes.
 """
 
 from __future__ import annotations
@@ -43,3 +43,10 @@ def seal_books(connection: sql.Connection) -> None:
 
 def admit_hand_overs(connection: sql.Connection) -> None:
     """Let charges be handed over: older versions could not read that, and refuse format 3."""
+
+
+def admit_answers(connection: sql.Connection) -> None:
+    """Let answers be put on record, and persons have several records: older versions refuse both.
+
+    A data set that was declared before has one record per person, and says no more than it did.
+    """

@@ -16,8 +16,9 @@ import sqlalchemy as sql
 
 from discreet.errors import LedgerError
 
-FORMAT = 3
-"""Format 1 did not bind the summary into the history; 2 had no charges that are handed over."""
+FORMAT = 4
+"""Format 1 did not bind the summary into the history; 2 had no charges that are handed over, 3
+neither answers on record nor persons with several records."""
 
 METADATA = sql.MetaData()
 

@@ -16,7 +16,9 @@ commit after it is not: the log of a server is one sequence, flushed up to there
 from __future__ import annotations
 
 import os
+import shlex
 import sqlite3
+import stat
 import threading
 import time
 from collections import Counter
@@ -211,7 +213,7 @@ class Store:
                 f"{self.identity!r} cannot be made: its folder is missing, or it is itself one."
             )
         try:
-            self.path.touch(exist_ok=True)
+            self.path.touch(mode=0o660, exist_ok=True)  # or what the umask leaves of that
         except OSError:
             raise LedgerError(f"{self.identity!r} cannot be made; check permissions.") from None
         with self.read_transaction() as connection:
@@ -404,6 +406,11 @@ def _identify_file(path: Path) -> tuple[int, int]:
     if found.st_nlink > 1:
         raise LedgerError(
             f"{path.name!r} is one of several names (hard links) of a file; a ledger needs one."
+        )
+    if os.name == "posix" and found.st_mode & stat.S_IWOTH:
+        raise LedgerError(
+            f"everybody may write to {path.name!r}, and take charges back; keep it to those who "
+            f"charge it (chmod o-w {shlex.quote(path.name)}), and verify it against an anchor."
         )
     return found.st_dev, found.st_ino
 

@@ -30,6 +30,9 @@ from discreet.privacy import Guarantee
 DECLARED = "declared"
 """What the first line of a history says."""
 
+ANSWERS = "answers"
+"""The field of a line with the number of answers that an oracle has given."""
+
 MIGRATED = "migrated"
 """What the line says with which a ledger was brought up to date."""
 
@@ -40,6 +43,12 @@ STEPS = {
     State.RELEASED.value: (State.OPENED.value,),
     State.FAILED.value: (State.OPENED.value,),
     State.REFUNDED.value: (State.RESERVED.value,),
+    State.ANSWERING.value: (
+        State.OPENED.value,  # it was not written how the fit ended
+        State.RELEASED.value,
+        State.FAILED.value,  # after the oracle was stored
+        State.ANSWERING.value,
+    ),
 }
 """What can happen to a charge, and what may have happened last."""
 
@@ -225,6 +234,7 @@ class Replay:
         self.digests: dict[str, int] = {}  # and the lines that have them
         self.head, self.lines = BEGINNING, 0
         self.states: dict[int, str] = {}
+        self._answers: dict[int, int] = {}
         self.is_sealed = False
         self._standing: dict[int, tuple[Costs, str | None]] = {}
         self._balance: Balance = {}
@@ -314,6 +324,10 @@ class Replay:
             return f"says {line.what!r} of a charge that cannot become so"
         if line.what == State.RESERVED.value and line.charge != len(self.states) + 1:
             return "skips a number"
+        if line.what == State.ANSWERING.value:
+            if line.document[ANSWERS] <= self._answers.get(line.charge, 0):
+                return "counts no more answers than were counted before"
+            self._answers[line.charge] = line.document[ANSWERS]
         self.states[line.charge] = line.what
         return ""
 

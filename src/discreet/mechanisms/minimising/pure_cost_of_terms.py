@@ -19,6 +19,7 @@ import math
 
 from discreet.errors import CalibrationError
 from discreet.privacy import Unit
+from discreet.privacy.guarantee import in_three_digits as up
 from discreet.questions.problem import Problem
 
 _DOWN = 1 - 2.0**-40
@@ -47,7 +48,7 @@ def largest_shift(problem: Problem, unit: Unit, epsilon: float) -> float:
     if pure_cost(problem, unit, low) >= epsilon:
         enough = problem.row_smoothness / math.expm1(0.5 * epsilon)
         raise CalibrationError(
-            f"a ridge of {problem.ridge:.3g} is too weak for epsilon = {epsilon:.3g}: one row "
+            f"a ridge of {problem.ridge:.3g} is too weak for epsilon = {up(epsilon)}: one row "
             f"has more curvature than the budget allows. Use at least {enough:.3g}, "
             f"C at most {1 / enough:.3g}."
         )
