@@ -225,7 +225,9 @@ class Client:
 
     def _call(self, method: str, path: str, body: Json | None = None) -> Json:
         try:
-            text = None if body is None else json.dumps(body, allow_nan=False, default=_plain).encode()
+            text = (
+                None if body is None else json.dumps(body, allow_nan=False, default=_plain).encode()
+            )
         except (TypeError, ValueError):
             raise InputError("rows must hold text, finite numbers and truth values.") from None
         wait = 0.25

@@ -28,9 +28,9 @@ class BoundedUpdateOracle(OracleEstimator):
     """A private kernel model behind a public one, which it corrects where that is far off.
 
     :class:`GaussianProcessOracle` is more accurate wherever either is of use, and a fit says so.
-    This one leaves a public model of at most ``max_updates`` points. It is corrected only where it is
-    farther off than noise goes, which takes very many rows or a ``threshold`` of your own: with a few
-    thousand rows it answers 0 to everything, and a fit is refused.
+    This one leaves a public model of at most ``max_updates`` points. It is corrected only where it
+    is farther off than noise goes, which takes very many rows or a ``threshold`` of your own: with
+    a few thousand rows it answers 0 to everything, and a fit is refused.
 
     Parameters
     ----------

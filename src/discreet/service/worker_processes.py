@@ -138,7 +138,9 @@ def keep_working(
 def _stop_signals() -> Iterator[list[int]]:
     """Note signals that stop a process, in place of being stopped by them."""
     noted: list[int] = []
-    before = {each: signal.signal(each, lambda number, _: noted.append(number)) for each in STOPPING}
+    before = {
+        each: signal.signal(each, lambda number, _: noted.append(number)) for each in STOPPING
+    }
     try:
         yield noted
     finally:
