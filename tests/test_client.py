@@ -6,6 +6,9 @@ import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 from discreet.client import Client, ClientAnswer, ServiceRefused
@@ -155,7 +158,52 @@ def test_a_key_does_not_travel_in_the_open(url, key):
 
 def test_rows_that_are_no_json_are_refused_here():
     client = Client("http://localhost", sleep=pytest.fail)
-    for rows in ([{"age": float("nan")}], [{"age": object()}]):
+    wrong = [
+        *([{"age": float("nan")}], [{"age": object()}], [{"age": np.float32("nan")}], ROWS[0]),
+        *("age", b"age", 7, None, ["age"], [["age", 47]], np.ones((2, 2)), [{"age": np.ones(2)}]),
+        [{"age": np.datetime64("2020-01-01")}],
+    ]
+    for rows in wrong:
         with pytest.raises(InputError):
             client.ask(rows)
     assert "dk_key" not in repr(Client("https://example.org", "dk_key"))
+
+
+CELLS = {"age": [47, 71], "weight": [61.5, 80.0], "ward": ["a", "b"], "smokes": [True, False]}
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        pd.DataFrame(CELLS),
+        pl.DataFrame(CELLS),
+        [
+            {"age": np.int64(47), "weight": np.float32(61.5), "ward": np.str_("a"),
+             "smokes": np.bool_(True)},
+            {"age": np.int8(71), "weight": np.float64(80.0), "ward": "b", "smokes": False},
+        ],
+    ],
+    ids=["pandas", "polars", "numpy"],
+)  # fmt: skip
+def test_frames_and_cells_of_numpy_are_sent_as_rows_are(scripted, rows):
+    url, script, seen = scripted
+    script.append((200, {}, json.dumps({"answers": [ANSWER, ANSWER]}).encode()))
+    with Client(url) as client:
+        assert len(client.ask(rows)) == 2
+    expected = [dict(zip(CELLS, line, strict=True)) for line in zip(*CELLS.values(), strict=True)]
+    assert json.loads(seen[0][2]) == {"rows": expected}
+
+
+@pytest.mark.parametrize("says_limit", [True, False])
+def test_more_rows_than_a_request_may_hold_are_sent_in_several(scripted, says_limit):
+    url, script, seen = scripted
+    rows = [{"age": age} for age in range(7)]
+    columns = {"columns": [], **({"max_rows": 3} if says_limit else {})}
+    parts = [3, 3, 1] if says_limit else [4, 3]
+    script += [refusal(413, "too_large"), (200, {}, json.dumps(columns).encode())]
+    script += [(200, {}, json.dumps({"answers": [ANSWER] * part}).encode()) for part in parts]
+    with Client(url) as client:
+        assert len(client.ask(rows)) == 7
+    sent = [json.loads(body)["rows"] for path, _, body in seen if path == "/predict"]
+    assert [row for part in sent[1:] for row in part] == rows
+    assert list(map(len, sent[1:])) == parts

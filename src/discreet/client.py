@@ -11,6 +11,7 @@ import http.client
 import json
 import math
 import ssl
+import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,9 @@ Cell = str | float | bool
 
 AGAIN = (429, 502, 503, 504)
 """Statuses after which the same request may succeed."""
+
+TOO_LARGE = 413
+"""The status of a request with more rows or bytes than the service takes."""
 
 LONGEST_WAIT = 60.0
 LARGEST_RESPONSE = 2**28
@@ -142,6 +146,7 @@ class Client:
         self._parts, self._key, self._context = parts, key, context
         self._timeout, self._retries, self._sleep = timeout, retries, sleep
         self._connection: http.client.HTTPConnection | None = None
+        self._most_rows: int | None = None
 
     def __repr__(self) -> str:
         return f"Client({self.url!r})"
@@ -166,21 +171,37 @@ class Client:
     def ask(self, rows: Iterable[Mapping[str, Cell]]) -> list[ClientAnswer]:
         """Return the answers to rows, in their order; all of them, or an error.
 
+        More rows than a request may hold are sent in several.
+
         Parameters
         ----------
         rows
-            A cell for each declared column.
+            A list of dicts with a cell for each declared column, or a data frame of such columns.
 
         Raises
         ------
         ServiceRefused
             If the service did not answer, after all retries.
         """
-        body = {"rows": [dict(row) for row in rows]}
-        answers = self._call("POST", "/predict", body).get("answers")
-        if not isinstance(answers, list) or len(answers) != len(body["rows"]):
+        found, most = _read_rows(rows), self._most_rows
+        if most is not None and len(found) > most:
+            pieces = (found[place : place + most] for place in range(0, len(found), most))
+            return [answer for piece in pieces for answer in self.ask(piece)]
+        try:
+            answers = self._call("POST", "/predict", {"rows": found}).get("answers")
+        except ServiceRefused as refused:
+            if refused.status != TOO_LARGE or len(found) <= 1:
+                raise
+            self._most_rows = min(self._find_most_rows(), (len(found) + 1) // 2)
+            return self.ask(found)
+        if not isinstance(answers, list) or len(answers) != len(found):
             raise ServiceRefused(200, "no_service", "This is no service of Discreet.")
         return [_read_answer(each) for each in answers]
+
+    def _find_most_rows(self) -> int:
+        """Return how many rows a request may hold, if the service says so."""
+        said = self.columns().get("max_rows")
+        return said if isinstance(said, int) and said >= 1 else sys.maxsize
 
     def predict(self, rows: Iterable[Mapping[str, Cell]]) -> list[Cell | None]:
         """Return the predictions alone."""
@@ -204,7 +225,9 @@ class Client:
 
     def _call(self, method: str, path: str, body: Json | None = None) -> Json:
         try:
-            text = None if body is None else json.dumps(body, allow_nan=False).encode()
+            text = (
+                None if body is None else json.dumps(body, allow_nan=False, default=_plain).encode()
+            )
         except (TypeError, ValueError):
             raise InputError("rows must hold text, finite numbers and truth values.") from None
         wait = 0.25
@@ -256,6 +279,30 @@ class Client:
             else:
                 self._connection = http.client.HTTPConnection(host, port, timeout=self._timeout)
         return self._connection
+
+
+def _read_rows(rows: Any) -> list[dict[str, Any]]:
+    """Return rows as dicts: those of a list, or of a data frame."""
+    try:
+        names = getattr(rows, "columns", None)
+        if names is not None:
+            cells = [rows[name].to_list() for name in names]
+            return [dict(zip(names, line, strict=True)) for line in zip(*cells, strict=True)]
+        found = list(rows)
+        if not isinstance(rows, Mapping) and all(isinstance(row, Mapping) for row in found):
+            return [dict(row) for row in found]
+    except (AttributeError, LookupError, TypeError, ValueError):
+        pass
+    raise InputError(
+        "rows must be a list of dicts by column, or a data frame; for one row, ask([row])."
+    )
+
+
+def _plain(cell: Any) -> Any:
+    """Return a cell of NumPy as Python writes it."""
+    if getattr(cell, "shape", None) == ():
+        return cell.item()
+    raise TypeError
 
 
 def _seconds(text: str | None) -> float | None:

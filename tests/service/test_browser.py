@@ -5,12 +5,14 @@ from __future__ import annotations
 import socket
 import threading
 from contextlib import contextmanager
+from dataclasses import replace
 
+import numpy as np
 import uvicorn
 
-from discreet.service import KeyBook, create_app
+from discreet.service import KeyBook, ReleasedModel, create_app
 from support.browser import NEEDS_BROWSER, browsing
-from support.service_world import QUICK, StandIn
+from support.service_world import QUICK, StandIn, make_model
 
 pytestmark = NEEDS_BROWSER
 
@@ -84,4 +86,46 @@ def test_somebody_asks_a_question_and_reads_the_answer(released, tmp_path):
             line["message"] for line in driver.get_log("browser") if "401" not in line["message"]
         ]
         assert severe == []  # nothing that the policy of the page forbids
+    book.close()
+
+
+def test_an_open_service_asks_for_no_key_and_any_name_may_be_asked(tmp_path):
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    model = make_model()
+    model.feature_names_in_ = np.array(["__proto__", "ward"], dtype=object)
+    with (
+        listening(create_app(ReleasedModel(model), None, limits=QUICK)) as url,
+        browsing() as driver,
+    ):
+        wait = WebDriverWait(driver, 60)
+        driver.get(url)
+        wait.until(lambda _: "no end to them" in driver.find_element(By.ID, "left-words").text)
+        assert not driver.find_element(By.ID, "key").is_displayed()
+        driver.find_element(By.ID, "send").click()
+        wait.until(lambda _: driver.find_elements(By.ID, "prediction"))
+        driver.save_screenshot(str(tmp_path / "page.png"))
+        assert driver.find_element(By.ID, "prediction").text in ("home", "back")
+
+
+def test_what_is_left_is_shown_though_it_is_told_late(released, tmp_path):
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    book = KeyBook(tmp_path / "keys.db")
+    _, key = book.create_key("a browser")
+    padded = replace(QUICK, pad=0.1)
+    with (
+        listening(create_app(StandIn(released, cap=2), book, limits=padded)) as url,
+        browsing() as driver,
+    ):
+        wait = WebDriverWait(driver, 60)
+        driver.get(url)
+        driver.find_element(By.ID, "key").send_keys(key, Keys.ENTER)
+        words = driver.find_element(By.ID, "left-words")
+        wait.until(lambda _: "2 of 2 different questions" in words.text)
+        driver.find_element(By.ID, "send").click()
+        wait.until(lambda _: "1 of 2 different questions" in words.text)
     book.close()

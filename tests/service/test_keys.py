@@ -279,3 +279,15 @@ def test_the_command_line_makes_lists_and_revokes_keys(tmp_path):
                   "keys create keys.db --name x --scope all", "keys list nothing.db"):  # fmt: skip
         result = run(tmp_path, wrong)
         assert (result.code, result.output, result.error.count("\n")) == (2, "", 1)
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["--burst 1000000000000000000000000000000", "--burst 0", "--rate 1e300", "--rate 1e-320",
+     "--rate inf", "--rate nan"],
+)  # fmt: skip
+def test_limits_that_cannot_be_counted_are_refused_in_a_line(tmp_path, options):
+    result = run(tmp_path, f"keys create keys.db --name somebody {options}")
+    assert (result.code, result.output, result.error.count("\n")) == (2, "", 1)
+    assert options.split()[0][2:] in result.error
+    assert "bug" not in result.error

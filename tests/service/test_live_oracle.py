@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import threading
@@ -467,6 +468,50 @@ def test_a_start_that_was_killed_is_not_paid_for_again_unasked(hospital, monkeyp
     oracle_start.begin_oracle(str(hospital / "oracle.toml"), pays_again=True)
     assert charges(hospital) == 2
     assert not (hospital / "oracle.toml.begun").exists()
+
+
+def test_a_second_start_is_told_who_makes_the_oracle_and_leaves_it_alone(hospital, monkeypatch):
+    from discreet.service import oracle_start
+
+    path, mark = str(hospital / "oracle.toml"), hospital / "oracle.toml.begun"
+    true, errors = oracle_start.GaussianProcessOracle.fit, []
+
+    def fit_while_another_starts(self, **given):
+        monkeypatch.undo()
+        for pays_again in (False, True):
+            with pytest.raises(InputError) as told:
+                oracle_start.begin_oracle(path, pays_again=pays_again)
+            errors.append(str(told.value))
+        assert mark.exists()
+        return true(self, **given)
+
+    monkeypatch.setattr(oracle_start.GaussianProcessOracle, "fit", fit_while_another_starts)
+    oracle_start.begin_oracle(path)
+    for words in errors:
+        assert f"process {os.getpid()} on " in words
+        assert "is making this oracle now" in words
+        assert "--pay-again" not in words
+    assert charges(hospital) == 1
+    assert not mark.exists()
+
+
+def test_who_waited_for_a_start_that_has_stored_its_oracle_takes_that_up(hospital, monkeypatch):
+    from discreet.service import oracle_start
+
+    path, true = str(hospital / "oracle.toml"), OracleStore.holds_oracle
+    looks = []
+
+    def another_is_faster(store):
+        looks.append(true(store))
+        if len(looks) == 1:
+            oracle_start.begin_oracle(path)
+        return looks[0] if len(looks) == 1 else true(store)
+
+    monkeypatch.setattr(OracleStore, "holds_oracle", another_is_faster)
+    said = []
+    oracle_start.begin_oracle(path, said.append)
+    assert charges(hospital) == 1
+    assert said == ["The oracle is taken up from its store; nothing is paid."]
 
 
 @pytest.mark.parametrize(

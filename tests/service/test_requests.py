@@ -98,6 +98,19 @@ def test_a_wrong_body_is_refused_and_not_quoted(service, stand_in, name, caplog)
     assert stand_in.computed == 0
 
 
+@pytest.mark.parametrize("cell", [CANARY, True, None, 1e101])
+def test_a_wrong_number_is_told_the_declared_range(service, cell):
+    said = service.post("/predict", json={"rows": [{**ROW, "age": cell}]}).json()["error"]
+    assert "Row 1: 'age' must be a number; 18 to 100 is declared." in said["message"]
+
+
+def test_columns_say_what_a_client_needs_to_know(service, released, world):
+    for client, needs_key in ((service, True), (None, False)):
+        client = client or world.serve_app(create_app(released, None, limits=QUICK))
+        said = client.get("/columns").json()
+        assert (said["max_rows"], said["needs_key"]) == (QUICK.max_rows, needs_key)
+
+
 def test_a_body_is_read_no_further_than_its_limit(service):
     sent = []
 

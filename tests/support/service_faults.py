@@ -40,7 +40,7 @@ def work(listening, facts, is_up):
     """Be a worker; say so once it can answer."""
     import uvicorn
 
-    from discreet.service.server import PromptProtocol
+    from discreet.service.prompt_protocol import PromptProtocol
     from discreet.service.service_worker import SWITCH
 
     sys.setswitchinterval(SWITCH)

@@ -91,8 +91,11 @@ def serve(
     title = target.open_answering().title
     if host not in HERE:
         print_note("Others can reach this address: put TLS in front, or keys travel in the open.")
-    print_note(f"Serving {title!r} at http://{host}:{port}/ with {workers} worker(s).")
-    run_server(target, host=host, port=port, workers=workers)
+
+    def say_so() -> None:
+        print_note(f"Serving {title!r} at http://{host}:{port}/ with {workers} worker(s).")
+
+    run_server(target, host=host, port=port, workers=workers, on_up=say_so)
 
 
 def _check_keys(target: ServiceTarget) -> None:

@@ -6,13 +6,17 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from discreet import _checks
 from discreet.estimators.oracle_estimator import OracleEstimator
+from discreet.estimators.targets import LearningTarget
+from discreet.estimators.task import Asked, Shape
+from discreet.kernel.constant_model import refuse_constant
 from discreet.kernels import Kernel
 from discreet.ledger import AbstractLedger
 from discreet.losses import Loss
 from discreet.mechanisms import BoundedUpdates, QueryMechanism
 from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import Unit
+from discreet.privacy import Budget, Unit
 
 LESS_ACCURATE = (
     "GaussianProcessOracle answers the same queries more accurately at the same budget; bounded "
@@ -24,7 +28,9 @@ class BoundedUpdateOracle(OracleEstimator):
     """A private kernel model behind a public one, which it corrects where that is far off.
 
     :class:`GaussianProcessOracle` is more accurate wherever either is of use, and a fit says so.
-    This one leaves a public model of at most ``max_updates`` points.
+    This one leaves a public model of at most ``max_updates`` points. It is corrected only where it
+    is farther off than noise goes, which takes very many rows or a ``threshold`` of your own: with
+    a few thousand rows it answers 0 to everything, and a fit is refused.
 
     Parameters
     ----------
@@ -74,6 +80,10 @@ class BoundedUpdateOracle(OracleEstimator):
     threshold
         How far the public model may be from a noisy prediction; None for four times as far as the
         noise goes.
+    may_be_constant
+        Whether to fit although public numbers say that it will most likely answer 0 to everything:
+        the budget, the noise, and the rows that are expected (``n_hint``, or ``max_rows``; their
+        number where it is public). Otherwise such a fit is refused, and nothing is paid.
     rehearsal
         None for privacy. A whole number seeds the noise, for tests and simulations: the result is
         **not private**, and cannot be stored.
@@ -131,6 +141,7 @@ class BoundedUpdateOracle(OracleEstimator):
         max_rows: int = 50_000,
         max_updates: int | None = None,
         threshold: float | None = None,
+        may_be_constant: bool = False,
         rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -153,12 +164,22 @@ class BoundedUpdateOracle(OracleEstimator):
         self.max_rows = max_rows
         self.max_updates = max_updates
         self.threshold = threshold
+        self.may_be_constant = may_be_constant
         self.rehearsal = rehearsal
         self.verbose = verbose
 
     def query_mechanism(self) -> QueryMechanism:
         return BoundedUpdates(self.max_updates, self.threshold)
 
+    def _ask(
+        self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
+    ) -> Asked:
+        asked = super()._ask(shape, target, budget, unit)
+        if not self.may_be_constant:
+            refuse_constant(asked, shape, self.n_hint, budget, unit)
+        return asked
+
     def _check(self) -> None:
         super()._check()
+        _checks.instance(bool, may_be_constant=self.may_be_constant)
         warnings.warn(LESS_ACCURATE, stacklevel=6)

@@ -16,6 +16,7 @@ from discreet.estimators.oracle_estimator import KernelQueryModel
 from discreet.estimators.synthetic_points import fill_domain
 from discreet.estimators.targets import LearningTarget, NumberTarget
 from discreet.estimators.task import Asked, Shape
+from discreet.kernel.constant_model import refuse_constant
 from discreet.kernels import BoundedKernel, Kernel
 from discreet.ledger import AbstractLedger
 from discreet.losses import Loss
@@ -82,6 +83,9 @@ class NonInteractiveKernel(KernelQueryModel):
         Roughly how many rows there will be, declared and not counted; None for ``max_rows``.
     max_rows
         A public bound on the number of rows, if that number is private.
+    may_be_constant
+        Whether to fit although public numbers say that ``method="updates"`` will most likely
+        publish 0 for everything; otherwise that is refused, and nothing is paid.
     rehearsal
         None for privacy. A whole number seeds the noise, for tests and simulations: the result is
         **not private**.
@@ -138,6 +142,7 @@ class NonInteractiveKernel(KernelQueryModel):
         target_range: tuple[float, float] | None = None,
         n_hint: int | None = None,
         max_rows: int = 50_000,
+        may_be_constant: bool = False,
         rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -159,6 +164,7 @@ class NonInteractiveKernel(KernelQueryModel):
         self.target_range = target_range
         self.n_hint = n_hint
         self.max_rows = max_rows
+        self.may_be_constant = may_be_constant
         self.rehearsal = rehearsal
         self.verbose = verbose
 
@@ -170,6 +176,7 @@ class NonInteractiveKernel(KernelQueryModel):
     def _check(self) -> None:
         _checks.one_of(METHODS, method=self.method)
         _checks.whole(rounds=self.rounds, at_least=1)
+        _checks.instance(bool, may_be_constant=self.may_be_constant)
         super()._check()
 
     def query_mechanism(self) -> NetUpdates | ProjectedKernel:
@@ -189,7 +196,10 @@ class NonInteractiveKernel(KernelQueryModel):
     ) -> Asked:
         asked = super()._ask(shape, target, budget, unit)
         points = tuple(map(tuple, self._points(shape.n_features).tolist()))
-        return replace(asked, question=replace(_queries(asked), points=points))
+        asked = replace(asked, question=replace(_queries(asked), points=points))
+        if self.method == "updates" and not self.may_be_constant:
+            refuse_constant(asked, shape, self.n_hint, budget, unit)
+        return asked
 
     def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
         super()._keep(asked, target)

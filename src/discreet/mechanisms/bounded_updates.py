@@ -114,6 +114,13 @@ class BoundedUpdatesPlan(FittedQueryPlan):
             *grid_tolerances(self.grid),
         )
 
+    def chance_of_update(self, prediction: float) -> float:
+        """Return how likely the model is ever updated, if predictions are so large at most."""
+        scale = self.grid.scale
+        gaps = (max(0.0, self.threshold - prediction), self.threshold + prediction)
+        once = min(1.0, math.fsum(math.exp(-gap / scale) / 2 for gap in gaps))
+        return -math.expm1(self.question.max_answers * math.log1p(-once)) if once < 1 else 1.0
+
     def start(self) -> UpdateTranscript:
         return UpdateTranscript(self.question, self.updates)
 

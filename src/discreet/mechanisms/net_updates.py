@@ -73,6 +73,13 @@ class NetUpdatesPlan(Plan):
             *grid_tolerances(self.grid, "an answer"),
         )
 
+    def chance_of_update(self, prediction: float) -> float:
+        """Return how likely a first round is not the last, if predictions are so large at most."""
+        if self.grid is None:
+            return 1.0
+        gaps = (self.threshold - prediction, self.threshold + prediction)
+        return math.fsum(math.erfc(gap / self.grid.scale / math.sqrt(2)) / 2 for gap in gaps)
+
     def run(self, rows: OpenRows, noise: Noise) -> Array:
         return self._answer(self.minimiser.solve(rows).evaluate(self.net), noise)
 

@@ -118,6 +118,11 @@ class AnswerDesk:
         is_padded = self.padding.pad > 0 and answering.kind == "oracle"
         self._watch = StandingWatch(answering, self.padding.pad) if is_padded else None
 
+    @property
+    def needs_key(self) -> bool:
+        """Whether rows are answered for keys only."""
+        return self._keys is not None
+
     async def admit(self, request: Request, scope: str) -> str:
         """Return the key of a request that may do this; one row is counted against its rate."""
         if self._keys is None:

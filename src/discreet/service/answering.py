@@ -10,7 +10,7 @@ from discreet._types import Json
 from discreet.preprocessing import Category, Column
 from discreet.privacy import Guarantee
 from discreet.report import Card
-from discreet.service.query_rows import LARGEST, Row
+from discreet.service.query_rows import Row, range_of
 
 Label = str | float | bool
 
@@ -113,10 +113,5 @@ class Answering(ABC):
 def _describe(column: Column) -> Json:
     if isinstance(column, Category):
         return {"type": "category", "levels": list(column.levels)}
-    low, high = getattr(column, "low", -LARGEST), getattr(column, "high", LARGEST)
-    is_bounded = max(abs(low), abs(high)) < LARGEST
-    return {
-        "type": "number",
-        "low": low if is_bounded else None,
-        "high": high if is_bounded else None,
-    }
+    low, high = range_of(column) or (None, None)
+    return {"type": "number", "low": low, "high": high}

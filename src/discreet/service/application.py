@@ -167,6 +167,8 @@ def _add_public_routes(app: FastAPI, desk: AnswerDesk) -> None:
                 "kind": answering.kind,
                 "columns": answering.describe_columns(),
                 "classes": list(answering.classes),
+                "max_rows": desk.limits.max_rows,
+                "needs_key": desk.needs_key,
             }
         )
 

@@ -29,7 +29,7 @@ from discreet.service.access_key import (
 )
 from discreet.service.refusal import NO_KEY, NO_SCOPE, TOO_FAST, Refusal
 from discreet.service.service_database import KEYS, ServiceDatabase
-from discreet.service.service_limits import ServiceLimits
+from discreet.service.service_limits import ServiceLimits, check_rate
 
 LONGEST_NAME = 200
 
@@ -103,12 +103,10 @@ class KeyBook:
         check_scopes(tuple(scopes))
         if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
             raise InputError(f"a key needs a printable name of at most {LONGEST_NAME} letters.")
-        for limit, value in (("lifetime", lifetime), ("rate", rate)):
-            if value is not None:
-                _checks.positive(**{limit: value})
-                _checks.finite(**{limit: value})
-        if burst is not None:
-            _checks.whole(at_least=1, burst=burst)
+        if lifetime is not None:
+            _checks.positive(lifetime=lifetime)
+            _checks.finite(lifetime=lifetime)
+        check_rate(rate, burst)
         self._database.make()
         self._database.check()
         now = self._clock()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import socket
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +49,8 @@ def begin_oracle(
     """Make sure that the oracle of a file is in its store; pay and fit only if it is not.
 
     A mark beside the file says that a start has paid. If it was killed before the oracle was
-    stored, later starts refuse: one that is started again and again would drain the ledger.
+    stored, later starts refuse: one that is started again and again would drain the ledger. While
+    it lives it holds a lock, and another start is told so.
 
     Parameters
     ----------
@@ -65,36 +69,62 @@ def begin_oracle(
     Raises
     ------
     InputError
-        The store holds an oracle that was declared otherwise.
+        The store holds an oracle that was declared otherwise; another process makes it at this
+        moment; or one has paid for it and ended before it was stored.
     """
     found = read_oracle_file(path)
     schema = read(found.schema)
-    model, ledger, mark = (
-        make_oracle(found, schema),
-        Ledger(found.ledger, found.dataset),
-        _mark(path),
-    )
+    model, ledger = make_oracle(found, schema), Ledger(found.ledger, found.dataset)
     ledger.check_declaration(schema.source, schema.unit, schema.protects, schema.rows_per_person)
     if OracleStore(found.store).holds_oracle():
-        stored = open_oracle(found.store, ledger=ledger)
-        _compare(model, stored, path)
-        mark.unlink(missing_ok=True)
-        note("The oracle is taken up from its store; nothing is paid.")
-        return str(stored.oracle_.identity)
-    if mark.exists() and not pays_again:
-        raise InputError(
-            f"{path}: an earlier start has paid for this oracle and ended before it was stored "
-            f"({mark.name}). See why, then start with --pay-again."
-        )
-    note("There is no oracle yet: it is paid for and fitted, once.")
-    model.set_params(ledger=ledger, store=found.store)
-    table: dict[str, Any]
+        return _take_up(path, found, model, ledger, note)
+    with _making(path):
+        if OracleStore(found.store).holds_oracle():  # somebody has made it meanwhile
+            return _take_up(path, found, model, ledger, note)
+        mark = _mark(path)
+        if mark.exists() and not pays_again:
+            raise InputError(
+                f"{path}: an earlier start has paid for this oracle and ended before it was stored "
+                f"({mark.name}). See why, then start with --pay-again."
+            )
+        note("There is no oracle yet: it is paid for and fitted, once.")
+        model.set_params(ledger=ledger, store=found.store)
+        _pay_and_fit(model, ledger, found, _read_table(found, schema), mark, note)
+    return str(model.oracle_.identity)
+
+
+def _take_up(
+    path: str,
+    found: OracleFile,
+    model: OracleEstimator,
+    ledger: Ledger,
+    note: Callable[[str], None],
+) -> str:
+    """Return the identity of the oracle in the store, if it is the one that is declared."""
+    stored = open_oracle(found.store, ledger=ledger)
+    _compare(model, stored, path)
+    _mark(path).unlink(missing_ok=True)
+    note("The oracle is taken up from its store; nothing is paid.")
+    return str(stored.oracle_.identity)
+
+
+def _read_table(found: OracleFile, schema: Schema) -> dict[str, Any]:
     if tables.is_csv(found.table):
         rows = tables.read_csv(found.table, schema)
-        table = {"X": rows.X, "y": rows.y}
-    else:
-        stored = tables.open_parquet(found.table, schema, with_pages=True)
-        table = {"X": stored, "target": schema.target.name}
+        return {"X": rows.X, "y": rows.y}
+    stored = tables.open_parquet(found.table, schema, with_pages=True)
+    return {"X": stored, "target": schema.target.name}
+
+
+def _pay_and_fit(
+    model: OracleEstimator,
+    ledger: Ledger,
+    found: OracleFile,
+    table: dict[str, Any],
+    mark: Path,
+    note: Callable[[str], None],
+) -> None:
+    """Fit under a mark, which stays if this process ends between the charge and the store."""
     charges = len(ledger.history())
     _make_mark(mark)
     try:
@@ -109,7 +139,6 @@ def begin_oracle(
         if issubclass(each.category, LargeDeltaWarning):
             note(f"Is this meant? {each.message}")
     mark.unlink(missing_ok=True)
-    return str(model.oracle_.identity)
 
 
 def _mark(path: str) -> Path:
@@ -117,9 +146,29 @@ def _mark(path: str) -> Path:
     return Path(path).with_name(f"{Path(path).name}.begun")
 
 
+@contextmanager
+def _making(path: str) -> Iterator[None]:
+    """Hold the lock of an oracle's file: one process makes it, and others are told which one.
+
+    The lock ends with the process, however that ends; a mark without it was left behind.
+    """
+    with Path(path).open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            mark = _mark(path)
+            who = (mark.read_text() if mark.exists() else "").strip() or "another process"
+            raise InputError(
+                f"{path}: {who} is making this oracle now. Wait until it serves, then start again: "
+                "nothing is paid twice."
+            ) from None
+        yield
+
+
 def _make_mark(mark: Path) -> None:
-    """Make the mark, on disk."""
-    with mark.open("wb") as file:
+    """Make the mark, on disk; it says who made it."""
+    with mark.open("w") as file:
+        file.write(f"process {os.getpid()} on {socket.gethostname()}\n")
         file.flush()
         os.fsync(file.fileno())
     folder = os.open(mark.parent, os.O_RDONLY)

@@ -76,10 +76,16 @@ def _read_cell(cell: Any, name: str, column: Column, place: int) -> Cell:
             )
         return level
     if isinstance(cell, bool) or not isinstance(cell, int | float) or not abs(cell) <= LARGEST:
-        raise Refusal(
-            WRONG_ROWS, f"Row {place}: {name!r} must be a number between -1e100 and 1e100."
-        )
+        declared = range_of(column)
+        words = "" if declared is None else "; {:.10g} to {:.10g} is declared".format(*declared)
+        raise Refusal(WRONG_ROWS, f"Row {place}: {name!r} must be a number{words}.")
     return float(cell) + 0.0  # -0.0 is 0.0
+
+
+def range_of(column: Column) -> tuple[float, float] | None:
+    """Return the declared range of numbers; None if there is none."""
+    low, high = getattr(column, "low", -LARGEST), getattr(column, "high", LARGEST)
+    return (low, high) if max(abs(low), abs(high)) < LARGEST else None
 
 
 def _is_level(cell: Any, level: str | float) -> bool:

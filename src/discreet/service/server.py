@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
+import math
 import os
 import shutil
-import socket
+import sys
 import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from socket import socket
 from typing import Any
 
-import h11
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from discreet import _checks
 from discreet.service.counters import FOLDER
+from discreet.service.prompt_protocol import PATIENCE, Owed, PromptProtocol
 from discreet.service.service_target import ServiceTarget
+from discreet.service.worker_processes import keep_working
 
 WORKER = "discreet.service.service_worker:build_app"
 
@@ -32,69 +36,41 @@ LOGS: dict[str, Any] = {
 """Lines of the service, and the server's warnings; no address, no query, no body."""
 
 CONNECTIONS = 1000
-"""How many connections a worker has at once; others are told to come again."""
+"""How many connections a worker has at once; whoever is slowest makes room for others."""
+
+FAILED = 3
+"""What the process says to its parent if it never served."""
 
 
-HEADERS_WITHIN = 15.0
-"""Seconds within which the headers of a request must have arrived."""
+class AnnouncingServer(uvicorn.Server):
+    """A server that says so once it listens.
 
-READ_WITHIN = 30.0
-"""Seconds within which a client must have read what is sent to it."""
-
-
-class PromptProtocol(H11Protocol):
-    """Sends at once what there is; closes connections that send nothing, or do not read.
-
-    The kernel would hold the body of an answer back until the client has confirmed its headers,
-    which takes 40 milliseconds. Sockets that workers share keep that habit unless they are told.
+    Parameters
+    ----------
+    config
+        What it serves, and how.
+    announce
+        Is called then.
     """
 
-    _unread: asyncio.TimerHandle | None = None
+    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._announce = announce
 
-    def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
-        connection = transport.get_extra_info("socket")
-        if connection is not None and connection.family in (socket.AF_INET, socket.AF_INET6):
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        transport.set_write_buffer_limits(high=0)  # pauses as soon as something is not taken
-        self._patience = self.loop.call_later(HEADERS_WITHIN, self._give_up)
-
-    def pause_writing(self) -> None:
-        super().pause_writing()
-        self._unread = self.loop.call_later(READ_WITHIN, self.transport.abort)
-
-    def resume_writing(self) -> None:
-        if self._unread is not None:
-            self._unread.cancel()
-        super().resume_writing()
-
-    def data_received(self, data: bytes) -> None:
-        was_idle = self.conn.their_state is h11.IDLE
-        super().data_received(data)
-        is_idle = self.conn.their_state is h11.IDLE
-        if was_idle and not is_idle:
-            self._patience.cancel()
-        elif is_idle and not was_idle:
-            self._patience = self.loop.call_later(HEADERS_WITHIN, self._give_up)
-
-    def on_response_complete(self) -> None:
-        super().on_response_complete()
-        self._patience.cancel()
-        if self.conn.their_state is h11.IDLE and not self.transport.is_closing():
-            self._patience = self.loop.call_later(HEADERS_WITHIN, self._give_up)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._patience.cancel()
-        if self._unread is not None:
-            self._unread.cancel()
-        super().connection_lost(exc)
-
-    def _give_up(self) -> None:
-        if self.conn.their_state is h11.IDLE and not self.transport.is_closing():
-            self.transport.close()
+    async def startup(self, sockets: list[socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        if self.started:
+            self._announce()
 
 
-def run_server(target: ServiceTarget, *, host: str, port: int, workers: int) -> None:
+def run_server(
+    target: ServiceTarget,
+    *,
+    host: str,
+    port: int,
+    workers: int,
+    on_up: Callable[[], None] = lambda: None,
+) -> None:
     """Serve until somebody stops it.
 
     Parameters
@@ -105,6 +81,8 @@ def run_server(target: ServiceTarget, *, host: str, port: int, workers: int) -> 
         Where to listen; addresses other than this machine's need TLS in front.
     workers
         How many processes answer; one that dies is started again if there are several.
+    on_up
+        Is called once something listens.
     """
     _checks.whole(at_least=1, at_most=64, workers=workers)
     _checks.whole(at_least=0, at_most=65535, port=port)
@@ -113,25 +91,48 @@ def run_server(target: ServiceTarget, *, host: str, port: int, workers: int) -> 
     if folder is not None:
         os.environ[FOLDER] = folder
     try:
-        uvicorn.run(
-            WORKER,
-            factory=True,
-            host=host,
-            port=port,
-            workers=workers,
-            log_config=LOGS,
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            limit_concurrency=CONNECTIONS,
-            timeout_keep_alive=20,
-            timeout_graceful_shutdown=30,
-            h11_max_incomplete_event_size=2**15,
-            ws="none",
-            lifespan="off",
-            http=PromptProtocol,
-        )
+        listener = _configure(host, port).bind_socket()
+        if workers > 1:
+            given = (host, port, listener)
+            is_served = keep_working(_work, given, workers=workers, on_up=on_up)
+        else:
+            is_served = _serve(host, port, listener, on_up)
+        if not is_served:
+            sys.exit(FAILED)
     finally:
         if folder is not None:
             os.environ.pop(FOLDER, None)
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _configure(host: str, port: int) -> uvicorn.Config:
+    return uvicorn.Config(
+        WORKER,
+        factory=True,
+        host=host,
+        port=port,
+        log_config=LOGS,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=CONNECTIONS,
+        timeout_keep_alive=math.ceil(PATIENCE[Owed.HEADERS]),
+        timeout_graceful_shutdown=30,
+        h11_max_incomplete_event_size=2**15,
+        ws="none",
+        lifespan="off",
+        http=PromptProtocol,
+    )
+
+
+def _serve(host: str, port: int, listener: socket, announce: Callable[[], None]) -> bool:
+    """Serve in this process; say whether it ever did."""
+    server = AnnouncingServer(_configure(host, port), announce)
+    with suppress(KeyboardInterrupt):
+        server.run(sockets=[listener])
+    return server.started
+
+
+def _work(host: str, port: int, listener: socket, saying: Connection) -> None:
+    """Be a worker."""
+    _serve(host, port, listener, lambda: saying.send(True))

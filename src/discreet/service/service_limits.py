@@ -7,6 +7,20 @@ from dataclasses import dataclass
 from discreet import _checks
 from discreet.errors import InputError
 
+MOST_ROWS = 10**9
+SLOWEST, FASTEST = 1e-6, 1e9
+"""Rows a second."""
+
+
+def check_rate(rate: float | None, burst: int | None) -> None:
+    """Refuse rates and bursts whose times cannot be counted; None stands for another's."""
+    if burst is not None:
+        _checks.whole(at_least=1, at_most=MOST_ROWS, burst=burst)
+    if rate is not None:
+        _checks.positive(rate=rate)
+        if not SLOWEST <= rate <= FASTEST:
+            raise InputError(f"rate must lie between {SLOWEST:g} and {FASTEST:g}; got {rate:g}.")
+
 
 @dataclass(frozen=True)
 class ServiceLimits:
@@ -61,12 +75,13 @@ class ServiceLimits:
     def __post_init__(self) -> None:
         _checks.whole(at_least=1, at_most=1_000_000, max_rows=self.max_rows)
         _checks.whole(at_least=1024, at_most=2**30, max_bytes=self.max_bytes)
-        _checks.whole(at_least=1, max_lines=self.max_lines, burst=self.burst)
+        _checks.whole(at_least=1, at_most=MOST_ROWS, max_lines=self.max_lines)
+        check_rate(self.rate, self.burst)
         _checks.whole(at_least=1, at_most=256, at_once=self.at_once)
         _checks.instance(bool, refuse_closed=self.refuse_closed)
-        _checks.positive(rate=self.rate, deadline=self.deadline)
+        _checks.positive(deadline=self.deadline)
         _checks.not_negative(pad=self.pad, pad_row=self.pad_row)
-        _checks.finite(rate=self.rate, deadline=self.deadline, pad=self.pad, pad_row=self.pad_row)
+        _checks.finite(deadline=self.deadline, pad=self.pad, pad_row=self.pad_row)
         if self.burst < self.max_rows:
             raise InputError(f"burst must be at least max_rows, {self.max_rows}; got {self.burst}.")
         if self.pad > self.deadline:

@@ -7,7 +7,8 @@ const WORDS = {
 };
 const find = (id) => document.getElementById(id);
 let key = "";
-let model = { columns: [], classes: [], kind: "model" };
+let model = { columns: [], classes: [], kind: "model", needs_key: true };
+let looking = null;
 
 function make(name, text, attributes = {}) {
   const element = document.createElement(name);
@@ -82,7 +83,7 @@ function field(column, place) {
 }
 
 function readForm() {
-  const row = {};
+  const row = Object.create(null); // a column may have any name, __proto__ too
   model.columns.forEach((column, place) => {
     const input = find(`field-${place}`);
     row[column.name] = column.type === "category" ? column.levels[Number(input.value)] : Number(input.value);
@@ -172,8 +173,17 @@ function remember(row, answer) {
   find("before").hidden = false;
 }
 
+// The service tells what is left as of an earlier public tick: look again after two more.
+function showLeftSoon() {
+  const look = () => showLeft().catch(() => null);
+  clearTimeout(looking);
+  look().then((said) => {
+    if (said) looking = setTimeout(look, 2000 * Math.max(1, said.limits.pad) + 200);
+  });
+}
+
 async function showLeft() {
-  if (!key) return;
+  if (!key && model.needs_key) return null;
   const said = await call("status");
   showState(WORDS[said.status] ?? said.status, said.status === "exhausted" ? "bad" : "good");
   find("left").hidden = false;
@@ -181,13 +191,14 @@ async function showLeft() {
   if (said.max_answers === null) {
     bar.hidden = true;
     find("left-words").textContent = "The model is public: answers cost nothing, and there is no end to them.";
-    return;
+    return null;
   }
   const left = Math.max(0, said.max_answers - said.answers);
   bar.hidden = false;
   bar.value = said.max_answers ? left / said.max_answers : 0;
   bar.textContent = `${left} of ${said.max_answers}`;
   find("left-words").textContent = `${left.toLocaleString("en")} of ${said.max_answers.toLocaleString("en")} different questions are left. A question that was asked before gets the same answer, and costs nothing.`;
+  return said;
 }
 
 function showProblem(place, error) {
@@ -204,7 +215,7 @@ async function ask(event) {
     const said = await call("predict", { method: "POST", body, headers: { "Content-Type": "application/json" } });
     showAnswer(said.answers[0]);
     remember(row, said.answers[0]);
-    showLeft().catch(() => {});
+    showLeftSoon();
   } catch (error) {
     find("picture").hidden = true;
     showProblem(find("answer"), error);
@@ -245,6 +256,11 @@ async function begin() {
     showPromise(promise);
     await call("health");
     showState("up", "good");
+    if (!model.needs_key) {
+      find("key-title").textContent = "Everybody may ask";
+      find("key-form").hidden = true;
+      await showLeft();
+    }
   } catch (error) {
     showState("down", "bad");
     showProblem(find("answer"), error);

@@ -1,0 +1,57 @@
+"""Workers that are slow, stand still or die."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+import time
+
+from discreet.service.worker_processes import keep_working
+from support.odd_workers import fail_at_once, note_and_wait
+
+
+def wait_until(is_so, seconds=40):
+    end = time.monotonic() + seconds
+    while not is_so() and time.monotonic() < end:
+        time.sleep(0.02)
+
+
+def test_a_worker_that_dies_is_replaced_and_told_of_and_one_that_stands_still_is_not(
+    tmp_path, caplog
+):
+    said, ends = [], []
+
+    def begun():
+        return sorted(int(path.name) for path in tmp_path.iterdir())
+
+    def meddle():
+        wait_until(lambda: said and len(begun()) == 2)
+        still, killed = begun()
+        os.kill(still, signal.SIGSTOP)
+        os.kill(killed, signal.SIGKILL)
+        wait_until(lambda: len(begun()) == 3)
+        os.kill(still, signal.SIGCONT)
+        ends.extend([killed, len(begun())])
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    meddling = threading.Thread(target=meddle)
+    meddling.start()
+    with caplog.at_level(logging.WARNING, logger="discreet.service"):
+        assert keep_working(note_and_wait, (tmp_path,), workers=2, on_up=lambda: said.append("up"))
+    meddling.join()
+    killed, count = ends
+    assert (said, count) == (["up"], 3)
+    (line,) = [record.getMessage() for record in caplog.records]
+    assert line == f"worker {killed} has ended (killed by signal 9); another is started"
+
+
+def test_workers_that_cannot_begin_are_not_started_for_ever(caplog):
+    said = []
+    with caplog.at_level(logging.WARNING, logger="discreet.service"):
+        assert not keep_working(fail_at_once, (), workers=2, on_up=lambda: said.append("up"))
+    assert said == []
+    (line,) = [record.getMessage() for record in caplog.records]
+    assert "exit code 3" in line
+    assert "nothing is served" in line
