@@ -13,7 +13,7 @@ from sklearn import metrics as plain
 from discreet.errors import InputError
 from discreet.metrics.count_noise import CountNoise
 from discreet.metrics.inversion import PairMean, Ratio
-from discreet.metrics.projection import project_counts
+from discreet.mechanisms.summing.projected_counts import project_counts
 from discreet.metrics.proportions import limits_of_proportion
 from discreet.metrics.score_bins import ScoreBins
 from discreet.metrics.two_classes import BINARY_METRICS, BinaryScores

@@ -60,8 +60,7 @@ class PrivateScore:
     on_training_rows
         Whether the model was fitted on the rows.
     allowance
-        How far the score can be from the one without bins, as far as that is known; zero if bins
-        change nothing.
+        How far bins may have moved the value, which intervals hold; zero if they change nothing.
 
     Examples
     --------
@@ -168,7 +167,10 @@ class Scores(Mapping[str, PrivateScore], ABC):
 
     def __getitem__(self, name: str) -> PrivateScore:
         if name not in self.available:
-            raise KeyError(f"no score is called {name!r}; there are {', '.join(self.available)}.")
+            raise KeyError(
+                f"no score is called {name!r} here; there are {', '.join(self.available)}. Others "
+                "need other counts: name them in metrics."
+            )
         return self._score(name)
 
     def __iter__(self) -> Iterator[str]:
