@@ -58,7 +58,8 @@ def test_without_noise_scores_of_three_classes_are_scikit_learns():
         plain.recall_score(NAMES, said, labels=["b"], average=None)[0]
     )
     loss = plain.log_loss(NAMES, THREE.predict_proba(X))
-    assert scores["log_loss"].value == pytest.approx(loss, abs=0.02)
+    low, high = scores["log_loss"].interval(1 - 1e-6, of="sample")  # of the coins
+    assert low <= loss <= high < low + 0.2
 
 
 def test_a_second_histogram_is_paid_for_with_noise():
@@ -74,8 +75,8 @@ def test_a_second_histogram_is_paid_for_with_noise():
 
 def test_one_record_changes_one_cell_of_each_histogram():
     names = ["accuracy", "log_loss"]
-    whole = private_score(THREE, X, NAMES, names, **EXACT).release_.value
-    less = private_score(THREE, X[1:], NAMES[1:], names, **EXACT).release_.value
+    whole = private_score(THREE, X, NAMES, names, rehearsal=1, **EXACT).release_.value
+    less = private_score(THREE, X[:-1], NAMES[:-1], names, rehearsal=1, **EXACT).release_.value
     assert np.abs(whole - less).sum() == 2
 
 

@@ -203,7 +203,8 @@ def _plan_laplace(
     rates = first, rate - first
     profile = compose([Pure(one / UNIT_RATE) for one in rates for _ in range(changes)])
     guarantee = Guarantee(profile, unit, public_facts(question.bounds, unit))
-    return FollowingPlan(question, *(NoiseOnCounts(rate=one) for one in rates), guarantee, reason)
+    noises = [NoiseOnCounts(rate=one) for one in rates]
+    return FollowingPlan(question, noises[0], noises[1], guarantee, reason)
 
 
 def _plan_gaussian(
@@ -225,5 +226,5 @@ def _plan_gaussian(
     profile = within(Gaussian(math.hypot(*reached) * (1 + 1e-15)), distance)
     facts = public_facts(question.bounds, unit)
     guarantee = Guarantee(profile, unit, facts, quoted_delta=budget.delta)
-    return FollowingPlan(question, *(NoiseOnCounts(grid=grid) for grid in grids), guarantee,
-                         "Gaussian noise on the counts")  # fmt: skip
+    noises, reason = [NoiseOnCounts(grid=grid) for grid in grids], "Gaussian noise on the counts"
+    return FollowingPlan(question, noises[0], noises[1], guarantee, reason)

@@ -162,8 +162,13 @@ class _Group(NamedTuple):
         pairs, where, cells = np.unique(
             np.stack([upper, lower]), axis=1, return_inverse=True, return_counts=True
         )
-        sums = np.bincount(where.ravel(), counts, pairs.shape[1])
+        sums = _sums_of(where.ravel(), counts)
         return cls(pairs[0], pairs[1], sums, cells.astype(np.float64))
+
+
+def _sums_of(places: Integers, counts: Vector) -> Vector:
+    """Return the sums of the counts of each place."""
+    return np.asarray(np.bincount(places, counts), dtype=np.float64)
 
 
 class _Part(NamedTuple):
@@ -201,17 +206,17 @@ class PairMean:
         pairs = positives.sum() * negatives.sum()
         if pairs <= 0:
             return 0.5
-        worth = np.bincount(self.places, positives) @ self._below(negatives)
+        worth = _sums_of(self.places, positives) @ self._below(negatives)
         return float(np.clip(worth / pairs, 0.0, 1.0))
 
     def _below(self, negatives: Vector) -> Vector:
         """Return, for each rank, what a positive row there is worth beside all negative ones."""
-        ranked = np.bincount(self.places, negatives)
+        ranked = _sums_of(self.places, negatives)
         return np.asarray(np.cumsum(ranked) - (1 - self.tie) * ranked)
 
     def _above(self, positives: Vector) -> Vector:
         """Return, for each rank, what a negative row there is worth beside all positive ones."""
-        ranked = np.bincount(self.places, positives)
+        ranked = _sums_of(self.places, positives)
         return np.asarray(ranked.sum() - np.cumsum(ranked) + self.tie * ranked)
 
     def limits(
@@ -242,7 +247,7 @@ class PairMean:
         if is_sample and noise.variance == 0:
             return Limits(self.of(positives, negatives), self.of(positives, negatives))
         below, above = self._below(negatives), self._above(positives)
-        ranked = [np.bincount(self.places, counts) for counts in (positives, negatives)]
+        ranked = [_sums_of(self.places, counts) for counts in (positives, negatives)]
         cells = np.bincount(self.places).astype(np.float64)
 
         def statistic(means: Vector) -> Statistic:

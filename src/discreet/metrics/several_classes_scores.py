@@ -50,8 +50,8 @@ class SeveralCells:
         if self._bins is None:
             return confusion[:, None]
         own = np.full(len(outputs), np.nan)
-        for place in np.flatnonzero(~unknown):  # one by one: see row_outputs
-            own[place] = self._outputs.chances(outputs[place])[int(true[place])]
+        for row in np.flatnonzero(~unknown):  # one by one: see row_outputs
+            own[row] = self._outputs.chances(outputs[row])[int(true[row])]
         unknown = ~((own >= 0) & (own <= 1))
         odds = np.where(unknown, 0.0, logit(np.where(unknown, 0.5, own)))
         first = np.column_stack([~unknown, odds, self._coins.toss(place, len(own))])

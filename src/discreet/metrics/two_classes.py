@@ -22,7 +22,7 @@ from discreet._types import Array, Booleans, Integers, Vector
 from discreet.mechanisms.summing.projected_counts import project_counts
 from discreet.mechanisms.summing.score_cells import losses_at
 from discreet.metrics.count_noise import CountNoise
-from discreet.metrics.inversion import Limits, PairMean, Ratio
+from discreet.metrics.inversion import LEAD, Limits, PairMean, Ratio
 from discreet.metrics.private_scores import USUAL_LEVEL, PrivateScore, Scores, is_about_sample
 from discreet.metrics.proportions import limits_of_share
 from discreet.metrics.score_bins import ScoreBins
@@ -198,9 +198,8 @@ class BinaryScores(Scores):
             shares = self._proportion(
                 self._stack(np.zeros_like(inside), inside), self._stack(inside, inside)
             )
-            low, high, reason = self._limits_of_share(shares, each, is_sample)
-            is_known = not reason and shares.lower @ self._projected > 0
-            values.append(shares.of(self._projected) if is_known else np.nan)
+            low, high, _ = self._limits_of_share(shares, each, is_sample)
+            values.append(shares.of(self._projected) if self._is_seen(shares) else np.nan)
             limits.append((low, high))
         lows, highs = self.bins.ends
         ends = np.column_stack([expit(lows[cuts[:-1]]), expit(highs[cuts[1:] - 1])])
@@ -267,6 +266,11 @@ class BinaryScores(Scores):
             "jaccard": (stack(none, above), stack(above, every)),
         }
         return self._proportion(*parts[name])
+
+    def _is_seen(self, shares: Ratio) -> bool:
+        """Say whether the rows that a share is of can be told from noise."""
+        spread = np.sqrt(self.noise.variance * (shares.lower**2).sum())
+        return bool(shares.lower @ self._cells > LEAD * spread)
 
     def _limits_of_share(self, shares: Ratio, level: float, is_sample: bool) -> Limits:
         return limits_of_share(shares, self._cells, self.noise, level, is_sample=is_sample)

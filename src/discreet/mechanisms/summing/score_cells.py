@@ -129,7 +129,7 @@ def bins_after(totals: tuple[float, float], rate: float, most: int, *, has_halve
     20
     """
     factor = BINS_WITH_HALVES if has_halves else BINS_ALONE
-    wanted = factor * (max(min(totals), 1.0) * rate) ** (2 / 3)
+    wanted: float = factor * (max(min(totals), 1.0) * rate) ** (2 / 3)
     return min(max(2 * round(min(wanted, 2.0 * most) / 2), min(LEAST_BINS, most)), most)
 
 
