@@ -67,6 +67,13 @@ class NoiseOnCounts:
             return UNIT_RATE / self.rate
         return 0.0 if self.grid is None else self.grid.scale
 
+    @property
+    def inverse_scale(self) -> float:
+        """Of a Laplace law of this variance, where noise is not much less than one."""
+        if not self.scale:
+            return math.inf
+        return (1.0 if self.grid is None else math.sqrt(2)) / self.scale
+
     def hide(self, counts: Integers, noise: Noise) -> Vector:
         """Return counts with noise on every one of them, whole numbers."""
         if self.rate is not None:
@@ -113,11 +120,12 @@ class FollowingPlan(Plan):
 
     def edges_after(self, released: Vector) -> Vector:
         """Return the edges that the first release gives: public."""
-        question, variance = self.question, self.second.variance
+        question = self.question
         classes = released.reshape(2, question.cells)
         totals = float(classes[0].sum()), float(classes[1].sum())
-        rate = math.sqrt(2 / variance) if variance else math.inf
-        count = bins_after(totals, rate, question.most_bins, has_halves=question.has_halves)
+        count = bins_after(
+            totals, self.second.inverse_scale, question.most_bins, has_halves=question.has_halves
+        )
         return follow(project_counts(classes.sum(axis=0)), count, question.thresholds)
 
     def release_second(self, rows: OpenRows, edges: Vector, noise: Noise) -> Vector:

@@ -270,11 +270,12 @@ def _statistic(
     besides: float = 0.0,
 ) -> Statistic:
     """Return a statistic whose rows weigh so much in each cell, with a variance besides."""
-    squares = sum(part.weights**2 @ part.cells for part in parts)
-    fourths = sum(part.weights**4 @ part.cells for part in parts)
+    squared = [(part.weights**2, part) for part in parts]
+    squares = sum(square @ part.cells for square, part in squared)
+    fourths = sum(square**2 @ part.cells for square, part in squared)
     variance = noise.variance * squares + besides
     if not is_sample:
-        seen = sum(part.weights**2 @ part.counts for part in parts)
+        seen = sum(square @ part.counts for square, part in squared)
         variance = variance + np.maximum(seen + np.sqrt(noise.variance * fourths), 0.0)
         for part in parts:
             variance = variance + _variance_of_pseudo_rows(part.weights, rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from discreet import _checks
@@ -186,7 +187,8 @@ class Scores(Mapping[str, PrivateScore], ABC):
         limits: Callable[[float, bool], Limits],
         allowance: float = 0.0,
     ) -> PrivateScore:
-        """Return a score whose value is within its interval."""
+        """Return a score whose value is within its interval; an interval is worked out once."""
+        limits = lru_cache(maxsize=16)(limits)
         ends = limits(USUAL_LEVEL, self.on_training_rows)
         value = min(max(estimate, ends.low), ends.high)
         return PrivateScore(name, value, limits, self.on_training_rows, allowance)

@@ -390,8 +390,10 @@ class NumberTask(ScoreTask):
 
 
 def rate_of(noise: CountNoise) -> float:
-    """Return the inverse scale of Laplace noise of this variance."""
-    return math.sqrt(2 / noise.variance) if noise.variance else math.inf
+    """Return the inverse scale of the Laplace law, or of one as wide as the Gaussian law is."""
+    if not noise.scale:
+        return math.inf
+    return (math.sqrt(2) if noise.law == "gaussian" else 1.0) / noise.scale
 
 
 def _check_metrics(asked: tuple[str, ...], known: tuple[str, ...]) -> None:
