@@ -46,7 +46,11 @@ def score(
         ),
     ] = 0.0,
     metrics: Annotated[
-        str, typer.Option(help="Names of scores, with commas between; all cost as much as one.")
+        str,
+        typer.Option(
+            help="Names of scores, with commas between; all cost as much as one, but an area under "
+            "the ROC curve needs finer counts."
+        ),
     ] = "",
     level: Annotated[float, typer.Option(help="The confidence level of intervals.")] = 0.95,
     rows: Annotated[
@@ -177,4 +181,7 @@ def _line(score: dict[str, Any]) -> str:
 
 def _about(level: float, training: bool) -> str:
     whom = "these rows, on which the model was fitted" if training else "rows like these"
-    return f"Intervals cover with a chance of {100 * level:g} %, for {whom}; noise is included."
+    return (
+        f"Intervals cover the exact score with a chance of {100 * level:g} %, for {whom}; noise and "
+        "binning are included."
+    )

@@ -436,7 +436,9 @@ def private_score(
     """Score a released model on private rows, with intervals; the ledger is charged first.
 
     Rows are counted, class by bin of the score, with integer noise on every count. All scores are
-    made of these counts, so that several cost no more than one.
+    made of these counts, so that several cost no more than one. For ranks, bins follow the scores:
+    a tenth of the budget finds where they are many. Intervals are for the exact score: what bins
+    may hide is inside.
 
     Parameters
     ----------
@@ -451,8 +453,9 @@ def private_score(
         label is no class of the model's, or that cannot be scored, is counted apart.
     metrics
         Names of scores. Of two classes by default accuracy, area under the ROC curve and log loss,
-        as far as the model gives probabilities; if all of them are of the confusion matrix, fewer
-        cells are counted. Of more classes accuracy and the mean F1; the log loss needs a second
+        as far as the model gives probabilities. What is not needed is not counted: if all of them
+        are of the confusion matrix there are four cells, without the area bins are fixed, without
+        scores of probabilities they are whole. Of more classes accuracy and the mean F1; the log loss needs a second
         histogram, so twice the noise. Of numbers mean squared and mean absolute error; ``"r2"``
         needs a second histogram too.
     epsilon, delta
@@ -469,8 +472,8 @@ def private_score(
     threshold
         The probability above which the second of two classes is predicted.
     n_hint
-        Roughly how many rows there are, from public knowledge; it chooses the number of bins. By
-        default their number where that is public, and 16 bins otherwise.
+        Roughly how many rows there are, from public knowledge; few have fixed bins. By default
+        their number where that is public; otherwise it is taken that they are not few.
     target_range
         For regressors: two numbers between which targets lie, declared and not looked for.
         Targets and predictions are clipped to them. By default what the model was fitted with.
