@@ -118,7 +118,7 @@ def scores_of(
     given, cells = np.column_stack([y + 1, z, coins]), cells_of_first(hint, epsilon)
     guarantee = Guarantee(Pure(1.0), AddRemoveOne())
     if cells is None:
-        bins, noise = ScoreBins.fixed(FEW_BINS), CountNoise("laplace", 1 / epsilon)
+        bins, noise = ScoreBins.of_count(FEW_BINS), CountNoise("laplace", 1 / epsilon)
         size = 1 + 4 * bins.total
         counts = np.bincount(place_rows(bins.edges, given, has_halves=True), minlength=size)
         value = (counts + integers(np.random.default_rng(seed), noise.scale, size)).astype(float)

@@ -47,7 +47,7 @@ def _drawn(count, seed, mean=-0.5, spread=1.8):
 @pytest.mark.parametrize(("count", "threshold"), [(8, 0.5), (16, 0.5), (8, 0.2), (64, 0.999)])
 def test_without_noise_intervals_hold_the_scores_of_the_rows(count, threshold):
     # Fixed rows and coins: nothing here can flake. Of these rows only bins and coins are in doubt.
-    bins = ScoreBins.fixed(count, threshold)
+    bins = ScoreBins.of_count(count, threshold)
     y, z = _drawn(5000, count, spread=3.0)
     scores, most = _scores(_count(y, z, bins), NOTHING, bins), bins.ends[1][-1]
     chances, said = expit(np.clip(z, -most, most)), (z > bins.boundary).astype(int)
@@ -78,7 +78,7 @@ def test_without_noise_intervals_hold_the_scores_of_the_rows(count, threshold):
 
 
 def test_wider_levels_and_noise_give_wider_intervals():
-    bins = ScoreBins.fixed(8)
+    bins = ScoreBins.of_count(8)
     cells = np.random.default_rng(1).poisson(60, 32).astype(float)
     quiet, loud = (_scores(cells, CountNoise("laplace", scale), bins) for scale in (1.0, 10.0))
     for name in BINARY_METRICS:
@@ -90,7 +90,7 @@ def test_wider_levels_and_noise_give_wider_intervals():
 
 def test_too_few_rows_give_the_whole_range_and_say_so():
     cells = np.repeat([1.0, -2.0, 0.0, 3.0], 2)
-    scores = _scores(cells, CountNoise("laplace", 5.0), ScoreBins.fixed(2))
+    scores = _scores(cells, CountNoise("laplace", 5.0), ScoreBins.of_count(2))
     for name in ("roc_auc", "balanced_accuracy", "log_loss", "brier"):
         assert "too few rows" in scores[name].reason()
     assert scores["roc_auc"].interval() == (0.0, 1.0)
@@ -101,7 +101,7 @@ def test_values_are_in_range_whatever_the_counts():
     draw = np.random.default_rng(9)
     for _ in range(20):
         cells = np.rint(draw.laplace(size=32) * 10)
-        scores = _scores(cells, CountNoise("laplace", 10.0), ScoreBins.fixed(8))
+        scores = _scores(cells, CountNoise("laplace", 10.0), ScoreBins.of_count(8))
         for name in BINARY_METRICS:
             score = scores[name]
             low, high = score.interval()
@@ -122,7 +122,7 @@ def test_projected_counts_keep_the_total_and_are_nearest():
 
 
 def test_bands_hold_more_than_each_point_alone():
-    bins = ScoreBins.fixed(8)
+    bins = ScoreBins.of_count(8)
     cells = np.random.default_rng(5).poisson(40, 32).astype(float)
     scores = _scores(cells, CountNoise("laplace", 1.0), bins)
     roc, pr = scores.roc_curve(), scores.precision_recall_curve()
@@ -141,7 +141,7 @@ def test_bands_hold_more_than_each_point_alone():
 
 def test_what_holds_too_few_rows_is_not_drawn():
     y, z = _drawn(3000, 6, mean=-2.0, spread=0.3)
-    bins = ScoreBins.fixed(16)
+    bins = ScoreBins.of_count(16)
     curve = _scores(_count(y, z, bins), CountNoise("laplace", 1.0), bins).calibration_curve()
     is_drawn = np.isfinite(curve.y)
     assert is_drawn.sum() >= 2
@@ -150,7 +150,7 @@ def test_what_holds_too_few_rows_is_not_drawn():
 
 
 def test_curves_of_many_bins_have_few_points():
-    bins = ScoreBins.fixed(200)
+    bins = ScoreBins.of_count(200)
     scores = _scores(np.full(800, 30.0), CountNoise("laplace", 1.0), bins)
     assert bins.boundary == 0
     assert 16 <= scores.roc_curve().x.size <= 33
@@ -158,7 +158,7 @@ def test_curves_of_many_bins_have_few_points():
 
 
 def test_rows_of_the_fit_are_told_of_as_a_sample_only():
-    cells, bins = np.full(32, 50.0), ScoreBins.fixed(8)
+    cells, bins = np.full(32, 50.0), ScoreBins.of_count(8)
     scores = _scores(cells, CountNoise("laplace", 1.0), bins, on_training_rows=True)
     others = _scores(cells, CountNoise("laplace", 1.0), bins)
     assert scores["brier"].interval() == others["brier"].interval(of="sample")
@@ -169,7 +169,7 @@ def test_rows_of_the_fit_are_told_of_as_a_sample_only():
 
 
 def test_a_score_of_probabilities_needs_halves():
-    scores = _scores(np.full(4, 9.0), NOTHING, ScoreBins.fixed(2))
+    scores = _scores(np.full(4, 9.0), NOTHING, ScoreBins.of_count(2))
     with pytest.raises(KeyError, match="log_loss"):
         scores["log_loss"]
     assert "roc_auc" in scores.available

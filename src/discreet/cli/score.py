@@ -182,6 +182,6 @@ def _line(score: dict[str, Any]) -> str:
 def _about(level: float, training: bool) -> str:
     whom = "these rows, on which the model was fitted" if training else "rows like these"
     return (
-        f"Intervals cover the exact score with a chance of {100 * level:g} %, for {whom}; noise and "
-        "binning are included."
+        f"Intervals cover the exact score with a chance of {100 * level:g} %, for {whom}; noise "
+        "and binning are included."
     )

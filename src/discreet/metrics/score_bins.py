@@ -31,7 +31,7 @@ class ScoreBins:
     --------
     >>> ScoreBins([-1.0, 1.0]).edges.tolist()
     [-1.0, 0.0, 1.0]
-    >>> ScoreBins.fixed(8).edges.round(2).tolist()
+    >>> ScoreBins.of_count(8).edges.round(2).tolist()
     [-3.96, -2.26, -1.02, 0.0, 1.02, 2.26, 3.96]
     """
 
@@ -44,7 +44,7 @@ class ScoreBins:
         object.__setattr__(self, "edges", np.unique(edges))
 
     @classmethod
-    def fixed(cls, count: int, threshold: float = 0.5) -> ScoreBins:
+    def of_count(cls, count: int, threshold: float = 0.5) -> ScoreBins:
         """Return as many bins, an even number, wherever scores are; one more for the threshold."""
         _checks.whole(bins=count, at_least=2, at_most=4096)
         return cls(fixed_edges(count), threshold)

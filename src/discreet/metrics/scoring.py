@@ -253,7 +253,7 @@ class BinaryTask(ScoreTask):
         cells = cells_of_first(expected, rate)
         if cells is not None and set(self.metrics) & set(RANK_METRICS):
             return self._follow(table, charging, rows, cells)
-        bins = ScoreBins.fixed(self._count(expected, rate), self.asked.threshold)
+        bins = ScoreBins.of_count(self._count(expected, rate), self.asked.threshold)
         join = BinaryCells(rows, bins.edges, self._has_halves)
         facts = (*facts_about_labels(self.label), _fact(f"{bins.total} bins, at fixed edges"))
         sizes = (1 + 2 * (1 + self._has_halves) * bins.total,)
@@ -336,7 +336,7 @@ class SeveralTask(ScoreTask):
         facts = facts_about_labels(self.label)
         cells: tuple[int, ...] = (1 + self.outputs.classes.size**2,)
         if has_log_loss:
-            bins = ScoreBins.fixed(bins_for(expected, rate_of(noise)))
+            bins = ScoreBins.of_count(bins_for(expected, rate_of(noise)))
             facts += (_fact(f"{bins.total} bins, at fixed edges"),)
             cells += (1 + 2 * bins.total,)
         join = SeveralCells(self.outputs, bins, RowCoins.fresh(self.asked.rehearsal))
@@ -455,9 +455,9 @@ def private_score(
         Names of scores. Of two classes by default accuracy, area under the ROC curve and log loss,
         as far as the model gives probabilities. What is not needed is not counted: if all of them
         are of the confusion matrix there are four cells, without the area bins are fixed, without
-        scores of probabilities they are whole. Of more classes accuracy and the mean F1; the log loss needs a second
-        histogram, so twice the noise. Of numbers mean squared and mean absolute error; ``"r2"``
-        needs a second histogram too.
+        scores of probabilities they are whole. Of more classes accuracy and the mean F1; the log
+        loss needs a second histogram, so twice the noise. Of numbers mean squared and mean absolute
+        error; ``"r2"`` needs a second histogram too.
     epsilon, delta
         What the release may spend. Noise is integer Laplace (pure epsilon), unless Gaussian noise
         is smaller, which it is for large deltas only.

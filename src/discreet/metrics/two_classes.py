@@ -112,7 +112,8 @@ class BinaryScores(Scores):
     >>> from discreet.privacy import AddRemoveOne, Guarantee, Pure
     >>> counts = np.array([0.0, 80.0, 20.0, 10.0, 90.0])
     >>> made = Release(counts, Guarantee(Pure(1.0), AddRemoveOne()), "noisy_histogram", 0, "0.1")
-    >>> scores = BinaryScores(made, CountNoise("laplace", 1.0), ScoreBins.fixed(2), ("accuracy",))
+    >>> noise, bins = CountNoise("laplace", 1.0), ScoreBins.of_count(2)
+    >>> scores = BinaryScores(made, noise, bins, ("accuracy",))
     >>> scores["accuracy"].value, scores["roc_auc"].value
     (0.85, 0.85)
     """

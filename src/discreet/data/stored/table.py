@@ -70,7 +70,20 @@ class Wanted:
 
 
 class RowPlace(NamedTuple):
-    """Where the first of some rows is: its part of the table, and its number there."""
+    """Where the first of some rows is.
+
+    Parameters
+    ----------
+    part
+        The part of the table, counted from zero: a partition of Dask; files are one part.
+    row
+        Its number there, counted from zero.
+
+    Examples
+    --------
+    >>> RowPlace(part=2)
+    RowPlace(part=2, row=0)
+    """
 
     part: int = 0
     row: int = 0
