@@ -159,6 +159,7 @@ def _tell(scores: Scores, level: float, as_json: bool) -> None:
     if not released.is_private:
         note_seeded_noise("the scores")
     lines = scores.table(level)
+    edges = _released_edges(scores)
     guarantee = released.guarantee
     document: dict[str, Any] = {
         "scores": lines,
@@ -167,11 +168,21 @@ def _tell(scores: Scores, level: float, as_json: bool) -> None:
         "epsilon": guarantee.epsilon() if released.is_private else None,
         "delta": guarantee.quoted_delta if released.is_private else None,
         "noise": scores.noise.law,
-        "counts": released.value.tolist(),
+        "edges": edges,
+        "counts": released.value[len(edges) :].tolist(),
     }
     print_result(
         "\n".join([*map(_line, lines), _about(level, training)]), document, as_json=as_json
     )
+
+
+def _released_edges(scores: Scores) -> list[float]:
+    """Return the edges of bins that follow the scores, which the value begins with."""
+    from discreet.metrics import BinaryScores  # slow to import
+
+    if isinstance(scores, BinaryScores) and scores.release_.mechanism == "following_histogram":
+        return [float(edge) for edge in scores.bins.edges]
+    return []
 
 
 def _line(score: dict[str, Any]) -> str:
