@@ -7,6 +7,7 @@ must leave alone. Run ``python -m audits.mutants`` for the table.
 from audits.mutants import (
     aggregates,
     floats,
+    following,
     gradient,
     histograms,
     kernel_features,
@@ -36,6 +37,7 @@ from audits.mutants.base import BoundMutant, Broken, Finding, Mutant
 MUTANTS: tuple[Broken, ...] = (
     *sums.MUTANTS,
     *histograms.MUTANTS,
+    *following.MUTANTS,
     *output.MUTANTS,
     *gradient.MUTANTS,
     *objective.MUTANTS,

@@ -25,6 +25,7 @@ def test_scores_are_charged_and_told_with_intervals(place):
     told = json.loads(result.output)
     assert [line["score"] for line in told["scores"]] == ["accuracy", "roc_auc", "log_loss"]
     assert all(line["low"] <= line["value"] <= line["high"] for line in told["scores"])
+    assert len(told["counts"]) == 1 + 4 * (1 + len(told["edges"]))  # class by bin by half
     (entry,) = Ledger(place / "patients.db").history()
     assert (entry.purpose, entry.state.value) == ("holdout", "released")
     assert Ledger(place / "patients.db").spent(0.0) == pytest.approx(0.25)

@@ -236,9 +236,9 @@ def test_pieces_are_encoded_by_the_threads_that_sum_them(tmp_path, monkeypatch):
     folder = write(tmp_path / "data", *table(900), [100], 50)
     encode, threads = ParquetFeed._encode, []
 
-    def noted(self, frame):
+    def noted(self, frame, place):
         threads.append(threading.current_thread().name)
-        return encode(self, frame)
+        return encode(self, frame, place)
 
     monkeypatch.setattr(ParquetFeed, "_encode", noted)
     opened(stored(folder, cached_bytes=0)).sum(floats)

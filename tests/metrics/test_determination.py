@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import r2_score
 
+from discreet.data.stored import RowPlace
 from discreet.metrics import CountNoise
 from discreet.metrics.determination import (
     BELOW,
@@ -20,6 +21,7 @@ from discreet.metrics.determination import (
     place_targets,
 )
 from discreet.metrics.errors_of_numbers import NODES, ErrorCells
+from discreet.metrics.row_coins import RowCoins
 from discreet.metrics.scoring import charging_of
 from discreet.questions import Interval
 
@@ -34,8 +36,9 @@ def _drawn(draw, count, slope=1.0):
     return slope * said, np.clip(said + draw.normal(size=count) * 0.4 * math.sqrt(0.4), -1, 1)
 
 
-def _counts(said, targets, seed=5, key=None):
-    cells = ErrorCells(RANGE, True, seed, key)(said[:, None], targets).astype(int)
+def _counts(said, targets, key=KEY):
+    join = ErrorCells(RANGE, RowCoins(key), with_targets=True)
+    cells = join(said[:, None], targets, RowPlace()).astype(int)
     parts = zip(cells.T, (18, 34), strict=True)
     return np.concatenate([np.bincount(column, minlength=size) for column, size in parts])
 
@@ -59,7 +62,7 @@ def test_one_record_changes_no_more_counts_than_the_noise_is_made_for(unit):
             other = said, targets
             if unit == "replace":
                 other = np.append(said, 0.1), np.append(targets, -0.4)
-            one, two = (_counts(*rows, key=KEY) for rows in (there, other))
+            one, two = (_counts(*rows) for rows in (there, other))
             apart.add(int(np.abs(one - two).sum()))
     assert max(apart) == paid == {"add_remove": 2, "replace": 4}[unit]
 
@@ -113,7 +116,7 @@ def _covered(rows, epsilon, draws, seed, deviations=None):
     truth = r2_score(targets, np.clip(said, -1, 1))
     hits = 0
     for number in range(draws):
-        counts = _counts(*_drawn(draw, rows), seed=number)
+        counts = _counts(*_drawn(draw, rows), key=number.to_bytes(32, "little"))
         counts = counts + draw.geometric(stop, 52) - draw.geometric(stop, 52)
         low, high, reason = _found(counts, noise if deviations is None else deviations).limits(0.95)
         hits += low <= truth <= high and not reason

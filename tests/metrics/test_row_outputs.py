@@ -71,7 +71,7 @@ def test_products_of_matrices_are_not_made_each_by_itself():
 
 
 def test_bins_of_a_linear_model_are_those_of_its_probabilities():
-    bins = ScoreBins(16)
+    bins = ScoreBins.of_count(16)
     outputs = outputs_of(LINEAR)
     margins = outputs.read(X)[:, 0]
     places = np.searchsorted(outputs.thresholds(bins.edges), margins, side="left")
@@ -84,7 +84,7 @@ def test_bins_of_a_linear_model_are_those_of_its_probabilities():
 @pytest.mark.parametrize("loss", [LogisticRegression, LinearClassifier])
 def test_thresholds_rise_with_the_edges_and_are_finite(loss):
     model = _fitted(loss(epsilon=1.0, delta=1e-6, data_norm=6.0, classes=[0, 1]), X, Y)
-    thresholds = outputs_of(model).thresholds(ScoreBins(32).edges)
+    thresholds = outputs_of(model).thresholds(ScoreBins.of_count(32).edges)
     assert np.isfinite(thresholds).all()
     assert (np.diff(thresholds) > 0).all()
     assert thresholds[15] == 0.0

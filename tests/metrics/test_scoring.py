@@ -16,11 +16,15 @@ from pyarrow import parquet
 from scipy import sparse
 
 from discreet import Budget, MemoryLedger
+from discreet.data.stored import RowPlace
 from discreet.errors import BudgetExceeded, InputError, InputTypeError, RehearsalWarning
 from discreet.ledger import State
 from discreet.linear_model import LinearClassifier, LogisticRegression
 from discreet.metrics import private_score
-from discreet.metrics.scoring import BinaryCells
+from discreet.metrics.log_odds import LogOdds
+from discreet.metrics.row_coins import RowCoins
+from discreet.metrics.row_outputs import outputs_of
+from discreet.metrics.scoring import BinaryCells, ScoredRows
 from discreet.preprocessing import Numeric
 from discreet.svm import LinearSVC
 
@@ -35,6 +39,7 @@ def _rows(count=600, seed=3):
 
 
 X, Y = _rows()
+COINS = RowCoins(bytes(32))
 FRAME = pd.DataFrame(X, columns=list("abc"))
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -48,16 +53,19 @@ with warnings.catch_warnings():
 def test_every_door_leads_to_the_same_counts(tmp_path):
     parquet.write_table(pyarrow.table(FRAME.assign(ill=Y)), tmp_path / "a.parquet")
     stored = dask.dataframe.from_pandas(FRAME.assign(ill=Y), npartitions=3)
-    expected = private_score(NAMED, FRAME, Y, rehearsal=1).counts
+    expected = private_score(NAMED, FRAME, Y, rehearsal=1).release_.value
     for rows, labels, target in [
         (pyarrow.table(FRAME), Y, None),
         (polars.from_pandas(FRAME), Y.tolist(), None),
         (str(tmp_path), None, "ill"),
-        (stored, None, "ill"),
     ]:
         found = private_score(NAMED, rows, labels, target=target, rehearsal=1)
-        assert np.array_equal(found.counts, expected)
-    expected = private_score(PLAIN, X, Y, rehearsal=1).counts
+        assert np.array_equal(found.release_.value, expected)
+    names = ["roc_auc"]  # without coins, which know of partitions
+    expected = private_score(NAMED, FRAME, Y, names, rehearsal=1).release_.value
+    found = private_score(NAMED, stored, None, names, target="ill", rehearsal=1)
+    assert np.array_equal(found.release_.value, expected)
+    expected = private_score(PLAIN, X, Y, names, rehearsal=1).release_.value
     chunks = dask.array.from_array(X, chunks=(130, 3)), dask.array.from_array(Y, chunks=130)
     for rows, labels in [
         (X.tolist(), Y),
@@ -65,7 +73,8 @@ def test_every_door_leads_to_the_same_counts(tmp_path):
         (np.asfortranarray(X), Y),
         chunks,
     ]:
-        assert np.array_equal(private_score(PLAIN, rows, labels, rehearsal=1).counts, expected)
+        found = private_score(PLAIN, rows, labels, names, rehearsal=1)
+        assert np.array_equal(found.release_.value, expected)
 
 
 def test_the_ledger_is_charged_once_for_all_scores():
@@ -74,9 +83,10 @@ def test_the_ledger_is_charged_once_for_all_scores():
     (entry,) = ledger.history()
     assert (entry.state, entry.purpose) == (State.RELEASED, "test of a model")
     assert ledger.spent(0.0) == pytest.approx(0.25)
-    assert scores.privacy_.epsilon(0.0) == 0.25
-    assert scores.release_.mechanism == "noisy_histogram"
-    assert np.array_equal(scores.release_.value, scores.counts)
+    assert 0.2499 < scores.privacy_.epsilon(0.0) <= 0.25
+    assert scores.release_.mechanism == "following_histogram"
+    edges = scores.bins.edges
+    assert np.array_equal(scores.release_.value, np.concatenate([edges, scores.counts]))
     assert len(scores["f1"].interval()) == 2  # asked for afterwards, at no cost
     assert len(ledger.history()) == 1
 
@@ -99,12 +109,16 @@ def test_nothing_is_read_before_the_charge(monkeypatch):
     [([9.0, 9.0, 9.0], 1), ([np.nan, 0.0, 0.0], 0), ([0.0, 0.0, 0.0], 7), ([np.inf, 1.0, 1.0], 1)],
 )
 def test_one_record_changes_one_cell_by_one(model, row, label):
-    exact = {"metrics": ["roc_auc"], "epsilon": math.inf, "n_hint": 10**6}
+    names = ["accuracy"] if model is MARGINS else ["brier"]  # bins at fixed edges
+    exact = {"metrics": names, "epsilon": math.inf, "n_hint": 10**6, "rehearsal": 1}
     before = private_score(model, X, Y, **exact).counts
     for place in (0, 301, 600):
         rows = np.insert(X, place, [row], axis=0)
         after = private_score(model, rows, np.insert(Y, place, label), **exact).counts
-        assert np.abs(after - before).sum() == 1
+        apart = after - before
+        assert np.abs(apart).sum() == 1 or place < 600  # coins move with places, cells do not
+        bins = apart[1:].reshape(-1, 1 if model is MARGINS else 2).sum(axis=1)
+        assert np.abs(apart[0]) + np.abs(bins).sum() == 1
 
 
 def test_a_record_that_cannot_be_scored_is_counted_apart():
@@ -115,13 +129,24 @@ def test_a_record_that_cannot_be_scored_is_counted_apart():
     assert counts.sum() == len(X)
 
 
-def test_scores_of_the_confusion_matrix_need_four_cells():
+def test_what_is_counted_is_what_the_scores_need():
     scores = private_score(PLAIN, X, Y, ["accuracy", "f1"], rehearsal=1)
     assert scores.counts.size == 5
     assert list(scores) == ["accuracy", "f1"]
-    assert private_score(PLAIN, X, Y, rehearsal=1).bins.total == 16
-    assert private_score(PLAIN, X, Y, n_hint=50_000, rehearsal=1).bins.total == 32
-    assert private_score(PLAIN, X, Y, unit="replace", rehearsal=1).bins.total == 8  # 600 rows
+    means = private_score(PLAIN, X, Y, ["accuracy", "brier"], rehearsal=1)
+    assert (means.release_.mechanism, means.bins.total) == ("noisy_histogram", 16)
+    assert means.counts.size == 1 + 4 * 16  # in halves
+    ranks = private_score(PLAIN, X, Y, ["accuracy", "roc_auc"], rehearsal=1)
+    assert ranks.release_.mechanism == "following_histogram"
+    assert ranks.counts.size == 1 + 2 * ranks.bins.total
+    few = private_score(PLAIN, X, Y, n_hint=200, rehearsal=1)
+    assert (few.release_.mechanism, few.counts.size) == ("noisy_histogram", 1 + 4 * 8)
+    more = [
+        private_score(PLAIN, X, Y, unit=unit, epsilon=epsilon, rehearsal=1)
+        for unit, epsilon in (("add_remove", 0.5), ("replace", 0.9), ("replace", 1.1))
+    ]
+    fixed = [one.release_.mechanism == "noisy_histogram" for one in more]
+    assert fixed == [False, True, False]  # 600 rows are public under replace
 
 
 def test_accuracy_without_noise_is_that_of_predictions():
@@ -135,6 +160,7 @@ def test_accuracy_without_noise_is_that_of_predictions():
 def test_gaussian_noise_is_used_where_it_is_smaller():
     assert private_score(PLAIN, X, Y, delta=1e-6, rehearsal=1).noise.law == "laplace"
     assert private_score(PLAIN, X, Y, delta=0.2, rehearsal=1).noise.law == "gaussian"
+    assert private_score(PLAIN, X, Y, ["f1"], delta=0.2, rehearsal=1).noise.law == "gaussian"
 
 
 def test_text_classes_are_scored():
@@ -181,7 +207,36 @@ def test_a_rehearsal_promises_nothing():
     assert not scores.release_.is_private
 
 
-def test_cells_of_rows_at_an_edge_are_those_below_it():
-    cells = BinaryCells(np.array([-1.0, 0.0, 1.0]))
+def test_a_row_at_the_threshold_is_below_it():
+    cells = BinaryCells(ScoredRows(LogOdds(outputs_of(MARGINS), 0.0), COINS), np.zeros(1), False)
     outputs = np.array([[-1.0], [0.0], [np.nextafter(0.0, 1.0)], [5.0]])
-    assert cells(outputs, np.ones(4)).ravel().tolist() == [5.0, 6.0, 7.0, 8.0]
+    assert cells(outputs, np.ones(4), RowPlace()).ravel().tolist() == [3.0, 3.0, 4.0, 4.0]
+
+
+@pytest.mark.parametrize("model", [PLAIN, NAMED, MARGINS], ids=["plain", "curve", "margins"])
+def test_log_odds_of_a_row_do_not_depend_on_the_rows_beside_it(model):
+    odds = LogOdds(outputs_of(model), 0.0)
+    scores = np.random.default_rng(2).normal(size=2600) * 3
+    whole = odds(scores)
+    assert (np.diff(whole[np.argsort(scores)]) >= 0).all()
+    assert ((whole > 0) == (scores > 0)).all()
+    for skip in (1, 7, 1023, 1025):
+        assert np.array_equal(odds(scores[skip:]), whole[skip:])
+    assert np.array_equal(odds(scores[:1]), whole[:1])
+
+
+def test_predictions_and_counts_agree_at_margins_that_probabilities_do_not_tell_apart():
+    odds = LogOdds(outputs_of(PLAIN), 0.0)
+    assert (odds(np.array([-1e-30, 0.0, 1e-30])) > 0).tolist() == [False, False, True]
+
+
+def test_rows_that_are_alike_have_coins_of_their_own_in_every_container(tmp_path):
+    # 600 equal rows, each in one of two halves: all in one has a chance of 1e-60 or less.
+    same = pd.DataFrame(np.tile([[0.4, -0.3, 0.2]], (600, 1)), columns=list("abc"))
+    table = same.assign(ill=1)
+    parquet.write_table(pyarrow.table(table), tmp_path / "a.parquet", row_group_size=100)
+    lazy = dask.dataframe.from_pandas(table, npartitions=3)
+    for rows, labels in [(same, np.ones(600)), (str(tmp_path), None), (lazy, None)]:
+        target = None if labels is not None else "ill"
+        exact = private_score(NAMED, rows, labels, ["log_loss"], epsilon=math.inf, target=target)
+        assert (np.sort(exact.counts)[-2:] > 20).all()

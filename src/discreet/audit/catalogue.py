@@ -28,6 +28,7 @@ from discreet.mechanisms import (
     EachAgainstTheRest,
     Experts,
     ExponentialSampling,
+    FollowingHistogram,
     FollowTheLeader,
     FrankWolfe,
     GaussianProcess,
@@ -85,6 +86,7 @@ from discreet.questions import (
     ColumnQuantiles,
     ColumnVotes,
     ExpertStream,
+    FollowingCounts,
     KernelQueries,
     L1Problem,
     LassoSupport,
@@ -226,6 +228,17 @@ def _noisy_histogram(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]
     pair = Pair(first if isinstance(unit, AddRemoveOne) else third, second, unit)
     for law, spent in (("laplace", pure), ("gaussian", budget)):
         yield Case(f"noisy histogram, {law}", NoisyHistogram(law), question, spent, pair)
+
+
+def _following_histogram(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    question = FollowingCounts(4, (), most_bins=2)
+    low, high, other = [1.0, -3.0, 0.9], [2.0, 3.0, 0.1], [1.0, 3.0, 0.9]
+    first = [low] if isinstance(unit, AddRemoveOne) else [low, other]
+    pair = Pair(np.array(first), np.array([low, high]), unit)
+    for law, spent in (("laplace", pure), ("gaussian", budget)):
+        yield Case(f"following histogram, {law}", FollowingHistogram(law), question, spent, pair,
+                   is_tight=False, effort=10.0,
+                   remark="of the first release only edges are seen")  # fmt: skip
 
 
 def _steep(width: int = 1, ridge: float = 4000.0) -> Problem:
@@ -918,6 +931,7 @@ _MAKERS: dict[str, Maker] = {
     "laplace_sum": _laplace_sum,
     "private_count": _private_count,
     "noisy_histogram": _noisy_histogram,
+    "following_histogram": _following_histogram,
     "output_perturbation": _output_perturbation,
     "objective_perturbation": _objective_perturbation,
     "one_vs_rest": _one_vs_rest,

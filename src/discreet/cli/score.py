@@ -47,7 +47,11 @@ def score(
         ),
     ] = 0.0,
     metrics: Annotated[
-        str, typer.Option(help="Names of scores, with commas between; all cost as much as one.")
+        str,
+        typer.Option(
+            help="Names of scores, with commas between; all cost as much as one, but an area under "
+            "the ROC curve needs finer counts."
+        ),
     ] = "",
     level: Annotated[float, typer.Option(help="The confidence level of intervals.")] = 0.95,
     rows: Annotated[
@@ -165,6 +169,7 @@ def _tell(scores: Scores, level: float, as_json: bool) -> None:
     if not released.is_private:
         note_seeded_noise("the scores")
     lines = scores.table(level)
+    edges = _released_edges(scores)
     guarantee = released.guarantee
     document: dict[str, Any] = {
         "scores": lines,
@@ -173,11 +178,21 @@ def _tell(scores: Scores, level: float, as_json: bool) -> None:
         "epsilon": guarantee.epsilon() if released.is_private else None,
         "delta": guarantee.quoted_delta if released.is_private else None,
         "noise": scores.noise.law,
-        "counts": released.value.tolist(),
+        "edges": edges,
+        "counts": released.value[len(edges) :].tolist(),
     }
     print_result(
         "\n".join([*map(_line, lines), _about(level, training)]), document, as_json=as_json
     )
+
+
+def _released_edges(scores: Scores) -> list[float]:
+    """Return the edges of bins that follow the scores, which the value begins with."""
+    from discreet.metrics import BinaryScores  # slow to import
+
+    if isinstance(scores, BinaryScores) and scores.release_.mechanism == "following_histogram":
+        return [float(edge) for edge in scores.bins.edges]
+    return []
 
 
 def _line(score: dict[str, Any]) -> str:
@@ -187,4 +202,7 @@ def _line(score: dict[str, Any]) -> str:
 
 def _about(level: float, training: bool) -> str:
     whom = "these rows, on which the model was fitted" if training else "rows like these"
-    return f"Intervals cover with a chance of {100 * level:g} %, for {whom}; noise is included."
+    return (
+        f"Intervals cover the exact score with a chance of {100 * level:g} %, for {whom}; noise "
+        "and binning are included."
+    )

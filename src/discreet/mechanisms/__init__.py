@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from discreet.mechanisms.experts import Experts as Experts
     from discreet.mechanisms.exponential_sampling import ExponentialSampling as ExponentialSampling
     from discreet.mechanisms.follow_the_leader import FollowTheLeader as FollowTheLeader
+    from discreet.mechanisms.following_histogram import FollowingHistogram as FollowingHistogram
     from discreet.mechanisms.frank_wolfe import FrankWolfe as FrankWolfe
     from discreet.mechanisms.gaussian_process import GaussianProcess as GaussianProcess
     from discreet.mechanisms.gaussian_sum import GaussianSum as GaussianSum
@@ -83,6 +84,7 @@ _HOMES = {
     "Experts": "experts",
     "ExponentialSampling": "exponential_sampling",
     "FollowTheLeader": "follow_the_leader",
+    "FollowingHistogram": "following_histogram",
     "FrankWolfe": "frank_wolfe",
     "GaussianProcess": "gaussian_process",
     "GaussianSum": "gaussian_sum",

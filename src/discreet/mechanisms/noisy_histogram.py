@@ -184,7 +184,7 @@ class NoisyHistogram(Mechanism):
         if self.law == "laplace" or (self.law is None and budget.delta == 0):
             return _plan_laplace(question, budget, unit, changes, "")
         gaussian = _gaussian_grid(question, budget, changes)
-        laplace = discrete_variance(_rate(budget, changes))
+        laplace = discrete_variance(affordable_rate(budget, changes, changes))
         is_better = gaussian_variance(gaussian) < laplace
         if self.law is None and not is_better:
             reason = "Laplace noise on the counts: its variance is smaller than that of Gaussian"
@@ -195,11 +195,21 @@ class NoisyHistogram(Mechanism):
         return _plan_gaussian(question, budget, unit, changes, gaussian, reason)
 
 
-def _rate(budget: Budget, changes: int) -> int:
-    """Return the largest rate, in units of 2**-40, that so many changed counts can afford."""
+def affordable_rate(budget: Budget, changes: int, terms: int) -> int:
+    """Return the largest rate, in units of 2**-40, that so many changed counts can afford.
+
+    Parameters
+    ----------
+    budget
+        Of all of them.
+    changes
+        How many counts change by one.
+    terms
+        How many epsilons are added up.
+    """
     exact = math.floor(Fraction(budget.epsilon) * UNIT_RATE / changes)
     rate = min(exact, LARGEST_RATE)
-    if changes > 1:
+    if terms > 1:
         rate -= 1 + (rate >> 50)  # a sum of epsilons is rounded up
     if rate < 1:
         raise CalibrationError("epsilon is too small for a histogram; use a larger one.")
@@ -209,7 +219,7 @@ def _rate(budget: Budget, changes: int) -> int:
 def _plan_laplace(
     question: CellCounts, budget: Budget, unit: Unit, changes: int, reason: str
 ) -> LaplaceHistogramPlan:
-    rate = _rate(budget, changes)
+    rate = affordable_rate(budget, changes, changes)
     profile = compose([Pure(rate / UNIT_RATE)] * changes)
     guarantee = Guarantee(profile, unit, public_facts(question.bounds, unit))
     return LaplaceHistogramPlan(question, changes, rate, guarantee, reason)

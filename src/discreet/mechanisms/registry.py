@@ -13,6 +13,7 @@ from discreet.mechanisms.bounded_updates import BoundedUpdates
 from discreet.mechanisms.experts import Experts
 from discreet.mechanisms.exponential_sampling import ExponentialSampling
 from discreet.mechanisms.follow_the_leader import FollowTheLeader
+from discreet.mechanisms.following_histogram import FollowingHistogram
 from discreet.mechanisms.frank_wolfe import FrankWolfe
 from discreet.mechanisms.gaussian_process import GaussianProcess
 from discreet.mechanisms.gaussian_sum import GaussianSum
@@ -51,6 +52,7 @@ REGISTRY: tuple[Mechanism, ...] = (
     LaplaceSum(),
     PrivateCount(),
     NoisyHistogram(),
+    FollowingHistogram(),
     OutputPerturbation(),
     ObjectivePerturbation(),
     EachAgainstTheRest(),

@@ -14,13 +14,14 @@ from scipy.special import bdtrc
 
 from discreet import _checks
 from discreet._types import Array, Vector
+from discreet.data.stored import RowPlace
 from discreet.errors import InputError, InputTypeError
 from discreet.estimators.targets import ClassTarget
 from discreet.ledger import AbstractLedger
+from discreet.mechanisms.summing.projected_counts import project_counts
 from discreet.metrics.count_noise import LOST, CountNoise, NoiseTable
 from discreet.metrics.inversion import Limits, Ratio
 from discreet.metrics.private_scores import USUAL_LEVEL, is_about_sample
-from discreet.metrics.projection import project_counts
 from discreet.metrics.row_outputs import ModelOutputs, outputs_of
 from discreet.metrics.scored_table import accept_table
 from discreet.metrics.scoring import charging_of, facts_about_labels
@@ -46,7 +47,7 @@ class PairedCells:
     first: ModelOutputs
     second: ModelOutputs
 
-    def __call__(self, outputs: Array, labels: Vector) -> Array:
+    def __call__(self, outputs: Array, labels: Vector, place: RowPlace) -> Array:
         width = self.first.width
         said = self.first.predictions(outputs[:, :width])
         other = self.second.predictions(outputs[:, width:])

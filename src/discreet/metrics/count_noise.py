@@ -12,6 +12,7 @@ from scipy.special import ndtr
 from discreet import _checks
 from discreet._types import Integers, Vector
 from discreet.mechanisms import Plan
+from discreet.mechanisms.following_histogram import FollowingPlan
 from discreet.mechanisms.noisy_histogram import GaussianHistogramPlan, LaplaceHistogramPlan
 
 LAWS = ("laplace", "gaussian", "none")
@@ -47,7 +48,11 @@ class CountNoise:
 
     @classmethod
     def of_plan(cls, plan: Plan) -> CountNoise:
-        """Return the law that a plan adds to counts."""
+        """Return the law that a plan adds to counts; to those of the second of two releases."""
+        if isinstance(plan, FollowingPlan):
+            noise = plan.second
+            law = "none" if not noise.scale else "laplace" if noise.grid is None else "gaussian"
+            return cls(law, noise.scale)
         if isinstance(plan, LaplaceHistogramPlan):
             return cls("laplace", plan.scale)
         if isinstance(plan, GaussianHistogramPlan):

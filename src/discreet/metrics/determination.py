@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet._types import Vector
+from discreet.mechanisms.summing.projected_counts import project_counts
 from discreet.metrics.count_noise import CountNoise
 from discreet.metrics.inversion import (
     LEAD,
@@ -25,7 +26,6 @@ from discreet.metrics.inversion import (
     hull,
     variance_of_rows,
 )
-from discreet.metrics.projection import project_counts
 
 STEPS = 32
 TARGET_NODES = np.linspace(0.0, 1.0, STEPS + 1)

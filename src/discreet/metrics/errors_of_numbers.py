@@ -2,27 +2,26 @@ r"""Scores of regressors: a noisy histogram of absolute errors, rounded at rando
 
 With t the absolute error over the width of the declared range, a row goes to one of the two
 neighbouring nodes 0, 2^{-15/2}, ..., 2^{-1/2}, 1 at random, so that its mean square is that of t:
-the mean squared error is unbiased. The coins are secret: coins that somebody knew would be handed
-on when a record is removed. They are fresh for each row; where rows may be computed more than once,
-as with Dask, a coin is a hash of its row under a fresh key, which rows that are alike share. If R²
-is asked for, targets are counted in a second histogram (``determination.py``).
+the mean squared error is unbiased. The coins are secret (``row_coins.py``): coins that somebody
+knew would be handed on when a record is removed. If R² is asked for, targets are counted in a
+second histogram (``determination.py``).
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from hashlib import blake2b
+from dataclasses import dataclass
 
 import numpy as np
 
 from discreet._types import Array, Vector
-from discreet.estimators.base import noise_from
+from discreet.data.stored import RowPlace
+from discreet.mechanisms.summing.projected_counts import project_counts
 from discreet.metrics.count_noise import CountNoise
 from discreet.metrics.determination import TARGET_NODES, Determination, place_targets
 from discreet.metrics.inversion import Limits, Ratio
 from discreet.metrics.private_scores import PrivateScore, Scores
-from discreet.metrics.projection import project_counts
+from discreet.metrics.row_coins import RowCoins
 from discreet.questions import Interval
 from discreet.record import Release
 
@@ -30,7 +29,6 @@ NODES = np.concatenate([[0.0], 2.0 ** (-np.arange(15, -1, -1) / 2)])
 ERROR_METRICS = ("mse", "rmse", "mae")
 NUMBER_METRICS = (*ERROR_METRICS, "r2")
 
-COIN_BITS = 53
 SHORT, SHORT_AT_ZERO = 1.015, 0.0014
 """Absolute errors come out too small: by this factor, and by this share of the range, at most."""
 
@@ -43,20 +41,17 @@ class ErrorCells:
     ----------
     interval
         The declared range; targets and predictions are clipped to it.
+    coins
+        Decide which of two neighbouring nodes.
     with_targets
         Whether a second cell says where the target is.
-    rehearsal
-        A seed for reproducible coins; None for secret ones.
-    key
-        What coins are hashed with, if rows may be computed more than once; None for fresh coins.
     """
 
     interval: Interval
+    coins: RowCoins
     with_targets: bool = False
-    rehearsal: int | None = None
-    key: bytes | None = field(default=None, repr=False)
 
-    def __call__(self, outputs: Array, labels: Vector) -> Array:
+    def __call__(self, outputs: Array, labels: Vector, place: RowPlace) -> Array:
         low, high = self.interval.low, self.interval.high
         said = outputs[:, 0]
         unknown = np.isnan(said) | np.isnan(labels)
@@ -66,7 +61,7 @@ class ErrorCells:
         above = np.clip(np.searchsorted(NODES, errors, side="right"), 1, NODES.size - 1)
         floor, ceiling = NODES[above - 1] ** 2, NODES[above] ** 2
         chance = (errors**2 - floor) / (ceiling - floor)
-        coins = self._coins(np.column_stack([said, labels]))
+        coins = self.coins.toss(place, len(said))
         cells = [above + (coins < chance)]
         if self.with_targets:  # the same coins: each sum is right in the mean, which is enough
             shares = np.where(unknown, 0.0, np.clip((clipped - low) / (high - low), 0.0, 1.0))
@@ -77,26 +72,6 @@ class ErrorCells:
     def cells(self) -> tuple[int, ...]:
         """How many cells there are, with the one for rows that cannot be scored."""
         return (1 + NODES.size, *([1 + TARGET_NODES.size] if self.with_targets else []))
-
-    def _coins(self, rows: Array) -> Vector:
-        """Return a number between zero and one for each row, of which nobody knows anything."""
-        if self.key is None:
-            words = noise_from(self.rehearsal).below(1 << COIN_BITS, len(rows))
-        else:
-            hashed = [blake2b(row.tobytes(), key=self.key, digest_size=8).digest() for row in rows]
-            words = np.frombuffer(b"".join(hashed), dtype="<u8") >> np.uint64(64 - COIN_BITS)
-        return np.asarray(words * 2.0**-COIN_BITS)
-
-
-def fresh_key(rehearsal: int | None) -> bytes:
-    """Return a key for coins that are hashes of rows.
-
-    Examples
-    --------
-    >>> len(fresh_key(None)), fresh_key(3) == fresh_key(3)
-    (32, True)
-    """
-    return noise_from(rehearsal).below(1 << 64, 4).tobytes()
 
 
 class NumberScores(Scores):

@@ -9,6 +9,7 @@ noise; the quantile is Cornish and Fisher's for the kurtosis of the noise.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -16,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from discreet._types import Array, Booleans, Vector
+from discreet._types import Array, Booleans, Integers, Vector
 from discreet.metrics.count_noise import CountNoise
 
 LEAD = 4.0
@@ -79,6 +80,9 @@ class Ratio:
         The weight of a row of each cell in the numerator and in the denominator.
     low, high
         The public range of the ratio.
+    coins
+        A bound on the variance that a coin adds to the numerator for a row of each cell; None
+        where no coins decide. It is a doubt about these rows: that about others has it anyway.
 
     Examples
     --------
@@ -95,6 +99,7 @@ class Ratio:
     lower: Vector
     low: float
     high: float
+    coins: Vector | None = None
 
     def of(self, counts: Vector) -> float:
         """Return the ratio of counts that are not negative; the middle of its range for none."""
@@ -122,41 +127,97 @@ class Ratio:
         spread = LEAD * np.sqrt(noise.variance * (self.lower**2).sum())
         if not self.lower @ counts > spread:
             return Limits(self.low, self.high, TOO_FEW)
-        if is_sample and noise.variance == 0:
+        tossed = self._variance_of_coins(counts, noise) if is_sample else 0.0
+        if is_sample and noise.variance == 0 and tossed == 0:
             return Limits(self.of(counts), self.of(counts))
+        group = _Group.of(self.upper, self.lower, counts)
 
         def statistic(ratios: Vector) -> Statistic:
-            weights = self.upper - ratios[:, None] * self.lower
-            return _statistic(weights @ counts, [(weights, counts)], noise, ROWS_OF_RATIOS,
-                              is_sample=is_sample)  # fmt: skip
+            weights = group.upper - ratios[:, None] * group.lower
+            part = _Part(weights, group.counts, group.cells)
+            return _statistic(weights @ group.counts, [part], noise, ROWS_OF_RATIOS,
+                              is_sample=is_sample, besides=tossed)  # fmt: skip
 
         return hull(statistic, level, self.low, self.high)
+
+    def _variance_of_coins(self, counts: Vector, noise: CountNoise) -> float:
+        """Return the variance that coins add to the numerator, estimated from above."""
+        if self.coins is None:
+            return 0.0
+        spread = math.sqrt(noise.variance * (self.coins**2).sum())
+        return max(float(self.coins @ counts) + spread, 0.0)
+
+
+class _Group(NamedTuple):
+    """Cells of the same weights, put together: nothing depends on which of them a row is in."""
+
+    upper: Vector
+    lower: Vector
+    counts: Vector
+    cells: Vector
+
+    @classmethod
+    def of(cls, upper: Vector, lower: Vector, counts: Vector) -> _Group:
+        """Return the sums of counts, and of how many cells each is."""
+        pairs, where, cells = np.unique(
+            np.stack([upper, lower]), axis=1, return_inverse=True, return_counts=True
+        )
+        sums = _sums_of(where.ravel(), counts)
+        return cls(pairs[0], pairs[1], sums, cells.astype(np.float64))
+
+
+def _sums_of(places: Integers, counts: Vector) -> Vector:
+    """Return the sums of the counts of each place."""
+    return np.asarray(np.bincount(places, counts), dtype=np.float64)
+
+
+class _Part(NamedTuple):
+    """What rows of some counts weigh, a line for each value tested, and how many cells each has."""
+
+    weights: Array
+    counts: Vector
+    cells: Vector
 
 
 @dataclass(frozen=True, eq=False)
 class PairMean:
-    """The mean of a kernel over pairs of a positive and a negative row: area under the ROC curve.
+    """How often a positive row is ranked above a negative one: area under the ROC curve.
 
     Parameters
     ----------
-    kernel
-        What a pair is worth: a line for each cell of positives, a column for each of negatives.
+    places
+        The rank of each cell, from zero on; cells of one rank are neighbours.
+    tie
+        What a pair of one rank is worth. At zero and one it bounds what any order within a rank
+        would give.
 
     Examples
     --------
-    >>> area = PairMean(np.array([[0.5, 0.0], [1.0, 0.5]]))
+    >>> area = PairMean(np.arange(2))
     >>> area.of(positives=np.array([10.0, 90.0]), negatives=np.array([80.0, 20.0]))
     0.85
     """
 
-    kernel: Array
+    places: Integers
+    tie: float = 0.5
 
     def of(self, positives: Vector, negatives: Vector) -> float:
         """Return the mean over counts that are not negative; one half without a pair."""
         pairs = positives.sum() * negatives.sum()
         if pairs <= 0:
             return 0.5
-        return float(np.clip(positives @ self.kernel @ negatives / pairs, 0.0, 1.0))
+        worth = _sums_of(self.places, positives) @ self._below(negatives)
+        return float(np.clip(worth / pairs, 0.0, 1.0))
+
+    def _below(self, negatives: Vector) -> Vector:
+        """Return, for each rank, what a positive row there is worth beside all negative ones."""
+        ranked = _sums_of(self.places, negatives)
+        return np.asarray(np.cumsum(ranked) - (1 - self.tie) * ranked)
+
+    def _above(self, positives: Vector) -> Vector:
+        """Return, for each rank, what a negative row there is worth beside all positive ones."""
+        ranked = _sums_of(self.places, positives)
+        return np.asarray(ranked.sum() - np.cumsum(ranked) + self.tie * ranked)
 
     def limits(
         self,
@@ -185,13 +246,15 @@ class PairMean:
             return Limits(0.0, 1.0, TOO_FEW)
         if is_sample and noise.variance == 0:
             return Limits(self.of(positives, negatives), self.of(positives, negatives))
-        above, below = self.kernel @ negatives, self.kernel.T @ positives
+        below, above = self._below(negatives), self._above(positives)
+        ranked = [_sums_of(self.places, counts) for counts in (positives, negatives)]
+        cells = np.bincount(self.places).astype(np.float64)
 
         def statistic(means: Vector) -> Statistic:
-            of_positives = above - means[:, None] * negatives.sum()
-            of_negatives = below - means[:, None] * positives.sum()
-            parts = [(of_positives, positives), (of_negatives, negatives)]
-            return _statistic(of_positives @ positives, parts, noise, ROWS_OF_PAIRS,
+            of_positives = below - means[:, None] * negatives.sum()
+            of_negatives = above - means[:, None] * positives.sum()
+            parts = [_Part(of_positives, ranked[0], cells), _Part(of_negatives, ranked[1], cells)]
+            return _statistic(of_positives @ ranked[0], parts, noise, ROWS_OF_PAIRS,
                               is_sample=is_sample)  # fmt: skip
 
         return hull(statistic, level, 0.0, 1.0)
@@ -199,21 +262,23 @@ class PairMean:
 
 def _statistic(
     value: Vector,
-    parts: list[tuple[Array, Vector]],
+    parts: list[_Part],
     noise: CountNoise,
     rows: float,
     *,
     is_sample: bool,
+    besides: float = 0.0,
 ) -> Statistic:
-    """Return a statistic whose rows weigh so much in each cell, a line for each value tested."""
-    squares = sum((weights**2).sum(axis=1) for weights, _ in parts)
-    fourths = sum((weights**4).sum(axis=1) for weights, _ in parts)
-    variance = noise.variance * squares
+    """Return a statistic whose rows weigh so much in each cell, with a variance besides."""
+    squared = [(part.weights**2, part) for part in parts]
+    squares = sum(square @ part.cells for square, part in squared)
+    fourths = sum(square**2 @ part.cells for square, part in squared)
+    variance = noise.variance * squares + besides
     if not is_sample:
-        seen = sum(weights**2 @ counts for weights, counts in parts)
+        seen = sum(square @ part.counts for square, part in squared)
         variance = variance + np.maximum(seen + np.sqrt(noise.variance * fourths), 0.0)
-        for weights, _ in parts:
-            variance = variance + _variance_of_pseudo_rows(weights, rows)
+        for part in parts:
+            variance = variance + _variance_of_pseudo_rows(part.weights, rows)
     return Statistic(value, np.asarray(variance), np.asarray(noise.cumulant * fourths))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from discreet import _checks
@@ -60,8 +61,7 @@ class PrivateScore:
     on_training_rows
         Whether the model was fitted on the rows.
     allowance
-        How far the score can be from the one without bins, as far as that is known; zero if bins
-        change nothing.
+        How far bins may have moved the value, which intervals hold; zero if they change nothing.
 
     Examples
     --------
@@ -168,7 +168,10 @@ class Scores(Mapping[str, PrivateScore], ABC):
 
     def __getitem__(self, name: str) -> PrivateScore:
         if name not in self.available:
-            raise KeyError(f"no score is called {name!r}; there are {', '.join(self.available)}.")
+            raise KeyError(
+                f"no score is called {name!r} here; there are {', '.join(self.available)}. Others "
+                "need other counts: name them in metrics."
+            )
         return self._score(name)
 
     def __iter__(self) -> Iterator[str]:
@@ -184,7 +187,8 @@ class Scores(Mapping[str, PrivateScore], ABC):
         limits: Callable[[float, bool], Limits],
         allowance: float = 0.0,
     ) -> PrivateScore:
-        """Return a score whose value is within its interval."""
+        """Return a score whose value is within its interval; an interval is worked out once."""
+        limits = lru_cache(maxsize=16)(limits)
         ends = limits(USUAL_LEVEL, self.on_training_rows)
         value = min(max(estimate, ends.low), ends.high)
         return PrivateScore(name, value, limits, self.on_training_rows, allowance)

@@ -1,55 +1,53 @@
-r"""Bins of scores that everybody knows beforehand: edges on the scale of log-odds.
-
-.. math:: z_j = 2.2 \sinh(3.6\, j / B), \quad |j| < B/2
-
-Bins of equal width in the probability would waste their rows on rare classes, and quantiles would
-move with the rows.
-"""
+"""Bins of scores on the scale of log-odds, public before the rows between them are counted."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from scipy.special import expit
 
 from discreet import _checks
 from discreet._types import Booleans, Vector
+from discreet.mechanisms.summing.score_cells import ends_of, fixed_edges
 
-WIDTH, STEEPNESS = 2.2, 3.6
 USUAL_BINS = 16
 """If nobody says how many rows to expect."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ScoreBins:
-    """Cells between public edges of the log-odds.
+    """Bins between edges of the log-odds, one of which is the threshold of predictions.
 
     Parameters
     ----------
-    count
-        How many bins, an even number of at least two; one more if the threshold is no edge.
+    edges
+        The log-odds between bins; they are sorted, and the threshold is added.
     threshold
-        The probability above which a row is predicted to be of the second class; an edge.
+        The probability above which a row is predicted to be of the second class.
 
     Examples
     --------
-    >>> bins = ScoreBins(8)
-    >>> bins.edges.round(2).tolist()
+    >>> ScoreBins([-1.0, 1.0]).edges.tolist()
+    [-1.0, 0.0, 1.0]
+    >>> ScoreBins.of_count(8).edges.round(2).tolist()
     [-3.96, -2.26, -1.02, 0.0, 1.02, 2.26, 3.96]
-    >>> bins.nodes.round(1).tolist()
-    [-5.1, -3.0, -1.6, -0.5, 0.5, 1.6, 3.0, 5.1]
     """
 
-    count: int
+    edges: Vector
     threshold: float = 0.5
 
     def __post_init__(self) -> None:
-        _checks.whole(bins=self.count, at_least=2, at_most=4096)
         _checks.fraction(threshold=self.threshold)
+        edges = np.append(np.asarray(self.edges, dtype=np.float64), self.boundary)
+        object.__setattr__(self, "edges", np.unique(edges))
+
+    @classmethod
+    def of_count(cls, count: int, threshold: float = 0.5) -> ScoreBins:
+        """Return as many bins, an even number, wherever scores are; one more for the threshold."""
+        _checks.whole(bins=count, at_least=2, at_most=4096)
+        return cls(fixed_edges(count), threshold)
 
     @property
     def boundary(self) -> float:
@@ -57,44 +55,24 @@ class ScoreBins:
         return math.log(self.threshold / (1 - self.threshold)) + 0.0
 
     @cached_property
-    def edges(self) -> Vector:
-        """The log-odds between bins, in order."""
-        usual = _at(np.arange(1 - self.count // 2, self.count // 2), self.count)
-        return np.unique(np.append(usual, self.boundary))
-
-    @cached_property
-    def nodes(self) -> Vector:
-        """The log-odds that stand for each bin."""
-        usual = _at(np.arange(-(self.count // 2), self.count // 2) + 0.5, self.count)
-        if self.edges.size == self.count - 1:
-            return usual
-        place = int(np.searchsorted(self.edges, self.boundary))
-        outer = np.concatenate([[usual[0] - 1], self.edges, [usual[-1] + 1]])
-        halves = (outer[[place, place + 1]] + outer[[place + 1, place + 2]]) / 2
-        return np.concatenate([usual[:place], halves, usual[place + 1 :]])
+    def ends(self) -> tuple[Vector, Vector]:
+        """The low and the high end of each bin; beyond the outer ones nothing is told apart."""
+        return ends_of(self.edges)
 
     @property
     def total(self) -> int:
         """How many bins there are."""
-        return int(self.nodes.size)
-
-    @property
-    def probabilities(self) -> Vector:
-        """The probability that stands for each bin."""
-        return np.asarray(expit(self.nodes))
+        return int(self.edges.size) + 1
 
     @property
     def is_above(self) -> Booleans:
         """Which bins are predicted to be of the second class."""
-        return self.nodes > self.boundary
-
-
-def _at(places: Any, count: int) -> Vector:
-    return np.asarray(WIDTH * np.sinh(STEEPNESS * places / count))
+        above: Booleans = self.ends[0] >= self.boundary
+        return above
 
 
 def bins_for(rows: int | None, epsilon: float) -> int:
-    """Return how many bins so many rows can fill, at so much epsilon for a count.
+    """Return how many fixed bins so many rows can fill, at so much epsilon for a count.
 
     Parameters
     ----------
@@ -116,3 +94,32 @@ def bins_for(rows: int | None, epsilon: float) -> int:
     if weight < 1000:
         return 8
     return 16 if weight < 10_000 else 32
+
+
+FEW = 300.0
+"""Fewer rows than this, times epsilon, have fixed bins: a first release would cost more than it
+finds."""
+
+MANY = 20_000.0
+FIRST_CELLS, MORE_FIRST_CELLS = 64, 256
+FEW_BINS = 8
+
+
+def cells_of_first(rows: int | None, epsilon: float) -> int | None:
+    """Return how fine the grid of a first release is; None if there is to be no such release.
+
+    Parameters
+    ----------
+    rows
+        How many rows are expected, from public knowledge; None if nobody says.
+    epsilon
+        The inverse scale of the noise on a count, if there were one release.
+
+    Examples
+    --------
+    >>> cells_of_first(200, 1.0), cells_of_first(None, 1.0), cells_of_first(50_000, 1.0)
+    (None, 64, 256)
+    """
+    if rows is not None and rows * epsilon < FEW:
+        return None
+    return FIRST_CELLS if rows is None or rows * epsilon < MANY else MORE_FIRST_CELLS

@@ -17,15 +17,15 @@ from discreet.data.encoded import EncodedSource
 from discreet.data.frame import Frame
 from discreet.data.given_column import GivenColumn
 from discreet.data.source import Source
-from discreet.data.stored import Encoding, OpenedTable, Wanted, is_table, open_table
+from discreet.data.stored import Encoding, OpenedTable, RowPlace, Wanted, is_table, open_table
 from discreet.errors import InputError
 from discreet.estimators.base import accept_target, check_lengths
 from discreet.estimators.classes import encode_labels
 from discreet.estimators.targets import ClassTarget, LabelTarget
 from discreet.metrics.row_outputs import ModelOutputs, ReadableRows
 
-Join = Callable[[Array, Vector], Array]
-"""Makes the cells of rows, a line for each, of the outputs of models and of labels."""
+Join = Callable[[Array, Vector, RowPlace], Array]
+"""Makes cells of rows, a line for each, of outputs, labels, and where the first row is."""
 
 
 class ScoredTable(ABC):
@@ -35,11 +35,6 @@ class ScoredTable(ABC):
     @abstractmethod
     def count(self) -> int | None:
         """The number of rows if it is known without reading; private unless the unit says not."""
-
-    @property
-    @abstractmethod
-    def is_read_once(self) -> bool:
-        """Whether a row is surely joined once, and not computed again."""
 
     @abstractmethod
     def source(self, join: Join, width: int) -> Source:
@@ -58,15 +53,12 @@ class TableInMemory(ScoredTable):
     def count(self) -> int:
         return self.rows[0].count
 
-    @property
-    def is_read_once(self) -> bool:
-        return True
-
     def source(self, join: Join, width: int) -> Source:
         def encode() -> tuple[Any, Any, Any]:
             with np.errstate(all="ignore"):
                 outputs = np.hstack([rows.read() for rows in self.rows])
-                return join(outputs, read_labels(self.target, self.labels)), None, None
+                labels = read_labels(self.target, self.labels)
+                return join(outputs, labels, RowPlace()), None, None
 
         return EncodedSource((self.count, width), encode)
 
@@ -82,10 +74,6 @@ class StoredElsewhere(ScoredTable):
     @property
     def count(self) -> None:
         return None
-
-    @property
-    def is_read_once(self) -> bool:
-        return False
 
     def source(self, join: Join, width: int) -> Source:
         columns = [model.columns(self.table) for model in self.models]

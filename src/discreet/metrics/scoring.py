@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,34 +13,37 @@ import numpy as np
 from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.data import Rows
+from discreet.data.source import Source
+from discreet.data.stored import RowPlace
 from discreet.errors import InputError
 from discreet.estimators.base import is_count_told, noise_from
 from discreet.estimators.targets import ClassTarget, LabelTarget, NumberTarget, interval_of
 from discreet.gate import release
 from discreet.ledger import AbstractLedger
-from discreet.mechanisms import NoisyHistogram
+from discreet.mechanisms import FollowingHistogram, Mechanism, NoisyHistogram
+from discreet.mechanisms.summing.score_cells import place_rows
 from discreet.metrics.count_noise import CountNoise
-from discreet.metrics.errors_of_numbers import (
-    NUMBER_METRICS,
-    ErrorCells,
-    NumberScores,
-    fresh_key,
-)
+from discreet.metrics.errors_of_numbers import NUMBER_METRICS, ErrorCells, NumberScores
+from discreet.metrics.log_odds import LogOdds
 from discreet.metrics.private_scores import Scores
+from discreet.metrics.row_coins import RowCoins
 from discreet.metrics.row_outputs import ModelOutputs, outputs_of
-from discreet.metrics.score_bins import ScoreBins, bins_for
+from discreet.metrics.score_bins import FEW_BINS, ScoreBins, bins_for, cells_of_first
 from discreet.metrics.scored_table import Join, ScoredTable, accept_table
 from discreet.metrics.several_classes_scores import SEVERAL_METRICS, SeveralCells, SeveralScores
 from discreet.metrics.two_classes import (
     BINARY_METRICS,
     CONFUSION_METRICS,
     PROBABILITY_METRICS,
+    RANK_METRICS,
     BinaryScores,
 )
 from discreet.noise import Noise
 from discreet.privacy import Budget, Unit, unit_named
-from discreet.questions import CellCounts
+from discreet.questions import CellCounts, FollowingCounts
 from discreet.record import Fact, Origin, Release
+
+CountsOfCells = CellCounts | FollowingCounts
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +73,11 @@ class Charging:
 
     def law(self, histograms: int) -> CountNoise:
         """Return the law of the noise on the counts of so many histograms."""
-        question = CellCounts((2,) * histograms, max_rows=self.max_rows)
-        return CountNoise.of_plan(NoisyHistogram().plan(question, self.budget, self.unit))
+        return self.law_of(NoisyHistogram(), CellCounts((2,) * histograms, max_rows=self.max_rows))
+
+    def law_of(self, mechanism: Mechanism, question: CountsOfCells) -> CountNoise:
+        """Return the law of the noise on the counts of a question."""
+        return CountNoise.of_plan(mechanism.plan(question, self.budget, self.unit))
 
     def expected_rows(self, table: ScoredTable, hint: int | None) -> int | None:
         """Return how many rows to expect: as declared, or counted where that is no secret."""
@@ -94,12 +100,27 @@ class Charging:
         facts
             What is declared.
         """
-        source = table.source(join, len(cells))
+        question = CellCounts(cells, max_rows=self.max_rows)
+        return self.answer(NoisyHistogram(), question, table.source(join, len(cells)), facts)
+
+    def answer(
+        self, mechanism: Mechanism, question: CountsOfCells, source: Source, facts: Iterable[Fact]
+    ) -> Release:
+        """Charge the ledger, read the rows and release what is asked of them.
+
+        Parameters
+        ----------
+        mechanism, question
+            Who answers, and what is asked.
+        source
+            The rows.
+        facts
+            What is declared.
+        """
         is_told = is_count_told(self.budget, self.unit, self.ledger) and source.knows_count
-        most = source.count if is_told else self.max_rows
-        question = CellCounts(cells, max_rows=most)
+        question = replace(question, max_rows=source.count if is_told else self.max_rows)
         return release(
-            NoisyHistogram(),
+            mechanism,
             question,
             Rows(source, bounds=question.bounds, unit=self.unit),
             budget=self.budget,
@@ -138,34 +159,64 @@ class ScoreTask(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class BinaryCells:
-    """The cell of a row: zero if it cannot be scored, then class by class, bin by bin.
+class ScoredRows:
+    """What is counted of a row: its class (zero if it cannot be scored), its log-odds, its coin.
 
     Parameters
     ----------
-    thresholds
-        The outputs between bins.
+    log_odds
+        Of the model's outputs.
+    coins
+        Of the rows.
 
     Examples
     --------
-    >>> cells = BinaryCells(np.array([0.0]))
-    >>> cells(np.array([[-1.0], [0.5], [np.nan]]), np.array([0.0, 1.0, 1.0])).ravel()
-    array([1., 4., 0.])
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> model = outputs_of(LogisticRegression().fit([[0.0], [1.0]], [0, 1]))
+    >>> rows = ScoredRows(LogOdds(model, 0.0), RowCoins.fresh(None))
+    >>> outputs, labels = np.array([[0.5], [0.9], [np.nan]]), np.array([0.0, 1.0, 1.0])
+    >>> rows(outputs, labels, RowPlace())[:, :2].round(2).tolist()
+    [[1.0, 0.0], [2.0, 2.2], [0.0, 0.0]]
     """
 
-    thresholds: Vector
+    log_odds: LogOdds
+    coins: RowCoins
 
-    def __call__(self, outputs: Array, labels: Vector) -> Array:
+    def __call__(self, outputs: Array, labels: Vector, place: RowPlace) -> Array:
         scores = outputs[:, 0]
         unknown = np.isnan(scores) | np.isnan(labels)
-        bins = np.searchsorted(self.thresholds, scores, side="left")
-        cells = 1 + np.where(unknown, 0.0, labels) * (self.thresholds.size + 1) + bins
-        return np.where(unknown, 0.0, cells)[:, None]
+        odds = self.log_odds(np.where(unknown, 0.5, scores))
+        kinds, odds = np.where(unknown, 0.0, 1 + labels), np.where(unknown, 0.0, odds)
+        return np.column_stack([kinds, odds, self.coins.toss(place, len(scores))])
+
+
+@dataclass(frozen=True, eq=False)
+class BinaryCells:
+    """The cell of a row, where bins are public: zero if it cannot be scored, then class by class.
+
+    Parameters
+    ----------
+    rows
+        Makes class, log-odds and coin of a row.
+    edges
+        Between bins.
+    has_halves
+        Whether a bin is counted in halves.
+    """
+
+    rows: ScoredRows
+    edges: Vector
+    has_halves: bool
+
+    def __call__(self, outputs: Array, labels: Vector, place: RowPlace) -> Array:
+        rows = self.rows(outputs, labels, place)
+        cells = place_rows(self.edges, rows, has_halves=self.has_halves)
+        return cells.astype(np.float64)[:, None]
 
 
 @dataclass(frozen=True, eq=False)
 class BinaryTask(ScoreTask):
-    """Two classes: one histogram, class by bin of the score.
+    """Two classes: a histogram, class by bin of the score; for ranks, in bins that follow scores.
 
     Parameters
     ----------
@@ -195,24 +246,59 @@ class BinaryTask(ScoreTask):
             raise InputError("threshold is a probability, and the model gives none; leave it out.")
 
     def score(self, table: ScoredTable, charging: Charging) -> BinaryScores:
-        noise = charging.law(1)
-        bins = ScoreBins(self._bins(table, charging, noise), self.asked.threshold)
-        join = BinaryCells(self.outputs.thresholds(bins.edges))
-        facts = (*facts_about_labels(self.label), _bin_fact(bins))
-        released = charging.release(table, (1 + 2 * bins.total,), join, facts)
+        coins = RowCoins.fresh(self.asked.rehearsal)
+        rows = ScoredRows(LogOdds(self.outputs, self._boundary), coins)
+        rate = rate_of(charging.law(1))
+        expected = charging.expected_rows(table, self.asked.n_hint)
+        cells = cells_of_first(expected, rate)
+        if cells is not None and set(self.metrics) & set(RANK_METRICS):
+            return self._follow(table, charging, rows, cells)
+        bins = ScoreBins.of_count(self._count(expected, rate), self.asked.threshold)
+        join = BinaryCells(rows, bins.edges, self._has_halves)
+        facts = (*facts_about_labels(self.label), _fact(f"{bins.total} bins, at fixed edges"))
+        sizes = (1 + 2 * (1 + self._has_halves) * bins.total,)
+        released = charging.release(table, sizes, join, facts)
+        return self._scores(released, charging.law(1), bins)
+
+    @property
+    def _boundary(self) -> float:
+        return ScoreBins(np.empty(0), self.asked.threshold).boundary
+
+    @property
+    def _has_halves(self) -> bool:
+        return bool(set(self.metrics) & set(PROBABILITY_METRICS))
+
+    def _count(self, expected: int | None, rate: float) -> int:
+        """Return how many bins there are at fixed edges."""
+        if set(self.metrics) <= set(CONFUSION_METRICS):
+            return 2
+        if set(self.metrics) & set(RANK_METRICS):
+            return FEW_BINS
+        return bins_for(expected, rate)
+
+    def _follow(
+        self, table: ScoredTable, charging: Charging, rows: ScoredRows, cells: int
+    ) -> BinaryScores:
+        """Release where scores are many, then counts in bins that follow them: one charge."""
+        question = FollowingCounts(
+            cells, (self._boundary,), self._has_halves, max_rows=charging.max_rows
+        )
+        facts = (*facts_about_labels(self.label), _fact("bins that follow a first release"))
+        source = table.source(rows, question.bounds.n_features)
+        released = charging.answer(FollowingHistogram(), question, source, facts)
+        total = released.value.size // (1 + 2 * (1 + self._has_halves))
+        bins = ScoreBins(released.value[: total - 1], self.asked.threshold)
+        return self._scores(released, charging.law_of(FollowingHistogram(), question), bins)
+
+    def _scores(self, released: Release, noise: CountNoise, bins: ScoreBins) -> BinaryScores:
         return BinaryScores(
             released,
             noise,
             bins,
             self.metrics,
-            has_probabilities=self.outputs.has_probabilities,
+            has_halves=self._has_halves,
             on_training_rows=self.asked.on_training_rows,
         )
-
-    def _bins(self, table: ScoredTable, charging: Charging, noise: CountNoise) -> int:
-        if set(self.metrics) <= set(CONFUSION_METRICS):
-            return 2
-        return usual_bins(table, charging, noise, self.asked)
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,10 +332,15 @@ class SeveralTask(ScoreTask):
     def score(self, table: ScoredTable, charging: Charging) -> SeveralScores:
         has_log_loss = "log_loss" in self.metrics
         noise = charging.law(1 + has_log_loss)
-        bins = ScoreBins(usual_bins(table, charging, noise, self.asked)) if has_log_loss else None
-        facts = facts_about_labels(self.label) + (() if bins is None else (_bin_fact(bins),))
-        cells = (1 + self.outputs.classes.size**2, *(() if bins is None else (1 + bins.total,)))
-        released = charging.release(table, cells, SeveralCells(self.outputs, bins), facts)
+        expected, bins = charging.expected_rows(table, self.asked.n_hint), None
+        facts = facts_about_labels(self.label)
+        cells: tuple[int, ...] = (1 + self.outputs.classes.size**2,)
+        if has_log_loss:
+            bins = ScoreBins.of_count(bins_for(expected, rate_of(noise)))
+            facts += (_fact(f"{bins.total} bins, at fixed edges"),)
+            cells += (1 + 2 * bins.total,)
+        join = SeveralCells(self.outputs, bins, RowCoins.fresh(self.asked.rehearsal))
+        released = charging.release(table, cells, join, facts)
         return SeveralScores(
             released,
             noise,
@@ -285,8 +376,8 @@ class NumberTask(ScoreTask):
 
     def score(self, table: ScoredTable, charging: Charging) -> NumberScores:
         interval = self.label.interval
-        key = None if table.is_read_once else fresh_key(self.asked.rehearsal)
-        join = ErrorCells(interval, "r2" in self.metrics, self.asked.rehearsal, key)
+        coins = RowCoins.fresh(self.asked.rehearsal)
+        join = ErrorCells(interval, coins, with_targets="r2" in self.metrics)
         facts = facts_about_labels(self.label)
         released = charging.release(table, join.cells, join, facts)
         return NumberScores(
@@ -298,22 +389,11 @@ class NumberTask(ScoreTask):
         )
 
 
-def usual_bins(table: ScoredTable, charging: Charging, noise: CountNoise, asked: _Asked) -> int:
-    """Return how many bins the expected rows can fill.
-
-    Parameters
-    ----------
-    table
-        The rows.
-    charging
-        What may be spent.
-    noise
-        The law of the noise on a count.
-    asked
-        What was declared.
-    """
-    rows = charging.expected_rows(table, asked.n_hint)
-    return bins_for(rows, math.sqrt(2 / noise.variance) if noise.variance else math.inf)
+def rate_of(noise: CountNoise) -> float:
+    """Return the inverse scale of the Laplace law, or of one as wide as the Gaussian law is."""
+    if not noise.scale:
+        return math.inf
+    return (math.sqrt(2) if noise.law == "gaussian" else 1.0) / noise.scale
 
 
 def _check_metrics(asked: tuple[str, ...], known: tuple[str, ...]) -> None:
@@ -330,9 +410,8 @@ def facts_about_labels(label: LabelTarget) -> tuple[Fact, ...]:
     return (model, label.fact)
 
 
-def _bin_fact(bins: ScoreBins) -> Fact:
-    words = f"{bins.total} bins of the log-odds, at fixed edges"
-    return Fact("scores", words, Origin.CHOSEN)
+def _fact(words: str) -> Fact:
+    return Fact("scores", f"counted by their log-odds in {words}", Origin.CHOSEN)
 
 
 def private_score(
@@ -357,7 +436,9 @@ def private_score(
     """Score a released model on private rows, with intervals; the ledger is charged first.
 
     Rows are counted, class by bin of the score, with integer noise on every count. All scores are
-    made of these counts, so that several cost no more than one.
+    made of these counts, so that several cost no more than one. For ranks, bins follow the scores:
+    a tenth of the budget finds where they are many. Intervals are for the exact score: what bins
+    may hide is inside.
 
     Parameters
     ----------
@@ -373,10 +454,11 @@ def private_score(
         label is no class of the model's, or that cannot be scored, is counted apart.
     metrics
         Names of scores. Of two classes by default accuracy, area under the ROC curve and log loss,
-        as far as the model gives probabilities; if all of them are of the confusion matrix, fewer
-        cells are counted. Of more classes accuracy and the mean F1; the log loss needs a second
-        histogram, so twice the noise. Of numbers mean squared and mean absolute error; ``"r2"``
-        needs a second histogram too.
+        as far as the model gives probabilities. What is not needed is not counted: if all of them
+        are of the confusion matrix there are four cells, without the area bins are fixed, without
+        scores of probabilities they are whole. Of more classes accuracy and the mean F1; the log
+        loss needs a second histogram, so twice the noise. Of numbers mean squared and mean absolute
+        error; ``"r2"`` needs a second histogram too.
     epsilon, delta
         What the release may spend. Noise is integer Laplace (pure epsilon), unless Gaussian noise
         is smaller, which it is for large deltas only.
@@ -391,8 +473,8 @@ def private_score(
     threshold
         The probability above which the second of two classes is predicted.
     n_hint
-        Roughly how many rows there are, from public knowledge; it chooses the number of bins. By
-        default their number where that is public, and 16 bins otherwise.
+        Roughly how many rows there are, from public knowledge; few have fixed bins. By default
+        their number where that is public; otherwise it is taken that they are not few.
     target_range
         For regressors: two numbers between which targets lie, declared and not looked for.
         Targets and predictions are clipped to them. By default what the model was fitted with.

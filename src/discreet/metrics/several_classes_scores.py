@@ -5,14 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.special import logit
 
 from discreet._types import Array, Booleans, Vector
+from discreet.data.stored import RowPlace
 from discreet.errors import InputError
+from discreet.mechanisms.summing.projected_counts import project_counts
+from discreet.mechanisms.summing.score_cells import losses_at, place_rows
 from discreet.metrics.count_noise import CountNoise
 from discreet.metrics.inversion import Limits, Ratio
 from discreet.metrics.private_scores import PrivateScore, Scores
-from discreet.metrics.projection import project_counts
 from discreet.metrics.proportions import limits_of_share
+from discreet.metrics.row_coins import RowCoins
 from discreet.metrics.row_outputs import ModelOutputs
 from discreet.metrics.score_bins import ScoreBins
 from discreet.record import Release
@@ -31,24 +35,27 @@ class SeveralCells:
         The model.
     bins
         Of the log-odds of the true class's probability; None if they are not counted.
+    coins
+        Decide between the two halves of a bin, so that log losses are matched in the mean.
     """
 
-    def __init__(self, outputs: ModelOutputs, bins: ScoreBins | None) -> None:
-        self._outputs, self._bins = outputs, bins
+    def __init__(self, outputs: ModelOutputs, bins: ScoreBins | None, coins: RowCoins) -> None:
+        self._outputs, self._bins, self._coins = outputs, bins, coins
 
-    def __call__(self, outputs: Array, labels: Vector) -> Array:
+    def __call__(self, outputs: Array, labels: Vector, place: RowPlace) -> Array:
         said = self._outputs.predictions(outputs)
         unknown = np.isnan(said) | np.isnan(labels)
         true = np.where(unknown, 0.0, labels)
         confusion = np.where(unknown, 0.0, 1 + true * self._outputs.width + said)
         if self._bins is None:
             return confusion[:, None]
-        edges = 1 / (1 + np.exp(-self._bins.edges))
         own = np.full(len(outputs), np.nan)
-        for place in np.flatnonzero(~unknown):  # one by one: see row_outputs
-            own[place] = self._outputs.chances(outputs[place])[int(true[place])]
-        places = 1.0 + np.searchsorted(edges, own, side="left")
-        return np.column_stack([confusion, np.where(np.isnan(own), 0.0, places)])
+        for row in np.flatnonzero(~unknown):  # one by one: see row_outputs
+            own[row] = self._outputs.chances(outputs[row])[int(true[row])]
+        unknown = ~((own >= 0) & (own <= 1))
+        odds = np.where(unknown, 0.0, logit(np.where(unknown, 0.5, own)))
+        first = np.column_stack([~unknown, odds, self._coins.toss(place, len(own))])
+        return np.column_stack([confusion, place_rows(self._bins.edges, first, has_halves=True)])
 
 
 class SeveralScores(Scores):
@@ -58,7 +65,7 @@ class SeveralScores(Scores):
     ----------
     released
         Noisy counts: rows that could not be scored, the confusion matrix line by line, and, if
-        the log loss was asked for, rows by the log-odds of their own class.
+        the log loss was asked for, rows by the log-odds of their own class, half by half.
     noise
         The law of the noise.
     classes
@@ -192,8 +199,9 @@ class SeveralScores(Scores):
         return self._make_score(name, value, limits)
 
     def _score_of_log_loss(self, bins: ScoreBins) -> PrivateScore:
-        losses = np.logaddexp(0.0, -bins.nodes)
-        mean = Ratio(losses, np.ones(bins.total), 0.0, float(losses.max()))
+        losses = np.stack([losses_at(ends)[1] for ends in bins.ends], axis=1)
+        coins = np.repeat((losses[:, 1] - losses[:, 0]) ** 2 / 4, 2)
+        mean = Ratio(losses.ravel(), np.ones(losses.size), 0.0, float(losses.max()), coins)
         return self._make_score(
             "log_loss",
             mean.of(project_counts(self._own)),

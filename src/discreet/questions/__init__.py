@@ -9,6 +9,7 @@ from discreet.questions.cell_counts import CellCounts
 from discreet.questions.choices import BestThreshold, ColumnQuantiles, LeastLoss
 from discreet.questions.declared_stream import DeclaredStream, Stream
 from discreet.questions.expert_stream import ExpertStream
+from discreet.questions.following_counts import FollowingCounts
 from discreet.questions.kernel_queries import KernelQueries
 from discreet.questions.lasso_support import LassoSupport
 from discreet.questions.locations import ColumnLocations
@@ -34,6 +35,7 @@ QUESTIONS: tuple[type[Question], ...] = (
     ColumnVotes,
     CellCounts,
     ExpertStream,
+    FollowingCounts,
     KernelQueries,
     LassoSupport,
     L1Problem,
@@ -68,6 +70,7 @@ __all__ = [
     "ColumnVotes",
     "DeclaredStream",
     "ExpertStream",
+    "FollowingCounts",
     "Interval",
     "KernelQueries",
     "L1Problem",

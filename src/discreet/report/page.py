@@ -447,8 +447,8 @@ def _scores_section(document: Json) -> Section:
     )
     blocks.append(
         Paragraph(
-            f"An interval covers with a chance of {100 * scores['level']:.3g} %, the noise "
-            f"included. It is about {whom}."
+            f"An interval covers the exact score with a chance of {100 * scores['level']:.3g} %, "
+            f"noise and binning included. It is about {whom}."
         )
     )
     rows = tuple(

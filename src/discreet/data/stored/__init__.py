@@ -52,12 +52,13 @@ With Dask the rows stay where they are, and only sums travel::
 """
 
 from discreet.data.stored.sources import SOURCES, is_table, map_rows, open_table
-from discreet.data.stored.table import Encoding, OpenedTable, StoredTable, Wanted
+from discreet.data.stored.table import Encoding, OpenedTable, RowPlace, StoredTable, Wanted
 
 __all__ = [
     "SOURCES",
     "Encoding",
     "OpenedTable",
+    "RowPlace",
     "StoredTable",
     "Wanted",
     "is_table",

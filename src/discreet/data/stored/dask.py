@@ -261,8 +261,11 @@ class DaskSource(Source):
         return rows_of_width(self.width)
 
     def prepare(self, bounds: Bounds) -> PreparedPartitions:
-        prepare = make_task(worker.prepare_part, reading=self.reading, bounds=bounds)
-        parts = [prepare(*given) for given in self.partitions]
+        prepare, reading = worker.prepare_part, self.reading
+        parts = [
+            make_task(prepare, reading=reading, bounds=bounds, number=number)(*given)
+            for number, given in enumerate(self.partitions)
+        ]
         prepared = PreparedPartitions.compute(parts, bounds)
         if prepared.count == 0:
             raise SourceChanged(NO_ROWS)

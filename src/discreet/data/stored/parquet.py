@@ -37,7 +37,7 @@ from discreet.data.stored.files import (
     stop_at,
 )
 from discreet.data.stored.stream import CACHED_BYTES, Feed, StreamSource
-from discreet.data.stored.table import Encoding, Piece, StoredTable, Wanted
+from discreet.data.stored.table import Encoding, Piece, RowPlace, StoredTable, Wanted
 from discreet.errors import InputError, SourceChanged
 
 PREFETCHED = 1
@@ -284,7 +284,7 @@ class ParquetFeed(Feed):
         self, rows: int, first: int = 0
     ) -> Generator[tuple[int, Callable[[], Piece]], None, None]:
         waiting: list[tuple[StoredFile, Any]] = []
-        room = rows
+        room, number = rows, first
         together = rows * max(1, BATCH_NUMBERS // (rows * len(self._wanted)))
         decoded = self.table.batches(self._wanted, together, first * rows)
         with closing(prefetch(decoded, PREFETCHED)) as batches:
@@ -292,19 +292,24 @@ class ParquetFeed(Feed):
                 start, size = 0, batch.num_rows
                 while size - start >= room:
                     waiting.append((file, batch.slice(start, room)))
-                    yield rows, partial(self._make_piece, waiting)
-                    start, waiting, room = start + room, [], rows
+                    yield rows, partial(self._make_piece, waiting, number * rows)
+                    start, waiting, room, number = start + room, [], rows, number + 1
                 if start < size:
                     waiting.append((file, batch.slice(start)))
                     room -= size - start
         if waiting:
-            yield rows - room, partial(self._make_piece, waiting)
+            yield rows - room, partial(self._make_piece, waiting, number * rows)
 
-    def _make_piece(self, parts: Sequence[tuple[StoredFile, Any]]) -> Piece:
-        return _join_pieces([self._encode(_read_frame(*part, self._wanted)) for part in parts])
+    def _make_piece(self, parts: Sequence[tuple[StoredFile, Any]], start: int) -> Piece:
+        made = []
+        for file, batch in parts:
+            frame = _read_frame(file, batch, self._wanted)
+            made.append(self._encode(frame, RowPlace(0, start)))
+            start += batch.num_rows
+        return _join_pieces(made)
 
-    def _encode(self, frame: Frame) -> Piece:
-        return self.encoding.piece_of(frame)
+    def _encode(self, frame: Frame, place: RowPlace) -> Piece:
+        return self.encoding.piece_of(frame, place)
 
 
 def parquet_rows(

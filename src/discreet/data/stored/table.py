@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -69,6 +69,29 @@ class Wanted:
         check_kind(place, self.name, self.labels, kind, is_spelt=self.meaning is not None)
 
 
+class RowPlace(NamedTuple):
+    """Where the first of some rows is.
+
+    Parameters
+    ----------
+    part
+        The part of the table, counted from zero: a partition of Dask; files are one part.
+    row
+        Its number there, counted from zero.
+
+    Examples
+    --------
+    >>> RowPlace(part=2)
+    RowPlace(part=2, row=0)
+    """
+
+    part: int = 0
+    row: int = 0
+
+
+FIRST_PLACE = RowPlace()
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Piece:
     """Some rows as they came, encoded but not clipped."""
@@ -104,7 +127,8 @@ class Encoding:
     beside
         Targets that are no labels but columns of numbers, after those of the features.
     join
-        Makes the rows of what features and labels were encoded to; they carry no labels then.
+        Makes the rows of what features and labels were encoded to, and of where they are; they
+        carry no labels then. A part of the table that is read again has the same places.
 
     Examples
     --------
@@ -122,7 +146,7 @@ class Encoding:
     is_sparse: bool = False
     labels: tuple[Any, ...] | None = None
     beside: tuple[Wanted, ...] = ()
-    join: Callable[[Any, Vector], Any] | None = None
+    join: Callable[[Any, Vector, RowPlace], Any] | None = None
 
     @property
     def wanted(self) -> list[Wanted]:
@@ -155,16 +179,19 @@ class Encoding:
                     "target or the weight as well."
                 )
 
-    def piece_of(self, frame: Frame) -> Piece:
+    def piece_of(self, frame: Frame, place: RowPlace = FIRST_PLACE) -> Piece:
         """Return rows whose columns, features or not, are in one frame."""
         return self.piece(
             frame.only(column.name for column in self.features or ()),
             matrix_of(frame.only(column.name for column in self.beside)) if self.beside else None,
             None if self.target is None else frame[self.target.name],
             None if self.weight is None else frame[self.weight.name],
+            place,
         )
 
-    def piece(self, rows: Any, targets: Any, labels: Any, weights: Any) -> Piece:
+    def piece(
+        self, rows: Any, targets: Any, labels: Any, weights: Any, place: RowPlace = FIRST_PLACE
+    ) -> Piece:
         """Return rows of features, with what comes beside them.
 
         Parameters
@@ -177,13 +204,15 @@ class Encoding:
             The column of labels; None for none.
         weights
             The column of weights; None for none.
+        place
+            Where the first of them is.
         """
         matrix = self.encode(rows)
         if targets is not None:
             matrix = _side_by_side(matrix, targets)
         found = None if labels is None or self.label is None else self.label(labels)
         if self.join is not None and found is not None:
-            return Piece(self.join(matrix, found), None, weights)
+            return Piece(self.join(matrix, found, place), None, weights)
         return Piece(matrix, found, weights)
 
 

@@ -23,7 +23,7 @@ from discreet.data.cells import label_of, number_of, numbers_of, read_spelling
 from discreet.data.frame import Coded, Frame, arrow_array_of
 from discreet.data.kinds import NUMBER, OTHER, TEXT, is_categorical, kind_of, shortest
 from discreet.data.source import Kernel, Prepared, Remake
-from discreet.data.stored.table import Encoding, Piece, Wanted
+from discreet.data.stored.table import Encoding, Piece, RowPlace, Wanted
 from discreet.data.summation import RunningSums
 from discreet.questions.bounds import Bounds
 
@@ -58,9 +58,9 @@ class Reading:
     encoding: Encoding
     is_frame: bool
 
-    def piece(self, rows: Any, labels: Any, weights: Any) -> Piece | Broken:
+    def piece(self, rows: Any, labels: Any, weights: Any, number: int = 0) -> Piece | Broken:
         """Return the rows of a partition; labels and weights are among the columns of a frame."""
-        piece = self.read(rows, labels, weights)
+        piece = self.read(rows, labels, weights, number)
         if isinstance(piece, Broken):
             return piece
         matrix = piece.matrix
@@ -68,16 +68,17 @@ class Reading:
             return Broken("a partition has another number of columns than the whole.")
         return piece
 
-    def read(self, rows: Any, labels: Any, weights: Any) -> Piece | Broken:
+    def read(self, rows: Any, labels: Any, weights: Any, number: int = 0) -> Piece | Broken:
         """Return the rows of a partition as they are encoded, be that a matrix or not."""
+        place = RowPlace(number)
         if self.is_frame:
             frame = self._read_frame(rows)
-            return frame if isinstance(frame, Broken) else self.encoding.piece_of(frame)
+            return frame if isinstance(frame, Broken) else self.encoding.piece_of(frame, place)
         if any(one is not None and len(one) != len(rows) for one in (labels, weights)):
             return UNEQUAL
-        return self._read_arrays(rows, labels, weights)
+        return self._read_arrays(rows, labels, weights, place)
 
-    def _read_arrays(self, rows: Any, labels: Any, weights: Any) -> Piece:
+    def _read_arrays(self, rows: Any, labels: Any, weights: Any, place: RowPlace) -> Piece:
         encoding, targets = self.encoding, None
         if encoding.beside:
             targets, labels = _read_table(labels.reshape(len(labels), -1)), None
@@ -85,7 +86,7 @@ class Reading:
             labels = _read_column(labels, encoding.target)
         if encoding.weight is not None:
             weights = _read_column(weights, encoding.weight)
-        return encoding.piece(_read_table(rows), targets, labels, weights)
+        return encoding.piece(_read_table(rows), targets, labels, weights, place)
 
     def _read_frame(self, rows: Any) -> Frame | Broken:
         names = list(rows.columns)
@@ -228,14 +229,14 @@ def facts_of(part: Part | Broken) -> tuple[int, int] | Broken:
 
 
 def prepare_part(
-    rows: Any, labels: Any, weights: Any, *, reading: Reading, bounds: Bounds
+    rows: Any, labels: Any, weights: Any, *, reading: Reading, bounds: Bounds, number: int
 ) -> Part | Broken:
-    """Read, encode and clip the rows of a partition."""
+    """Read, encode and clip the rows of a partition, which has this number among all."""
 
     def prepare() -> Part | Broken:
         if isinstance(rows, Broken):
             return rows
-        piece = reading.piece(rows, labels, weights)
+        piece = reading.piece(rows, labels, weights, number)
         if isinstance(piece, Broken):
             return piece
         if not piece.matrix.shape[0]:

@@ -10,8 +10,8 @@ from discreet._types import Vector
 def project_counts(counts: Vector) -> Vector:
     """Return the nearest counts that are not negative, with the same total, or one if that is less.
 
-    They serve point estimates and pictures, which are then in range and agree with one another;
-    intervals are made of the counts as released.
+    They serve point estimates and pictures, which are then in range and agree with one another, and
+    bins that follow the counts; intervals are made of the counts as released.
 
     Parameters
     ----------
