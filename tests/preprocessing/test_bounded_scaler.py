@@ -16,6 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from discreet.data.frame import Frame as StoredFrame
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import L1Ball, L2Ball
 from discreet.preprocessing import BoundedScaler, Category, Column, Numeric
@@ -75,20 +76,22 @@ def dense(encoded):
     return encoded.toarray() if sparse.issparse(encoded) else encoded
 
 
-class Frame:
-    """As much of a data frame as the scaler may use; its values can be guarded."""
+class Frame(StoredFrame):
+    """A stored table of columns of objects; its values can be guarded."""
 
     def __init__(self, columns, *, guarded=False):
-        self._columns, self._guarded = columns, guarded
-
-    @property
-    def columns(self):
-        return list(self._columns)
+        super().__init__(
+            {
+                name: cells if isinstance(cells, np.ndarray) else np.array(cells, dtype=object)
+                for name, cells in columns.items()
+            }
+        )
+        self._guarded = guarded
 
     def __getitem__(self, name):
         if self._guarded:
             raise RuntimeError("a value was read")
-        return self._columns[name]
+        return super().__getitem__(name)
 
 
 def in_box(columns, **parameters):

@@ -28,7 +28,7 @@ from discreet.data import Rows
 from discreet.data.encoded import EncodedSource
 from discreet.data.given_column import GivenColumn, column_of, family
 from discreet.data.labels import accept_column
-from discreet.data.matrix import columns_of
+from discreet.data.matrix import columns_of, hold_table
 from discreet.data.source import Source
 from discreet.data.stored import Encoding, is_table, open_table
 from discreet.errors import InputError, InputTypeError, LargeDeltaWarning
@@ -407,8 +407,11 @@ def accept_target(model: Any, y: Any) -> GivenColumn:
         DataConversionWarning,
         stacklevel=6,
     )
-    columns = columns_of(y) or [np.asarray(y)[:, 0] if isinstance(y, np.matrix) else y[:, 0]]
-    return column_of(columns[0], "y")
+    columns = columns_of(y)
+    if columns is not None:
+        return column_of(columns[0], "y")
+    held = np.asarray(y) if isinstance(y, np.matrix) else hold_table(y, "y")
+    return column_of(held[:, 0], "y")
 
 
 def check_lengths(rows: int, labels: int) -> None:

@@ -22,7 +22,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet._types import Array, Vector
 from discreet.data.frame import Frame, matrix_of
-from discreet.data.matrix import accept_matrix
+from discreet.data.given_column import family
+from discreet.data.matrix import accept_matrix, hold_table, names_of
 from discreet.data.stored import OpenedTable, Wanted
 from discreet.errors import InputError, InputTypeError
 from discreet.estimators.features import product_by_row
@@ -125,7 +126,7 @@ class LinearOutputs(ModelOutputs):
         return np.asarray(self.model.predict_proba(Margins(outputs[None, :]))[0])
 
     def accept(self, X: Any) -> ReadableRows:
-        seen = copy(self.model)
+        X, seen = hold_table(X), copy(self.model)
         accepted = seen.feature_map().accept(seen, X)
         _check_columns(self.model, seen)
         return ReadableRows(accepted.shape[0], lambda: self.read(X))
@@ -182,7 +183,7 @@ class ForeignOutputs(ModelOutputs):
         return outputs
 
     def accept(self, X: Any) -> ReadableRows:
-        is_frame = hasattr(X, "iloc") and hasattr(X, "columns")
+        is_frame = family(X) == "pandas" and names_of(X) is not None
         given = X if is_frame else accept_matrix(X)
         count, width = given.shape
         if count == 0:
