@@ -223,7 +223,7 @@ COLUMNS: dict[str, Any] = {
         f"{what} after {times}": lambda cells, times=times, later=later: Said(
             *[cells] * times, later(cells)
         )
-        for times in (1, 2, 3, 4, 5)
+        for times in (1, 2, 4)
         for what, later in {
             "fails": lambda cells: RuntimeError(CANARY),
             "is text": lambda cells: cells.astype(str),
@@ -259,7 +259,7 @@ COLUMNS: dict[str, Any] = {
     "record array": lambda cells: np.rec.fromarrays([cells], names="x"),
     "void": lambda cells: cells.view("V8"),
     "masked": np.ma.masked_array,
-    "matrix": np.asmatrix,
+    "matrix": lambda cells: np.atleast_2d(cells).view(np.matrix),
     "no axes": lambda cells: np.array(1.0),
     "three axes": lambda cells: cells[:, None, None],
     "pandas complex": lambda cells: pd.Series(cells + 0j, name="y"),

@@ -402,16 +402,16 @@ def accept_target(model: Any, y: Any) -> GivenColumn:
     shape: tuple[int, ...] = getattr(y, "shape", ())
     if len(shape) != 2 or shape[1] != 1 or family(y) == "dask" or sparse.issparse(y):
         return column_of(y, "y")
+    columns = columns_of(y)
+    if columns is None:
+        held = np.asarray(y) if isinstance(y, np.matrix) else hold_table(y, "y")
+        columns = [held[:, 0]]
     warnings.warn(
         "A column-vector y was passed when a 1d array was expected; use y.ravel().",
         DataConversionWarning,
         stacklevel=6,
     )
-    columns = columns_of(y)
-    if columns is not None:
-        return column_of(columns[0], "y")
-    held = np.asarray(y) if isinstance(y, np.matrix) else hold_table(y, "y")
-    return column_of(held[:, 0], "y")
+    return column_of(columns[0], "y")
 
 
 def check_lengths(rows: int, labels: int) -> None:

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from discreet._types import Array, Vector
 from discreet.data.frame import Frame, matrix_of
 from discreet.data.given_column import family
-from discreet.data.matrix import accept_matrix, hold_table, names_of
+from discreet.data.matrix import accept_matrix, names_of
 from discreet.data.stored import OpenedTable, Wanted
 from discreet.errors import InputError, InputTypeError
 from discreet.estimators.features import product_by_row
@@ -126,7 +126,7 @@ class LinearOutputs(ModelOutputs):
         return np.asarray(self.model.predict_proba(Margins(outputs[None, :]))[0])
 
     def accept(self, X: Any) -> ReadableRows:
-        X, seen = hold_table(X), copy(self.model)
+        seen = copy(self.model)
         accepted = seen.feature_map().accept(seen, X)
         _check_columns(self.model, seen)
         return ReadableRows(accepted.shape[0], lambda: self.read(X))

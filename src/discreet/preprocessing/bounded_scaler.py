@@ -35,7 +35,7 @@ from discreet.data.kinds import (
     is_sparse_column,
     kind_of,
 )
-from discreet.data.matrix import cells_of, names_of
+from discreet.data.matrix import cells_of, hold_table, names_of
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import L2Ball
 from discreet.geometry.shapes import Csr, as_numbers
@@ -156,6 +156,7 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: object = None) -> Self:
         """Check the shape and the column names of X; read no value."""
+        X = hold_table(X)
         self._declared_columns()
         names = names_of(X)
         self._check_shape(X, names)
@@ -178,6 +179,7 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         >>> BoundedScaler([Numeric(0, 100)]).accept([[75], ["unknown"]])
         2
         """
+        X = hold_table(X)
         declared = self._declared_columns()
         names = names_of(X)
         self._check_shape(X, names)
@@ -206,6 +208,7 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         >>> BoundedScaler([Numeric(0, 100)]).read_column([[75], ["unknown"]], 0).tolist()
         [75, 'unknown']
         """
+        X = hold_table(X)
         declared, names = self._declared_columns(), names_of(X)
         self._check_shape(X, names)
         if names is None:
@@ -214,6 +217,7 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def transform(self, X: Any) -> Array | Csr:
         """Return the features of each row."""
+        X = hold_table(X)
         declared = self._declared_columns()
         names = names_of(X)
         self._check_shape(X, names)
@@ -240,6 +244,7 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         array([[100.,   0.,   1.],
                [ 50.,   0.,   0.]])
         """
+        X = hold_table(X)
         declared = self._declared_columns()
         names = names_of(X)
         self._check_shape(X, names)
