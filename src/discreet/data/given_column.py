@@ -149,13 +149,13 @@ def is_sequence(values: object) -> bool:
     )
 
 
-def list_cells(values: Sequence[Any]) -> list[Any] | tuple[Any, ...] | None:
+def list_cells(values: Any) -> list[Any] | tuple[Any, ...] | None:
     """Return what a sequence holds, which is looked at no further; None if it cannot say."""
     kind = type(values)
     for base in (list, tuple):
-        if issubclass(kind, base):  # whatever its own methods do
-            held: Any = base.__getitem__(values, slice(None))
-            return values if kind is base else held  # type: ignore[return-value]
+        if issubclass(kind, base):
+            held: Any = values if kind is base else base.__getitem__(values, slice(None))
+            return held  # type: ignore[no-any-return]
     try:
         return list(values)
     except Exception:  # whatever a foreign sequence raises could quote its contents
