@@ -152,9 +152,8 @@ def hold_table(X: Any, name: str = "X") -> Any:
 
 
 CONVERSIONS = (
-    *("collect", "to_native", "to_pandas", "to_arrow_table", "to_pyarrow", "to_arrow", "df"),
-    "compute",
-)
+    "collect", "to_native", "to_pandas", "to_arrow_table", "to_pyarrow", "df", "compute",
+)  # fmt: skip
 """What tables of other libraries call the way to one that is known; the first is advised."""
 
 
@@ -174,15 +173,19 @@ def names_of(X: Any, name: str = "X") -> list[Any] | None:
     if isinstance(X, np.ndarray):
         return None
     refuse_lazy(X)
-    has_names = getattr_static(X, "columns", None) is not None
-    if columns_of(X) is None:
-        if has_names and not sparse.issparse(X):
+    if not _is_known_frame(X):
+        if getattr_static(X, "columns", None) is not None:
             raise _foreign_table(X, name)
         return None
     listed = list(X.column_names if family(X) == "pyarrow" else X.columns)
     if len(set(listed)) != len(listed):
         raise InputError(f"{name} must have columns of different names; some name comes twice.")
     return listed
+
+
+def _is_known_frame(X: Any) -> bool:
+    is_known = family(X) in ("pandas", "polars", "pyarrow")
+    return is_known and len(getattr(X, "shape", ())) == 2
 
 
 def _foreign_table(X: Any, name: str) -> InputTypeError:
@@ -202,7 +205,7 @@ def columns_of(X: Any) -> list[Any] | None:
     >>> columns_of(np.zeros((2, 3))) is None
     True
     """
-    if len(getattr(X, "shape", ())) != 2:
+    if not _is_known_frame(X):
         return None
     match family(X):
         case "pandas":
