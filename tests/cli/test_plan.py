@@ -56,6 +56,19 @@ def test_the_conclusion_comes_first_and_theorems_are_asked_for(schema):
     assert "some mechanism exceeds" in run(schema, *QUICK, "--theorems").output
 
 
+def test_a_range_is_printed_and_both_of_its_ends_are_in_the_document(schema):
+    schema.write_text(
+        SCHEMA.replace(
+            "[columns.ward]", "[columns.bmi]\ntype = 'number'\nrange = [10, 60]\n[columns.ward]"
+        )
+    )
+    said = run(schema, *QUICK).output
+    (cell, _) = json.loads(run(schema, *QUICK, "--json").stdout)["cells"]
+    assert cell["low"] < cell["high"] - 0.001
+    assert f"predicted to be between {cell['low']:.3f} and {cell['high']:.3f}, against" in said
+    assert f"{cell['low']:.3f} to {cell['high']:.3f}" in said
+
+
 def test_theorems_and_smaller_tables_are_spoken_of_in_whole_sentences(schema):
     result = run(schema, "--draws", 1, "--n", 20_000, "--epsilon", 1, "--theorems")
     assert result.exit_code == DONE, result.output
@@ -65,12 +78,12 @@ def test_theorems_and_smaller_tables_are_spoken_of_in_whole_sentences(schema):
 
 def test_a_cost_of_nothing_is_shown_without_a_sign(capsys):
     facts = PublicFacts([Numeric(0, 1)], classes=["no", "yes"])
-    cells = (Cell(1.0, 100, "auto", 0.8502, 0.0, 0.85, is_scaled=False),)
+    cells = (Cell(1.0, 100, "auto", 0.8502, 0.8503, 0.85, is_scaled=False),)
     _show(Prediction(facts, cells, (), 1, 0))
     shown = capsys.readouterr().out
     assert "0.000" in shown
     assert "-0.000" not in shown
-    assert "±" not in shown
+    assert "0.850 to" not in shown
 
 
 def test_long_lines_are_broken_between_words():
@@ -94,7 +107,7 @@ def test_only_the_epsilons_that_were_asked_for_are_shown(schema):
 
 def test_of_a_rare_outcome_the_auc_is_told(capsys):
     facts = PublicFacts([Numeric(0, 1)], classes=["no", "yes"], majority=0.95, signal=0.96)
-    rare = Cell(1.0, 100, "auto", 0.951, 0.01, 0.96, is_scaled=False)
+    rare = Cell(1.0, 100, "auto", 0.941, 0.961, 0.96, is_scaled=False)
     told = replace(rare, auc=0.7, auc_without_privacy=0.8, log_loss=0.2)
     for cell, said, heads in (
         (told, "reaches 0.950: the AUC is predicted to be 0.700, against 0.800.", True),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression
 
+from discreet import LinearClassifier
 from discreet.errors import InputError, InputTypeError
 from discreet.kernel import FourierClassifier, FourierRegressor, LandmarkRegressor
 from discreet.ledger import MemoryLedger
@@ -37,7 +38,7 @@ def prediction(planner):
 def test_there_is_a_cell_for_each_question(prediction):
     asked = {(cell.epsilon, cell.n, cell.mechanism) for cell in prediction}
     assert len(prediction) == len(asked) == 8
-    assert all(0 < cell.mean < 1 and cell.spread >= 0 for cell in prediction)
+    assert all(0 < cell.mean < 1 and cell.low <= cell.high for cell in prediction)
 
 
 def test_a_mechanism_that_refuses_is_an_answer_with_its_reason(planner):
@@ -52,7 +53,7 @@ def test_a_mechanism_that_refuses_is_an_answer_with_its_reason(planner):
 
 
 def test_a_cost_of_nothing_has_no_sign():
-    cells = (Cell(1.0, 100, "auto", 0.8502, 0.0, 0.85, is_scaled=False),)
+    cells = (Cell(1.0, 100, "auto", 0.8502, 0.8503, 0.85, is_scaled=False),)
     assert "-0.000" not in str(Prediction(TWO, cells, (), 1, 0))
 
 
@@ -175,7 +176,7 @@ def test_a_refusing_mechanism_is_a_cell_with_its_reason():
     pure = PublicFacts(COLUMNS, classes=["no", "yes"], delta=0.0)
     prediction = Planner(pure, draws=2).predict([1.0], n=[500], mechanisms=["noisy_gradient"])
     (cell,) = prediction
-    assert cell.mean is cell.spread is cell.excess is None
+    assert cell.low is cell.high is cell.mean is cell.excess is None
     assert cell.refusal
     assert "refused" in str(prediction)
     assert "No mechanism accepts this" in prediction.sentence()
@@ -226,7 +227,7 @@ def test_the_epsilon_found_reaches_the_accuracy_and_a_smaller_one_does_not(plann
     answer = planner.which_epsilon(accuracy=0.85, n=1000)
     assert answer.is_reachable
     assert answer.reached >= 0.85
-    assert planner.predict([answer.value / 1.5], n=[1000]).cells[0].mean < 0.85
+    assert planner.predict([answer.value / 1.5], n=[1000]).cells[0].low < 0.85
     assert "needs epsilon" in answer.sentence()
 
 
@@ -234,7 +235,7 @@ def test_the_rows_found_reach_the_accuracy_and_fewer_do_not(planner):
     answer = planner.which_n(accuracy=0.85, epsilon=0.5)
     assert answer.is_reachable
     (enough, few) = planner.predict([0.5], n=[int(answer.value), int(answer.value / 1.6)])
-    assert enough.mean >= 0.85 > few.mean
+    assert enough.low >= 0.85 > few.low
 
 
 def test_what_no_privacy_can_reach_is_not_promised(planner):
@@ -331,8 +332,44 @@ def test_columns_by_name_and_in_a_list_predict_alike():
     assert first == Planner(TWO, draws=2).predict([1.0], n=[500]).cells
 
 
+def correlated_table(generator, count):
+    """Return eight columns, each correlated .9 with the next, whose differences tell the class."""
+    columns = [generator.standard_normal(count)]
+    for _ in range(7):
+        own = generator.standard_normal(count)
+        columns.append(0.9 * columns[-1] + math.sqrt(0.19) * own)
+    X = np.clip(np.column_stack(columns), -2, 2)
+    margin = X @ [1, -1, 1, -1, 0.5, -0.5, 1, -1]
+    chance = 1 / (1 + np.exp(-2 * margin / margin.std()))
+    return X, generator.random(count) < chance, chance
+
+
+@pytest.mark.filterwarnings("ignore::discreet.errors.RehearsalWarning")
+def test_what_correlated_columns_reach_is_not_below_the_range():
+    generator = np.random.default_rng(0)
+    X, y, _ = correlated_table(generator, 9000)
+    test, _, chance = correlated_table(generator, 20_000)
+    columns, measured = [(-2, 2)] * 8, []
+    for seed in range(4):
+        model = LinearClassifier(0.1, columns=columns, classes=[False, True], rehearsal=seed)
+        measured.append(np.where(model.fit(X, y).predict(test), chance, 1 - chance).mean())
+    best = np.maximum(chance, 1 - chance).mean()
+    facts = PublicFacts(columns, classes=[False, True], signal=best)
+    prediction = Planner(facts).predict([0.1], n=[9000])
+    (cell,) = prediction
+    # All seeds are fixed. With unrelated columns alone, .774 was predicted of the .729 measured.
+    assert cell.low - 0.01 < np.mean(measured) < cell.high - 0.03
+    assert f"between {cell.low:.3f} and {cell.high:.3f}" in prediction.conclusion()
+
+
+def test_columns_that_cannot_be_correlated_are_simulated_once():
+    alone = PublicFacts([Numeric(0, 1), Category(["a", "b"])], classes=["no", "yes"])
+    assert Rehearsals(alone, draws=2, seed=0).scores(1.0, 200, "auto").shape == (1, 2, 3)
+    assert Rehearsals(TWO, draws=2, seed=0).scores(1.0, 200, "auto").shape == (2, 2, 3)
+
+
 def test_answers_are_values():
-    answer = Answer("n", 100.0, "R2", 0.5, "epsilon 1", 0.51, 0.6)
+    answer = Answer("n", 100.0, "R2", 0.5, "epsilon 1", 0.51, 0.53, 0.6)
     assert "R2 0.5 with epsilon 1 needs 100 rows" in answer.claim()
     assert np.isfinite(json.loads(answer.to_json())["reached"])
 

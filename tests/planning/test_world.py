@@ -63,6 +63,30 @@ def test_the_same_seed_makes_the_same_world_and_another_another():
     assert not np.array_equal(one.X, other.X)
 
 
+NUMBERS = PublicFacts([Numeric(0, 1)] * 8, classes=["no", "yes"], signal=0.8)
+
+
+def test_numeric_columns_are_as_correlated_as_asked_and_keep_their_ranges():
+    table = World(NUMBERS, seed=6, correlation=0.9).table(20_000)
+    between = np.corrcoef(table.X.T)[np.triu_indices(8, 1)]
+    assert between == pytest.approx(0.9, abs=0.03)  # cutting off the ends takes a little
+    assert 0 <= table.X.min() < 0.05
+    assert 0.95 < table.X.max() <= 1
+    assert table.chances.max(axis=1).mean() == pytest.approx(0.8, abs=0.02)
+
+
+def test_every_direction_of_correlated_columns_pulls_alike():
+    shares = []
+    for seed in range(25):
+        world = World(NUMBERS, seed, correlation=0.9)
+        rows = world.table(4000).X
+        _, directions = np.linalg.eigh(np.cov(rows.T))
+        pull = np.corrcoef(world._pulls(rows)[:, 0], (rows @ directions[:, -1]))[0, 1]
+        shares.append(pull**2)
+    # Seeds are fixed; the mean has a deviation of about .03. Effects dealt to columns have .9.
+    assert np.mean(shares) == pytest.approx(1 / 8, abs=0.1)
+
+
 @pytest.mark.parametrize("wrong", ["both", "neither"])
 def test_a_target_is_classes_or_a_range(wrong):
     given = {"classes": [0, 1], "target_range": (0, 1)} if wrong == "both" else {}

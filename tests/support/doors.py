@@ -337,6 +337,7 @@ class Outcome:
     refusal: str | None = None
     kind: str = ""
     warned: frozenset[str] = frozenset()
+    was_charged: bool = False
 
     def without(self, place: int) -> tuple[Row, ...]:
         """Return all rows but one."""
@@ -372,8 +373,10 @@ def at_the_gate(fit: Callable[[], object]) -> Outcome:
     """Fit up to the gate, and say what came there."""
     found: list[Row] = []
     inside: list[BaseException] = []
+    asked = []
 
     def release(mechanism: Any, question: Any, rows: Any, **options: Any) -> Any:
+        asked.append(rows)
         try:
             _look(rows, found)
         except Exception as error:
@@ -403,7 +406,7 @@ def at_the_gate(fit: Callable[[], object]) -> Outcome:
     )
     if inside and refusal is None:
         refusal = str(inside[0])
-    return Outcome(tuple(found), refusal, kind, warned)
+    return Outcome(tuple(found), refusal, kind, warned, bool(asked))
 
 
 # Doors --------------------------------------------------------------------------------------------

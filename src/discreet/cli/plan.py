@@ -53,7 +53,9 @@ def plan(
         typer.Option(help="Also say which epsilon, and how many rows, reach it (or this R2)."),
     ] = None,
     delta: Delta = None,
-    draws: Annotated[int, typer.Option(help="How many synthetic data sets to simulate.")] = 10,
+    draws: Annotated[
+        int, typer.Option(help="How many synthetic data sets to simulate, twice.")
+    ] = 5,
     seed: Annotated[int, typer.Option(help="The same seed gives the same prediction.")] = 0,
     plot: Annotated[
         Path | None, typer.Option(help="Draw it to this new .png, .svg or .pdf file.")
@@ -67,9 +69,10 @@ def plan(
     """Predict accuracy for several epsilons, numbers of rows and mechanisms; reads no data.
 
     A simulation: synthetic tables are drawn from the schema alone, with a planted linear model as
-    strong as --signal says, and models are fitted to them. It is a prediction about synthetic data
-    of the declared shape, not about yours: guess --signal and --majority from the subject or from
-    published work. Charges nothing.
+    strong as --signal says, and models are fitted to them. A range is predicted: its low end is of
+    columns that are correlated, its high end of columns that are not. It is a prediction about
+    synthetic data of the declared shape, not about yours: guess --signal and --majority from the
+    subject or from published work. Charges nothing.
 
     Example:
 
@@ -156,14 +159,14 @@ def _show(prediction: Prediction) -> None:
     extra = ["AUC"] if has_auc else []
     extra += ["log loss"] if has_auc and prediction.is_rare else []
     table = Table(title=f"Predicted {score}", title_justify="left")
-    for name in ("epsilon", "rows", score, "without privacy", "cost", *extra):
+    for name in ("epsilon", "rows", score, "no privacy", "cost", *extra):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("mechanism")
     for cell in prediction:
         more = [f"{value:.3f}" if value is not None else "" for value in (cell.auc, cell.log_loss)]
         shown, cost, note = "refused", "", f"{cell.mechanism}: {cell.refusal}"
         if cell.mean is not None and cell.excess is not None:
-            shown, cost = f"{cell.mean:z.3f}{cell.give_or_take(' ± ')}", f"{cell.excess:z.3f}"
+            shown, cost = cell.in_words(" to "), f"{cell.excess:z.3f}"
             note = cell.mechanism
         table.add_row(
             up(cell.epsilon),

@@ -123,8 +123,11 @@ def column_of(values: Any, name: str) -> GivenColumn:
         return accept(values, name)
     if isinstance(values, np.ndarray):
         return _of_array(values, name)
-    if isinstance(values, Sequence) and not isinstance(values, str | bytes | bytearray):
-        return _of_cells(ANYTHING, len(values), lambda: list(values))
+    if is_sequence(values):
+        listed = list_cells(values)
+        if listed is None:
+            raise _no_known_column(values, name)
+        return _of_cells(ANYTHING, len(listed), lambda: list(listed))
     if hasattr(values, "__array__"):
         return _of_array(convert(values, name), name)
     raise _no_known_column(values, name)
@@ -137,6 +140,26 @@ def family(values: object) -> str:
         if origin in READERS:
             return origin
     return ""
+
+
+def is_sequence(values: object) -> bool:
+    """Say whether these are cells or rows one after the other, rather than one text or buffer."""
+    return isinstance(values, Sequence) and not isinstance(
+        values, str | bytes | bytearray | memoryview
+    )
+
+
+def list_cells(values: Any) -> list[Any] | tuple[Any, ...] | None:
+    """Return what a sequence holds, which is looked at no further; None if it cannot say."""
+    kind = type(values)
+    for base in (list, tuple):
+        if issubclass(kind, base):
+            held: Any = values if kind is base else base.__getitem__(values, slice(None))
+            return held  # type: ignore[no-any-return]
+    try:
+        return list(values)
+    except Exception:  # whatever a foreign sequence raises could quote its contents
+        return None
 
 
 def as_objects(cells: Sequence[Any]) -> Any:

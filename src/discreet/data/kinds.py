@@ -150,6 +150,8 @@ def check_kind(
 def kind_of(dtype: Any) -> ColumnKind:
     """Say what a column of this type can hold: one of NumPy, pandas, Polars or Arrow.
 
+    A type that another library made, for columns of its own or of pandas, is something else.
+
     Examples
     --------
     >>> kind_of(np.dtype("int8")).holds, kind_of(np.dtype("datetime64[s]")).holds
@@ -160,6 +162,8 @@ def kind_of(dtype: Any) -> ColumnKind:
         return _kind_of_polars(dtype)
     if library == "pyarrow":
         return _kind_of_arrow(dtype)
+    if library != "pandas" and not isinstance(dtype, np.dtype):
+        return ColumnKind(OTHER, type(dtype).__name__)  # its own words may be made of cells
     if is_sparse_column(dtype):
         return kind_of(dtype.subtype)
     words = name_of_type(dtype)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from inspect import getattr_static
 from itertools import chain
 from typing import Any
 
@@ -16,8 +17,16 @@ from scipy import sparse
 
 from discreet._quiet import quiet
 from discreet.data.cells import numbers_of
-from discreet.data.frame import Frame, matrix_of
-from discreet.data.given_column import GivenColumn, as_objects, column_of, convert, family
+from discreet.data.frame import Frame, matrix_of, refuse_lazy
+from discreet.data.given_column import (
+    GivenColumn,
+    as_objects,
+    column_of,
+    convert,
+    family,
+    is_sequence,
+    list_cells,
+)
 from discreet.data.kinds import NUMERIC_KINDS, TEXT, kind_of
 from discreet.data.source import refuse_changed
 from discreet.errors import InputError, InputTypeError
@@ -77,10 +86,11 @@ def accept_matrix(X: Any, name: str = "X") -> GivenMatrix:
         return _of_array(X, name)
     if isinstance(X, Frame):
         return _of_frame(X)
+    names_of(X, name)
     columns = columns_of(X)
     if columns is not None:
         return _of_columns(columns, X, name)
-    if _is_sequence(X):
+    if is_sequence(X):
         rows = _of_rows(X, name)
         return GivenMatrix(rows, rows.numbers)
     return _of_array(cells_of(X, name), name)
@@ -114,14 +124,76 @@ def cells_of(X: Any, name: str = "X") -> Any:
         raise InputTypeError(f"{name} must not be a np.matrix; use np.asarray.")
     if isinstance(X, np.ndarray):
         return X
-    if _is_sequence(X):
+    if is_sequence(X):
         rows = _of_rows(X, name)
         return as_objects(rows.cells()).reshape(rows.shape)
     if hasattr(X, "__array__") and not family(X):
         return cells_of(convert(X, name), name)
     raise InputTypeError(
         f"{name} must be an array of rows and columns, a sparse matrix or a data frame; got a "
-        f"value of type {type(X).__name__}."
+        f"value of type {type(X).__name__}. Convert it first, to an array or a data frame."
+    )
+
+
+def hold_table(X: Any, name: str = "X") -> Any:
+    """Return a table that says what it holds whenever it is asked.
+
+    Lists and foreign arrays become arrays, once and before anything is paid; what cannot be
+    answered for is refused by its type.
+
+    Examples
+    --------
+    >>> hold_table([[1, "x"]])
+    array([[1, 'x']], dtype=object)
+    """
+    if sparse.issparse(X) or names_of(X, name) is not None:
+        return X
+    return cells_of(X, name)
+
+
+CONVERSIONS = (
+    "collect", "to_native", "to_pandas", "to_arrow_table", "to_pyarrow", "df", "compute",
+)  # fmt: skip
+"""What tables of other libraries call the way to one that is known; the first is advised."""
+
+
+def names_of(X: Any, name: str = "X") -> list[Any] | None:
+    """Return the names of the columns of a data frame, None for what has none.
+
+    Tables of other libraries are refused by type: how they would answer is not known.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> names_of(pd.DataFrame({"age": [47]})), names_of([[47]])
+    (['age'], None)
+    """
+    if isinstance(X, Frame):
+        return list(X.columns)
+    if isinstance(X, np.ndarray):
+        return None
+    refuse_lazy(X)
+    if not _is_known_frame(X):
+        if getattr_static(X, "columns", None) is not None:
+            raise _foreign_table(X, name)
+        return None
+    listed = list(X.column_names if family(X) == "pyarrow" else X.columns)
+    if len(set(listed)) != len(listed):
+        raise InputError(f"{name} must have columns of different names; some name comes twice.")
+    return listed
+
+
+def _is_known_frame(X: Any) -> bool:
+    is_known = family(X) in ("pandas", "polars", "pyarrow")
+    return is_known and len(getattr(X, "shape", ())) == 2
+
+
+def _foreign_table(X: Any, name: str) -> InputTypeError:
+    ways = [way for way in CONVERSIONS if callable(getattr_static(type(X), way, None))]
+    advice = f"Pass {name}.{ways[0]}()." if ways else "Convert it first."
+    return InputTypeError(
+        f"{name} must be a data frame of pandas or Polars, an Arrow table, or an array; got a "
+        f"value of type {type(X).__name__}. {advice}"
     )
 
 
@@ -133,7 +205,7 @@ def columns_of(X: Any) -> list[Any] | None:
     >>> columns_of(np.zeros((2, 3))) is None
     True
     """
-    if len(getattr(X, "shape", ())) != 2:
+    if not _is_known_frame(X):
         return None
     match family(X):
         case "pandas":
@@ -143,10 +215,6 @@ def columns_of(X: Any) -> list[Any] | None:
         case "pyarrow":
             return list(X.columns)
     return None
-
-
-def _is_sequence(X: Any) -> bool:
-    return isinstance(X, Sequence) and not isinstance(X, str | bytes | bytearray)
 
 
 def _of_array(X: Any, name: str) -> GivenMatrix:
@@ -222,7 +290,10 @@ class _ListedRows:
 
 
 def _of_rows(rows: Sequence[Any], name: str) -> _ListedRows:
-    listed = [_row(row, name) for row in rows]
+    held = list_cells(rows)
+    if held is None:
+        raise _ragged_table(name)
+    listed = [_row(row, name) for row in held]
     width = len(listed[0]) if listed else 0
     if any(len(row) != width for row in listed):
         raise _ragged_table(name)
@@ -231,30 +302,24 @@ def _of_rows(rows: Sequence[Any], name: str) -> _ListedRows:
 
 def _row(row: Any, name: str) -> Any:
     """Return one row, whose cells are read no further; what is no row is refused."""
-    kind = type(row)
-    for base in (list, tuple):
-        if issubclass(kind, base):
-            return row if kind is base else base.__getitem__(row, slice(None))
     if isinstance(row, np.ma.MaskedArray) and row.ndim == 1:
         return list(row.tolist())
-    if _is_sequence(row):
-        return _cells_of_foreign(row, name)
+    if is_sequence(row):
+        listed = list_cells(row)
+        if listed is None:
+            raise _ragged_table(name)
+        return listed
     cells: Any = convert(row, name) if hasattr(row, "__array__") else np.empty(())
     if cells.ndim != 1:
         raise _ragged_table(name)
     return [None] * cells.size if cells.dtype.kind in "mM" else np.asarray(cells)
 
 
-def _cells_of_foreign(row: Sequence[Any], name: str) -> list[Any]:
-    try:
-        return list(row)
-    except Exception:  # whatever a foreign row raises could quote its contents
-        pass
-    raise _ragged_table(name)
-
-
 def _ragged_table(name: str) -> InputError:
-    return InputError(f"{name} must be a table with two axes: rows of the same length.")
+    return InputError(
+        f"{name} must be a table with two axes: rows of the same length, each a list, a tuple or "
+        "an array. Make a data frame of dicts."
+    )
 
 
 def _no_table(name: str) -> InputError:

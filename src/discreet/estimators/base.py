@@ -28,7 +28,7 @@ from discreet.data import Rows
 from discreet.data.encoded import EncodedSource
 from discreet.data.given_column import GivenColumn, column_of, family
 from discreet.data.labels import accept_column
-from discreet.data.matrix import columns_of
+from discreet.data.matrix import columns_of, hold_table
 from discreet.data.source import Source
 from discreet.data.stored import Encoding, is_table, open_table
 from discreet.errors import InputError, InputTypeError, LargeDeltaWarning
@@ -402,12 +402,15 @@ def accept_target(model: Any, y: Any) -> GivenColumn:
     shape: tuple[int, ...] = getattr(y, "shape", ())
     if len(shape) != 2 or shape[1] != 1 or family(y) == "dask" or sparse.issparse(y):
         return column_of(y, "y")
+    columns = columns_of(y)
+    if columns is None:
+        held = np.asarray(y) if isinstance(y, np.matrix) else hold_table(y, "y")
+        columns = [held[:, 0]]
     warnings.warn(
         "A column-vector y was passed when a 1d array was expected; use y.ravel().",
         DataConversionWarning,
         stacklevel=6,
     )
-    columns = columns_of(y) or [np.asarray(y)[:, 0] if isinstance(y, np.matrix) else y[:, 0]]
     return column_of(columns[0], "y")
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from discreet._types import Array
+from discreet.data.matrix import hold_table
 from discreet.data.stored import OpenedTable, Wanted
 from discreet.errors import InputError
 from discreet.estimators.features import (
@@ -167,6 +168,7 @@ class DeclaredFeatures(FeatureMap):
         return Entries(1.0, self.indicators)
 
     def accept(self, model: Any, X: Any) -> Accepted:
+        X = hold_table(X)
         scaler = self.scaler.fit(X)
         names = getattr(scaler, "feature_names_in_", None)
         name_columns(model, None if names is None else list(names), scaler.n_features_in_)

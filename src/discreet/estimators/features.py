@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from discreet._types import Array
-from discreet.data.frame import Frame, matrix_of, refuse_lazy
+from discreet.data.frame import Frame, matrix_of
 from discreet.data.labels import as_floats
 from discreet.data.matrix import GivenMatrix, accept_matrix, columns_of
 from discreet.data.stored import OpenedTable, Wanted
@@ -240,7 +240,6 @@ def read_rows(model: Any, X: Any) -> Any:
 
 def accept_numbers(model: Any, X: Any, *, reset: bool) -> Accepted:
     """Accept a table of numbers; keep the names of its columns in the model, or compare."""
-    refuse_lazy(X)
     given = accept_matrix(X)
     count, width = given.shape
     if count == 0:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from discreet.data.cells import is_row
 from discreet.data.given_column import family
 
 FRAMES = ("pandas", "polars")
@@ -45,4 +44,6 @@ def vector_as_table(X: Any) -> Any:
 
 
 def _is_record(cell: Any) -> bool:
-    return is_row(cell) or isinstance(cell, list | tuple | np.ndarray)
+    kind = type(cell)
+    is_cell = issubclass(kind, str | bytes | np.generic) and not issubclass(kind, np.void)
+    return not is_cell and (hasattr(kind, "__iter__") or hasattr(kind, "__array__"))

@@ -5,7 +5,6 @@ For the owner of the table alone; nothing here touches a ledger, and nothing it 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from functools import reduce
@@ -18,7 +17,7 @@ from sklearn.pipeline import Pipeline
 from discreet import _checks
 from discreet.data.frame import Frame
 from discreet.data.given_column import column_of
-from discreet.data.matrix import cells_of
+from discreet.data.matrix import hold_table
 from discreet.data.stored import Encoding, OpenedTable, Wanted, is_table, open_table
 from discreet.data.stored.table import Piece
 from discreet.errors import InputError, InputTypeError, PrivacyError
@@ -161,7 +160,7 @@ def _read_declared(
     features: DeclaredFeatures, X: Any, contradictions: list[Contradiction]
 ) -> tuple[Frame, TableSurvey]:
     """Return the cells of declared columns, but for those whose type contradicts them."""
-    held = cells_of(X) if isinstance(X, Sequence) else X
+    held = hold_table(X)
     scaler = features.scaler.fit(held)
     names = list(getattr(scaler, "feature_names_in_", _number_names(len(features.columns))))
     cells = {}

@@ -24,7 +24,8 @@ from discreet._foreign import ForeignCode
 from discreet._foreign_calls import AskedModel
 from discreet._types import Array, Vector
 from discreet.data.frame import Frame, matrix_of
-from discreet.data.matrix import accept_matrix
+from discreet.data.given_column import family
+from discreet.data.matrix import accept_matrix, names_of
 from discreet.data.stored import OpenedTable, Wanted
 from discreet.errors import InputError, InputTypeError
 from discreet.estimators.features import product_by_row
@@ -190,7 +191,7 @@ class ForeignOutputs(ModelOutputs):
         return outputs
 
     def accept(self, X: Any) -> ReadableRows:
-        is_frame = hasattr(X, "iloc") and hasattr(X, "columns")
+        is_frame = family(X) == "pandas" and names_of(X) is not None
         given = X if is_frame else accept_matrix(X)
         count, width = given.shape
         if count == 0:

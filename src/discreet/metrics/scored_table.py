@@ -16,6 +16,7 @@ from discreet._types import Array, Vector
 from discreet.data.encoded import EncodedSource
 from discreet.data.frame import Frame
 from discreet.data.given_column import GivenColumn
+from discreet.data.matrix import hold_table
 from discreet.data.source import Source
 from discreet.data.stored import Encoding, OpenedTable, RowPlace, Wanted, is_table, open_table
 from discreet.errors import InputError
@@ -130,7 +131,8 @@ def accept_table(
         return StoredElsewhere(models, open_table(X, y, target=target), label)
     if target is not None:
         raise InputError("target names a column of stored tables; pass y with arrays.")
-    rows = tuple(model.accept(X) for model in models)
+    held = hold_table(X)
+    rows = tuple(model.accept(held) for model in models)
     labels = accept_target(models[0].model, y)
     check_lengths(rows[0].count, len(labels))
     label.check(labels)

@@ -33,8 +33,9 @@ class Answer:
         The name of the score, and how much of it was wanted.
     given
         What was held fixed, in words.
-    reached
-        The score predicted at ``value``, or the best that was found; None if the mechanism refuses.
+    reached, reached_at_most
+        Between which the score is predicted at ``value``, or at the last value that was tried; None
+        if the mechanism refuses.
     without_privacy
         The score predicted without noise.
     tried
@@ -47,8 +48,9 @@ class Answer:
 
     Examples
     --------
-    >>> print(Answer("epsilon", 0.5, "accuracy", 0.8, "10,000 rows", 0.803, 0.85).sentence())
-    Accuracy 0.8 with 10,000 rows needs epsilon 0.5 or more (0.803 is predicted there, ...
+    >>> found = Answer("epsilon", 0.5, "accuracy", 0.8, "10,000 rows", 0.803, 0.82, 0.85)
+    >>> print(found.sentence())
+    Accuracy 0.8 with 10,000 rows needs epsilon 0.5 or more (0.803 to 0.820 is predicted there, ...
     """
 
     quantity: str
@@ -57,6 +59,7 @@ class Answer:
     wanted: float
     given: str
     reached: float | None
+    reached_at_most: float | None
     without_privacy: float
     tried: float | None = None
     is_least: bool = False
@@ -81,7 +84,7 @@ class Answer:
             amount = _amount(self.quantity, self.value)
             fewer = "; less was not tried" if self.is_least else ""
             return (
-                f"{wish} needs {amount} or more ({self.reached:.3f} is predicted there, "
+                f"{wish} needs {amount} or more ({self._ends()} is predicted there, "
                 f"{self.without_privacy:.3f} without privacy{fewer})."
             )
         if self.tried is None:
@@ -91,8 +94,11 @@ class Answer:
             )
         return (
             f"{wish} is not reachable up to {_amount(self.quantity, self.tried)}, where "
-            f"{self.reached:.3f} is predicted ({self.without_privacy:.3f} without privacy)."
+            f"{self._ends()} is predicted ({self.without_privacy:.3f} without privacy)."
         )
+
+    def _ends(self) -> str:
+        return f"{self.reached:z.3f} to {self.reached_at_most:z.3f}"
 
     def _repr_html_(self) -> str:
         return notebook_html(self.claim(), sentence_html(ABOUT))

@@ -9,6 +9,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from discreet import _checks
 from discreet.mechanisms import LEARNERS
 from discreet.model_selection.search_method import SearchFacts, choose_method
@@ -30,14 +32,16 @@ class Planner:
     """Predicts scores from public facts, by simulation on synthetic data of the declared shape.
 
     Every simulation has its own planted model, rows and noise; the same ones serve all questions,
-    so that answers are comparable, and the same seed gives the same answers.
+    so that answers are comparable, and the same seed gives the same answers. Half of them have
+    unrelated columns, the others correlated ones, where privacy costs more: what is predicted is a
+    range.
 
     Parameters
     ----------
     facts
         What is declared.
     draws
-        How many simulations, from 1 to 999.
+        How many simulations of either kind, from 1 to 999.
     seed
         The seed of the simulations; a whole number, zero or larger.
 
@@ -46,7 +50,7 @@ class Planner:
     >>> from discreet.preprocessing import Numeric
     >>> planner = Planner(PublicFacts([Numeric(0, 1)] * 2, classes=["no", "yes"]), draws=2)
     >>> (cell,) = planner.predict([1.0], n=[5000])
-    >>> bool(0.8 < cell.mean < 0.86)
+    >>> bool(0.8 < cell.low < cell.high < 0.86)
     True
     >>> planner.which_epsilon(accuracy=0.99, n=5000).is_reachable
     False
@@ -54,7 +58,7 @@ class Planner:
     True
     """
 
-    def __init__(self, facts: PublicFacts, *, draws: int = 5, seed: int = 0) -> None:
+    def __init__(self, facts: PublicFacts, *, draws: int = 3, seed: int = 0) -> None:
         _checks.instance(PublicFacts, facts=facts)
         _checks.whole(draws=draws, at_least=1, at_most=999)
         _checks.whole(seed=seed, at_least=0)
@@ -107,6 +111,8 @@ class Planner:
     def which_epsilon(self, *, accuracy: float, n: int, mechanism: str = "auto") -> Answer:
         """Return the least epsilon that is predicted to reach the accuracy (or R2) with n rows.
 
+        The low end of the predicted range has to reach it.
+
         Parameters
         ----------
         accuracy
@@ -126,7 +132,7 @@ class Planner:
         without = self._mean(math.inf, n, "auto")
 
         def score(epsilon: float) -> float:
-            return self._mean_or_worst(epsilon, n, mechanism)
+            return self._low_or_worst(epsilon, n, mechanism)
 
         given = f"{n:,} rows"
         if without < accuracy:
@@ -138,6 +144,8 @@ class Planner:
 
     def which_n(self, *, accuracy: float, epsilon: float, mechanism: str = "auto") -> Answer:
         """Return the fewest rows that are predicted to reach the accuracy (or R2) at epsilon.
+
+        The low end of the predicted range has to reach it.
 
         Parameters
         ----------
@@ -158,7 +166,7 @@ class Planner:
         without = self._mean(math.inf, LARGEST_TABLE, "auto")
 
         def score(count: float) -> float:
-            return self._mean_or_worst(epsilon, int(count), mechanism)
+            return self._low_or_worst(epsilon, int(count), mechanism)
 
         given = f"epsilon {up(epsilon)}"
         if without < accuracy:
@@ -236,7 +244,8 @@ class Planner:
             self.facts.score,
             float(wanted),
             given,
-            without if cell is None else cell.mean,
+            without if cell is None else cell.low,
+            without if cell is None else cell.high,
             without,
             tried,
             is_least=value is not None and value == start,
@@ -248,13 +257,13 @@ class Planner:
 
     def _means(self, epsilon: float, count: int, mechanism: str) -> RehearsedScores:
         return RehearsedScores(
-            *self._rehearsals.scores(float(epsilon), int(count), mechanism).mean(axis=0)
+            *self._rehearsals.scores(float(epsilon), int(count), mechanism).mean(axis=(0, 1))
         )
 
-    def _mean_or_worst(self, epsilon: float, count: int, mechanism: str) -> float:
+    def _low_or_worst(self, epsilon: float, count: int, mechanism: str) -> float:
         """Return a score below all others where the mechanism refuses."""
-        mean = self._cell(float(epsilon), count, mechanism).mean
-        return -math.inf if mean is None else mean
+        low = self._cell(float(epsilon), count, mechanism).low
+        return -math.inf if low is None else low
 
     def _cell(self, epsilon: float, count: int, mechanism: str) -> Cell:
         without = self._means(math.inf, count, "auto")
@@ -264,10 +273,13 @@ class Planner:
             scores = self._rehearsals.scores(epsilon, count, mechanism)
         except REFUSALS as refusal:
             return Cell(epsilon, count, mechanism, None, None, best, is_scaled, str(refusal))
-        mean, spread = self._means(epsilon, count, mechanism), float(scores[:, 0].std())
-        cell = Cell(epsilon, count, mechanism, mean.score, spread, best, is_scaled)
+        means, spreads = scores[:, :, 0].mean(axis=1), scores[:, :, 0].std(axis=1)
+        low = float((means - spreads).min())
+        high = float(np.minimum(means + spreads, np.maximum(means, best)).max())
+        cell = Cell(epsilon, count, mechanism, low, high, best, is_scaled)
         if not self.facts.is_classification:
             return cell
+        mean = self._means(epsilon, count, mechanism)
         return replace(
             cell,
             log_loss=-mean.gain,

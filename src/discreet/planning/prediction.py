@@ -15,9 +15,6 @@ from discreet.privacy.guarantee import in_three_digits as up
 
 FORMAT = 1
 
-SHOWN_SPREAD = 0.0005
-"""A smaller spread would be shown as nothing."""
-
 RARE = 0.9
 """Where the most frequent class has a larger share, accuracy says little."""
 
@@ -38,9 +35,10 @@ class Cell:
     ----------
     epsilon, n, mechanism
         The budget, the number of rows, and the name of the mechanism.
-    mean, spread
-        Of the score over simulations, the latter a standard deviation; None if the mechanism
-        refuses.
+    low, high
+        Between which the score of a fit is predicted: one standard deviation below the mean of
+        simulations with correlated columns, and one above that with unrelated ones, or the other
+        way round; None if the mechanism refuses.
     without_privacy
         The mean without noise.
     is_scaled
@@ -55,16 +53,16 @@ class Cell:
 
     Examples
     --------
-    >>> cell = Cell(1.0, 10_000, "auto", 0.80, 0.01, 0.85, is_scaled=False)
-    >>> round(cell.excess, 3)
-    0.05
+    >>> cell = Cell(1.0, 10_000, "auto", 0.78, 0.82, 0.85, is_scaled=False)
+    >>> round(cell.mean, 3), round(cell.excess, 3), cell.in_words(" to ")
+    (0.8, 0.05, '0.780 to 0.820')
     """
 
     epsilon: float
     n: int
     mechanism: str
-    mean: float | None
-    spread: float | None
+    low: float | None
+    high: float | None
     without_privacy: float
     is_scaled: bool
     refusal: str = ""
@@ -74,19 +72,30 @@ class Cell:
     auc_without_privacy: float | None = None
 
     @property
+    def mean(self) -> float | None:
+        """The middle of the range."""
+        return None if self.low is None or self.high is None else (self.low + self.high) / 2
+
+    @property
     def excess(self) -> float | None:
-        """What privacy costs."""
+        """What privacy costs, at the middle of the range."""
         return None if self.mean is None else self.without_privacy - self.mean
 
-    def give_or_take(self, words: str) -> str:
-        """Return the spread after some words, nothing if it is too small to be shown.
+    def in_words(self, between: str) -> str:
+        """Return both ends with some words between them; one number if they look the same.
+
+        Parameters
+        ----------
+        between
+            What stands between the ends.
 
         Examples
         --------
-        >>> Cell(1.0, 100, "auto", 0.80, 0.01, 0.85, is_scaled=False).give_or_take(" ± ")
-        ' ± 0.010'
+        >>> Cell(1.0, 100, "auto", 0.8001, 0.8002, 0.85, is_scaled=False).in_words(" to ")
+        '0.800'
         """
-        return f"{words}{self.spread:.3f}" if (self.spread or 0.0) >= SHOWN_SPREAD else ""
+        low, high = f"{self.low:z.3f}", f"{self.high:z.3f}"
+        return low if low == high else f"{low}{between}{high}"
 
 
 @dataclass(frozen=True)
@@ -140,7 +149,7 @@ class Prediction:
     ceilings
         Theorems about the same budgets and numbers of rows.
     draws, seed
-        How many simulations, and their seed.
+        How many simulations of either kind, and their seed.
 
     Examples
     --------
@@ -176,10 +185,10 @@ class Prediction:
         if not known:
             return f"No mechanism accepts this: {self.cells[0].refusal}"
         cell = min(known, key=lambda cell: (-cell.n, abs(cell.epsilon - 1), -(cell.mean or 0.0)))
-        spread = cell.give_or_take("give or take ")
+        said = cell.in_words(" and ")
         return (
             f"With {cell.n:,} rows and epsilon {up(cell.epsilon)}, {self.facts.score} is predicted "
-            f"to be {cell.mean:.3f}{f' ({spread})' if spread else ''}, against "
+            f"to be {'between ' if ' and ' in said else ''}{said}, against "
             f"{cell.without_privacy:.3f} without privacy.{self._words_for_few(cell)}"
             f"{self._words_for_rare(cell)}"
         )
@@ -216,13 +225,13 @@ class Prediction:
         )
 
     def __str__(self) -> str:
-        lines = [f"{'epsilon':>8}  {'rows':>11}  {'mechanism':<24} {self.facts.score:>8}  cost"]
+        lines = [f"{'epsilon':>8}  {'rows':>11}  {'mechanism':<24} {self.facts.score:>14}  cost"]
         for cell in self.cells:
             start = f"{up(cell.epsilon):>8}  {cell.n:>11,}  {cell.mechanism:<24}"
             if cell.mean is None:
-                lines.append(f"{start} {'refused':>8}  {cell.refusal}")
+                lines.append(f"{start} {'refused':>14}  {cell.refusal}")
             else:
-                lines.append(f"{start} {cell.mean:>z8.3f}  {cell.excess:z.3f}")
+                lines.append(f"{start} {cell.in_words(' to '):>14}  {cell.excess:z.3f}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -243,7 +252,9 @@ class Prediction:
             "facts": self.facts.document(),
             "draws": self.draws,
             "seed": self.seed,
-            "cells": [asdict(cell) | {"excess": cell.excess} for cell in self.cells],
+            "cells": [
+                asdict(cell) | {"mean": cell.mean, "excess": cell.excess} for cell in self.cells
+            ],
             "bounds": [asdict(ceiling) for ceiling in self.ceilings],
         }
 
@@ -259,4 +270,4 @@ class Prediction:
 def _score_and_cost(cell: Cell) -> tuple[str, str]:
     if cell.mean is None:
         return "refused", cell.refusal
-    return f"{cell.mean:z.3f}", f"{cell.excess:z.3f}"
+    return cell.in_words(" to "), f"{cell.excess:z.3f}"

@@ -35,7 +35,7 @@ def check_suffix(path: Path) -> None:
 
 
 def save_plot(prediction: Prediction, path: Path) -> None:
-    """Draw a line for each number of rows and mechanism, with a band of one deviation."""
+    """Draw a line for each number of rows and mechanism, with a band from low to high."""
     check_suffix(path)
     try:
         from matplotlib.figure import Figure  # optional, and slow to import
@@ -51,17 +51,16 @@ def save_plot(prediction: Prediction, path: Path) -> None:
     for number, (n, mechanism) in enumerate(lines):
         colour = LINES[number % len(LINES)]
         drawn = sorted(
-            (cell.epsilon, cell.mean, cell.spread)
+            (cell.epsilon, cell.low, cell.high)
             for cell in prediction
             if (cell.n, cell.mechanism) == (n, mechanism)
-            and cell.mean is not None
-            and cell.spread is not None
+            and cell.low is not None
+            and cell.high is not None
         )
         if not drawn:
             continue
-        places, means, spreads = (list(part) for part in zip(*drawn, strict=True))
-        low = [mean - spread for mean, spread in zip(means, spreads, strict=True)]
-        high = [mean + spread for mean, spread in zip(means, spreads, strict=True)]
+        places, low, high = (list(part) for part in zip(*drawn, strict=True))
+        means = [sum(ends) / 2 for ends in zip(low, high, strict=True)]
         axes.fill_between(places, low, high, color=colour, alpha=0.15, linewidth=0)
         label = f"{n:,} rows, {mechanism}"
         axes.plot(places, means, color=colour, linewidth=2, marker="o", label=label)
@@ -90,7 +89,7 @@ def save_plot(prediction: Prediction, path: Path) -> None:
         0.03,
         0.87,
         "Synthetic data of the declared shape, not yours. Dashed: without privacy. "
-        f"Band: one deviation over {prediction.draws} simulations.",
+        "Band: from correlated to unrelated columns.",
         color=GREY,
         fontsize=9.5,
     )

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -18,11 +19,15 @@ from discreet._types import Array, Vector
 from discreet.errors import CalibrationError, InputError, NotAccepted, RehearsalWarning
 from discreet.planning.public_facts import PublicFacts
 from discreet.planning.synthetic_world import SyntheticTable, World
+from discreet.preprocessing import Numeric
 from discreet.privacy import Budget, gaussian_multiplier
 
 MOST_ROWS, LEAST_ROWS = 10_000, 2_000
 MOST_CELLS = 500_000
 """Larger tables are stood in for by tables of this size, under a larger epsilon."""
+
+CORRELATION = 0.9
+"""Of the numeric columns in every other simulation; docs/planning.md has what it was chosen by."""
 
 TESTED = 5_000
 LARGEST_EPSILON = 25.0
@@ -40,54 +45,63 @@ class RehearsedScores(NamedTuple):
 class Rehearsals:
     """Simulated scores of models on several synthetic data sets; tables are drawn once.
 
+    Each data set is drawn twice, in a world of unrelated columns and in one where numeric columns
+    are correlated; once, if there are none to be correlated.
+
     Examples
     --------
     >>> from discreet.preprocessing import Numeric
     >>> rehearsals = Rehearsals(PublicFacts([Numeric(0, 1)] * 2, classes=[0, 1]), draws=2, seed=0)
     >>> rehearsals.scores(1.0, 5000, "auto").shape
-    (2, 3)
+    (2, 2, 3)
     """
 
     def __init__(self, facts: PublicFacts, draws: int, seed: int) -> None:
         self._facts, self._draws, self._seed = facts, draws, seed
         self.most = min(MOST_ROWS, max(LEAST_ROWS, MOST_CELLS // facts.width))
+        numbers = sum(isinstance(column, Numeric) for column in facts.stand_ins)
+        self._worlds = (0.0, CORRELATION) if numbers > 1 else (0.0,)
         self.scores = cache(self._scores)
         self.radius = cache(self._radius)
         self._table = cache(self._draw_tables)
-        self._world = cache(lambda draw: World(facts, self._key(draw)))
+        self._world = cache(lambda *case: World(facts, self._key(case[1]), case[0]))
         self._best = cache(self._find_best)
 
     def _radius(self) -> float:
         """Return the norm of planted coefficients, the mean over simulations."""
-        return float(np.mean([self._world(draw).radius for draw in range(self._draws)]))
+        return float(self._each(lambda world, draw: self._world(world, draw).radius).mean())
+
+    def _each(self, find: Callable[[float, int], Any]) -> Array:
+        """Return something of each simulation: worlds x draws, and its own axes."""
+        return np.array([[find(w, draw) for draw in range(self._draws)] for w in self._worlds])
 
     def _scores(self, epsilon: float, count: int, mechanism: str) -> Array:
-        """Return the scores of each simulation, a line each; an infinite epsilon is no privacy."""
+        """Return the scores of each simulation, worlds x draws; infinite epsilon: no privacy."""
         if count > self.most:
             stand_in = self.scores(self._stand_in_epsilon(epsilon, count), self.most, mechanism)
             return np.asarray(stand_in + self._gain(stand_in, count))
         if math.isinf(epsilon):
             mechanism = "auto"
-        return np.array(
-            [self._score(epsilon, count, mechanism, draw) for draw in range(self._draws)]
-        )
+        return self._each(lambda *case: self._score(epsilon, count, mechanism, *case))
 
     def _gain(self, stand_in: Array, count: int) -> Array:
         """Return what more rows gain: what is lost without privacy falls like one over rows."""
         without = self.scores(math.inf, self.most, "auto")
-        best = np.array([self._best(draw) for draw in range(self._draws)])
-        lost = best - np.maximum(without, stand_in)
+        lost = self._each(self._best) - np.maximum(without, stand_in)
         return np.asarray(np.maximum(lost, 0.0) * (1 - self.most / count))
 
-    def _find_best(self, draw: int) -> RehearsedScores:
+    def _find_best(self, world: float, draw: int) -> RehearsedScores:
         """Return the scores of the planted model."""
-        _, test = self._table(draw)
+        _, test = self._table(world, draw)
         if test.chances is None:
             return RehearsedScores(self._facts.strength)
         return RehearsedScores(self._facts.strength, *score_chances(test.chances, test.chances))
 
-    def _score(self, epsilon: float, count: int, mechanism: str, draw: int) -> RehearsedScores:
-        train, test = self._table(draw)
+    def _score(
+        self, epsilon: float, count: int, mechanism: str, world: float, draw: int
+    ) -> RehearsedScores:
+        """Return the scores of one fit."""
+        train, test = self._table(world, draw)
         model = self._facts.model(epsilon, mechanism, self._key(draw), count)
         with warnings.catch_warnings(), SINGLE_PRODUCTS:  # small products gain from no more
             warnings.simplefilter("ignore", RehearsalWarning)
@@ -100,10 +114,10 @@ class Rehearsals:
         right = self._facts.strength - float(lost.mean())  # not by the luck of these test rows
         return RehearsedScores(right, *score_chances(model.predict_proba(test.X), test.chances))
 
-    def _draw_tables(self, draw: int) -> tuple[SyntheticTable, SyntheticTable]:
-        world = self._world(draw)
-        test = world.table(TESTED)
-        return world.table(self.most), test
+    def _draw_tables(self, world: float, draw: int) -> tuple[SyntheticTable, SyntheticTable]:
+        drawn = self._world(world, draw)
+        test = drawn.table(TESTED)
+        return drawn.table(self.most), test
 
     def _key(self, draw: int) -> int:
         return 1000 * self._seed + draw

@@ -54,6 +54,11 @@ class World:
     with s such that the likeliest class is right as often as the facts say. A numeric target is one
     pull plus normal noise, clipped to its range.
 
+    With a ``correlation``, numeric columns have that one with each other by a factor that they
+    share (a Gaussian copula), and effects are such that every principal direction of these columns
+    pulls as much as any other. Most of these hardly vary, so the coefficients that they need are
+    large, and noise hides them: the hard case of a table whose columns say much the same.
+
     Examples
     --------
     >>> from discreet.planning import PublicFacts
@@ -63,10 +68,11 @@ class World:
     ((1000, 3), 0.9)
     """
 
-    def __init__(self, facts: PublicFacts, seed: int) -> None:
-        self._facts, self._noise = facts, RehearsalNoise(seed)
+    def __init__(self, facts: PublicFacts, seed: int, correlation: float = 0.0) -> None:
+        self._facts, self._noise, self._correlation = facts, RehearsalNoise(seed), correlation
         pulls = [self._effects(column) for column in facts.stand_ins]
         self._effect = np.vstack(pulls)
+        self._deal_evenly()
         survey = self._pulls(self._rows(SURVEYED))
         self._middle, self._size = survey.mean(axis=0), survey.std(axis=0)
         margins = (survey - self._middle) / self._size
@@ -113,13 +119,34 @@ class World:
             return np.asarray(effects - effects.mean(axis=0))
         return np.asarray(SPREAD * effects)
 
-    def _rows(self, count: int) -> Array:
-        return np.column_stack([self._cells(column, count) for column in self._facts.stand_ins])
+    def _deal_evenly(self) -> None:
+        """Make the pull of each principal direction of the numeric columns as large as any other's.
 
-    def _cells(self, column: Column, count: int) -> Vector:
+        Effects are multiplied by the inverse root of the correlation matrix, whose eigenvalues are
+        1 + (m - 1) r for what m columns have in common and 1 - r for what tells them apart.
+        """
+        columns = self._facts.stand_ins
+        ends = np.cumsum([column.width for column in columns])
+        places = [end - 1 for end, c in zip(ends, columns, strict=True) if isinstance(c, Numeric)]
+        if not places:
+            return
+        common = self._effect[places].mean(axis=0)
+        apart = (self._effect[places] - common) / math.sqrt(1 - self._correlation)
+        shared = common / math.sqrt(1 + (len(places) - 1) * self._correlation)
+        self._effect[places] = apart + shared
+
+    def _rows(self, count: int) -> Array:
+        shared = ndtri(self._uniform(count)) if self._correlation else np.zeros(count)
+        columns = self._facts.stand_ins
+        return np.column_stack([self._cells(column, count, shared) for column in columns])
+
+    def _cells(self, column: Column, count: int, shared: Vector) -> Vector:
         uniform = self._uniform(count)
         if not isinstance(column, Numeric):
             return np.floor(uniform * column.width)
+        if self._correlation:
+            own = math.sqrt(1 - self._correlation) * ndtri(uniform)
+            uniform = ndtr(math.sqrt(self._correlation) * shared + own)
         inside = ndtri(ndtr(-SPREAD) + uniform * (ndtr(SPREAD) - ndtr(-SPREAD))) / SPREAD
         return np.asarray(column.middle + column.half * np.clip(inside, -1, 1))
 

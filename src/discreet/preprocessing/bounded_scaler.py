@@ -24,7 +24,6 @@ from discreet.data.frame import (
     arrow_array_of,
     column_by_column,
     is_arrow,
-    refuse_lazy,
     side_by_side,
 )
 from discreet.data.given_column import column_of, family
@@ -36,7 +35,7 @@ from discreet.data.kinds import (
     is_sparse_column,
     kind_of,
 )
-from discreet.data.matrix import cells_of
+from discreet.data.matrix import cells_of, hold_table, names_of
 from discreet.errors import InputError, InputTypeError
 from discreet.geometry import L2Ball
 from discreet.geometry.shapes import Csr, as_numbers
@@ -157,8 +156,9 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: object = None) -> Self:
         """Check the shape and the column names of X; read no value."""
+        X = hold_table(X)
         self._declared_columns()
-        names = _frame_names(X)
+        names = names_of(X)
         self._check_shape(X, names)
         self.n_features_in_ = len(self.columns)
         self.__dict__.pop("feature_names_in_", None)
@@ -179,8 +179,9 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         >>> BoundedScaler([Numeric(0, 100)]).accept([[75], ["unknown"]])
         2
         """
+        X = hold_table(X)
         declared = self._declared_columns()
-        names = _frame_names(X)
+        names = names_of(X)
         self._check_shape(X, names)
         if names is None:
             array = _array(X)
@@ -207,7 +208,8 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         >>> BoundedScaler([Numeric(0, 100)]).read_column([[75], ["unknown"]], 0).tolist()
         [75, 'unknown']
         """
-        declared, names = self._declared_columns(), _frame_names(X)
+        X = hold_table(X)
+        declared, names = self._declared_columns(), names_of(X)
         self._check_shape(X, names)
         if names is None:
             return _cells_of_array(_array(X), place, declared[place])
@@ -215,8 +217,9 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def transform(self, X: Any) -> Array | Csr:
         """Return the features of each row."""
+        X = hold_table(X)
         declared = self._declared_columns()
-        names = _frame_names(X)
+        names = names_of(X)
         self._check_shape(X, names)
         cells = self._cells(X, names)
         if self.sparse_output:
@@ -241,8 +244,9 @@ class BoundedScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         array([[100.,   0.,   1.],
                [ 50.,   0.,   0.]])
         """
+        X = hold_table(X)
         declared = self._declared_columns()
-        names = _frame_names(X)
+        names = names_of(X)
         self._check_shape(X, names)
         cells = self._cells(X, names)
         return np.hstack([column.plain(c) for column, c in zip(declared, cells, strict=True)])
@@ -488,19 +492,6 @@ def _is_plain(pair: tuple[Column, Cells]) -> bool:
     return is_numeric and np.asarray(cells).dtype.kind in "biuf"
 
 
-def _frame_names(X: Any) -> list[Any] | None:
-    """Return the column names of a data frame, None for anything else."""
-    # pandas, Polars and Arrow share no type, and none of them has to be installed
-    refuse_lazy(X)
-    names = X.column_names if is_arrow(X) else getattr(X, "columns", None)
-    if names is None:
-        return None
-    listed = list(names)
-    if len(set(listed)) != len(listed):
-        raise InputError("X must have columns of different names; some name comes twice.")
-    return listed
-
-
 def _check_names(names: list[Any], declared: list[str]) -> None:
     missing = [name for name in declared if name not in names]
     if missing:
@@ -526,14 +517,12 @@ def _check_column(X: Any, name: Any, declared: Column) -> Any:
         return column  # a stored column, whose type was checked
     if getattr(column, "ndim", 1) != 1:
         raise InputError(f"X: the column {name!r} must have one axis; got {column.ndim}.")
-    dtype = _type_of(X, column)
-    if dtype is not None:
-        check_kind("X", name, _labels_of(declared), kind_of(dtype))
+    check_kind("X", name, _labels_of(declared), kind_of(_type_of(X, column)))
     return column
 
 
 def _type_of(X: Any, column: Any) -> Any:
-    return column.type if is_arrow(X) else getattr(column, "dtype", None)
+    return column.type if is_arrow(X) else column.dtype
 
 
 def _labels_of(declared: Column) -> tuple[str | float, ...] | None:
@@ -546,8 +535,6 @@ def _cells_of_frame(X: Any, name: Any, declared: Column) -> Cells:
     if isinstance(column, Coded):
         return column
     dtype = _type_of(X, column)
-    if dtype is None:
-        return _object_cells(column)
     if family(column) == "polars" and kind_of(dtype).holds == TEXT:
         text: Cells = column_of(column, "X").cells  # NumPy's of it would panic at what is no UTF-8
         return text
@@ -582,11 +569,3 @@ def _cells_of_array(array: NDArray[Any], place: int, declared: Column) -> Cells:
     """Return the cells of one column of an array."""
     _check_array(array, place, declared)
     return array[:, place]
-
-
-def _object_cells(column: Any) -> Cells:
-    """Return cells without a type of their own, so that none decides how others are read."""
-    listed = list(column)
-    cells = np.empty(len(listed), dtype=object)
-    cells[:] = listed
-    return cells
