@@ -188,7 +188,6 @@ def _population(bins, slope, shift, mean, spread):
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("law", [(0.8, 0.2, 0.0, 1.8), (1.0, -0.3, -2.2, 1.3)])
 def test_intervals_of_the_test_cover(law):
     # 200 fixed draws: at a true coverage of 95 %, 90 % or less has a chance of 0.3 %. The whole
