@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+DEMO := $(VENV)/.demo
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 RECORDS ?= 100000
 TIER ?= all
 TESTS := $(BIN)/pytest -q -n auto --dist worksteal
@@ -16,7 +18,8 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: audit browser demo docs notebooks package test test-all lint quick machines faults format scale bench utility budgets streams score-coverage oracle goodness coverage reproduce peers peers-utility opacus opendp jax-privacy newcomer clean
 
-demo: $(READY)
+demo: $(DEMO)
+	@echo "Half a minute..."
 	@$(BIN)/python -m discreet.demo
 
 # Every test function and every mutant at least once.
@@ -151,10 +154,16 @@ opendp: $(READY)
 jax-privacy: $(READY)
 	$(BIN)/python benchmarks/peers/factors_jax_privacy.py
 
+$(DEMO): pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Setting up $(VENV) for the demo (a minute, once)..."
+	@$(INSTALL) '.[cli,plot]'
+	@touch $@
+
 $(READY): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Setting up $(VENV) (two minutes, once)..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs,plot]'
+	@echo "Setting up $(VENV) for tests and documentation (two minutes, once)..."
+	@$(INSTALL) '.[dev,docs,plot]'
 	@touch $@
 
 clean:
