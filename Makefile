@@ -4,31 +4,45 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+DEMO := $(VENV)/.demo
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 RECORDS ?= 100000
-CODE := src tests benchmarks reproductions audits
+TIER ?= all
+TESTS := $(BIN)/pytest -q -n auto --dist worksteal
+CODE := conftest.py src tests benchmarks reproductions audits
 VECTORS := from numpy._core import _multiarray_umath as c; \
   print(*(name for name in c.__cpu_dispatch__ if c.__cpu_features__[name]))
 
 # Bytecode is kept, whatever the environment says: tests start many processes that import the library.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: audit browser demo docs notebooks package test quick machines faults format scale bench utility budgets streams score-coverage oracle goodness coverage reproduce peers peers-utility opacus opendp jax-privacy newcomer clean
+.PHONY: audit browser demo docs notebooks package test test-all lint quick machines faults format scale bench utility budgets streams score-coverage oracle goodness coverage reproduce peers peers-utility opacus opendp jax-privacy newcomer clean
 
-demo: $(READY)
+demo: $(DEMO)
+	@echo "Half a minute..."
 	@$(BIN)/python -m discreet.demo
 
-test: $(READY)
+# Every test function and every mutant at least once.
+test: $(READY) lint
+	@echo "Some eight minutes on two quiet cores; make test-all has what is left out here."
+	$(TESTS) --tier fast
+
+# All cases; writes tests/durations.txt, from which follows what make test runs. TIER=rest: what make test leaves out.
+test-all: $(READY) $(if $(filter all,$(TIER)),lint)
+	@echo "Some twenty minutes on two quiet cores; half of it with TIER=rest."
+	$(TESTS) --tier $(TIER) --record
+
+lint: $(READY)
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/ruff check $(CODE)
 	$(BIN)/lint-imports --no-cache & imports=$$!; $(BIN)/mypy && wait $$imports
-	$(BIN)/pytest -q -n auto --dist worksteal
 
-# One room: lint, types, doctests and tests, without those that are marked slow.
+# One room: lint, types, doctests and the fast tier of its tests.
 quick: $(READY)
 	@test -e src/discreet/$(ROOM) || test -e src/discreet/$(ROOM).py || { echo "make quick ROOM=ledger: name a room of src/discreet"; exit 2; }
 	$(BIN)/ruff check $(wildcard src/discreet/$(ROOM) src/discreet/$(ROOM).py tests/$(ROOM) tests/test_$(ROOM).py)
 	$(BIN)/mypy
-	$(BIN)/pytest -q -n auto --dist worksteal -m "not slow" $(wildcard src/discreet/$(ROOM) src/discreet/$(ROOM).py tests/$(ROOM) tests/test_$(ROOM).py)
+	$(TESTS) --tier fast $(wildcard src/discreet/$(ROOM) src/discreet/$(ROOM).py tests/$(ROOM) tests/test_$(ROOM).py)
 
 format: $(READY)
 	$(BIN)/ruff format $(CODE)
@@ -90,7 +104,7 @@ machines: $(READY)
 	trap "" INT; OPENBLAS_CORETYPE=Nehalem OMP_NUM_THREADS=1 \
 	NPY_DISABLE_CPU_FEATURES="$$($(BIN)/python -c '$(VECTORS)')" \
 	GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4,-AVX512F,-AVX512VL \
-	$(BIN)/pytest -q -n auto --dist worksteal
+	$(TESTS)
 
 faults: $(READY)
 	DISCREET_KILLS=500 DISCREET_CHARGES=200 $(BIN)/pytest -q tests/ledger/test_killed_fits.py tests/ledger/test_many_processes.py
@@ -140,10 +154,16 @@ opendp: $(READY)
 jax-privacy: $(READY)
 	$(BIN)/python benchmarks/peers/factors_jax_privacy.py
 
+$(DEMO): pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Setting up $(VENV) for the demo (a minute, once)..."
+	@$(INSTALL) '.[cli,plot]'
+	@touch $@
+
 $(READY): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Setting up $(VENV) (two minutes, once)..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs,plot]'
+	@echo "Setting up $(VENV) for tests and documentation (two minutes, once)..."
+	@$(INSTALL) '.[dev,docs,plot]'
 	@touch $@
 
 clean:

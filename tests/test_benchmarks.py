@@ -59,7 +59,6 @@ def test_scores_of_probabilities_are_those_of_scikit_learn(monkeypatch):
     assert several.log_loss == pytest.approx(metrics.log_loss(labels, three))
 
 
-@pytest.mark.slow
 def test_a_small_table_of_coverage_is_printed_and_covers():
     # 20 fixed draws: at a true coverage of 95 %, 15 or fewer have a chance of 0.3 %.
     finished = subprocess.run(

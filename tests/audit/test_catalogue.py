@@ -30,7 +30,6 @@ def test_every_mechanism_has_a_pair_of_checked_neighbours_for_every_unit(name, u
         assert unit in case.subject
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "unit"), UNITS)
 def test_a_small_audit_of_every_mechanism_finds_no_violation(name, unit):
     """The simplest case of each; all cases, with many trials, are the work of ``make audit``."""

@@ -22,7 +22,6 @@ def named(mutants):
     return pytest.mark.parametrize("mutant", mutants, ids=lambda mutant: mutant.name)
 
 
-@pytest.mark.slow
 @named(SAMPLED)
 def test_a_mutant_is_caught(mutant):
     found = mutant.find(seed=0)
@@ -31,7 +30,6 @@ def test_a_mutant_is_caught(mutant):
     assert found.power >= POWER
 
 
-@pytest.mark.slow
 @named(SAMPLED)
 def test_its_original_is_not_accused(mutant):
     found = mutant.find_in_original(seed=0)

@@ -128,7 +128,6 @@ def test_randomised_response_in_words_reaches_its_epsilon():
     assert audit(coin, PAIR, Guarantee(Pure(0.5), ADD), trials=8000, seed=1).violated
 
 
-@pytest.mark.slow
 def test_true_promises_are_hardly_ever_called_violated():
     """With confidence 1/2, of twenty-four audits of noise that is just enough, few say so."""
     promise = Guarantee(Laplace(1.0), ADD)

@@ -97,7 +97,6 @@ def test_blocks_of_rows_are_worked_on_by_a_cluster_and_leave_nothing_there(worke
         time.sleep(0.05)
 
 
-@pytest.mark.slow
 @rehearsal
 def test_a_worker_killed_in_passes_changes_nothing(workers, folder, frame, monkeypatch):
     plain = model(rehearsal=1).fit(frame[list(COLUMNS)], frame["readmitted"])

@@ -100,7 +100,6 @@ HOLD_ROWS = (QuantileEstimator, StableMedian, Threshold, BlockVoteSupport, Lasso
 """Their mechanism sorts or counts all rows in one memory."""
 
 
-@pytest.mark.slow
 @rehearsal
 @every_kind
 @pytest.mark.parametrize("door", DOORS)

@@ -87,7 +87,6 @@ def test_there_is_a_row_for_each_coefficient_in_its_order_and_the_intercept_is_l
     np.testing.assert_allclose(middle, SCALES[kind] * TRUTH, atol=0.1)
 
 
-@pytest.mark.slow
 @every_model
 def test_intervals_cover_about_as_often_as_they_say(kind):
     # Rows and noise are fixed, so this cannot flake. With others, fewer than 64 of 80 independent

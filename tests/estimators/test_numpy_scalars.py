@@ -60,7 +60,6 @@ def test_every_parameter_takes_a_scalar_of_numpy(kind, name, value):
     np.testing.assert_array_equal(learnt(other), learnt(plain))
 
 
-@pytest.mark.slow
 @rehearsal
 @pytest.mark.parametrize(
     ("kind", "name", "value"), [case for case in CASES if type(case[2]) in (float, tuple)]

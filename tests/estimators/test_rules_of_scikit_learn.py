@@ -36,7 +36,6 @@ WEIGHTED = [
 ]
 
 
-@pytest.mark.slow
 @rehearsal
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")  # nothing is stable

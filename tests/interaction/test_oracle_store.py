@@ -111,7 +111,6 @@ def test_freezing_is_seen_by_all(place):
     assert reopen(place).status == "frozen"
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 def test_a_process_killed_at_any_step_leaves_one_answer_for_each_point(place):
     begin(store=place, max_answers=12)

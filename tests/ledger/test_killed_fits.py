@@ -15,7 +15,6 @@ TIMES = int(os.environ.get("DISCREET_KILLS", "8"))
 """Kills on each kind of place; ``make faults`` asks for five hundred."""
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
 def test_a_killed_fit_leaves_sound_books(place):
     command = [sys.executable, "-W", "ignore", str(SCRIPT), place, str(TIMES), "0"]

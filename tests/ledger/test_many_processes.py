@@ -16,7 +16,6 @@ PROCESSES, CHARGES = 32, int(os.environ.get("DISCREET_CHARGES", "12"))
 FITTING = PROCESSES * CHARGES // 4
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of fork in a process with threads
 def test_all_that_fits_is_admitted_and_nothing_more(place):
     ledger = Ledger.create(place, Budget(FITTING * EPSILON), dataset="patients")

@@ -172,7 +172,6 @@ def test_a_fit_again_forgets_the_curve():
     assert model.probability_curve_.shape == (2, 3)
 
 
-@pytest.mark.slow
 def test_rows_of_files_and_of_clusters_are_counted_alike(tmp_path):
     pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
     frame = pd.DataFrame(X, columns=list("abcd")).assign(label=Y)

@@ -104,7 +104,6 @@ class NormOfTheWrongShape(RadialTerm):
         return vector / np.linalg.norm(vector) * norm
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("width", [2, 3, 50])
 def test_a_norm_drawn_with_shape_p_minus_one_is_caught(width):
     check_radial(RadialTerm(1.0), width)

@@ -50,7 +50,6 @@ def test_forgetting_that_a_replaced_record_moves_twice_is_caught(case):
     assert_caught(check_exact_audit, case, mutant)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("case", "factor", "trials"),
     [(GAUSSIAN_REPLACE, 0.5, 2000), (LAPLACE_REPLACE, 0.5, 2000),

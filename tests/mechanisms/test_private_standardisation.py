@@ -456,7 +456,6 @@ def log_density(plan, problem, records, sums, frame, planned, released):
     return first - fall + math.log(np.linalg.det(curved + problem.ridge * np.eye(2)))
 
 
-@pytest.mark.slow
 @both_units
 @pytest.mark.parametrize("delta", [1e-3, 0.0], ids=["gaussian", "pure"])
 def test_the_density_of_the_whole_certifies_no_more_than_is_claimed(unit, delta, monkeypatch):

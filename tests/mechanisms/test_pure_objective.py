@@ -77,7 +77,6 @@ def in_a_square(problem, unit, scale):
 # What the rules claim, against the exact density.
 
 
-@pytest.mark.slow
 @UNITS
 @pytest.mark.parametrize("shift", [0.1, 1.0])
 @pytest.mark.parametrize("joint", [0.2, 1.0, 3.0, 30.0])
@@ -94,7 +93,6 @@ def test_jointly_smooth_losses_cost_no_more_than_claimed(loss, joint, shift, uni
         assert true >= 0.98 * claimed or (loss == Logistic() and unit is SWAP)
 
 
-@pytest.mark.slow
 @UNITS
 @pytest.mark.parametrize("shift", [0.1, 1.0])
 @pytest.mark.parametrize("log_ratio", [0.02, 0.5, 3.0])
@@ -225,7 +223,6 @@ SQUARE = problem_of(MarginLogistic(margin=6.0), 50.0, Box([-1, -1], [1, 1]), p=2
 BUDGET = Budget(1.0)
 
 
-@pytest.mark.slow
 @UNITS
 @pytest.mark.parametrize("law", ["laplace", "radial"])
 @pytest.mark.parametrize("budget", [Budget(1.0), Budget(1.0, 1e-6)], ids=["pure", "with delta"])

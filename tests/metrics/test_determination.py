@@ -123,7 +123,6 @@ def _covered(rows, epsilon, draws, seed, deviations=None):
     return hits
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("rows", "epsilon"), [(4000, 0.2), (4000, 1.0)])
 def test_intervals_of_r2_cover(rows, epsilon):
     # Fixed draws: this cannot flake. With fresh ones, at a coverage of exactly 95 %, fewer than 87

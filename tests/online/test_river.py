@@ -33,7 +33,6 @@ def regress(**parameters):
     )
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of rehearsals, and of river's own data
 @pytest.mark.parametrize("make", [classify, separate, regress])
 def test_the_checks_of_river_pass(make):

@@ -123,23 +123,6 @@ def check_joint_audit(case, plan):
         assert true.delta(epsilon) <= profile.delta(epsilon) * (1 + 1e-6)
 
 
-def joint_scores(case, plan, noise, trials):
-    """The logarithm of the ratio of densities, at releases of either data set of the worst pair."""
-    parts, centres = case.parts(plan), case.centres(plan, case.worst_pair)
-
-    def score(value):
-        if case.is_pure:
-            return l1(value - centres[0]) - l1(value - centres[1])
-        return value @ (centres[1] - centres[0])
-
-    def sample(data):
-        opened = data.open(case)
-        released = [part.run_many(opened, noise, trials) for part in parts]
-        return np.array([score(value) for value in np.hstack(released)])
-
-    return sample(case.worst_pair[0]), sample(case.worst_pair[1])
-
-
 def certified_mu(first, second):
     """A lower bound on the shift of Gaussian noise; false once in a thousand."""
     low, high = rates(first, second)

@@ -145,6 +145,12 @@ def public() -> tuple[Callee, ...]:
     return tuple(found.values())
 
 
+def public_places() -> set[str]:
+    """Return where everything public is written."""
+    written = (inspect.unwrap(getattr(each.value, "__func__", each.value)) for each in public())
+    return {f"{each.__module__}.{each.__qualname__}" for each in written}
+
+
 def _methods(owner: Callee) -> Iterator[Callee]:
     """Yield the public methods of a class that are written in the library."""
     for name in dir(owner.value) if owner.is_class else ():
