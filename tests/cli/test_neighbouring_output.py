@@ -123,6 +123,7 @@ ASKED = (
     ask(FIT.replace("back.toml", "cost.toml"), odd=("zeros behind", "no numbers", "missing")),
     ask(FIT.replace("back.toml", "wide.toml")),  # ranges are found, privately
     ask(f"{FIT} --max-rows 40"),
+    ask(f"{FIT} --test-share 0.25", odd=("missing", "quotes")),
     ask(f"{FIT.replace('--rehearse 3', '--no-ledger --delta 0.01')} {SIMPLE}"),
     ask(f"{FIT.replace('--rehearse 3', f'--ledger {LEDGER}')} {SIMPLE}", odd=()),
     ask(f"{TUNE} --method split", odd=("missing", "quotes")),
@@ -145,6 +146,7 @@ ASKED = (
 EXEMPT = {
     "check": "for the owner of the table: what it prints is as private as the table",
     "predict": "shows predictions for the rows that it is given, which are as private as these",
+    "split": "writes the rows of its owner, and nothing else, to two files",
     "plan": "reads no table",
     "audit": "reads no table",
     "demo": "makes up its table",

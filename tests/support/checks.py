@@ -12,7 +12,6 @@ import numpy as np
 from scipy.stats import beta, norm
 
 from discreet.privacy import Composition, Gaussian
-from support.cases.base import l1
 
 
 def check_sensitivity(case, plan, pairs):

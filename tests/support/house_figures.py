@@ -1,4 +1,4 @@
-"""How large the house is: lines, files and names, room by room (``python tests/support/house_figures.py``)."""
+"""How large the house is, room by room (``python tests/support/house_figures.py``)."""
 
 from __future__ import annotations
 
