@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 import shlex
 import shutil
 import sqlite3
@@ -76,7 +77,13 @@ class Asked:
             found |= EMPTY
         if self.source == "pipe":
             found |= EMPTY | {kind: some[0] for kind, some in MALFORMED.items()}
+            found = {name: one_line(record) for name, record in found.items()}
         return families(self.unit, ordinary(self.count), found)
+
+
+def one_line(record):
+    """Return a record without breaks: on a pipe a line is a record, whatever is quoted."""
+    return tuple(re.sub(r"[\r\n]+", " ", cell) for cell in record)
 
 
 def ask(*script, **options):

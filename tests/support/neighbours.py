@@ -25,6 +25,7 @@ from pyarrow import parquet
 from discreet import gate
 from discreet.interaction.live import Interaction
 from discreet.ledger.durable import high_water_mark
+from discreet.mechanisms.following_histogram import FollowingPlan
 from support.place import Outcome, run
 
 HEADER = ("id", "age", "stay", "ward", "back", "cost")
@@ -202,14 +203,14 @@ class Tape:
         self._kept: list[Any] = []
         self._place: int | None = None
 
-    def exchange(self, value: Any) -> Any:
-        """Keep a value, or give the kept one, which must be of the same shape."""
+    def exchange(self, value: Any, *, tells_length: bool = False) -> Any:
+        """Keep a value, or give the kept one, of the same shape unless noise settles its length."""
         if self._place is None:
             self._kept.append(value)
             return value
         kept = self._kept[self._place]
         self._place += 1
-        assert shape_of(kept) == shape_of(value)
+        assert tells_length or shape_of(kept) == shape_of(value)
         return kept
 
     @contextlib.contextmanager
@@ -228,7 +229,9 @@ class Tape:
 def _exchanging(run_plan: Any, tape: Tape) -> Any:
     def exchange(plan: Any, *arguments: Any) -> Any:
         value = run_plan(plan, *arguments)
-        return value if isinstance(plan, gate._Beginning) else tape.exchange(value)
+        if isinstance(plan, gate._Beginning):
+            return value
+        return tape.exchange(value, tells_length=isinstance(plan, FollowingPlan))
 
     return exchange
 
