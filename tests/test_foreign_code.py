@@ -5,6 +5,7 @@ Every door that takes foreign code, against foreign code of every unpleasant kin
 
 from __future__ import annotations
 
+import contextlib
 import io
 import logging
 import math
@@ -27,7 +28,7 @@ from sklearn.svm import LinearSVC
 from discreet import Budget, Ledger, MemoryLedger
 from discreet._foreign import ForeignCode
 from discreet._known_code import is_known, reach
-from discreet.errors import InputError
+from discreet.errors import InputError, PrivacyError
 from discreet.feature_selection import BlockVoteSupport, PeelingSupport
 from discreet.linear_model import LogisticRegression as PrivateLogistic
 from discreet.linear_model import SparseClassifier
@@ -302,3 +303,17 @@ def test_other_threads_print_while_foreign_code_is_silent(capfd):
         is_over.set()
         thread.join()
     assert set(capfd.readouterr().out.split()) == {"mine"}
+
+
+def ask_for_foreign_code_in_turn(value):
+    within = ForeignCode(lambda given: given, "within", fits=False, apart=True)
+    within.check()  # as a module does that makes questions while it is loaded
+    with contextlib.suppress(PrivacyError):
+        within.run_on([(value,)])
+        return -1.0
+    return value
+
+
+def test_a_process_for_foreign_code_begins_no_other():
+    code = ForeignCode(ask_for_foreign_code_in_turn, "outside", fits=False, apart=True)
+    assert [said.tolist() for said in code.run_on([(3.0,), (4.0,)])] == [[3.0], [4.0]]
