@@ -34,6 +34,8 @@ _POINTS = 800
 _CELLS = 2000
 """Steps of the grid from zero to where one release becomes negligible; fewer for many releases."""
 
+LARGEST = np.array([LARGEST_EPSILON])
+
 
 @cache
 def _normal_cells() -> tuple[Vector, Vector, float]:
@@ -352,7 +354,7 @@ class Composition(Profile):
         return any(
             profile._has_hopeless_part
             if isinstance(profile, Composition)
-            else profile.is_closed_form and profile.delta(LARGEST_EPSILON) >= 1
+            else profile.is_closed_form and profile.deltas(LARGEST)[0] >= 1
             for profile, _ in self._merged
         )
 
