@@ -13,7 +13,13 @@ from audits.mutants.base import Broken, Mutant
 from audits.mutants.runs import Sampled, of_plan
 from discreet._types import Array, Integers, Vector
 from discreet.audit import Pair
-from discreet.audit.catalogue import PROPOSED, average_of_least, proposed_pair, sign_pair
+from discreet.audit.catalogue import (
+    PROPOSED,
+    average_of_least,
+    first_entry,
+    proposed_pair,
+    sign_pair,
+)
 from discreet.data import OpenRows
 from discreet.mechanisms import NoisyAggregate, ProposeTestRelease
 from discreet.mechanisms.ballot import Deal
@@ -26,11 +32,6 @@ from discreet.questions import BlockAverage
 
 CLAIMED = Budget(1.0)
 ADD = AddRemoveOne()
-
-
-def first_entry(X: Any, y: Any) -> float:
-    """Return the first entry of the first row of a block."""
-    return float(X[0, 0])
 
 
 def _average_of_first(blocks: int) -> BlockAverage:

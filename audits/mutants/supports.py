@@ -13,7 +13,7 @@ from audits.mutants.base import BoundMutant, Broken, Mutant
 from audits.mutants.runs import Sampled, of_plan
 from discreet._types import Array, Integers, Vector
 from discreet.audit import Pair
-from discreet.audit.catalogue import cases, sign_pair, vote_on_sign
+from discreet.audit.catalogue import cases, sign_of_first_row, sign_pair, vote_on_sign
 from discreet.audit.exact.laws import exponential_selection
 from discreet.data import OpenRows
 from discreet.geometry import LinfBall
@@ -150,14 +150,9 @@ def _ballots(vote: BlockVote, deal: Callable[[int, Noise], Integers]) -> Sampled
     return Sampled(vote.bounds, ADD, released)
 
 
-def first_row(X: Any, y: Any) -> list[int]:
-    """Choose a column by the sign of the first row of a block."""
-    return [0 if X[0, 0] < 0 else 1]
-
-
 def blocks_by_position() -> Mutant:
     """Each block is so many rows in a line."""
-    vote = BlockVote(vote_on_sign(16).bounds, first_row, 16)
+    vote = BlockVote(vote_on_sign(16).bounds, sign_of_first_row, 16)
     signs = np.tile([[1.0, 1.0], [-1.0, -1.0]], (64, 1))
     plan: Any = StabilityRelease().plan(vote, LOOSE, ADD)
     return Mutant(

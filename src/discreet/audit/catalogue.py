@@ -768,6 +768,16 @@ def least_entry(X: Any, y: Any) -> float:
     return float(X.min())
 
 
+def first_entry(X: Any, y: Any) -> float:
+    """Return the first entry of the first row of a block."""
+    return float(X[0, 0])
+
+
+def sign_of_first_row(X: Any, y: Any) -> list[int]:
+    """Choose a column by the sign of the first row of a block."""
+    return [0 if X[0, 0] < 0 else 1]
+
+
 def least_on_an_axis(X: Any, y: Any) -> Array:
     """Return the least entry of a block as the first of several numbers, the others zero."""
     return np.append(X.min(), np.zeros(MANY_NUMBERS - 1))
