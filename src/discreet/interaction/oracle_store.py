@@ -14,7 +14,6 @@ import contextlib
 import hashlib
 import json
 import os
-import secrets
 import struct
 import uuid
 from collections.abc import Callable
@@ -37,6 +36,7 @@ from discreet.interaction.state_file import check_owned
 from discreet.ledger.durable.driver_transaction import DriverTransaction
 from discreet.ledger.durable.store import Store
 from discreet.mechanisms.query_answering import CODES, TranscriptEntry, key_of
+from discreet.noise import SystemNoise
 from discreet.record import Release
 
 FORMAT = 3
@@ -393,7 +393,7 @@ class NewOracle(NewPlace):
                 "charge": said.receipt_number,
                 "note": note,
                 "arrays": listed,
-                "salt": secrets.token_hex(32),
+                "salt": SystemNoise().below(1 << 64, 4).tobytes().hex(),
             }
         )
         digest = _digest_model(identity, facts, numbers)

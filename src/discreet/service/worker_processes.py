@@ -2,7 +2,7 @@
 
 A worker is never killed for being slow: on a busy machine it may take minutes until it answers, and
 one that stands still for a while goes on where it was. Only processes that have ended are replaced.
-A worker ends when whoever watches it does, also if that was killed: nobody would replace or stop it.
+A worker ends with whoever watches it, also if that was killed: nobody else would stop it.
 """
 
 from __future__ import annotations
