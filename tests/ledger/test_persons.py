@@ -164,11 +164,7 @@ def test_the_command_creates_a_ledger_for_persons(tmp_path):
 
 @pytest.mark.parametrize(
     ("budget", "rows", "spent"),
-    [
-        (Budget(0.5, 1e-5), 5, 0.0005),
-        (Budget(6.775649323406738, 1e-6), 2, 0.2),
-        (Budget(3, 1e-5), 3, 0.1),
-    ],
+    [(Budget(0.5, 1e-5), 5, 0.05), (Budget(3.0, 1e-5), 2, 0.9), (Budget(1.0, 1e-6), 2, 0.25)],
 )
 def test_what_is_left_for_persons_is_admitted_pure_gaussian_or_as_a_point(budget, rows, spent):
     ledger = MemoryLedger(budget, rows_per_person=rows)
