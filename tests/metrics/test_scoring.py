@@ -178,6 +178,18 @@ def test_rows_that_a_model_is_certain_of_are_scored_like_others(asked):
         assert scores[name].value == pytest.approx(exact[name], abs=1e-9)
 
 
+@pytest.mark.parametrize("name", ["brier", "calibration_in_the_large"])
+def test_means_of_rows_that_a_model_is_certain_of_are_within_their_limits(name):
+    said = np.repeat([0.0, 1.0, 0.0, 1.0], [450, 550, 20, 5])
+    labels = np.repeat([0, 1, 1, 0], [450, 550, 20, 5])
+    model = DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1])
+    scores = private_score(model, said[:, None], labels, [name, "roc_auc"], epsilon=30.0)
+    exact = ((said - labels) ** 2 if name == "brier" else labels - said).mean()
+    low, high = scores[name].interval(of="sample")
+    assert low <= exact <= high
+    assert high - low < 0.002
+
+
 def test_gaussian_noise_is_used_where_it_is_smaller():
     assert private_score(PLAIN, X, Y, delta=1e-6, rehearsal=1).noise.law == "laplace"
     assert private_score(PLAIN, X, Y, delta=0.2, rehearsal=1).noise.law == "gaussian"
