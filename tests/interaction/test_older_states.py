@@ -11,7 +11,7 @@ import pytest
 from discreet import interact
 from discreet.errors import InputError, PrivacyError, ReceiptError, StoreError
 from discreet.gate import reopen, resume
-from discreet.interaction.answer_record import SHARE, AnswerRecord
+from discreet.interaction.answer_record import SHARE, AnswerRecord, Seen
 from discreet.ledger import Ledger, State
 from discreet.ledger.durable import high_water_mark
 from discreet.privacy import Budget
@@ -126,6 +126,22 @@ def test_a_second_copy_that_is_asked_beside_the_first_is_refused(tmp_path):
     assert len(first.ask(POINTS[:5])) == 5
 
 
+@pytest.mark.parametrize("more", [0, 1, 3])
+def test_a_second_copy_is_refused_if_it_is_asked_as_much_as_the_first_or_more(tmp_path, more):
+    ledger = Ledger.create(tmp_path / "books.db", Budget(3.0, 1e-5))
+    first = begin(store=str(tmp_path / "a.oracle"), ledger=ledger)
+    first.ask(POINTS[:2])
+    second = reopen(copy_store(tmp_path / "a.oracle", tmp_path / "copy"), ledger=ledger)
+    first.ask(POINTS[:4])
+    for _ in range(2):
+        with pytest.raises(StoreError, match="second copy"):
+            second.ask(POINTS[: 4 + more])
+    with pytest.raises(StoreError, match="second copy"):
+        reopen(tmp_path / "copy", ledger=ledger)
+    assert len(first.ask(POINTS[:9])) == 9
+    assert ledger.verify().is_sound
+
+
 def test_an_anchor_shows_a_store_and_a_ledger_that_were_put_back_together(tmp_path, monkeypatch):
     books, store = tmp_path / "books.db", tmp_path / "a.oracle"
     ledger = Ledger.create(books, Budget(3.0, 1e-5))
@@ -144,26 +160,29 @@ def test_a_count_that_does_not_grow_is_written_once_and_one_that_is_forged_is_se
     begin(store=str(tmp_path / "a.oracle"), ledger=ledger)
     lines = ledger.verify().lines
     for count in (5, 5, 3, 0):
-        ledger.record_answers(1, count)
+        assert ledger.record_answers(1, count, f"of {count}") == (5, "of 5")
+    for after in ("", "of 3"):
+        assert ledger.record_answers(1, 6, "of 6", after=after) == (5, "of 5")
     assert (ledger.verify().lines, ledger.history()[0].answers) == (lines + 1, 5)
+    assert ledger.record_answers(1, 6, "of 6", after="of 5") == (6, "of 6")
     with pytest.raises(ReceiptError, match="no charge 2"):
-        ledger.record_answers(2, 1)
+        ledger.record_answers(2, 1, "")
     with pytest.raises(InputError):
-        ledger.record_answers(1, -1)
+        ledger.record_answers(1, -1, "")
 
 
 def test_one_in_a_thousand_answers_at_most_is_told_before_it_is_on_record():
     class Books:
         count = written = 0
 
-        def record_answers(self, _, count):
+        def record_answers(self, _, count, head, *, after):
             self.count, self.written = count, self.written + 1
-            return count
+            return count, head
 
     books = Books()
     record = AnswerRecord(books, 1)
     for count in range(1, 20_001):
-        record.keep(count)
+        record.keep(Seen(count, str(count)), str)
         assert 0 <= count - books.count <= books.count // SHARE
         if count == SHARE:
             assert books.count == books.written == SHARE

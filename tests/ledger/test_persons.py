@@ -25,6 +25,7 @@ from discreet.privacy import (
     SampledGaussian,
     WithinDistance,
     ZeroConcentrated,
+    gaussian_multiplier,
     group_delta,
     group_epsilon,
     group_profile,
@@ -159,3 +160,22 @@ def test_the_command_creates_a_ledger_for_persons(tmp_path):
     made = run(tmp_path, "ledger create p.db --epsilon 2 --rows-per-person 4 --json")
     assert json.loads(made.output)["rows_per_person"] == 4
     assert "charged for 4 records together" in run(tmp_path, "ledger show p.db").output
+
+
+@pytest.mark.parametrize(
+    ("budget", "rows", "spent"),
+    [(Budget(0.5, 1e-5), 5, 0.05), (Budget(3.0, 1e-5), 2, 0.9), (Budget(1.0, 1e-6), 2, 0.25)],
+)
+def test_what_is_left_for_persons_is_admitted_pure_gaussian_or_as_a_point(budget, rows, spent):
+    ledger = MemoryLedger(budget, rows_per_person=rows)
+    ledger.charge(Guarantee(Pure(spent), UNIT))
+    left = ledger.remaining(1e-9)
+    assert left > 0
+    for profile in (
+        Pure(left),
+        Approximate(left, 1e-9),
+        Gaussian(1 / gaussian_multiplier(Budget(left, 1e-9))),
+    ):
+        fresh = MemoryLedger(budget, rows_per_person=rows)
+        fresh.charge(Guarantee(Pure(spent), UNIT))
+        fresh.charge(Guarantee(profile, UNIT, quoted_delta=1e-9))

@@ -14,12 +14,16 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 from scipy import sparse
+from scipy.special import expit
+from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.tree import DecisionTreeClassifier
 
 from discreet import Budget, MemoryLedger
 from discreet.data.stored import RowPlace
 from discreet.errors import BudgetExceeded, InputError, InputTypeError, RehearsalWarning
 from discreet.ledger import State
 from discreet.linear_model import LinearClassifier, LogisticRegression
+from discreet.mechanisms.summing.score_cells import LIMIT
 from discreet.metrics import private_score
 from discreet.metrics.log_odds import LogOdds
 from discreet.metrics.row_coins import RowCoins
@@ -155,6 +159,35 @@ def test_accuracy_without_noise_is_that_of_predictions():
     other = private_score(PLAIN, X, Y, ["accuracy"], epsilon=math.inf, threshold=0.7)
     said = PLAIN.predict_proba(X)[:, 1] > 0.7
     assert other["accuracy"].value == pytest.approx((said == Y).mean())
+
+
+@pytest.mark.parametrize("asked", [["accuracy"], ["accuracy", "roc_auc"], ["log_loss", "roc_auc"]])
+def test_rows_that_a_model_is_certain_of_are_scored_like_others(asked):
+    tree = DecisionTreeClassifier(random_state=0).fit(X[:300], Y[:300])
+    said = tree.predict_proba(X)[:, 1]
+    assert set(said) == {0.0, 1.0}
+    scores = private_score(tree, X, Y, asked, epsilon=100.0)
+    assert scores.counts[0] == 0
+    assert scores.counts.sum() == len(X)
+    exact = {
+        "accuracy": tree.score(X, Y),
+        "roc_auc": roc_auc_score(Y, said),
+        "log_loss": log_loss(Y, said.clip(*expit([-LIMIT, LIMIT]))),
+    }
+    for name in asked:
+        assert scores[name].value == pytest.approx(exact[name], abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["brier", "calibration_in_the_large"])
+def test_means_of_rows_that_a_model_is_certain_of_are_within_their_limits(name):
+    said = np.repeat([0.0, 1.0, 0.0, 1.0], [450, 550, 20, 5])
+    labels = np.repeat([0, 1, 1, 0], [450, 550, 20, 5])
+    model = DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1])
+    scores = private_score(model, said[:, None], labels, [name, "roc_auc"], epsilon=30.0)
+    exact = ((said - labels) ** 2 if name == "brier" else labels - said).mean()
+    low, high = scores[name].interval(of="sample")
+    assert low <= exact <= high
+    assert high - low < 0.002
 
 
 def test_gaussian_noise_is_used_where_it_is_smaller():

@@ -7,9 +7,10 @@ import os
 import signal
 import threading
 import time
+from pathlib import Path
 
-from discreet.service.worker_processes import keep_working
-from support.odd_workers import fail_at_once, note_and_wait
+from discreet.service.worker_processes import SPAWN, keep_working
+from support.odd_workers import fail_at_once, keep_waiters, note_and_wait
 
 
 def wait_until(is_so, seconds=40):
@@ -45,6 +46,28 @@ def test_a_worker_that_dies_is_replaced_and_told_of_and_one_that_stands_still_is
     assert (said, count) == (["up"], 3)
     (line,) = [record.getMessage() for record in caplog.records]
     assert line == f"worker {killed} has ended (killed by signal 9); another is started"
+
+
+def test_workers_end_with_the_process_that_watches_them_even_if_it_is_killed(tmp_path):
+    watching = SPAWN.Process(target=keep_waiters, args=(tmp_path,))
+    watching.start()
+    wait_until(lambda: len(list(tmp_path.iterdir())) == 2)
+    begun = [int(path.name) for path in tmp_path.iterdir()]
+    watching.kill()
+    watching.join()
+    wait_until(lambda: not any(map(is_running, begun)))
+    left = [number for number in begun if is_running(number)]
+    for number in left:
+        os.kill(number, signal.SIGKILL)
+    assert left == []
+
+
+def is_running(number):
+    """Say whether there is such a process; one that has ended may wait to be noticed."""
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{number}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def test_workers_that_cannot_begin_are_not_started_for_ever(caplog):

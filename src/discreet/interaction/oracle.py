@@ -30,7 +30,7 @@ from discreet.errors import (
     PrivacyError,
     StoreError,
 )
-from discreet.interaction.answer_record import OLDER, AnswerRecord
+from discreet.interaction.answer_record import AnswerRecord, Seen
 from discreet.interaction.declaration import OracleDeclaration
 from discreet.interaction.live import Outcome, unwrap, without_frames
 from discreet.ledger import Receipt
@@ -61,14 +61,6 @@ Answering = Callable[[list[TranscriptEntry], str], tuple[list[TranscriptEntry], 
 """Gets entries that are not known yet and the status, returns entries to add and the status."""
 
 
-@dataclass(frozen=True)
-class Seen:
-    """How far a transcript was read: the number of entries, and the digest of the last one."""
-
-    count: int = 0
-    head: str = ""
-
-
 class AnswerStore(Protocol):
     """What an oracle needs of the place where it is kept."""
 
@@ -82,6 +74,10 @@ class AnswerStore(Protocol):
         self, identity: str, seen: Seen, answer: Answering, *, confirm: bool = False
     ) -> Seen:
         """Read what others have added, and add to it: all or nothing, on disk once this returns."""
+        ...
+
+    def digest_at(self, identity: str, number: int) -> str:
+        """Return the digest of an entry; empty if there is none."""
         ...
 
 
@@ -155,14 +151,10 @@ class _Held(Sealed):
         """Go on from what the store has, once the ledger knows of it.
 
         Other processes may have answered, and told the ledger, since it was read: then the store
-        has as many answers by now.
+        has these answers, too, by now.
         """
         if self.record is not None and self.store is not None:
-            least = self.record.keep(seen.count)
-            if least > seen.count:
-                now = self.store.read_entries(self.identity, seen, lambda *_: None).count
-                if now < least:
-                    raise StoreError(OLDER.format(count=now, least=least))
+            self.record.keep(seen, partial(self.store.digest_at, self.identity))
         self.seen = seen
 
     def __repr__(self) -> str:

@@ -4,7 +4,8 @@ Connections, locks and durability are those of ledgers (``ledger/durable/store.p
 for the disk. A new answer is one transaction: the line of the state is locked, what others added is
 read, the answer is worked out and inserted, and only what was committed is told. To see whether
 there is more to know is a plain read of that line. The digest of an entry covers all entries before
-it, the first one the model. What is stored is secret, all of it.
+it, the first one the model and a salt: a ledger that has it on record can compare it, and nobody
+can guess what it is of. What is stored is secret, all of it.
 """
 
 from __future__ import annotations
@@ -27,16 +28,19 @@ from sqlalchemy.exc import IntegrityError
 from discreet import _strict_json
 from discreet._types import Vector
 from discreet.errors import InputError, PrivacyError, StoreError
+from discreet.interaction.answer_record import Seen
 from discreet.interaction.declaration import OracleDeclaration
-from discreet.interaction.oracle import OPEN, Kept, NewPlace, Seen
+from discreet.interaction.oracle import OPEN, Kept, NewPlace
 from discreet.interaction.packed_arrays import pack_arrays, unpack_arrays
 from discreet.interaction.state_file import check_owned
 from discreet.ledger.durable.driver_transaction import DriverTransaction
 from discreet.ledger.durable.store import Store
 from discreet.mechanisms.query_answering import CODES, TranscriptEntry, key_of
+from discreet.noise import SystemNoise
 from discreet.record import Release
 
-FORMAT = 2
+FORMAT = 3
+"""Format 2 had no salt, so that digests could not be shown to a ledger."""
 
 METADATA = sql.MetaData()
 
@@ -77,7 +81,7 @@ ENTRIES = sql.Table(
     sql.UniqueConstraint("model", "key"),
 )
 
-FACTS = {"version", "declared", "plan", "said", "ledger", "charge", "note", "arrays"}
+FACTS = {"version", "declared", "plan", "said", "ledger", "charge", "note", "arrays", "salt"}
 
 DAMAGED = "the store {place} was cut off or changed; it cannot be asked. Restore it as a whole."
 
@@ -227,6 +231,12 @@ class OracleStore(Store):
             fresh = self._read_entries(transaction, identity, seen, line)
             learn(fresh, line.status)
         return Seen(line.answers, line.head)
+
+    def digest_at(self, identity: str, number: int) -> str:
+        """Return the digest of an entry; empty if there is none."""
+        with self.driver_transaction(reads=True) as transaction:
+            found = transaction.fetch(DIGEST, {"whose": identity, "which": number})
+        return str(found[0].digest) if found else ""
 
     def add_entries(
         self,
@@ -383,6 +393,7 @@ class NewOracle(NewPlace):
                 "charge": said.receipt_number,
                 "note": note,
                 "arrays": listed,
+                "salt": SystemNoise().below(1 << 64, 4).tobytes().hex(),
             }
         )
         digest = _digest_model(identity, facts, numbers)

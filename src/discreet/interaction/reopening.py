@@ -6,9 +6,9 @@ from functools import partial
 
 from discreet._resident_thread import call_privately
 from discreet.errors import DiscreetError, PrivacyError, StoreError
-from discreet.interaction.answer_record import AnswerRecord
+from discreet.interaction.answer_record import AnswerRecord, Seen
 from discreet.interaction.live import Outcome, unwrap, without_frames
-from discreet.interaction.oracle import Kept, Oracle, Seen
+from discreet.interaction.oracle import Kept, Oracle
 from discreet.interaction.oracle_store import DAMAGED, OracleStore
 from discreet.ledger import AbstractLedger
 from discreet.mechanisms.private_predictor import PrivatePredictor

@@ -253,10 +253,13 @@ class AbstractLedger(ABC):
         """Take back what was handed over, if nobody has taken it up; nothing if it was not."""
         raise PrivacyError(NOT_DURABLE)
 
-    def record_answers(self, number: int, count: int) -> int:
+    def record_answers(
+        self, number: int, count: int, head: str, *, after: str = ""
+    ) -> tuple[int, str]:
         """Write down how many answers the oracle of a charge has given, if they are more.
 
-        Returns how many are on record then.
+        The count comes with a digest of the answers, and is written only after the one whose
+        digest is ``after``, empty for none. Returns the count and the digest on record then.
         """
         raise PrivacyError(NOT_DURABLE)
 

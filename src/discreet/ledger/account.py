@@ -269,24 +269,28 @@ class Account:
         return Allowance(self.remaining_gaussian(balance, part), delta, GAUSSIAN, self.budget)
 
     def remaining(self, balance: Balance, delta: float, part: str | None = None) -> float:
-        """Return an epsilon such that any release of that epsilon at ``delta`` is admitted."""
+        """Return an epsilon such that any release of that epsilon at ``delta`` is admitted.
+
+        For several records of one person: any that is pure, Gaussian, or no more than that point.
+        What a group is promised at ``delta`` depends on the rest of the profile.
+        """
         _checks.delta(delta=delta)
 
         def profile(epsilon: float) -> Profile:
             return Approximate(epsilon, delta) if delta else Pure(epsilon)
 
-        return self._largest_admitted(balance, profile, delta, part, HALVINGS)
+        found = self._largest_admitted(balance, profile, delta, part, HALVINGS)
+        if delta and found and self.rows_per_person > 1:
+            gaussian = self._largest_admitted(balance, _gaussian_at(delta), delta, part, FEW)
+            return min(found, gaussian)
+        return found
 
     def remaining_gaussian(self, balance: Balance, part: str | None = None) -> float:
         """Return an epsilon such that a Gaussian release of it, at the usual delta, is admitted."""
         delta = usual_delta(self.budget)
         if not delta:
             return 0.0
-
-        def profile(epsilon: float) -> Profile:
-            return Gaussian(1 / gaussian_multiplier(Budget(epsilon, delta)))
-
-        return self._largest_admitted(balance, profile, delta, part, FEW)
+        return self._largest_admitted(balance, _gaussian_at(delta), delta, part, FEW)
 
     def _largest_admitted(
         self,
@@ -313,6 +317,11 @@ class Account:
         short = float(f"{low:.12g}")  # what is meant: 0.9 after 0.1 of 1
         found = _round_down(short if short > low and is_admitted(short) else low)
         return found if is_admitted(found) else low
+
+
+def _gaussian_at(delta: float) -> Callable[[float], Profile]:
+    """Return what makes the Gaussian profile of an epsilon at a delta."""
+    return lambda epsilon: Gaussian(1 / gaussian_multiplier(Budget(epsilon, delta)))
 
 
 def _round_down(value: float) -> float:

@@ -41,6 +41,7 @@ from discreet.metrics.two_classes import (
 from discreet.noise import Noise
 from discreet.privacy import Budget, Unit, unit_named
 from discreet.questions import CellCounts, FollowingCounts
+from discreet.questions.following_counts import FARTHEST
 from discreet.record import Fact, Origin, Release
 
 CountsOfCells = CellCounts | FollowingCounts
@@ -185,7 +186,7 @@ class ScoredRows:
     def __call__(self, outputs: Array, labels: Vector, place: RowPlace) -> Array:
         scores = outputs[:, 0]
         unknown = np.isnan(scores) | np.isnan(labels)
-        odds = self.log_odds(np.where(unknown, 0.5, scores))
+        odds = np.clip(self.log_odds(np.where(unknown, 0.5, scores)), -FARTHEST, FARTHEST)
         kinds, odds = np.where(unknown, 0.0, 1 + labels), np.where(unknown, 0.0, odds)
         return np.column_stack([kinds, odds, self.coins.toss(place, len(scores))])
 

@@ -389,6 +389,8 @@ def _values_at_ends(mean: _MeanOfRows, label: int, bins: ScoreBins) -> _AtEnds:
     inside = np.log(np.expm1(between)) * (-1 if label else 1)
     gap = (1 - share) * worth[0] + share * worth[1] - mean.of(label, inside)
     gap[[0, -1]] = 0.0
+    far = mean.of(label, np.array([-np.inf, np.inf]))  # rows beyond the outer ends count as there
+    gap[0, 0], gap[-1, -1] = worth[0, 0] - far[0], worth[1, -1] - far[1]
     slack = GAP_SLACK[0] + GAP_SLACK[1] * np.abs(gap).max(axis=0)
     if mean is _MEANS["log_loss"]:  # matched by the coins
         gap, slack = np.zeros_like(gap), np.zeros_like(slack)

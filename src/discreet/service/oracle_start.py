@@ -162,6 +162,11 @@ def _making(path: str) -> Iterator[None]:
                 f"{path}: {who} is making this oracle now. Wait until it serves, then start again: "
                 "nothing is paid twice."
             ) from None
+        except OSError:  # as on some network drives
+            raise InputError(
+                f"{path} cannot be locked, so that another start could pay, too; keep it on a disk "
+                "of this machine. Nothing was paid."
+            ) from None
         yield
 
 

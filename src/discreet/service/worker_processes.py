@@ -2,13 +2,16 @@
 
 A worker is never killed for being slow: on a busy machine it may take minutes until it answers, and
 one that stands still for a while goes on where it was. Only processes that have ended are replaced.
+A worker ends with whoever watches it, also if that was killed: nobody else would stop it.
 """
 
 from __future__ import annotations
 
 import logging
 import multiprocessing
+import os
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
@@ -40,7 +43,8 @@ class Worker:
 
     def __init__(self, work: Callable[..., None], arguments: tuple[Any, ...]) -> None:
         self.said, saying = SPAWN.Pipe(duplex=False)
-        self._process = SPAWN.Process(target=work, args=(*arguments, saying), daemon=True)
+        given = (work, (*arguments, saying))
+        self._process = SPAWN.Process(target=_work_while_watched, args=given, daemon=True)
         self._process.start()
         saying.close()
         self.is_up = False
@@ -84,6 +88,20 @@ class Worker:
         self._process.join(LEAVE_WITHIN)
         self._process.kill()
         self.close()
+
+
+def _work_while_watched(work: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+    """Work as long as the process lives that started this one."""
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    work(*arguments)
+
+
+def _leave_with_parent() -> None:
+    """Wait for the end of the process that started this one, then leave as if told to."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def keep_working(

@@ -61,6 +61,7 @@ from discreet.ledger.durable.summary import (
 from discreet.ledger.durable.verification import (
     ANSWERS,
     DECLARED,
+    HEAD,
     LINES,
     STEPS,
     UNREADABLE,
@@ -417,26 +418,30 @@ class Ledger(AbstractLedger):
         self._exchange(decide, LINES_OF_CHARGE, {"id": self._id, "number": number})
         return Receipt(number, guarantee, self, fresh, digests[-1])
 
-    def record_answers(self, number: int, count: int) -> int:
+    def record_answers(
+        self, number: int, count: int, head: str, *, after: str = ""
+    ) -> tuple[int, str]:
         _checks.whole(number=number, at_least=1, at_most=MOST_CHARGES)
         _checks.whole(count=count, at_least=0)
-        most = count
+        check_text(head=head, after=after)
+        there = (0, "")
 
         def decide(summary: Any, lines: list[Line]) -> Change | None:
-            nonlocal most
+            nonlocal there
             (last,) = _lines_of(number, lines)
-            most = max(count, _answers_of(last))
-            if count <= _answers_of(last):
+            there = _answers_of(last)
+            if count <= there[0] or after != there[1]:
                 return None
             state = _read_state(last)
             if state.value not in STEPS[State.ANSWERING.value]:
                 raise ReceiptError(f"charge {number} is {state.value}; it pays for no answers.")
-            facts = {"actor": _actor(), ANSWERS: count}
+            facts = {"actor": _actor(), ANSWERS: count, HEAD: head}
+            there = count, head
             time = last.document["time"]  # when it was worked out is nobody's business
             return self._change(summary, number, State.ANSWERING, facts, summary.balance, time)
 
         self._exchange(decide, LAST_OF_CHARGE, {"id": self._id, "number": number})
-        return most
+        return there
 
     def refund(self, receipt: Receipt | int) -> None:
         """Give a charge back whose rows were never opened.
@@ -815,9 +820,9 @@ def _recognise(receipt: Receipt, ledger: Ledger, own: list[Line]) -> None:
         raise ReceiptError(ANOTHER)
 
 
-def _answers_of(line: Line) -> int:
-    """Return how many answers there were, by the last line of a charge."""
-    return int(line.document.get(ANSWERS, 0))
+def _answers_of(line: Line) -> tuple[int, str]:
+    """Return how many answers there were, and their digest, by the last line of a charge."""
+    return int(line.document.get(ANSWERS, 0)), str(line.document.get(HEAD, ""))
 
 
 def _read_entry(line: Line, last: Line, state: State, rows_per_person: int) -> Entry:
@@ -834,7 +839,7 @@ def _read_entry(line: Line, last: Line, state: State, rows_per_person: int) -> E
             actor=document["actor"],
             digest=line.digest,
             rows_per_person=rows_per_person,
-            answers=_answers_of(last),
+            answers=_answers_of(last)[0],
         )
     except UNREADABLE:
         raise _reading_error(line) from None

@@ -33,6 +33,9 @@ DECLARED = "declared"
 ANSWERS = "answers"
 """The field of a line with the number of answers that an oracle has given."""
 
+HEAD = "head"
+"""And the one with their digest, which is salted: it tells nothing of them."""
+
 MIGRATED = "migrated"
 """What the line says with which a ledger was brought up to date."""
 
