@@ -27,15 +27,7 @@ OLDER = (
 
 @dataclass(eq=False)
 class AnswerRecord:
-    """What one process knows to be on record of an oracle.
-
-    Parameters
-    ----------
-    ledger, charge
-        The ledger that paid for it, and the number of the charge.
-    known
-        How many answers are on record at least; below zero if that was never looked at.
-    """
+    """What one process knows to be on record of an oracle."""
 
     ledger: AbstractLedger
     charge: int
