@@ -36,7 +36,7 @@ def say_how_far(model: Learner) -> str:
 
 
 class StreamReport:
-    """A line on the standard error: one that changes on a terminal, elsewhere a new one each tenth."""
+    """A line on the standard error: it changes on a terminal, elsewhere there is one each tenth."""
 
     def __init__(self, model: Learner, score: ProgressiveScore | None) -> None:
         self._model, self._score = model, score

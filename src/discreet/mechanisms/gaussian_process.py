@@ -111,7 +111,7 @@ class PathTranscript(Transcript):
         return np.ascontiguousarray(entries[:, 0])
 
     def extend(self, point: Vector) -> Vector:
-        """Return the next row of the factor C of K + jitter: C^-1 k, and the root of what is left."""
+        """Return the next row of the factor C of K + jitter: C^-1 k and the root of the rest."""
         solved = np.empty(0)
         if self.count:
             # Rows of a lower triangle are columns of its transpose, an upper one.

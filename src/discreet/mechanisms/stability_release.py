@@ -29,7 +29,7 @@ STABLE, UNSTABLE = 1.0, 0.0
 
 @dataclass(frozen=True)
 class StabilityTest:
-    """Whether a whole number, with noise, is far enough above the level where answers may change."""
+    """Whether a number, with noise, is far enough above the level where answers may change."""
 
     move: int
     level: int

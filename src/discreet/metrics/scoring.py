@@ -149,7 +149,7 @@ class ScoredRows:
 
 @dataclass(frozen=True, eq=False)
 class BinaryCells:
-    """The cell of a row, where bins are public: zero if it cannot be scored, then class by class."""
+    """The cell of a row, bins being public: zero if it cannot be scored, then class by class."""
 
     rows: ScoredRows
     edges: Vector

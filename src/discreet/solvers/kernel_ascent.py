@@ -18,7 +18,7 @@ AT_ONCE = 64
 def ascend(
     dual: Dual, matrix: KernelMatrix, start: Vector, accuracy: KernelAccuracy, tolerance: float
 ) -> Vector:
-    """Return certified slopes, however long it takes; see ``kernel_certificate.py`` for the proof."""
+    """Return certified slopes, however long it takes; ``kernel_certificate.py`` has the proof."""
     slopes, ridge = start.copy(), accuracy.ridge
     shares = np.maximum(matrix.diagonal(), 0.0) / ridge
     back = 2 * (accuracy.margin_error + accuracy.step_error)

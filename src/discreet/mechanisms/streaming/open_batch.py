@@ -29,7 +29,7 @@ class RecordSums(ABC):
 
     @abstractmethod
     def add(self, rows: Array, labels: Vector, point: Vector, total: Integers) -> None:
-        """Add what prepared rows contribute at a prepared public point to a total of whole units."""
+        """Add what prepared rows contribute at a public point to a total of whole units."""
 
     def prepare_point(self, point: Vector) -> Vector:
         """Return public coefficients as :meth:`add` wants them."""
