@@ -294,10 +294,10 @@ class Interaction(Sealed):
         """Learn from one record or several, in their order.
 
         Cells that are no numbers, labels that are not declared and whatever is out of bounds are
-        read as they are everywhere (``docs/odd_cells.md``): each record by itself, without an error
-        or a warning. Whoever interrupts this finds in ``n_seen`` how many records were learnt from;
-        those are not to be given again. Single records may wait until there are several, or until
-        something is asked, which changes no answer.
+        read as they are everywhere (``docs/missing_values.md``): each record by itself, without an
+        error or a warning. Whoever interrupts this finds in ``n_seen`` how many records were learnt
+        from; those are not to be given again. Single records may wait until there are several, or
+        until something is asked, which changes no answer.
 
         Parameters
         ----------

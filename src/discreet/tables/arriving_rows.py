@@ -3,7 +3,7 @@
 No line is refused and none reaches into another. One that cannot be parsed (an open quote, more or
 fewer cells than the header, more than 4 MiB, nothing at all) is an empty round where the unit has
 such, and elsewhere a record whose cells are all missing. Cells are read as everywhere
-(``docs/odd_cells.md``).
+(``docs/missing_values.md``).
 """
 
 from __future__ import annotations
