@@ -45,9 +45,9 @@ from discreet.ledger.durable.dataset import DataSet, check_text
 from discreet.ledger.durable.dataset_name import are_same, find_look_alike, tidy_name
 from discreet.ledger.durable.hash_chain import BEGINNING, Line, next_line, parse_or_none
 from discreet.ledger.durable.high_water_mark import NOTHING, Mark, last_seen, remember
-from discreet.ledger.durable.migration import admit_answers, admit_hand_overs, seal_books
+from discreet.ledger.durable.ledger_store import LedgerStore
+from discreet.ledger.durable.migration import migrate
 from discreet.ledger.durable.sql_tables import DATASETS, EVENTS
-from discreet.ledger.durable.store import Asked, Store
 from discreet.ledger.durable.summary import (
     SEAL,
     SUMMARY,
@@ -68,12 +68,12 @@ from discreet.ledger.durable.verification import (
     line_of,
     read_books,
     read_ledger,
-    read_lines,
     verify_books,
     verify_ledger,
 )
 from discreet.ledger.receipt import Receipt
 from discreet.privacy import ONE_RECORD, Budget, Guarantee, Unit, unit_named
+from discreet.storage.transaction import Asked, Transaction
 
 UNPAID = (
     "foreign code in a private part pays nothing: how often it was run is not to be read off a "
@@ -103,10 +103,6 @@ HANDED = "handed"
 
 TAKEN_UP = "what this receipt paid for was handed over and taken up; the receipt is void."
 
-sql_tables.MIGRATIONS[1] = seal_books
-sql_tables.MIGRATIONS[2] = admit_hand_overs
-sql_tables.MIGRATIONS[3] = admit_answers
-
 
 @dataclass(frozen=True)
 class Change:
@@ -116,29 +112,11 @@ class Change:
     """
 
     line: Line
-    charges: int
-    balance: str
+    after: SimpleNamespace
 
-    def summary(self, facts: str) -> Any:
-        """Return what the next charge is decided on."""
-        return SimpleNamespace(
-            facts=facts,
-            lines=self.line.number,
-            charges=self.charges,
-            head=self.line.digest,
-            balance=self.balance,
-        )
 
-    def statements(self, dataset: int) -> list[Asked]:
-        """Return what writes it."""
-        kept = {
-            "which": dataset,
-            "lines": self.line.number,
-            "charges": self.charges,
-            "head": self.line.digest,
-            "balance": self.balance,
-        }
-        return [(APPEND, self.line.row(dataset)), (KEEP, kept)]
+Decision = Callable[[Any, list[Line]], Change | None]
+"""What is to be written, from the summary and the lines that were read."""
 
 
 class Ledger(AbstractLedger):
@@ -178,10 +156,10 @@ class Ledger(AbstractLedger):
     def __init__(
         self, where: str | Path, dataset: str | None = None, *, part: str | None = None
     ) -> None:
-        self._store = Store(where)
+        self._store = LedgerStore(where)
         self._store.open()
-        with self._store.read_transaction() as connection:
-            self._id, self._facts = _find_dataset(connection, dataset, self._store.identity)
+        with self._store.read() as transaction:
+            self._id, self._facts = _find_dataset(transaction, dataset, self._store.identity)
         self.declared = DataSet.from_json(parse_or_none(self._facts))
         self._account = self.declared.account
         if part is not None:
@@ -248,20 +226,20 @@ class Ledger(AbstractLedger):
             key=uuid.uuid4().hex,
             rows_per_person=rows_per_person,
         )
-        store = Store(where)
+        store = LedgerStore(where)
         store.prepare()
-        with store.schema_transaction() as connection:
-            _open_books(connection, declared, store.identity)
+        with store.change_tables() as transaction:
+            _open_books(transaction, declared, store.identity)
         return cls(where, dataset)
 
     @staticmethod
     def datasets(where: str | Path) -> tuple[DataSet, ...]:
         """Return what was declared about each data set of a ledger."""
-        store = Store(where)
+        store = LedgerStore(where)
         store.open()
-        with store.read_transaction() as connection:
-            found = connection.execute(sql.select(DATASETS.c.facts).order_by(DATASETS.c.id))
-            return tuple(DataSet.from_json(parse_or_none(facts)) for facts in found.scalars())
+        with store.read() as transaction:
+            found = transaction.fetch(sql.select(DATASETS.c.facts).order_by(DATASETS.c.id))
+        return tuple(DataSet.from_json(parse_or_none(each.facts)) for each in found)
 
     @staticmethod
     def verify_all(
@@ -283,10 +261,10 @@ class Ledger(AbstractLedger):
         tuple of Verification
             One for each data set.
         """
-        store = Store(where)
+        store = LedgerStore(where)
         store.open()
-        with store.read_transaction() as connection:
-            stored = read_ledger(connection)
+        with store.read() as transaction:
+            stored = read_ledger(transaction)
         return verify_ledger(stored, known, tuple(anchors))
 
     @property
@@ -369,7 +347,7 @@ class Ledger(AbstractLedger):
             return self._change(summary, summary.charges + 1, State.RESERVED, facts, after)
 
         with _say_no_row_was_read():
-            summary, change = self._exchange(decide)
+            summary, change = self._write(decide)
         if change is None:
             raise self._account.refusal(balance_of(summary), guarantee, self.part)
         return Receipt(change.line.charge, guarantee, self, token, change.line.digest)
@@ -398,8 +376,7 @@ class Ledger(AbstractLedger):
             facts = {"actor": _actor()}
             return self._change(summary, receipt.number, State.OPENED, facts, summary.balance)
 
-        which = {"id": self._id, "number": _check_receipt(receipt).number}
-        self._exchange(decide, LINES_OF_CHARGE, which)
+        self._write(decide, LINES_OF_CHARGE, number=_check_receipt(receipt).number)
 
     def take_up(self, number: int, token: str, guarantee: Guarantee) -> Receipt:
         _checks.whole(number=number, at_least=1, at_most=MOST_CHARGES)
@@ -414,7 +391,7 @@ class Ledger(AbstractLedger):
             facts = {"actor": _actor(), "token": _hash_token(fresh)}
             return self._change(summary, number, State.OPENED, facts, summary.balance)
 
-        self._exchange(decide, LINES_OF_CHARGE, {"id": self._id, "number": number})
+        self._write(decide, LINES_OF_CHARGE, number=number)
         return Receipt(number, guarantee, self, fresh, digests[-1])
 
     def record_answers(self, number: int, count: int) -> int:
@@ -435,7 +412,7 @@ class Ledger(AbstractLedger):
             time = last.document["time"]  # when it was worked out is nobody's business
             return self._change(summary, number, State.ANSWERING, facts, summary.balance, time)
 
-        self._exchange(decide, LAST_OF_CHARGE, {"id": self._id, "number": number})
+        self._write(decide, LAST_OF_CHARGE, number=number)
         return most
 
     def refund(self, receipt: Receipt | int) -> None:
@@ -479,15 +456,12 @@ class Ledger(AbstractLedger):
             )
 
         if after is State.REFUNDED:  # costs may be infinite and cannot be subtracted
-            self._exchange(decide, LINES, {"id": self._id})
+            self._write(decide, LINES)
         else:
-            self._exchange(decide, LINES_OF_CHARGE, {"id": self._id, "number": number})
+            self._write(decide, LINES_OF_CHARGE, number=number)
 
-    def _exchange(
-        self,
-        decide: Callable[[Any, list[Line]], Change | None],
-        query: sql.Select[Any] | None = None,
-        which: dict[str, int] | None = None,
+    def _write(
+        self, decide: Decision, query: sql.Select[Any] | None = None, **which: int
     ) -> tuple[Any, Change | None]:
         """Read the summary, and lines that are asked for; decide; write what was decided.
 
@@ -498,26 +472,24 @@ class Ledger(AbstractLedger):
         if query is None and self._is_alone and (change := self._attempt(decide)):
             return self._latest, change
         seen = last_seen(self.key)
-        questions: list[Asked] = [(SUMMARY, {"id": self._id, "seen": seen.line})]
+        asked: list[Asked] = [(SUMMARY, {"id": self._id, "seen": seen.line})]
         if query is not None:
-            questions.append((query, which or {}))
-        decided: list[tuple[Any, Change | None]] = []
-
-        def answer(found: list[list[Any]]) -> list[Asked]:
-            summary = found[0][0] if found[0] else None
-            check_summary(summary, self._facts, seen, self.place)
-            change = decide(summary, [line_of(row) for rows in found[1:] for row in rows])
-            decided.append((summary, change))
-            return [] if change is None else change.statements(self._id)
-
-        self._store.exchange(self._id, questions, answer)
-        summary, change = decided[-1]
-        on_server, latest = not self._store.is_file, self._latest
-        self._is_alone = on_server and latest is not None and latest.head == summary.head
+            asked.append((query, {"id": self._id, **which}))
+        with self._store.change(self._id) as transaction:
+            found, *rows = transaction.ask(*asked)
+            summary = check_summary(found, self._facts, seen, self.place)
+            change = decide(summary, [line_of(row) for some in rows for row in some])
+            if change is not None:
+                transaction.write(APPEND, change.line.row(self._id))
+                transaction.write(KEEP, vars(change.after))
+        latest = self._latest
+        self._is_alone = (
+            not self._store.is_file and latest is not None and latest.head == summary.head
+        )
         self._remember_written(change)
         return summary, change
 
-    def _attempt(self, decide: Callable[[Any, list[Line]], Change | None]) -> Change | None:
+    def _attempt(self, decide: Decision) -> Change | None:
         """Decide on the summary as it was written last, and write if it still stands.
 
         For who seems to be alone on a server: one exchange of messages in place of two. Nothing is
@@ -529,7 +501,8 @@ class Ledger(AbstractLedger):
         change = decide(summary, [])
         if change is None or seen.digest != summary.head:
             return None
-        if not self._store.attempt(summary, change.statements(self._id)):
+        facts = vars(change.after) | change.line.row(self._id)
+        if not self._store.attempt(summary, facts):
             self._is_alone = False
             return None
         self._remember_written(change)
@@ -539,7 +512,7 @@ class Ledger(AbstractLedger):
         """Remember what is on disk now."""
         if change is not None:
             remember(self.key, Mark(change.line.number, change.line.digest))
-            self._latest = change.summary(self._facts)
+            self._latest = change.after
 
     def _change(
         self,
@@ -559,7 +532,8 @@ class Ledger(AbstractLedger):
         sealed = {SEAL: seal(self._facts, charges, balance), "time": time or _now()}
         number, before = summary.lines + 1, summary.head
         line = next_line(number, charge, state.value, before, {**facts, **sealed})
-        return Change(line, charges, balance)
+        after = {"lines": number, "charges": charges, "head": line.digest, "balance": balance}
+        return Change(line, SimpleNamespace(which=self._id, facts=self._facts, **after))
 
     def _standing_balance(self, lines: list[Line], *, without: int) -> Balance:
         """Add up what stands, afresh."""
@@ -579,8 +553,8 @@ class Ledger(AbstractLedger):
         return self._account.costs(Guarantee.from_json(json.dumps(document["guarantee"])))
 
     def history(self) -> tuple[Entry, ...]:
-        with self._store.read_transaction() as connection:
-            lines = read_lines(connection, LINES, id=self._id)
+        with self._store.read() as transaction:
+            lines = [line_of(each) for each in transaction.fetch(LINES, id=self._id)]
         seen = last_seen(self.key)
         if seen != NOTHING and seen not in {Mark(line.number, line.digest) for line in lines}:
             raise LedgerError(rollback_message(self.place, seen))
@@ -631,10 +605,9 @@ class Ledger(AbstractLedger):
 
     def _summary(self) -> Any:
         seen = last_seen(self.key)
-        with self._store.read_transaction() as connection:
-            found = connection.execute(SUMMARY, {"id": self._id, "seen": seen.line}).one_or_none()
-        check_summary(found, self._facts, seen, self.place)
-        return found
+        with self._store.read() as transaction:
+            found = transaction.fetch(SUMMARY, id=self._id, seen=seen.line)
+        return check_summary(found, self._facts, seen, self.place)
 
     def total(self, part: str | None = None) -> Guarantee | None:
         """Return the guarantee of everything charged, as if its parameters were fixed in advance.
@@ -682,8 +655,8 @@ class Ledger(AbstractLedger):
         ``anchors`` are lines kept elsewhere: they show whether the history was rewritten as a
         whole, cut off, or an older copy put in its place.
         """
-        with self._store.read_transaction() as connection:
-            books = read_books(connection, self._id)
+        with self._store.read() as transaction:
+            books = read_books(transaction, self._id)
         return verify_books(books, known, tuple(anchors))
 
     def __repr__(self) -> str:
@@ -705,12 +678,12 @@ def _reopen(
     return Ledger(where, dataset, part=part)
 
 
-def _open_books(connection: sql.Connection, declared: DataSet, place: str) -> None:
-    if sql_tables.is_made(connection):
-        sql_tables.migrate(connection)
+def _open_books(transaction: Transaction, declared: DataSet, place: str) -> None:
+    if transaction.has(sql_tables.BOOKS):
+        migrate(transaction)
     else:
-        sql_tables.make(connection)
-    names = connection.execute(sql.select(DATASETS.c.name)).scalars().all()
+        sql_tables.make(transaction)
+    names = [each.name for each in transaction.fetch(sql.select(DATASETS.c.name))]
     there = next((name for name in names if are_same(name, declared.name)), None)
     if there is not None:
         raise InputError(
@@ -725,7 +698,7 @@ def _open_books(connection: sql.Connection, declared: DataSet, place: str) -> No
     facts, balance = dump_declaration(declared), dump_balance(declared.account.empty_balance())
     sealed = {"dataset": declared.to_json(), SEAL: seal(facts, 0, balance)}
     line = next_line(1, 0, DECLARED, BEGINNING, sealed)
-    connection.execute(
+    transaction.write(
         DATASETS.insert(),
         {
             "id": len(names) + 1,
@@ -737,13 +710,13 @@ def _open_books(connection: sql.Connection, declared: DataSet, place: str) -> No
             "balance": balance,
         },
     )
-    connection.execute(APPEND, line.row(len(names) + 1))
+    transaction.write(APPEND, line.row(len(names) + 1))
 
 
-def _find_dataset(connection: sql.Connection, name: str | None, place: str) -> tuple[int, str]:
-    found = connection.execute(
+def _find_dataset(transaction: Transaction, name: str | None, place: str) -> tuple[int, str]:
+    found = transaction.fetch(
         sql.select(DATASETS.c.id, DATASETS.c.name, DATASETS.c.facts).order_by(DATASETS.c.id)
-    ).all()
+    )
     names = ", ".join(repr(each.name) for each in found)
     if name is None and len(found) != 1:
         raise InputError(f"{place!r} has several data sets: {names}. Say which.")
