@@ -104,19 +104,43 @@ HANDED = "handed"
 TAKEN_UP = "what this receipt paid for was handed over and taken up; the receipt is void."
 
 
-@dataclass(frozen=True)
-class Change:
-    """A line to be added, and the summary after it.
+@dataclass
+class Books:
+    """The summary of a data set and some lines of its history, and what is to be written next.
 
-    One event of the hash chain, with the snapshot that is sealed by it.
+    What is written is one event of the hash chain, with the snapshot that is sealed by it.
     """
 
-    line: Line
-    after: SimpleNamespace
+    summary: Any
+    lines: list[Line]
+    line: Line | None = None
+    after: Any = None
 
+    def add(
+        self,
+        charge: int,
+        state: State,
+        facts: Mapping[str, Any],
+        balance: str | None = None,
+        time: str | None = None,
+    ) -> None:
+        """Say which line is to be written; the balance stays as it is unless it is given.
 
-Decision = Callable[[Any, list[Line]], Change | None]
-"""What is to be written, from the summary and the lines that were read."""
+        The end of a release repeats the time of its opening: how long private work took may tell
+        something about the rows, and ledgers are kept for ever.
+        """
+        before = self.summary
+        balance, charges = balance or before.balance, max(before.charges, charge)
+        sealed = {SEAL: seal(before.facts, charges, balance), "time": time or _now()}
+        document = {"actor": _actor(), **facts, **sealed}
+        self.line = next_line(before.lines + 1, charge, state.value, before.head, document)
+        self.after = SimpleNamespace(
+            facts=before.facts,
+            lines=self.line.number,
+            charges=charges,
+            head=self.line.digest,
+            balance=balance,
+        )
 
 
 class Ledger(AbstractLedger):
@@ -229,7 +253,7 @@ class Ledger(AbstractLedger):
         store = LedgerStore(where)
         store.prepare()
         with store.change_tables() as transaction:
-            _open_books(transaction, declared, store.identity)
+            _declare(transaction, declared, store.identity)
         return cls(where, dataset)
 
     @staticmethod
@@ -336,21 +360,22 @@ class Ledger(AbstractLedger):
             "costs": costs_to_json(costs),
             "token": _hash_token(token),
             "version": _version(),
-            "actor": _actor(),
         }
 
-        def decide(summary: Any, _: list[Line]) -> Change | None:
-            balance = balance_of(summary)
-            if not self._account.admits(balance, guarantee, costs, self.part):
-                return None
-            after = dump_balance(self._account.add(balance, costs, self.part))
-            return self._change(summary, summary.charges + 1, State.RESERVED, facts, after)
+        def decide(books: Books) -> None:
+            balance = balance_of(books.summary)
+            if self._account.admits(balance, guarantee, costs, self.part):
+                after = dump_balance(self._account.add(balance, costs, self.part))
+                books.add(books.summary.charges + 1, State.RESERVED, facts, after)
 
         with _say_no_row_was_read():
-            summary, change = self._write(decide)
-        if change is None:
-            raise self._account.refusal(balance_of(summary), guarantee, self.part)
-        return Receipt(change.line.charge, guarantee, self, token, change.line.digest)
+            books = self._attempt(decide)
+            if books is None:
+                with self._open_books() as books:
+                    decide(books)
+        if books.line is None:
+            raise self._account.refusal(balance_of(books.summary), guarantee, self.part)
+        return Receipt(books.line.charge, guarantee, self, token, books.line.digest)
 
     def redeem(self, receipt: Receipt) -> None:
         with _say_no_row_was_read():
@@ -366,54 +391,39 @@ class Ledger(AbstractLedger):
         )
 
     def reclaim(self, receipt: Receipt) -> None:
-        def decide(summary: Any, lines: list[Line]) -> Change | None:
-            own = _lines_of(_check_receipt(receipt).number, lines)
+        number = _check_receipt(receipt).number
+        with self._open_books(LINES_OF_CHARGE, number=number) as books:
+            own = _lines_of(number, books.lines)
             _recognise(receipt, self, own)
             state = _read_state(own[-1])
-            if state is State.OPENED:
-                return None
-            check_move(state, State.HANDED_OVER, State.OPENED)
-            facts = {"actor": _actor()}
-            return self._change(summary, receipt.number, State.OPENED, facts, summary.balance)
-
-        self._write(decide, LINES_OF_CHARGE, number=_check_receipt(receipt).number)
+            if state is not State.OPENED:
+                check_move(state, State.HANDED_OVER, State.OPENED)
+                books.add(number, State.OPENED, {})
 
     def take_up(self, number: int, token: str, guarantee: Guarantee) -> Receipt:
         _checks.whole(number=number, at_least=1, at_most=MOST_CHARGES)
-        fresh, digests = uuid.uuid4().hex, list[str]()
-
-        def decide(summary: Any, lines: list[Line]) -> Change | None:
-            own = _lines_of(number, lines)
+        fresh = uuid.uuid4().hex
+        with self._open_books(LINES_OF_CHARGE, number=number) as books:
+            own = _lines_of(number, books.lines)
             if own[0].document["guarantee"] != json.loads(guarantee.to_json()):
                 raise ReceiptError(ANOTHER)
             _check_handed(own, token)
-            digests.append(own[0].digest)
-            facts = {"actor": _actor(), "token": _hash_token(fresh)}
-            return self._change(summary, number, State.OPENED, facts, summary.balance)
-
-        self._write(decide, LINES_OF_CHARGE, number=number)
-        return Receipt(number, guarantee, self, fresh, digests[-1])
+            books.add(number, State.OPENED, {"token": _hash_token(fresh)})
+        return Receipt(number, guarantee, self, fresh, own[0].digest)
 
     def record_answers(self, number: int, count: int) -> int:
         _checks.whole(number=number, at_least=1, at_most=MOST_CHARGES)
         _checks.whole(count=count, at_least=0)
-        most = count
-
-        def decide(summary: Any, lines: list[Line]) -> Change | None:
-            nonlocal most
-            (last,) = _lines_of(number, lines)
-            most = max(count, _answers_of(last))
-            if count <= _answers_of(last):
-                return None
-            state = _read_state(last)
-            if state.value not in STEPS[State.ANSWERING.value]:
-                raise ReceiptError(f"charge {number} is {state.value}; it pays for no answers.")
-            facts = {"actor": _actor(), ANSWERS: count}
-            time = last.document["time"]  # when it was worked out is nobody's business
-            return self._change(summary, number, State.ANSWERING, facts, summary.balance, time)
-
-        self._write(decide, LAST_OF_CHARGE, number=number)
-        return most
+        with self._open_books(LAST_OF_CHARGE, number=number) as books:
+            (last,) = _lines_of(number, books.lines)
+            known = _answers_of(last)
+            if count > known:
+                state = _read_state(last)
+                if state.value not in STEPS[State.ANSWERING.value]:
+                    raise ReceiptError(f"charge {number} is {state.value}; it pays for no answers.")
+                time = last.document["time"]  # when it was worked out is nobody's business
+                books.add(number, State.ANSWERING, {ANSWERS: count}, time=time)
+        return max(count, known)
 
     def refund(self, receipt: Receipt | int) -> None:
         """Give a charge back whose rows were never opened.
@@ -440,37 +450,27 @@ class Ledger(AbstractLedger):
         facts: Mapping[str, str] | None = None,
     ) -> None:
         number = receipt.number if isinstance(receipt, Receipt) else receipt
-
-        def decide(summary: Any, lines: list[Line]) -> Change | None:
-            own = _lines_of(number, lines)
+        refunds, ends = after is State.REFUNDED, after in (State.RELEASED, State.FAILED)
+        asked = {} if refunds else {"number": number}
+        with self._open_books(LINES if refunds else LINES_OF_CHARGE, **asked) as books:
+            own = _lines_of(number, books.lines)
             if isinstance(receipt, Receipt):
                 _recognise(receipt, self, own)
             check_move(_read_state(own[-1]), before, after)
-            balance = summary.balance
-            if after is State.REFUNDED:
-                balance = dump_balance(self._standing_balance(lines, without=number))
-            said = {"actor": _actor(), **(facts or {})}
-            ends = after in (State.RELEASED, State.FAILED)
-            return self._change(
-                summary, number, after, said, balance, own[-1].document["time"] if ends else None
-            )
+            balance = None
+            if refunds:  # costs may be infinite and cannot be subtracted
+                balance = dump_balance(self._standing_balance(books.lines, without=number))
+            time = own[-1].document["time"] if ends else None
+            books.add(number, after, facts or {}, balance, time)
 
-        if after is State.REFUNDED:  # costs may be infinite and cannot be subtracted
-            self._write(decide, LINES)
-        else:
-            self._write(decide, LINES_OF_CHARGE, number=number)
+    @contextmanager
+    def _open_books(self, query: sql.Select[Any] | None = None, **which: int) -> Iterator[Books]:
+        """Lend the summary, and lines that are asked for, to be added to.
 
-    def _write(
-        self, decide: Decision, query: sql.Select[Any] | None = None, **which: int
-    ) -> tuple[Any, Change | None]:
-        """Read the summary, and lines that are asked for; decide; write what was decided.
-
-        All of it in one transaction, which is on disk when this ends.
+        All of it is one transaction, which is on disk when this ends.
         """
         if runs_foreign_code():
             raise PrivacyError(UNPAID)
-        if query is None and self._is_alone and (change := self._attempt(decide)):
-            return self._latest, change
         seen = last_seen(self.key)
         asked: list[Asked] = [(SUMMARY, {"id": self._id, "seen": seen.line})]
         if query is not None:
@@ -478,18 +478,16 @@ class Ledger(AbstractLedger):
         with self._store.change(self._id) as transaction:
             found, *rows = transaction.ask(*asked)
             summary = check_summary(found, self._facts, seen, self.place)
-            change = decide(summary, [line_of(row) for some in rows for row in some])
-            if change is not None:
-                transaction.write(APPEND, change.line.row(self._id))
-                transaction.write(KEEP, vars(change.after))
-        latest = self._latest
-        self._is_alone = (
-            not self._store.is_file and latest is not None and latest.head == summary.head
-        )
-        self._remember_written(change)
-        return summary, change
+            books = Books(summary, [line_of(row) for some in rows for row in some])
+            yield books
+            if books.line is not None:
+                transaction.write(APPEND, books.line.row(self._id))
+                transaction.write(KEEP, {"which": self._id, **vars(books.after)})
+        latest, is_server = self._latest, not self._store.is_file
+        self._is_alone = is_server and latest is not None and latest.head == summary.head
+        self._remember_written(books)
 
-    def _attempt(self, decide: Decision) -> Change | None:
+    def _attempt(self, decide: Callable[[Books], None]) -> Books | None:
         """Decide on the summary as it was written last, and write if it still stands.
 
         For who seems to be alone on a server: one exchange of messages in place of two. Nothing is
@@ -497,43 +495,24 @@ class Ledger(AbstractLedger):
         very lines that it was decided on. Refusals are not believed: something may have been
         refunded.
         """
-        summary, seen = self._latest, last_seen(self.key)
-        change = decide(summary, [])
-        if change is None or seen.digest != summary.head:
+        if not self._is_alone or runs_foreign_code():
             return None
-        facts = vars(change.after) | change.line.row(self._id)
-        if not self._store.attempt(summary, facts):
+        books, seen = Books(self._latest, []), last_seen(self.key)
+        decide(books)
+        if books.line is None or seen.digest != books.summary.head:
+            return None
+        facts = {"which": self._id, **vars(books.after), **books.line.row(self._id)}
+        if not self._store.attempt(books.summary, facts):
             self._is_alone = False
             return None
-        self._remember_written(change)
-        return change
+        self._remember_written(books)
+        return books
 
-    def _remember_written(self, change: Change | None) -> None:
+    def _remember_written(self, books: Books) -> None:
         """Remember what is on disk now."""
-        if change is not None:
-            remember(self.key, Mark(change.line.number, change.line.digest))
-            self._latest = change.after
-
-    def _change(
-        self,
-        summary: Any,
-        charge: int,
-        state: State,
-        facts: dict[str, Any],
-        balance: str,
-        time: str | None = None,
-    ) -> Change:
-        """Return the line to be written.
-
-        The end of a release repeats the time of its opening: how long private work took may tell
-        something about the rows, and ledgers are kept for ever.
-        """
-        charges = max(summary.charges, charge)
-        sealed = {SEAL: seal(self._facts, charges, balance), "time": time or _now()}
-        number, before = summary.lines + 1, summary.head
-        line = next_line(number, charge, state.value, before, {**facts, **sealed})
-        after = {"lines": number, "charges": charges, "head": line.digest, "balance": balance}
-        return Change(line, SimpleNamespace(which=self._id, facts=self._facts, **after))
+        if books.line is not None:
+            remember(self.key, Mark(books.line.number, books.line.digest))
+            self._latest = books.after
 
     def _standing_balance(self, lines: list[Line], *, without: int) -> Balance:
         """Add up what stands, afresh."""
@@ -678,7 +657,7 @@ def _reopen(
     return Ledger(where, dataset, part=part)
 
 
-def _open_books(transaction: Transaction, declared: DataSet, place: str) -> None:
+def _declare(transaction: Transaction, declared: DataSet, place: str) -> None:
     if transaction.has(sql_tables.BOOKS):
         migrate(transaction)
     else:
