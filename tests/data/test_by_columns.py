@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from discreet._buffers import SMALLEST, BufferPool
-from discreet._threads import map_in_order
+from discreet._parallel import map_in_order
 from discreet.data.block import DenseBlock
 from discreet.geometry import L2Ball
 from discreet.noise import Grid
@@ -112,7 +112,7 @@ ENDS_FIRST = """
 import threading
 import numpy, scipy.linalg
 from threadpoolctl import threadpool_info
-from discreet._threads import SINGLE_PRODUCTS
+from discreet._parallel import SINGLE_PRODUCTS
 
 def products():
     return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]

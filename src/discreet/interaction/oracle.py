@@ -19,8 +19,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from discreet import _checks
-from discreet._resident_thread import call_privately
-from discreet._sealed import Sealed
+from discreet._private_part import Outcome, Sealed, call_privately, without_frames
 from discreet._types import Array
 from discreet.errors import (
     EntropyError,
@@ -32,7 +31,7 @@ from discreet.errors import (
 )
 from discreet.interaction.answer_record import OLDER, AnswerRecord
 from discreet.interaction.declaration import OracleDeclaration
-from discreet.interaction.live import Outcome, unwrap, without_frames
+from discreet.interaction.live import unwrap
 from discreet.ledger import Receipt
 from discreet.mechanisms.query_answering import OracleAnswer, Transcript, TranscriptEntry
 from discreet.noise import Noise
