@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 
 from threadpoolctl import threadpool_limits
 
-from discreet._buffers import BUFFERS
 from discreet._private_part import silence
 
 Item = TypeVar("Item")
@@ -92,7 +91,7 @@ def map_in_order(
             return work(item)
 
     waiting: deque[Future[Answer]] = deque()
-    with SINGLE_PRODUCTS, BUFFERS.keep(), ThreadPoolExecutor(threads) as pool:
+    with SINGLE_PRODUCTS, ThreadPoolExecutor(threads) as pool:
         try:
             for item in items:
                 waiting.append(pool.submit(quietly, item))

@@ -1,7 +1,7 @@
 """An oracle as its owner holds it: points go in, public answers come out.
 
 The private model and what must stay secret of its noise are touched in other threads only
-(``_resident_thread.py``), one call after another. With a store nothing is told before it is on
+(``_private_part.py``), one call after another. With a store nothing is told before it is on
 disk, and several processes are one oracle.
 """
 
