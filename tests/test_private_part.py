@@ -11,6 +11,7 @@ import time
 import traceback
 import types
 import warnings
+from collections import deque
 from warnings import warn as bound_early
 
 import cloudpickle
@@ -640,7 +641,7 @@ def test_without_threads_nothing_is_begun_and_the_charge_is_given_back(monkeypat
     def refuse(self):
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(_private_part, "_idle", [])
+    monkeypatch.setattr(_private_part, "_idle", deque(maxlen=0))  # none is idle, ever
     monkeypatch.setattr(threading.Thread, "start", refuse)
     with pytest.raises(NoThread, match="nothing was read"):
         call_privately(lambda: 3)
