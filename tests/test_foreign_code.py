@@ -26,10 +26,10 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import LinearSVC
 
 from discreet import Budget, Ledger, MemoryLedger
-from discreet._foreign import ForeignCode
-from discreet._known_code import is_known, reach
 from discreet.errors import InputError, PrivacyError
 from discreet.feature_selection import BlockVoteSupport, PeelingSupport
+from discreet.foreign.foreign_code import ForeignCode
+from discreet.foreign.known_code import is_known, reach
 from discreet.linear_model import LogisticRegression as PrivateLogistic
 from discreet.linear_model import SparseClassifier
 from discreet.metrics import compare_models, private_score

@@ -175,8 +175,7 @@ def test_a_name_survives_pickling(name):
 
 @pytest.mark.parametrize(
     "room", ["mechanisms", "noise", "solvers", "updates", "losses", "penalties",
-             "geometry", "kernels", "questions", "gate.py", "_own_thread.py",
-             "_resident_thread.py", "_quiet.py"]
+             "geometry", "kernels", "questions", "gate.py", "_private_part.py"]
 )  # fmt: skip
 def test_nothing_is_imported_once_rows_are_paid_for(room):
     """An import can fail, or warn; after the charge that would cost the budget."""

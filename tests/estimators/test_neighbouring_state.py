@@ -11,7 +11,7 @@ import pytest
 from sklearn import linear_model as sklearn_models
 
 from discreet import LinearClassifier, LinearRegressor, metrics, model_selection, online
-from discreet._sealed import Sealed
+from discreet._private_part import Sealed
 from support.estimators import ALL, SIGNAL, TWO, X, declare, labels_for, make
 from support.neighbours import Tape
 

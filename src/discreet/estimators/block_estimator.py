@@ -8,13 +8,13 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, clone
 
 from discreet import _checks
-from discreet._foreign_calls import NamedClasses
-from discreet._known_code import reach
 from discreet.errors import InputError
 from discreet.estimators.base import PrivateEstimator
 from discreet.estimators.bounded_entries import BoundedEntries
 from discreet.estimators.targets import ClassTarget, LearningTarget
 from discreet.estimators.task import Shape
+from discreet.foreign.calls import NamedClasses
+from discreet.foreign.known_code import reach
 from discreet.ledger import AbstractLedger
 from discreet.mechanisms.ballot import Workers
 from discreet.questions import Interval

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from discreet._resident_thread import call_privately
+from discreet._private_part import Outcome, call_privately, without_frames
 from discreet.errors import DiscreetError, PrivacyError, StoreError
 from discreet.interaction.answer_record import AnswerRecord, Seen
-from discreet.interaction.live import Outcome, unwrap, without_frames
+from discreet.interaction.live import unwrap
 from discreet.interaction.oracle import Kept, Oracle
 from discreet.interaction.oracle_store import DAMAGED, OracleStore
 from discreet.ledger import AbstractLedger

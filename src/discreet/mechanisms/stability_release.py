@@ -11,10 +11,10 @@ from fractions import Fraction
 import numpy as np
 
 from discreet import _checks
-from discreet._foreign_calls import NO_COLUMN
 from discreet._types import Array, Booleans, Vector
 from discreet.data import OpenRows
 from discreet.errors import CalibrationError, PrivacyError
+from discreet.foreign.calls import NO_COLUMN
 from discreet.mechanisms.ballot import Answer, Ballot, Workers, check_votes, leader_of
 from discreet.mechanisms.base import YES, Mechanism, Plan, Verdict, public_facts
 from discreet.mechanisms.minimising.lasso_margins import LassoMargins

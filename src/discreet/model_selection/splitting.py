@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from discreet import _checks
-from discreet._quiet import quiet
+from discreet._private_part import silence
 from discreet._types import Booleans
 from discreet.data.frame import Coded, Frame, refuse_lazy
 from discreet.data.given_column import family
@@ -152,7 +152,7 @@ def _count(rows: Any) -> int:
     return int(rows.shape[0]) if hasattr(rows, "shape") else len(rows)
 
 
-@quiet()
+@silence()
 def pick_rows(rows: Any, chosen: Booleans) -> Any:
     """Return some rows of a table or a column, in the container that they came in."""
     if isinstance(rows, Frame):

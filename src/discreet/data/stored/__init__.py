@@ -8,7 +8,7 @@ the rows, after the ledger was charged::
     files.py        1.parquet    2.parquet    3.parquet    still those that were checked?
                         |            |            |
     parquet.py          v            v            v        one thread decodes columns, and
-                    [ batch ]    [ batch ]    [ batch ]    prefetches a batch (_prefetch.py)
+                    [ batch ]    [ batch ]    [ batch ]    prefetches a batch (_parallel.py)
                         |
                         v                                  cut alike in every pass, wherever
     table.py        Piece  Piece  Piece  Piece  Piece      files and row groups end; encoded
@@ -22,8 +22,8 @@ the rows, after the ledger was charged::
     spill.py        SpiltStream  SpiltStream               written to a temporary file once, read
                         |             |                    back in later passes
                         v             v
-    _threads.py     map_in_order                           a few threads, which share a pool of
-                        |                                  buffers (_buffers.py)
+    _parallel.py    map_in_order                           a few threads
+                        |
                         v
     data/block.py   Block  Block  Block  Block  ...        a piece in parts that fit a cache; none
                         |                                  crosses pieces

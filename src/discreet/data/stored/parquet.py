@@ -16,7 +16,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from scipy import sparse
 
-from discreet._prefetch import prefetch
+from discreet._parallel import prefetch
 from discreet._types import Vector
 from discreet.data.arrow import (
     Meaning,

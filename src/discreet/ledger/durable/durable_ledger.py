@@ -24,8 +24,8 @@ from typing import Any
 import sqlalchemy as sql
 
 from discreet import _checks
-from discreet._foreign_server import runs_foreign_code
 from discreet.errors import InputError, LedgerError, PrivacyError, ReceiptError, UnitMismatch
+from discreet.foreign.server import runs_foreign_code
 from discreet.ledger.abstract import (
     ANOTHER,
     FOREIGN,

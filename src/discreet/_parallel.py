@@ -1,27 +1,31 @@
-"""Several pieces are worked on at once, and answered for in order.
+"""Several pieces are worked on at once, and answered for in order; the next are read meanwhile.
 
-A thread pool whose results keep the order of its items, and a limit on the threads of BLAS.
+A thread pool whose results keep the order of its items, a limit on the threads of BLAS, and
+prefetch.
 """
 
 from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from threading import Lock
+from queue import Empty, Full, Queue
+from threading import Event, Lock, Thread
 from typing import Any, TypeVar
 
 from threadpoolctl import threadpool_limits
 
-from discreet._buffers import BUFFERS
-from discreet._quiet import quiet
+from discreet._private_part import silence
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
 MOST_THREADS = 4
 """More of them would wait for the one that decodes."""
+
+PATIENCE = 0.05
+"""How long, in seconds, a full queue is waited for before asking whether anyone still reads."""
 
 
 def thread_count() -> int:
@@ -83,11 +87,11 @@ def map_in_order(
     """
 
     def quietly(item: Item) -> Answer:
-        with quiet():
+        with silence():
             return work(item)
 
     waiting: deque[Future[Answer]] = deque()
-    with SINGLE_PRODUCTS, BUFFERS.keep(), ThreadPoolExecutor(threads) as pool:
+    with SINGLE_PRODUCTS, ThreadPoolExecutor(threads) as pool:
         try:
             for item in items:
                 waiting.append(pool.submit(quietly, item))
@@ -97,3 +101,57 @@ def map_in_order(
                 yield waiting.popleft().result()
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def prefetch(items: Iterator[Item], depth: int) -> Generator[Item, None, None]:
+    """Yield the items, which a thread makes beforehand, never more than ``depth`` of them.
+
+    What the thread raises is raised here. It ends when the items do, or when nobody reads on.
+
+    Examples
+    --------
+    >>> list(prefetch(iter("abc"), depth=2))
+    ['a', 'b', 'c']
+    """
+    line: Queue[tuple[bool, Item | BaseException | None]] = Queue(maxsize=depth)
+    is_over = Event()
+
+    def offer(more: bool, what: Item | BaseException | None) -> None:
+        while not is_over.is_set():
+            try:
+                line.put((more, what), timeout=PATIENCE)
+                return
+            except Full:
+                continue
+
+    def work() -> None:
+        try:
+            with silence():
+                for item in items:
+                    offer(True, item)
+                    if is_over.is_set():
+                        return
+            offer(False, None)
+        except BaseException as error:
+            offer(False, error)
+
+    thread = Thread(target=work, name="discreet-prefetch", daemon=True)
+    thread.start()
+    try:
+        while True:
+            more, what = line.get()
+            if not more:
+                if isinstance(what, BaseException):
+                    raise what
+                return
+            yield what  # type: ignore[misc]
+    finally:
+        is_over.set()
+        while True:
+            try:
+                line.get_nowait()
+            except Empty:
+                break
+        thread.join()
+        if isinstance(items, Generator):
+            items.close()

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet._sealed import Sealed
+from discreet._private_part import Sealed
 
 ATOMS = (
     *(type(None), type(...), type(NotImplemented), bool, int, float, complex, str, bytes),

@@ -1,9 +1,6 @@
-"""Foreign code in the private part is silent, is in the same state each time, and pays nothing.
+"""Foreign code, packed once and asked about rows or blocks, here or in a process of its own.
 
-A model that is scored, a selector or a function that is run on blocks: what it says of one row or
-block may depend on that one alone. Code of this library, and of scikit-learn as far as it is known
-not to draw, remember or print, is run here (``_known_code.py``). Any other runs in a process of its
-own, forked anew for each row or block (``_foreign_server.py``). Whatever it raises, or how it dies,
+What it says of one row or block may depend on that one alone: whatever it raises, or how it dies,
 is its answer for that row or block, and no other's.
 """
 
@@ -26,7 +23,11 @@ import cloudpickle
 import numpy as np
 from joblib import parallel_config
 
-from discreet._foreign_server import (
+from discreet._private_part import silence
+from discreet._types import Vector
+from discreet.errors import InputError, PrivacyError
+from discreet.foreign.known_code import is_known
+from discreet.foreign.server import (
     ASK,
     HELD,
     HOLD,
@@ -40,10 +41,6 @@ from discreet._foreign_server import (
     numbers_of,
     runs_foreign_code,
 )
-from discreet._known_code import is_known
-from discreet._quiet import quiet
-from discreet._types import Vector
-from discreet.errors import InputError, PrivacyError
 
 LIBRARIES = ("discreet", "joblib", "numpy", "pandas", "scipy", "sklearn")
 """What is imported once for all; anything else anew, as it may have been edited."""
@@ -90,7 +87,7 @@ class ForeignCode:
     def run_on(self, given: Iterable[tuple[Any, ...]]) -> list[Vector | None]:
         """Return the numbers that come out for each of several; None where none do."""
         if self._run is not None:
-            with quiet(), parallel_config(backend="sequential"):  # joblib stays in this thread
+            with silence(), parallel_config(backend="sequential"):  # joblib stays in this thread
                 return [_run_here(self._run, each) for each in given]
         with _server_with(self._packed, self._name) as server:
             return [server.ask(each) for each in given]
@@ -110,7 +107,7 @@ def _pack(run: Callable[..., Any], name: str) -> bytes:
             "that can fork, as Linux and macOS can."
         )
     try:
-        with quiet():
+        with silence():
             return cloudpickle.dumps(run)  # type: ignore[no-any-return]
     except Exception:
         pass
@@ -141,7 +138,7 @@ class _Server:
         theirs_in, self._commands = os.pipe()
         self._answers, theirs_out = os.pipe()
         code = (
-            f"import sys; sys.path[:] = {sys.path!r}; from discreet._foreign_server import serve; "
+            f"import sys; sys.path[:] = {sys.path!r}; from discreet.foreign.server import serve; "
             f"serve({theirs_in}, {theirs_out})"
         )
         try:
