@@ -17,12 +17,12 @@ from discreet.mechanisms.interactive import (
     Session,
     stream_facts,
 )
-from discreet.mechanisms.streaming.factor_choice import FACTORS, choose_factor
 from discreet.mechanisms.streaming.leader import Leader, bound_regret, usual_pull
 from discreet.mechanisms.streaming.open_batch import RecordGradients
 from discreet.mechanisms.streaming.prefix_calibration import PrefixRelease, calibrate_prefix
 from discreet.mechanisms.streaming.prefix_factor import Participation
 from discreet.mechanisms.streaming.running_sums import SummingSession
+from discreet.mechanisms.streaming.tree_factor import FACTORS, choose_factor
 from discreet.noise import Noise
 from discreet.privacy import Budget, Guarantee, NoPrivacy, Unit
 from discreet.questions import Problem, Question, Stream

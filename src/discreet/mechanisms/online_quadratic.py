@@ -23,11 +23,11 @@ from discreet.mechanisms.interactive import (
     stream_facts,
 )
 from discreet.mechanisms.minimising.spectrum import Spectrum
-from discreet.mechanisms.streaming.factor_choice import FACTORS, choose_factor
 from discreet.mechanisms.streaming.open_batch import RecordMoments
 from discreet.mechanisms.streaming.prefix_calibration import PrefixRelease, calibrate_prefix
 from discreet.mechanisms.streaming.prefix_factor import ONCE
 from discreet.mechanisms.streaming.running_sums import SummingSession
+from discreet.mechanisms.streaming.tree_factor import FACTORS, choose_factor
 from discreet.mechanisms.sufficient_statistics import LONGEST_ROW, SHORTEST_ROW
 from discreet.mechanisms.summing.moments import Moments
 from discreet.noise import Noise

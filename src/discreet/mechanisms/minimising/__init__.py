@@ -7,7 +7,6 @@ returns is checked against a bound that was fixed before rows were read.
 ``minimiser``         a public radius for problems with a ridge alone; the proof that it is reached
 ``penalised``         the same with a penalty or a constraint (proximal steps)
 ``proximal_search``   how a point with a certificate is looked for there
-``vector_minimiser``  the same for losses that are not of one margin
 ``entropic``          minimisers on the simplex, as integers, with an entropy as the regulariser
 ``rows_objective``    the sum of losses over opened rows: values, gradients, Hessians
 ``vector_objective``  that of distances, and of several outputs

@@ -6,8 +6,7 @@ Running sums with noise that is correlated over the steps:
 ``prefix_factor``      what a factor of running sums is: norms of columns, deviations, noise
 ``toeplitz_factor``    the square root of the matrix of running sums, and bands
 ``band_optimum``       the coefficients of a band with the least error
-``tree_factor``        the binary tree
-``factor_choice``      the factor that is asked for, or the least error among those that fit
+``tree_factor``        the binary tree; which factor goes with a stream
 ``correlated_noise``   noise step by step: secret state, packed for a hand-over
 ``prefix_calibration`` how much noise running sums need, and what their release promises
 ``open_batch``         what records add to the sum of their batch, in whole numbers
