@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from discreet._palette import GREY, INK, PALE, PLAIN, PRIVATE
+from discreet._page import GREY, INK, PALE, PLAIN, PRIVATE
 from discreet.demo.accuracy_curve import AccuracyCurve
 from discreet.privacy.guarantee import in_three_digits as up
 

@@ -24,7 +24,7 @@ import numpy as np
 import sqlalchemy as sql
 from sqlalchemy.exc import IntegrityError
 
-from discreet import _strict_json
+from discreet import _json
 from discreet._types import Vector
 from discreet.errors import InputError, PrivacyError, StoreError
 from discreet.interaction.declaration import OracleDeclaration
@@ -316,7 +316,7 @@ class NewOracle(NewPlace):
         self, declared: OracleDeclaration, said: Release, ledger: str, note: str, packed: Any
     ) -> Kept:
         identity, (listed, numbers) = uuid.uuid4().hex, pack_arrays(packed)
-        facts = _strict_json.dump(
+        facts = _json.dump(
             {
                 "version": said.version,
                 "declared": declared.to_json(),
@@ -414,8 +414,8 @@ def _read_numbers(stored: Any) -> Vector:
 
 
 def _read_facts(line: Any) -> StoredOracle:
-    facts = _strict_json.parse(line.facts, "a stored oracle")
-    _strict_json.check_fields(facts, FACTS, "a stored oracle")
+    facts = _json.parse(line.facts, "a stored oracle")
+    _json.check_fields(facts, FACTS, "a stored oracle")
     said = Release.from_json(json.dumps(facts["said"]))
     try:
         declared = OracleDeclaration.from_json(facts["declared"])

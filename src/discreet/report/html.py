@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from discreet._html import bar_html, escape_html, table_html
+from discreet._page import bar_html, escape_html, table_html
 from discreet.report.page import (
     Alarm,
     Block,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from discreet._html import neutralise
+from discreet._page import neutralise
 from discreet.report.page import (
     Alarm,
     Block,
