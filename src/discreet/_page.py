@@ -10,7 +10,6 @@ import html
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-
 INK, GREY, PALE = "#22313a", "#6b7780", "#e4e8ea"
 
 PRIVATE, PLAIN = "#0b7a75", "#b5482a"

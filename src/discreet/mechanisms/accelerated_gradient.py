@@ -41,7 +41,7 @@ from discreet.noise import Noise
 from discreet.privacy import Budget, Guarantee, Profile, Unit, compose, gaussian_multiplier
 from discreet.questions import OneVsRest, Question, Softmax
 from discreet.record import Tolerance
-from discreet.updates import Constant, descend
+from discreet.solvers import Constant, descend
 
 STEPS = 60
 """Steps if nobody says."""

@@ -39,7 +39,7 @@ from discreet.noise import Grid, Noise
 from discreet.privacy import Budget, Guarantee, NoPrivacy, Profile, Unit
 from discreet.questions import OneVsRest, Problem, Question, Softmax, SpatialMedian
 from discreet.record import Tolerance
-from discreet.updates import Average, StepRule, descend
+from discreet.solvers import Average, StepRule, descend
 
 AT_ONCE = 2**20
 """Numbers of noise drawn together."""
