@@ -38,7 +38,7 @@ def demo(
         return
     if as_json:
         raise InputError("the demonstration is for people; --json goes with --write.")
-    from discreet.demo import main  # slow to import
+    from discreet.cli.demonstration import main  # slow to import
 
     main(patients=patients)
 

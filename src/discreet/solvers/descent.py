@@ -1,8 +1,8 @@
 """Projected steps along gradients that somebody else releases.
 
 Proximal subgradient descent, with the ridge and the penalty taken exactly; with momentum, if asked
-for (Nesterov's accelerated gradient). Which of the points on a path is the answer is an average: the
-last point, suffix averages, polynomial weights.
+for (Nesterov's accelerated gradient). Which point of a path is the answer is an average: the last
+point, suffix averages, polynomial weights.
 """
 
 from __future__ import annotations
