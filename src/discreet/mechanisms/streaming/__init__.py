@@ -20,8 +20,7 @@ Online algorithms that one record moves little, and independent noise on their i
 ``online_algorithm``   what such an algorithm promises: how far one record moves it
 ``proximal_steps``     implicit gradient steps with a certified error
 ``gradient_steps``     explicit steps with a warm-up
-``linearised_leader``  sums of gradients at released points
 ``noise_schedule``     how noise is dealt out over the releases
-``noisy_iterates``     the mechanism that they share
+``noisy_iterates``     their iterates released with noise, and the session
 ====================== =============================================================================
 """
