@@ -23,6 +23,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -146,15 +147,13 @@ class AcceleratedGradient(Learner):
     (1.0, '60 steps over all rows with momentum, all classes at once')
     """
 
+    name: ClassVar[str] = "accelerated_gradient"
+
     steps: int | None = None
 
     def __post_init__(self) -> None:
         if self.steps is not None:
             _checks.whole(steps=self.steps, at_least=1, at_most=MOST_STEPS)
-
-    @property
-    def name(self) -> str:
-        return "accelerated_gradient"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, OneVsRest | Softmax):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import cast
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -125,9 +125,7 @@ class ExponentialSampling(Learner):
     (1.0, 6.0)
     """
 
-    @property
-    def name(self) -> str:
-        return "exponential_sampling"
+    name: ClassVar[str] = "exponential_sampling"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if isinstance(question, Problem):

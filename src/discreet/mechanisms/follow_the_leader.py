@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from discreet import _checks
 from discreet._types import Vector
@@ -120,6 +120,8 @@ class FollowTheLeader(InteractiveMechanism):
     ('square root noise on 1,000 running sums', 15.3)
     """
 
+    name: ClassVar[str] = "follow_the_leader"
+
     factor: str = "auto"
     band: int | None = None
     learning_rate: float | None = None
@@ -142,10 +144,6 @@ class FollowTheLeader(InteractiveMechanism):
                 "a record that comes several times needs separation: how many updates apart it "
                 "comes, at least."
             )
-
-    @property
-    def name(self) -> str:
-        return "follow_the_leader"
 
     @property
     def participation(self) -> Participation:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
@@ -147,14 +148,12 @@ class FrankWolfe(Mechanism):
     (1.0, '40 draws cost less as zCDP than as pure epsilon')
     """
 
+    name: ClassVar[str] = "frank_wolfe"
+
     steps: int = USUAL_STEPS
 
     def __post_init__(self) -> None:
         _checks.whole(steps=self.steps, at_least=1, at_most=MOST_STEPS)
-
-    @property
-    def name(self) -> str:
-        return "frank_wolfe"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if isinstance(question, L1Problem):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -146,14 +146,12 @@ class ExactMinimiser(Plan):
     Nothing is promised, so nothing has to be certified: what is found is released.
     """
 
+    objective_noise: ClassVar[float] = 0.0
+
     minimiser: Minimiser | PenalisedMinimiser
     guarantee: Guarantee
     reason: str = "an infinite budget buys the minimiser itself"
     settled: SettledObjective | None = None
-
-    @property
-    def objective_noise(self) -> float:
-        return 0.0
 
     def settle(self, loss: Loss, ridge: float) -> ExactMinimiser:
         return replace(self, settled=SettledObjective(loss, ridge))
@@ -190,6 +188,8 @@ class ObjectivePerturbation(Learner):
     (1.01, 'radial noise of size 3.34 against gaussian 4.23, laplace 4.51')
     """
 
+    name: ClassVar[str] = "objective_perturbation"
+
     law: str | None = None
     settles_later: bool = False
 
@@ -198,10 +198,6 @@ class ObjectivePerturbation(Learner):
             _checks.one_of(LAWS, law=self.law)
         if self.settles_later and self.law not in (None, "gaussian"):
             raise InputError("an objective is settled later beside Gaussian noise alone.")
-
-    @property
-    def name(self) -> str:
-        return "objective_perturbation"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, Problem):

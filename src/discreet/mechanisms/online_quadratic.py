@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -153,6 +153,8 @@ class OnlineQuadratic(InteractiveMechanism):
     ("square root noise on 1,000 running sums of X'X and X'y", 16.2)
     """
 
+    name: ClassVar[str] = "online_quadratic"
+
     factor: str = "auto"
     band: int | None = None
 
@@ -162,10 +164,6 @@ class OnlineQuadratic(InteractiveMechanism):
             _checks.whole(band=self.band, at_least=1)
             if self.factor != "band":
                 raise InputError('state band only with factor="band".')
-
-    @property
-    def name(self) -> str:
-        return "online_quadratic"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, Stream):

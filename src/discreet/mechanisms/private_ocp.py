@@ -6,6 +6,7 @@ Thakurta's algorithm 5.1 for algorithms of low sensitivity, with the exact Gauss
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from discreet import _checks
 from discreet._types import Vector
@@ -52,15 +53,13 @@ class LinearisedLeader(OnlineAlgorithm):
     array([1.2, 1.6])
     """
 
+    binds: ClassVar[bool] = False
+
     listens = True
 
     @staticmethod
     def accepts(problem: Problem) -> Verdict:
         return accepts_domain(problem)
-
-    @property
-    def binds(self) -> bool:
-        return False
 
     @property
     def error(self) -> float:
@@ -106,16 +105,14 @@ class PrivateOCP(InteractiveMechanism):
     [666.304, 30.927, 1.436]
     """
 
+    name: ClassVar[str] = "private_ocp"
+
     schedule: str = "regret"
     algorithm: str = "leader"
 
     def __post_init__(self) -> None:
         _checks.one_of(SCHEDULES, schedule=self.schedule)
         _checks.one_of(tuple(ALGORITHMS), algorithm=self.algorithm)
-
-    @property
-    def name(self) -> str:
-        return "private_ocp"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         verdict = accepts_stream(self.name, question)

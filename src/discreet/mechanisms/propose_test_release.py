@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import cast
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -133,16 +133,14 @@ class ProposeTestRelease(Mechanism):
     [('distance to instability that the test asks for, in records', 27.0), ...]
     """
 
+    name: ClassVar[str] = "propose_test_release"
+
     share: float = TEST_SHARE
 
     def __post_init__(self) -> None:
         _checks.finite(share=self.share)
         if not 0 < self.share < 1:
             raise InputError(f"share must lie strictly between 0 and 1; got {self.share}.")
-
-    @property
-    def name(self) -> str:
-        return "propose_test_release"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if isinstance(question, ProposedMedian):

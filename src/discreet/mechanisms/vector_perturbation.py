@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -114,9 +115,7 @@ class VectorPerturbation(Mechanism):
     (1.312, 'radial noise; curvature takes 0.214 of epsilon')
     """
 
-    @property
-    def name(self) -> str:
-        return "vector_perturbation"
+    name: ClassVar[str] = "vector_perturbation"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if not isinstance(question, VectorProblem):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -68,13 +68,11 @@ class TableInMemory(ScoredTable):
 class StoredElsewhere(ScoredTable):
     """Parquet files, Dask."""
 
+    count: ClassVar[None] = None
+
     models: tuple[ModelOutputs, ...]
     table: OpenedTable
     target: LabelTarget
-
-    @property
-    def count(self) -> None:
-        return None
 
     def source(self, join: Join, width: int) -> Source:
         columns = [model.columns(self.table) for model in self.models]

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -50,15 +51,14 @@ class TreeFactor(PrefixFactor):
     (6.574, 9)
     """
 
+    name: ClassVar[str] = "tree"
+    draws_a_step: ClassVar[float] = 2.0
+
     steps: int
 
     def __post_init__(self) -> None:
         _checks.whole(steps=self.steps, at_least=1, at_most=MOST_STEPS)
         object.__setattr__(self, "steps", int(self.steps))
-
-    @property
-    def name(self) -> str:
-        return "tree"
 
     @property
     def levels(self) -> int:
@@ -121,10 +121,6 @@ class TreeFactor(PrefixFactor):
             whole, rest = divmod(self.steps + 1, 2 ** (level + 1))
             total += one * (whole * 2**level + max(0, rest - 2**level))
         return math.sqrt(total / self.steps)
-
-    @property
-    def draws_a_step(self) -> float:
-        return 2.0
 
     @property
     def rows_in_memory(self) -> int:
