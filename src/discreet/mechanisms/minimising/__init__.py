@@ -12,8 +12,7 @@ returns is checked against a bound that was fixed before rows were read.
 ``vector_objective``  that of distances, and of several outputs
 ``many_terms``        one problem with many linear terms, solved together (for studies)
 ``spectrum``          ridge solutions of a symmetric matrix from its eigenvalues
-``linear_term``       the random linear term of objective perturbation: Gaussian, Laplace, radial
-``pure_cost_of_terms`` what a linear term of exponential density costs in pure epsilon
+``linear_term``       the random term of objective perturbation: Gaussian, Laplace, radial; its cost
 ``mask``              the last noise, which hides how far a computed minimiser is from the ideal one
 ===================== ==============================================================================
 """

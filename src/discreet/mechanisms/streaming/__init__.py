@@ -11,7 +11,6 @@ Running sums with noise that is correlated over the steps:
 ``prefix_calibration`` how much noise running sums need, and what their release promises
 ``open_batch``         what records add to the sum of their batch, in whole numbers
 ``running_sums``       batches filled and closed, and sessions that know nothing but running sums
-``leader``             coefficients from a running sum of gradients, and the learning rate
 ====================== =============================================================================
 
 Online algorithms that one record moves little, and independent noise on their iterates:
