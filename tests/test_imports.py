@@ -174,7 +174,7 @@ def test_a_name_survives_pickling(name):
 
 
 @pytest.mark.parametrize(
-    "room", ["mechanisms", "noise", "solvers", "updates", "losses", "penalties",
+    "room", ["mechanisms", "noise", "solvers", "losses", "penalties",
              "geometry", "kernels", "questions", "gate.py", "_own_thread.py",
              "_resident_thread.py", "_quiet.py"]
 )  # fmt: skip
