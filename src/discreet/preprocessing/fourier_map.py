@@ -20,9 +20,9 @@ import numpy as np
 from scipy.special import gammaincinv, ndtri
 
 from discreet import _checks
-from discreet._exact_products import AT_ONCE, multiply_alone
 from discreet._types import Array
 from discreet.errors import InputError
+from discreet.kernels.exact_products import AT_ONCE, multiply_alone
 from discreet.preprocessing.row_map import RowMap
 
 ANGLES = 2**16
@@ -47,7 +47,7 @@ class FourierMap(RowMap):
 
     Notes
     -----
-    Phases are products of whole numbers (``_exact_products.py``), rounded to 65,536 angles whose
+    Phases are products of whole numbers (``exact_products.py``), rounded to 65,536 angles whose
     cosines stand in a table: so the features of a row depend on that row alone, to the last bit,
     on every machine. The rounding moves a feature by less than 5e-5 of its size.
 
