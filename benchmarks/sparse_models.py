@@ -28,8 +28,7 @@ from discreet import LinearClassifier
 from discreet.errors import RehearsalWarning
 from discreet.feature_selection import PeelingSupport
 from discreet.linear_model import FrankWolfeClassifier, FrankWolfeLasso, SparseClassifier
-from discreet.mechanisms.frank_wolfe import weight_of_corners
-from discreet.mechanisms.sampling.signed_choice import draw_signed
+from discreet.mechanisms.frank_wolfe import draw_signed, weight_of_corners
 from discreet.mechanisms.summing.rounded_slopes import KeptSums, RoundedSlopes
 from discreet.noise import RehearsalNoise
 

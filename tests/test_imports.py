@@ -174,7 +174,7 @@ def test_a_name_survives_pickling(name):
 
 
 @pytest.mark.parametrize(
-    "room", ["mechanisms", "noise", "solvers", "updates", "losses", "penalties",
+    "room", ["mechanisms", "noise", "solvers", "losses", "penalties",
              "geometry", "kernels", "questions", "gate.py", "_private_part.py"]
 )  # fmt: skip
 def test_nothing_is_imported_once_rows_are_paid_for(room):

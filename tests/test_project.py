@@ -125,7 +125,7 @@ def test_a_participle_is_told_from_a_verb_and_from_a_noun(name, is_one):
         ("discreet.ledger.memory", "discreet.ledger._toy", True),
         ("discreet.ledger", "discreet.ledger.durable._toy", True),
         ("discreet.cli.fit", "discreet._checks", True),
-        ("discreet.cli.fit", "discreet.demo.__main__", True),
+        ("discreet.cli.fit", "discreet.compat.__main__", True),
         ("discreet.cli.fit", "discreet.ledger._toy", False),
         ("discreet.cli.fit", "discreet.ledger._room.toy", False),
         ("discreet.ledgers", "discreet.ledger._toy", False),

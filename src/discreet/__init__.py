@@ -91,7 +91,6 @@ _ROOMS = (
     *("kernels", "ledger", "linear_model", "location", "losses", "mechanisms", "metrics"),
     *("model_selection", "noise", "online", "penalties", "planning", "preprocessing", "privacy"),
     *("questions", "record", "report", "schema", "service", "solvers", "svm", "tables", "theory"),
-    "updates",
 )
 
 __all__ = list(_HOMES)

@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 
-from discreet._value_codec import decode_array, encode_array
+from discreet._json import decode_array, encode_array
 from discreet.artifact import load, save
 from discreet.artifact.codec import decode, encode
 from discreet.artifact.folder import ARRAYS, DOCUMENT, _digest

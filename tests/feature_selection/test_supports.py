@@ -19,7 +19,7 @@ from discreet import Budget, MemoryLedger
 from discreet.errors import CalibrationError, InputError, InputTypeError
 from discreet.estimators.block_voting import procedure_of
 from discreet.feature_selection import BlockVoteSupport, LassoStability, PeelingSupport
-from discreet.feature_selection.matching_pursuit import MatchingPursuit
+from discreet.feature_selection.block_vote_support import MatchingPursuit
 from discreet.linear_model import LinearRegressor
 from discreet.model_selection import StableSelector
 from discreet.preprocessing import Category, Numeric

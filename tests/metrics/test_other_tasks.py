@@ -16,7 +16,7 @@ from discreet.errors import InputError
 from discreet.linear_model import LogisticRegression, PoissonRegressor, Ridge
 from discreet.metrics import private_score
 from discreet.metrics.errors_of_numbers import NODES, ErrorCells
-from discreet.metrics.row_coins import RowCoins
+from discreet.metrics.scored_table import RowCoins
 from discreet.questions import Interval
 
 pytestmark = pytest.mark.filterwarnings("ignore::discreet.errors.RehearsalWarning")

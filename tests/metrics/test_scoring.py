@@ -25,9 +25,9 @@ from discreet.ledger import State
 from discreet.linear_model import LinearClassifier, LogisticRegression
 from discreet.mechanisms.summing.score_cells import LIMIT
 from discreet.metrics import private_score
-from discreet.metrics.log_odds import LogOdds
-from discreet.metrics.row_coins import RowCoins
 from discreet.metrics.row_outputs import outputs_of
+from discreet.metrics.score_bins import LogOdds
+from discreet.metrics.scored_table import RowCoins
 from discreet.metrics.scoring import BinaryCells, ScoredRows
 from discreet.preprocessing import Numeric
 from discreet.svm import LinearSVC

@@ -20,8 +20,8 @@ from discreet.service import ServiceLimits
 from discreet.service.answer_desk import AnswerDesk, KeyedRows
 from discreet.service.counters import ServiceCounters
 from discreet.service.joint_calls import JointCalls
-from discreet.service.live_oracle import LiveOracle
 from discreet.service.refusal import NO_KEY, Refusal
+from discreet.service.service_target import LiveOracle
 from discreet.storage.transaction import FileTransaction
 from support import live_world
 from support.live_world import OTHER_ROW, ROW, take_up

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from discreet import _strict_json
+from discreet import _json
+from discreet._json import decode_array, encode_array
 from discreet._types import Json
-from discreet._value_codec import decode_array, encode_array
 from discreet.artifact import npz_file
 from discreet.artifact.codec import decode, encode
 from discreet.artifact.models import (
@@ -85,7 +85,7 @@ def save(model: BaseEstimator, folder: str | Path) -> Path:
     }
     document["digest"] = _digest(document)
     where = Path(folder)
-    _write_folder(where, {DOCUMENT: _strict_json.dump(document, indent=1).encode(), ARRAYS: data})
+    _write_folder(where, {DOCUMENT: _json.dump(document, indent=1).encode(), ARRAYS: data})
     return where
 
 
@@ -104,7 +104,7 @@ def load(folder: str | Path) -> Any:
     where = Path(folder)
     text = _read(where, DOCUMENT)
     try:
-        document = _strict_json.parse(text.decode("utf-8"), "a stored model")
+        document = _json.parse(text.decode("utf-8"), "a stored model")
         return _rebuild_model(document, where)
     except DiscreetError as error:
         raise InputError(f"{where} holds no model that can be read: {error}") from None
@@ -187,7 +187,7 @@ def _rebuild_model(document: Json, where: Path) -> Any:
         raise InputError("it is not a model of this library.")
     if document.get("version") != VERSION or document["version"] is True:
         raise InputError(f"it has another version than {VERSION}, which is the one that is read.")
-    _strict_json.check_fields(document, FIELDS, "a stored model")
+    _json.check_fields(document, FIELDS, "a stored model")
     if document["digest"] != _digest(document):
         raise InputError("its digest does not fit; the document was damaged.")
     kinds, name = model_kinds(), document["model"]
@@ -214,12 +214,12 @@ def _decode_arguments(arguments: Any, kind: ModelKind) -> Json:
     if isinstance(arguments, dict):
         later = LATER_ARGUMENTS | LATER_OF_ONE.get(kind.model.__name__, frozenset())
         known -= later - set(arguments)
-    _strict_json.check_fields(arguments, known, "the arguments of a model")
+    _json.check_fields(arguments, known, "the arguments of a model")
     return {name: decode(value) for name, value in arguments.items()}
 
 
 def _read_learnt(document: Json, kind: ModelKind, data: bytes) -> dict[str, Any]:
-    about = _strict_json.check_fields(document["arrays"], {"shapes", "digest"}, "arrays")
+    about = _json.check_fields(document["arrays"], {"shapes", "digest"}, "arrays")
     shapes, parts = about["shapes"], document["learnt"]
     if not isinstance(shapes, dict) or not isinstance(parts, dict):
         raise InputError("what a fit left must be a JSON object.")

@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from discreet import _checks
+from discreet._json import ValueCodec
 from discreet._types import Array, Vector
-from discreet._value_codec import ValueCodec
 from discreet.data import Rows
 from discreet.data.given_column import GivenColumn
 from discreet.errors import InputError, InteractionEnded, PrivacyError
@@ -240,7 +240,7 @@ class OracleEstimator(KernelQueryModel):
 
     def describe(self) -> str:
         """Return what is public of this model, as text that is kept in its store."""
-        from discreet import _strict_json
+        from discreet import _json
 
         parameters = self.get_params(deep=False)
         for name in ("ledger", "store"):
@@ -250,7 +250,7 @@ class OracleEstimator(KernelQueryModel):
         if self.classes is not None:
             parameters["classes"] = list(np.asarray(self.classes).tolist())
         names = getattr(self, "feature_names_in_", None)
-        return _strict_json.dump(
+        return _json.dump(
             {
                 "oracle": type(self).__name__,
                 "parameters": CODEC.encode(parameters),

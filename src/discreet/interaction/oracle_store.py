@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sql
 
-from discreet import _strict_json
+from discreet import _json
 from discreet._types import Vector
 from discreet.errors import InputError, PrivacyError, StoreError
 from discreet.interaction.answer_record import Seen
@@ -309,7 +309,7 @@ class NewOracle(NewPlace):
         self, declared: OracleDeclaration, said: Release, ledger: str, note: str, packed: Any
     ) -> Kept:
         identity, (listed, numbers) = uuid.uuid4().hex, pack_arrays(packed)
-        facts = _strict_json.dump(
+        facts = _json.dump(
             {
                 "version": said.version,
                 "declared": declared.to_json(),
@@ -404,8 +404,8 @@ def _read_numbers(stored: Any) -> Vector:
 
 
 def _read_facts(line: Any) -> StoredOracle:
-    facts = _strict_json.parse(line.facts, "a stored oracle")
-    _strict_json.check_fields(facts, FACTS, "a stored oracle")
+    facts = _json.parse(line.facts, "a stored oracle")
+    _json.check_fields(facts, FACTS, "a stored oracle")
     said = Release.from_json(json.dumps(facts["said"]))
     try:
         declared = OracleDeclaration.from_json(facts["declared"])

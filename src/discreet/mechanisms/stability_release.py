@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
@@ -188,14 +189,12 @@ class StabilityRelease(Mechanism):
     29
     """
 
+    name: ClassVar[str] = "stability_release"
+
     workers: Workers = field(default_factory=Workers)
 
     def __post_init__(self) -> None:
         _checks.instance(Workers, workers=self.workers)
-
-    @property
-    def name(self) -> str:
-        return "stability_release"
 
     def accepts(self, question: Question, unit: Unit) -> Verdict:
         if isinstance(question, BlockVote | LassoSupport):

@@ -24,12 +24,10 @@ from discreet.mechanisms import FollowingHistogram, Mechanism, NoisyHistogram
 from discreet.mechanisms.summing.score_cells import place_rows
 from discreet.metrics.count_noise import CountNoise
 from discreet.metrics.errors_of_numbers import NUMBER_METRICS, ErrorCells, NumberScores
-from discreet.metrics.log_odds import LogOdds
 from discreet.metrics.private_scores import Scores
-from discreet.metrics.row_coins import RowCoins
 from discreet.metrics.row_outputs import ModelOutputs, outputs_of
-from discreet.metrics.score_bins import FEW_BINS, ScoreBins, bins_for, cells_of_first
-from discreet.metrics.scored_table import Join, ScoredTable, accept_table
+from discreet.metrics.score_bins import FEW_BINS, LogOdds, ScoreBins, bins_for, cells_of_first
+from discreet.metrics.scored_table import Join, RowCoins, ScoredTable, accept_table
 from discreet.metrics.several_classes_scores import SEVERAL_METRICS, SeveralCells, SeveralScores
 from discreet.metrics.two_classes import (
     BINARY_METRICS,

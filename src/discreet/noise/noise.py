@@ -10,7 +10,7 @@ import hashlib
 import threading
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from typing import NoReturn
+from typing import ClassVar, NoReturn
 
 import numpy as np
 
@@ -224,11 +224,9 @@ class SystemNoise(Noise):
     (True, 'int64')
     """
 
-    __slots__ = ()
+    is_private: ClassVar[bool] = True
 
-    @property
-    def is_private(self) -> bool:
-        return True
+    __slots__ = ()
 
     @property
     def source(self) -> str:
@@ -271,15 +269,13 @@ class RehearsalNoise(Noise):
     False
     """
 
+    is_private: ClassVar[bool] = False
+
     def __init__(self, seed: int) -> None:
         _checks.whole(seed=seed, at_least=0)
         self._seed = int(seed)
         self._calls = 0
         self._lock = threading.Lock()
-
-    @property
-    def is_private(self) -> bool:
-        return False
 
     @property
     def source(self) -> str:

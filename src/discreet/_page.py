@@ -1,6 +1,7 @@
-"""Pieces of HTML for notebooks and pages: foreign text escaped, tables, a bar.
+"""Pieces of HTML for notebooks and pages, and the colours of every picture.
 
-Every text goes through :func:`escape_html`; styles are inline, and nothing is fetched.
+Foreign text, tables, a bar: every text goes through :func:`escape_html`; styles are inline, and
+nothing is fetched.
 """
 
 from __future__ import annotations
@@ -9,7 +10,13 @@ import html
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from discreet._palette import GREY, PALE, PRIVATE
+INK, GREY, PALE = "#22313a", "#6b7780", "#e4e8ea"
+
+PRIVATE, PLAIN = "#0b7a75", "#b5482a"
+"""What is private or left, and what is compared with it or spent."""
+
+LINES = (PRIVATE, PLAIN, "#4a5fa5", "#a3781c", "#7a3b7a", "#3b7a46")
+"""Several lines in one picture."""
 
 LONGEST_TABLE = 20
 """Of a longer history the last rows are shown in a notebook."""

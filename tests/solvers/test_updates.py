@@ -11,7 +11,7 @@ import pytest
 from discreet.errors import InputError
 from discreet.geometry import L2Ball, Simplex
 from discreet.penalties import L1, Indicator
-from discreet.updates import (
+from discreet.solvers import (
     Adaptive,
     Constant,
     Decreasing,

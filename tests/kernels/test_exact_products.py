@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet._exact_products import multiply_alone
+from discreet.kernels.exact_products import multiply_alone
 
 GENERATOR = np.random.default_rng(5)
 

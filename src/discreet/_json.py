@@ -1,7 +1,11 @@
-"""Declared values as JSON: a closed list of kinds of values, none of them found by name."""
+"""JSON as this library reads it: no repeated fields, no NaN, no infinities, nothing but objects.
+
+Declared values are written as JSON from a closed list of kinds, none of them found by name.
+"""
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -10,8 +14,85 @@ from typing import Any
 
 import numpy as np
 
-from discreet import _strict_json
-from discreet.errors import InputError
+from discreet._types import Json
+from discreet.errors import InputError, InputTypeError
+
+
+def parse(text: object, what: str) -> Json:
+    """Return the object that a text holds; ``what`` it is, with its article, goes into errors.
+
+    Examples
+    --------
+    >>> parse('{"a": 1}', "a release")
+    {'a': 1}
+    >>> parse('{"a": NaN}', "a release")
+    Traceback (most recent call last):
+        ...
+    discreet.errors.InputError: a release must be a JSON text as written by to_json(); ...
+    """
+    if not isinstance(text, str):
+        raise InputTypeError(f"{what} must be a JSON text; got {type(text).__name__}.")
+    try:
+        document = json.loads(
+            text,
+            object_pairs_hook=_refuse_repeats,
+            parse_constant=_refuse_constant,
+            parse_float=_parse_finite,
+        )
+    except (ValueError, RecursionError):
+        document = None
+    if document is None:
+        raise InputError(
+            f"{what} must be a JSON text as written by to_json(); this one is damaged, or was "
+            "written by something else."
+        )
+    if not isinstance(document, dict):
+        raise InputTypeError(f"{what} must be a JSON object.")
+    return document
+
+
+def check_fields(document: object, known: set[str], what: str) -> Json:
+    """Return an object, refusing fields that are missing and fields that are not known.
+
+    Examples
+    --------
+    >>> check_fields({"a": 1, "c": 2}, {"a", "b"}, "a release")
+    Traceback (most recent call last):
+        ...
+    discreet.errors.InputTypeError: a release has the fields ['a', 'b']; missing ['b'], ...
+    """
+    if not isinstance(document, dict):
+        raise InputTypeError(f"{what} must be a JSON object.")
+    if set(document) != known:
+        missing, extra = sorted(known - set(document)), sorted(set(document) - known)
+        raise InputTypeError(
+            f"{what} has the fields {sorted(known)}; missing {missing}, unknown {extra}."
+        )
+    return document
+
+
+def dump(document: Json, *, indent: int | None = None) -> str:
+    """Return the text of a document; numbers survive exactly."""
+    return json.dumps(document, allow_nan=False, indent=indent)
+
+
+def _refuse_repeats(pairs: list[tuple[str, Any]]) -> Json:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a field comes twice")
+    return found
+
+
+def _refuse_constant(constant: str) -> float:
+    raise ValueError(f"{constant} is no number")
+
+
+def _parse_finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError("a number is too large")
+    return value
+
 
 PLAIN = re.compile(r"[<>=|]?(b1|[iu][1248]|f[248]|U[0-9]{1,5})\Z")
 """Types of arrays: truth values, whole numbers, numbers and text."""
@@ -96,7 +177,7 @@ class ValueCodec:
         known = set(_names(kind))
         if isinstance(parts, dict):
             known -= {name for name, _ in self._unsaid} - set(parts)
-        named = _strict_json.check_fields(parts, known, f"a {kind.__name__}")
+        named = check_fields(parts, known, f"a {kind.__name__}")
         return kind(**{name: self.decode(part, depth) for name, part in named.items()})
 
     def _decode_dict(self, parts: Any, depth: int) -> dict[Any, Any]:
@@ -188,7 +269,7 @@ def decode_array(document: Any) -> Any:
     >>> decode_array(encode_array(np.array(["no", "yes"])))
     array(['no', 'yes'], dtype='<U3')
     """
-    parts = _strict_json.check_fields(document, {"type", "shape", "values"}, "an array")
+    parts = check_fields(document, {"type", "shape", "values"}, "an array")
     kind, shape, values = parts["type"], _as_list(parts["shape"]), _as_list(parts["values"])
     if not isinstance(kind, str) or not (kind == "text" or PLAIN.match(kind)):
         raise InputError(f"an array must be of numbers or text; got type {kind!r}.")

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-from discreet._progress import Progress, bar
+from sklearn.pipeline import Pipeline, make_pipeline
+
+from discreet._progress import WIDTH, Progress, bar, can_show
+from discreet.cli.accuracy_curve import AccuracyCurve, Spread, save_plot, spread
 from discreet.datasets import HospitalTable, hospital
-from discreet.demo.accuracy_curve import AccuracyCurve, spread
-from discreet.demo.accuracy_plot import save_plot
-from discreet.demo.model import DELTA, guarantee_of, make_model
-from discreet.demo.terminal import draw_strip, print_title, say
 from discreet.errors import BudgetExceeded
 from discreet.ledger import AbstractLedger, MemoryLedger
+from discreet.linear_model import LogisticRegression
 from discreet.model_selection import split_rows
-from discreet.preprocessing import Category, Column, Numeric
-from discreet.privacy import Budget
+from discreet.preprocessing import BoundedScaler, Category, Column, Numeric
+from discreet.privacy import Budget, Guarantee
 from discreet.privacy.guarantee import down_to_three_digits as down
 from discreet.privacy.guarantee import in_three_digits as up
 
@@ -150,3 +151,58 @@ def _ask_too_much(train: HospitalTable, ledger: AbstractLedger) -> None:
         "table exists; on real patients they would need a budget of their own. Next: README.md, "
         "and a table of yours."
     )
+
+
+DELTA = 1e-7
+
+
+def make_model(
+    table: HospitalTable, epsilon: float, *, ledger: AbstractLedger | None = None
+) -> Pipeline:
+    """Return a private classifier for rows of the table, not yet fitted."""
+    return make_pipeline(
+        BoundedScaler(list(table.columns.values()), data_norm=1.0),
+        LogisticRegression(epsilon, DELTA, data_norm=1.0, classes=[False, True], ledger=ledger),
+    )
+
+
+def guarantee_of(model: Pipeline) -> Guarantee:
+    """Return what a fitted model promises."""
+    guarantee: Guarantee = model[-1].privacy_
+    return guarantee
+
+
+STRIP = 30
+
+
+def print_title(text: str) -> None:
+    """Print a heading."""
+    rule = "─" if can_show("─") else "-"
+    print(f"\n{text}\n{rule * WIDTH}", flush=True)
+
+
+def say(text: str) -> None:
+    """Print a paragraph."""
+    print(textwrap.fill(text, WIDTH, initial_indent="  ", subsequent_indent="  "), flush=True)
+
+
+def draw_strip(spread: Spread, *, start: float, stop: float, marks: tuple[float, ...]) -> str:
+    """Draw a band, its middle, and marks to compare it with, on a scale from start to stop.
+
+    Examples
+    --------
+    >>> len(draw_strip(Spread(0.6, 0.65, 0.7), start=0.5, stop=0.8, marks=(0.75,)))
+    30
+    """
+
+    def place(value: float) -> int:
+        return min(STRIP - 1, max(0, round((value - start) / (stop - start) * (STRIP - 1))))
+
+    line, dot, mark = ("━", "●", "┊") if can_show("━●┊") else ("=", "O", ":")
+    cells = [" "] * STRIP
+    for value in marks:
+        cells[place(value)] = mark
+    for cell in range(place(spread.low), place(spread.high) + 1):
+        cells[cell] = line
+    cells[place(spread.median)] = dot
+    return "".join(cells)
