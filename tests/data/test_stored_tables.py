@@ -206,7 +206,7 @@ def test_a_target_from_the_names_of_folders_is_refused(tmp_path):
 def test_what_lives_here_is_no_table():
     for X in (FRAME, FRAME.to_numpy(), [[1.0]], None, 7, pa.table(CELLS)):
         assert not is_table(X)
-        with pytest.raises(InputTypeError, match="X must be the path of Parquet files"):
+        with pytest.raises(InputTypeError, match="X must be the path of a table"):
             open_table(X, target="d")
 
 
