@@ -18,12 +18,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
-from discreet.data.arrow import arrow_codes, arrow_numbers, import_arrow
+from discreet.data.arrow import import_arrow
 from discreet.data.frame import CellArray, Coded
 from discreet.data.kinds import kind_of
 from discreet.data.spelling import DeclaredLabels
 from discreet.data.stored.csv_records import LONGEST_LINE, check_records
-from discreet.data.stored.file_table import WholeTable
+from discreet.data.stored.file_table import WholeTable, read_cells
 from discreet.data.stored.files import check_ordinary
 from discreet.data.stored.table import Encoding, Piece, Seen, Wanted
 from discreet.errors import InputError
@@ -40,9 +40,9 @@ SEPARATED = (
 )
 
 UNDECLARED = (
-    "the cells of a CSV file are read as what is declared of their column, by its name; pass "
-    "columns={name: ..., ...}. Or pass the data frame that pandas.read_csv makes of the file, or "
-    "use `discreet fit`, which reads a schema."
+    "the cells of a CSV file are read as what is declared of their column, by its name: pass "
+    "columns={name: ..., ...}, or a schema to `discreet fit`. Or pass the data frame that "
+    "pandas.read_csv makes of the file."
 )
 
 Read = TypeVar("Read")
@@ -108,16 +108,14 @@ class CsvTable(WholeTable):
         known = DeclaredLabels(column.labels)
         return replace(column, meaning=known.find_or_keep if self.keeps_undeclared else known.find)
 
+    def check(self, wanted: Sequence[Wanted]) -> None:
+        if any(column.name not in self.header for column in wanted):
+            check_separator(self.path, self.header)
+        super().check(wanted)
+
     def parse(self, wanted: Sequence[Wanted]) -> dict[str, CellArray | Coded]:
         table = parse_columns(self.path, {column.name: column.is_number for column in wanted})
-        cells: dict[str, CellArray | Coded] = {}
-        for column in wanted:
-            name, array = column.name, table.column(column.name)
-            table = table.drop_columns([name])  # freed as soon as it is converted
-            cells[name] = (
-                arrow_numbers(array) if column.is_number else arrow_codes(array, column.meaning)
-            )
-        return cells
+        return read_cells(table, wanted)
 
     def survey(self, look: Callable[[Piece], Seen], encoding: Encoding) -> list[Seen]:
         return super(CsvTable, replace(self, keeps_undeclared=True)).survey(look, encoding)
@@ -136,13 +134,7 @@ class CsvTable(WholeTable):
         text = [Wanted(one.name, (), keep) if one.is_number else one for one in wanted]
         return self.make_ready(text), refusal
 
-    def blocks(self, numbers: Collection[str] | None = None) -> tuple[Any, Iterator[Any]]:
-        if numbers is None:
-            raise InputError(
-                f"{self.path}: which columns of a CSV file are numbers is not known here; use "
-                "`discreet split`, which reads a schema, or split the data frame that "
-                "pandas.read_csv makes of it."
-            )
+    def blocks(self, numbers: Collection[str] = ()) -> tuple[Any, Iterator[Any]]:
         arrow = import_arrow()
         kept = [name for name in self.header if self.header.count(name) == 1]
         table = parse_columns(self.path, {name: name in numbers for name in kept})

@@ -17,9 +17,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from discreet.data.arrow import Meaning, list_meanings
+from discreet.data.arrow import Meaning, arrow_codes, arrow_numbers, list_meanings
 from discreet.data.encoded import EncodedSource
 from discreet.data.frame import CellArray, Coded, Frame
+from discreet.data.kinds import kind_of
 from discreet.data.stored.table import Encoding, StoredTable, Wanted, check_found
 from discreet.errors import InputError
 
@@ -96,10 +97,10 @@ class FileTable(StoredTable):
         """Yield all rows but the first few, in order, at most so many at a time."""
 
     @abstractmethod
-    def blocks(self, numbers: Collection[str] | None = None) -> tuple[Any, Iterator[Any]]:
+    def blocks(self, numbers: Collection[str] = ()) -> tuple[Any, Iterator[Any]]:
         """Return an Arrow schema, and what yields all rows and columns as tables of it.
 
-        ``numbers`` says which columns are declared as such, if that is known.
+        ``numbers`` are the columns that are declared as such; text has no types of its own.
         """
 
     @classmethod
@@ -162,8 +163,10 @@ class WholeTable(FileTable):
         return
 
     def check(self, wanted: Sequence[Wanted]) -> None:
-        for column in wanted:
+        for column in map(self.add_meaning, wanted):
             check_found(self.where, column.name, self.header.count(column.name))
+            if not self.is_text:
+                column.check(self.where, kind_of(self.types[column.name]))
 
     def make_ready(self, wanted: Sequence[Wanted]) -> Self:
         if all(column.name in self.held for column in wanted):
@@ -216,6 +219,18 @@ def are_files(path: str | os.PathLike[str]) -> bool:
 def has_suffix(path: str | os.PathLike[str], suffixes: Sequence[str]) -> bool:
     """Say whether the name of a file ends in one of some ways, in any case."""
     return os.path.splitext(os.fsdecode(path))[1].lower() in suffixes
+
+
+def read_cells(table: Any, wanted: Sequence[Wanted]) -> dict[str, CellArray | Coded]:
+    """Return the cells of some columns of an Arrow table, each column freed once it is read."""
+    cells: dict[str, CellArray | Coded] = {}
+    for column in wanted:
+        name, array = column.name, table.column(column.name)
+        table = table.drop_columns([name])
+        cells[name] = (
+            arrow_numbers(array) if column.is_number else arrow_codes(array, column.meaning)
+        )
+    return cells
 
 
 def count_cells(frame: Frame) -> int:

@@ -249,7 +249,7 @@ class ParquetTable(FileTable):
                     yield file, batch
             skipped = max(0, skipped - file.rows)
 
-    def blocks(self, numbers: Collection[str] | None = None) -> tuple[Any, Iterator[Any]]:
+    def blocks(self, numbers: Collection[str] = ()) -> tuple[Any, Iterator[Any]]:
         arrow, names, types = import_arrow(), self.names, self.files[0].types
         if any(file.types[name] != types[name] for file in self.files for name in names):
             raise InputError(f"{self.where}: a column has another type in another file.")
