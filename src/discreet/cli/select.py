@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet import _checks
-from discreet.cli.cluster import Cluster, connect
+from discreet.cli.cluster import Cluster, check_spread, connect
 from discreet.cli.console import AsJson, note_seeded_noise, note_warnings, print_note, show_status
 from discreet.cli.new_files import NewFolder
 from discreet.cli.shared_options import (
@@ -24,7 +24,7 @@ from discreet.cli.shared_options import (
     TableFiles,
 )
 from discreet.cli.signals import Unhurried
-from discreet.errors import InputError, LargeDeltaWarning
+from discreet.errors import LargeDeltaWarning
 
 if TYPE_CHECKING:
     from discreet.cli.model_folder import Selection
@@ -103,12 +103,11 @@ def select(
     selector = make_selector(schema, method, features, blocks, jobs, options)
     books = steps.open_books(ledger, no_ledger, rehearse, dataset, part, schema)
     selector.ledger = books
-    tables.check(data, schema)
-    if cluster is not None and not tables.are_files(data):
-        raise InputError("--cluster is for a folder or pattern of Parquet files; got one file.")
+    table = tables.open_table(data, schema)
+    check_spread(cluster, table)
     print_note(plan_in_words(selector, schema, method))
     with connect(cluster), NewFolder(out) as folder:
-        given = steps.open_data(schema, data, on_cluster=cluster is not None)
+        given = steps.open_data(table, on_cluster=cluster is not None)
         with Unhurried(selector), note_warnings(LargeDeltaWarning), show_status("Choosing"):
             selector.fit(**given, purpose=purpose)
             del given

@@ -84,9 +84,9 @@ def tune(
         model, values, model.epsilon, model.delta, method, books, unit=model.unit,
         n_hint=schema.n_hint, max_rows=model.max_rows, rehearsal=rehearse,
     )  # fmt: skip
-    tables.check(data, schema)
+    table = tables.open_table(data, schema)
     with NewFolder(out) as folder:
-        given = steps.open_data(schema, data, on_cluster=False)
+        given = steps.open_data(table)
         with Unhurried(search), note_warnings(LargeDeltaWarning), show_status("Searching"):
             search.fit(**given, purpose=purpose or "discreet tune")
             del given

@@ -17,11 +17,12 @@ from discreet.data.given_column import family
 from discreet.data.record_sides import RecordSides
 from discreet.data.stored import is_table
 from discreet.data.stored.dask import is_dask
-from discreet.data.stored.parquet import ParquetTable
+from discreet.data.stored.file_table import FileTable
+from discreet.data.stored.sources import look_at
 from discreet.errors import InputError, InputTypeError
 from discreet.estimators.base import check_lengths
 from discreet.model_selection.split_dask import split_collection
-from discreet.model_selection.split_files import split_parquet
+from discreet.model_selection.split_files import split_files
 from discreet.noise.words import fresh_key
 
 
@@ -96,13 +97,16 @@ def split_rows(
         return _split_held(X, y, groups, sides)
     if is_dask(X):
         if out is not None:
-            raise InputError("out is for Parquet files; a Dask collection is split where it is.")
+            raise InputError("out is for files; a Dask collection is split where it is.")
         return split_collection(X, y, groups, target, sides)
+    table = look_at(X)
+    if not isinstance(table, FileTable):
+        raise InputTypeError("only files and Dask collections are split where they are.")
     if y is not None:
         raise InputError("files bring their labels with them; leave y out, and pass target.")
     if out is None:
-        raise InputError("Parquet files are split into two new files; pass out=(train, test).")
-    return split_parquet(ParquetTable.open(X), groups, target, sides, out)
+        raise InputError("files are split into two new files; pass out=(train, test).")
+    return split_files(table, groups, target, sides, out)
 
 
 def sides_of(test: float, key: bytes | str | int | None) -> RecordSides:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from discreet.data.kinds import TRUTHS
-from discreet.schema.schema import Label
+
+Label = str | float
 
 
 class DeclaredLabels:
