@@ -86,7 +86,7 @@ def models(epsilon: float, seed: int, X: Any) -> dict[str, Callable[[], Any]]:
             **common, data_range=limits_of(X), n_features_to_select=SIZE, expected_rows=rows
         ),
         "Frank-Wolfe": lambda: FrankWolfeClassifier(**common, data_norm=1.0, expected_rows=rows),
-        "linear": lambda: LinearClassifier(**common, data_norm=length, n_hint=rows),
+        "linear": lambda: LinearClassifier(**common, data_norm=length, expected_rows=rows),
     }
 
 

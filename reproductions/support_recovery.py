@@ -37,7 +37,7 @@ def votes(size: int, rows: int, reach: float) -> SupportSelector:
 
 
 def lasso(size: int, rows: int, reach: float) -> SupportSelector:
-    return LassoStability(size, data_norm=1.0, target_range=(-reach, reach), n_hint=rows,
+    return LassoStability(size, data_norm=1.0, target_range=(-reach, reach), expected_rows=rows,
                           fit_intercept=False)  # fmt: skip
 
 

@@ -44,7 +44,7 @@ Y = np.where(SIGNAL + 0.05 * GENERATOR.standard_normal(1200) > 0, "yes", "no")
 CLASSES = ["no", "yes"]
 MODEL = LogisticRegression(data_norm=1.5, classes=CLASSES)
 GRID = {"C": [1e-4, 1e-2]}
-SMALL = {"rehearsal": 3, "n_hint": 1200}
+SMALL = {"rehearsal": 3, "expected_rows": 1200}
 
 
 def search(estimator=MODEL, grid=GRID, epsilon=3.0, delta=1e-6, **options):

@@ -88,7 +88,7 @@ ABOUT_X = {
 
 
 OF_SELECTORS = {
-    "target_range": (-1.0, 1.0), "n_features_to_select": 2, "vote": "columns", "n_hint": 200,
+    "target_range": (-1.0, 1.0), "n_features_to_select": 2, "vote": "columns", "expected_rows": 200,
 }  # fmt: skip
 """Of three columns, by numbers, two are chosen; there is an answer however few rows there are, but
 for what needs to be stable."""

@@ -42,7 +42,7 @@ def select(
             "always an answer. votes: the set that most of many blocks of rows choose, or no "
             "stable answer. columns: the columns that most blocks choose, each by itself. subsets: "
             "the set on which a linear model errs least, of up to 100,000. lasso: the columns that "
-            "a LASSO uses, or no stable answer; numbers only, and n_hint in the schema."
+            "a LASSO uses, or no stable answer; numbers only, and expected_rows in the schema."
         ),
     ] = "peeling",
     ledger: ChargedLedger = None,

@@ -47,7 +47,7 @@ def make_selector(
     elif blocks is not None or jobs is not None:
         raise InputError(f"--blocks and --jobs are for votes of blocks; {method} has none.")
     if method == "lasso":
-        options = {**options, "n_hint": schema.n_hint}
+        options = {**options, "expected_rows": schema.expected_rows}
     if schema.target.task == CLASSIFICATION:
         options = {**options, "classes": list(schema.target.classes)}
     else:

@@ -76,7 +76,7 @@ def tune(
     books = steps.open_books(ledger, no_ledger, rehearse, dataset, part, schema)
     search = PrivateSearchCV(
         model, values, model.epsilon, model.delta, method, books, unit=model.unit,
-        n_hint=schema.n_hint, max_rows=model.max_rows, rehearsal=rehearse,
+        expected_rows=schema.expected_rows, max_rows=model.max_rows, rehearsal=rehearse,
     )  # fmt: skip
     tables.check(data, schema)
     with NewFolder(out) as folder:

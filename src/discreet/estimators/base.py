@@ -214,7 +214,7 @@ class PrivateEstimator(Storable):
 
         A declared bound is often ten times the number; the bound that nobody declared says nothing.
         """
-        for name in ("expected_rows", "n_hint"):
+        for name in ("expected_rows", "expected_rows"):
             guess = getattr(self, name, None)
             if guess is not None:
                 _checks.whole(**{name: guess}, at_least=1)

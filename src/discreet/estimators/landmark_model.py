@@ -224,7 +224,7 @@ class LandmarkModel(KernelEstimator):
         radius = self._longest(points)
         constant = (INTERCEPT_SHARE * radius) ** 2 if self.fit_intercept else 0.0
         kernel, loss = BoundedKernel(self._kernel(), radius, constant), self.exact_loss()
-        hint = getattr(self, "n_hint", None)
+        hint = getattr(self, "expected_rows", None)
         ridge = self._ridge() or usual_kernel_ridge(loss, kernel, bounds, budget, hint)
         asked = tuple(map(tuple, points.tolist()))
         return KernelQueries(loss, bounds, ridge, kernel, 1, asked, target.assumed)

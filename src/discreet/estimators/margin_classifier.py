@@ -31,15 +31,15 @@ class MarginClassifier(ProbabilisticClassifier):
 
     margin: float | None
     calibration: str
-    n_hint: int | None
+    expected_rows: int | None
 
     margin_: float | None
     probability_curve_: Array | None
 
     def _check(self) -> None:
         _checks.one_of(CALIBRATIONS, calibration=self.calibration)
-        if self.n_hint is not None:
-            _checks.whole(n_hint=self.n_hint, at_least=1)
+        if self.expected_rows is not None:
+            _checks.whole(expected_rows=self.expected_rows, at_least=1)
 
     def margin_loss(self) -> MarginLogistic:
         return MarginLogistic(USUAL_MARGIN if self.margin is None else self.margin)
@@ -57,7 +57,7 @@ class MarginClassifier(ProbabilisticClassifier):
             centred_width=None if entries is None else entries.centred_width,
             learns_at_once=True,
             counts_scores=self.calibration == "curve",
-            n_hint=self.n_hint,
+            expected_rows=self.expected_rows,
             rules=SignalRules(settles_margin=self.margin is None, settles_ridge=self.C is None),
         )
 

@@ -96,7 +96,7 @@ class KernelQueryModel(PlainEstimator):
     classes: Any
     target_range: tuple[float, float] | None
     max_queries: int
-    n_hint: int | None
+    expected_rows: int | None
 
     @abstractmethod
     def query_mechanism(self) -> Mechanism:
@@ -178,7 +178,7 @@ class KernelQueryModel(PlainEstimator):
     def _ridge(self, loss: Loss, kernel: BoundedKernel, bounds: Bounds, budget: Budget) -> float:
         if self.C is not None:
             return 1 / _checks.positive_number(C=self.C)
-        return usual_kernel_ridge(loss, kernel, bounds, budget, self.n_hint)
+        return usual_kernel_ridge(loss, kernel, bounds, budget, self.expected_rows)
 
     def _keep(self, asked: Asked, target: LearningTarget | None) -> None:
         if isinstance(target, ClassTarget):

@@ -68,22 +68,22 @@ class LassoStability(SupportSelector):
         are two classes.
     classes
         The classes, if they are not public in the labels.
-    n_hint
+    expected_rows
         About how many rows to expect: public knowledge or a guess, from which the next parameters
         are made. With ``unit="replace"`` the number of rows, which is public there.
     penalty
         The weight of absolute coefficients, entries and targets being scaled to [-1, 1] and
-        losses summed. By default what stability and the noise of ``n_hint`` rows need; more leaves
-        out more columns, and is more stable.
+        losses summed. By default what stability and the noise of ``expected_rows`` rows need; more
+        leaves out more columns, and is more stable.
     huber
         The residual, in halves of the range of targets, up to which a loss is squared. Residuals
         should mostly be smaller; one record moves everything in proportion to it. None for squared
         losses, where it is as large as a residual can be.
     curvature
-        The least curvature of the loss on the chosen columns; by default ``n_hint / 16``.
+        The least curvature of the loss on the chosen columns; by default ``expected_rows / 16``.
     ceiling
         The largest sum of squares of a column; by default all entries of a quarter more rows than
-        ``n_hint`` at their bound. With more rows there is no stable answer.
+        ``expected_rows`` at their bound. With more rows there is no stable answer.
     coef_bound
         The largest absolute value of a coefficient; by default 8, and 1 for squared losses.
     fit_intercept
@@ -124,7 +124,9 @@ class LassoStability(SupportSelector):
     >>> generator = np.random.default_rng(0)
     >>> X = generator.uniform(-1, 1, size=(8000, 100))
     >>> y = X[:, 3] - X[:, 7] + 0.2 * generator.normal(size=8000)
-    >>> selector = LassoStability(2, epsilon=1.0, data_norm=1.0, target_range=(-2, 2), n_hint=8000)
+    >>> selector = LassoStability(
+    ...     2, epsilon=1.0, data_norm=1.0, target_range=(-2, 2), expected_rows=8000
+    ... )
     >>> selector.fit(X, y).get_support(indices=True)
     array([3, 7])
     """
@@ -144,7 +146,7 @@ class LassoStability(SupportSelector):
         data_range: tuple[float, float] | None = None,
         target_range: tuple[float, float] | None = None,
         classes: Any = None,
-        n_hint: int | None = None,
+        expected_rows: int | None = None,
         penalty: float | None = None,
         huber: float | None = 0.25,
         curvature: float | None = None,
@@ -165,7 +167,7 @@ class LassoStability(SupportSelector):
         self.data_range = data_range
         self.target_range = target_range
         self.classes = classes
-        self.n_hint = n_hint
+        self.expected_rows = expected_rows
         self.penalty = penalty
         self.huber = huber
         self.curvature = curvature
@@ -179,8 +181,8 @@ class LassoStability(SupportSelector):
     def _check(self) -> None:
         super()._check()
         _checks.whole(n_features_to_select=self.n_features_to_select, at_least=1)
-        if self.n_hint is not None:
-            _checks.whole(n_hint=self.n_hint, at_least=1)
+        if self.expected_rows is not None:
+            _checks.whole(expected_rows=self.expected_rows, at_least=1)
         for name in ("penalty", "huber", "curvature", "ceiling", "coef_bound"):
             if getattr(self, name) is not None:
                 _checks.positive(**{name: getattr(self, name)})
@@ -201,9 +203,9 @@ class LassoStability(SupportSelector):
 
     def _guess_rows(self, shape: Shape, unit: Unit) -> int | None:
         """Return about how many rows there are, if that is known in public."""
-        if self.n_hint is None and unit.count_is_public:
+        if self.expected_rows is None and unit.count_is_public:
             return shape.max_rows
-        return self.n_hint
+        return self.expected_rows
 
     def _question(
         self,
@@ -216,7 +218,7 @@ class LassoStability(SupportSelector):
     ) -> LassoSupport:
         if expected is None and None in (self.penalty, self.curvature, self.ceiling):
             raise InputError(
-                "LassoStability must be told about how many rows to expect, n_hint, or else "
+                "LassoStability must be told about how many rows to expect, expected_rows, or else "
                 "penalty, curvature and ceiling; the number of rows is private."
             )
         rows = expected or 1

@@ -58,7 +58,7 @@ class BoundedUpdateOracle(OracleEstimator):
         first of each.
     C
         Inverse regularisation strength. None for the rule: the least bound on what penalty and
-        noise cost together, for a model of norm ten and ``n_hint`` rows.
+        noise cost together, for a model of norm ten and ``expected_rows`` rows.
     fit_intercept
         Whether there is a constant feature, half as long as the radius; it is penalised.
     classes
@@ -71,7 +71,7 @@ class BoundedUpdateOracle(OracleEstimator):
     store
         Where the oracle outlives this process: the path of a new SQLite file, as secret as the
         rows, or the address of a PostgreSQL data base. None for memory alone.
-    n_hint
+    expected_rows
         Roughly how many rows there will be, declared and not counted; None for ``max_rows``.
     max_rows
         A public bound on the number of rows, if that number is private.
@@ -82,8 +82,8 @@ class BoundedUpdateOracle(OracleEstimator):
         noise goes.
     may_be_constant
         Whether to fit although public numbers say that it will most likely answer 0 to everything:
-        the budget, the noise, and the rows that are expected (``n_hint``, or ``max_rows``; their
-        number where it is public). Otherwise such a fit is refused, and nothing is paid.
+        the budget, the noise, and ``expected_rows`` (or else ``max_rows``; the number of rows where
+        it is public). Otherwise such a fit is refused, and nothing is paid.
     rehearsal
         None for privacy. A whole number seeds the noise, for tests and simulations: the result is
         **not private**, and cannot be stored.
@@ -137,7 +137,7 @@ class BoundedUpdateOracle(OracleEstimator):
         target_range: tuple[float, float] | None = None,
         max_queries: int = 10_000,
         store: str | Path | None = None,
-        n_hint: int | None = None,
+        expected_rows: int | None = None,
         max_rows: int = 50_000,
         max_updates: int | None = None,
         threshold: float | None = None,
@@ -160,7 +160,7 @@ class BoundedUpdateOracle(OracleEstimator):
         self.target_range = target_range
         self.max_queries = max_queries
         self.store = store
-        self.n_hint = n_hint
+        self.expected_rows = expected_rows
         self.max_rows = max_rows
         self.max_updates = max_updates
         self.threshold = threshold
@@ -176,7 +176,7 @@ class BoundedUpdateOracle(OracleEstimator):
     ) -> Asked:
         asked = super()._ask(shape, target, budget, unit)
         if not self.may_be_constant:
-            refuse_constant(asked, shape, self.n_hint, budget, unit)
+            refuse_constant(asked, shape, self.expected_rows, budget, unit)
         return asked
 
     def _check(self) -> None:

@@ -64,7 +64,7 @@ class FourierClassifier(FourierModel, MarginClassifier):
     calibration
         ``"curve"`` spends 3 % of the budget on counts of scores, of which probabilities of two
         classes are made, if enough rows are expected; ``"none"`` does not.
-    n_hint
+    expected_rows
         Roughly how many rows there will be, declared and not counted.
     fit_intercept
         Whether there is an intercept; without one features cannot be standardised.
@@ -142,7 +142,7 @@ class FourierClassifier(FourierModel, MarginClassifier):
         margin: float | None = None,
         C: float | None = None,
         calibration: str = "curve",
-        n_hint: int | None = None,
+        expected_rows: int | None = None,
         fit_intercept: bool = True,
         classes: Any = None,
         max_weight: float | None = None,
@@ -166,7 +166,7 @@ class FourierClassifier(FourierModel, MarginClassifier):
         self.margin = margin
         self.C = C
         self.calibration = calibration
-        self.n_hint = n_hint
+        self.expected_rows = expected_rows
         self.fit_intercept = fit_intercept
         self.classes = classes
         self.max_weight = max_weight

@@ -48,7 +48,7 @@ class GaussianProcessOracle(OracleEstimator):
         first of each.
     C
         Inverse regularisation strength. None for the rule: the least bound on what penalty and
-        noise cost together, for a model of norm ten and ``n_hint`` rows.
+        noise cost together, for a model of norm ten and ``expected_rows`` rows.
     fit_intercept
         Whether there is a constant feature, half as long as the radius; it is penalised.
     classes
@@ -61,7 +61,7 @@ class GaussianProcessOracle(OracleEstimator):
     store
         Where the oracle outlives this process: the path of a new SQLite file, as secret as the
         rows, or the address of a PostgreSQL data base. None for memory alone.
-    n_hint
+    expected_rows
         Roughly how many rows there will be, declared and not counted; None for ``max_rows``.
     max_rows
         A public bound on the number of rows, if that number is private.
@@ -121,7 +121,7 @@ class GaussianProcessOracle(OracleEstimator):
         target_range: tuple[float, float] | None = None,
         max_queries: int = 1000,
         store: str | Path | None = None,
-        n_hint: int | None = None,
+        expected_rows: int | None = None,
         max_rows: int = 50_000,
         rehearsal: int | None = None,
         verbose: int = 0,
@@ -141,7 +141,7 @@ class GaussianProcessOracle(OracleEstimator):
         self.target_range = target_range
         self.max_queries = max_queries
         self.store = store
-        self.n_hint = n_hint
+        self.expected_rows = expected_rows
         self.max_rows = max_rows
         self.rehearsal = rehearsal
         self.verbose = verbose

@@ -79,7 +79,7 @@ class NonInteractiveKernel(KernelQueryModel):
         Two classes, declared; or declare ``target_range``.
     target_range
         The lowest and highest target, if numbers are learnt; targets beyond are clipped.
-    n_hint
+    expected_rows
         Roughly how many rows there will be, declared and not counted; None for ``max_rows``.
     max_rows
         A public bound on the number of rows, if that number is private.
@@ -140,7 +140,7 @@ class NonInteractiveKernel(KernelQueryModel):
         fit_intercept: bool = True,
         classes: Any = None,
         target_range: tuple[float, float] | None = None,
-        n_hint: int | None = None,
+        expected_rows: int | None = None,
         max_rows: int = 50_000,
         may_be_constant: bool = False,
         rehearsal: int | None = None,
@@ -162,7 +162,7 @@ class NonInteractiveKernel(KernelQueryModel):
         self.fit_intercept = fit_intercept
         self.classes = classes
         self.target_range = target_range
-        self.n_hint = n_hint
+        self.expected_rows = expected_rows
         self.max_rows = max_rows
         self.may_be_constant = may_be_constant
         self.rehearsal = rehearsal
@@ -198,7 +198,7 @@ class NonInteractiveKernel(KernelQueryModel):
         points = tuple(map(tuple, self._points(shape.n_features).tolist()))
         asked = replace(asked, question=replace(_queries(asked), points=points))
         if self.method == "updates" and not self.may_be_constant:
-            refuse_constant(asked, shape, self.n_hint, budget, unit)
+            refuse_constant(asked, shape, self.expected_rows, budget, unit)
         return asked
 
     def _keep(self, asked: Asked, target: LearningTarget | None) -> None:

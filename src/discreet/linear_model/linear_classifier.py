@@ -69,10 +69,10 @@ class LinearClassifier(RangeFindingEstimator, MarginClassifier):
         noise dominates.
     calibration
         ``"curve"`` spends 3 % of the budget (of mu squared, or of a pure epsilon) on counts of
-        scores, where columns are standardised and enough rows are expected: ``n_hint`` times mu at
-        least 500, if the budget is that of a mu-Gaussian mechanism. Otherwise, and with
-        ``"none"``, log-odds are the score over 1 + margin / 2, which costs nothing.
-    n_hint
+        scores, where columns are standardised and enough rows are expected: ``expected_rows``
+        times mu at least 500, if the budget is that of a mu-Gaussian mechanism. Otherwise, and
+        with ``"none"``, log-odds are the score over 1 + margin / 2, which costs nothing.
+    expected_rows
         Roughly how many rows there will be, declared and not counted. None for their number where
         that is public, and ``max_rows`` otherwise. If they are few (at most 3000 over epsilon),
         means and spreads have twice the share of the budget.
@@ -171,7 +171,7 @@ class LinearClassifier(RangeFindingEstimator, MarginClassifier):
         margin: float | None = None,
         C: float | None = None,
         calibration: str = "curve",
-        n_hint: int | None = None,
+        expected_rows: int | None = None,
         fit_intercept: bool = True,
         domain: ConvexSet | None = None,
         classes: Any = None,
@@ -190,7 +190,7 @@ class LinearClassifier(RangeFindingEstimator, MarginClassifier):
         self.margin = margin
         self.C = C
         self.calibration = calibration
-        self.n_hint = n_hint
+        self.expected_rows = expected_rows
         self.fit_intercept = fit_intercept
         self.domain = domain
         self.classes = classes

@@ -206,7 +206,7 @@ class SparseClassifier(SelectedModel, ProbabilisticClassifier):  # type: ignore[
                 is_usual=True,
                 entry_bound=1.0,
                 learns_at_once=True,
-                n_hint=self._expect_rows(shape),
+                expected_rows=self._expect_rows(shape),
                 rules=rules,
             ),
         )

@@ -179,5 +179,5 @@ class SparseRegressor(SelectedModel, LinearRegressorBase):  # type: ignore[misc]
             raises_ridge=True,
             domain=None,
             mechanism="auto",
-            standardising=Standardising(n_hint=self._expect_rows(shape)),
+            standardising=Standardising(expected_rows=self._expect_rows(shape)),
         )

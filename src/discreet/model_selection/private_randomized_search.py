@@ -44,7 +44,7 @@ class PrivateRandomizedSearch(PrivateSearch):
         For ``"split"``: whether half of the rows are kept for the chosen candidate.
     trials, shape, pad
         For ``"repeat"``: the number of trials on average, its law, and whether it is padded.
-    n_hint
+    expected_rows
         How many rows are expected; None for as many as there may be. Declared, and not counted.
     random_state
         Of the draw of candidates, which is public: a whole number, or None for another draw each
@@ -91,7 +91,7 @@ class PrivateRandomizedSearch(PrivateSearch):
     >>> y = X[:, 0] + 0.3 * generator.normal(size=20_000)
     >>> model = Ridge(data_norm=3.0, target_range=(-3, 3))
     >>> search = PrivateRandomizedSearch(
-    ...     model, {"alpha": loguniform(1, 1e5)}, n_iter=4, n_hint=20_000, random_state=0
+    ...     model, {"alpha": loguniform(1, 1e5)}, n_iter=4, expected_rows=20_000, random_state=0
     ... ).fit(X, y)
     >>> len(search.candidates_), bool(search.score(X, y) > 0.5)
     (4, True)
@@ -118,7 +118,7 @@ class PrivateRandomizedSearch(PrivateSearch):
         trials: float | None = None,
         shape: float | None = 1.0,
         pad: bool = False,
-        n_hint: int | None = None,
+        expected_rows: int | None = None,
         random_state: int | None = None,
         max_rows: int = 2**23,
         rehearsal: int | None = None,
@@ -136,7 +136,7 @@ class PrivateRandomizedSearch(PrivateSearch):
         self.trials = trials
         self.shape = shape
         self.pad = pad
-        self.n_hint = n_hint
+        self.expected_rows = expected_rows
         self.random_state = random_state
         self.max_rows = max_rows
         self.rehearsal = rehearsal

@@ -81,7 +81,7 @@ class PrivateSearch(PlainEstimator):
     trials: float | None
     shape: float | None
     pad: bool
-    n_hint: int | None
+    expected_rows: int | None
 
     candidates_: list[Setting]
     best_index_: int
@@ -97,8 +97,8 @@ class PrivateSearch(PlainEstimator):
         check_estimator(self.estimator)
         _checks.one_of(("auto", "split", "repeat", "compose"), method=self.method)
         _checks.instance(bool, refit=self.refit, pad=self.pad)
-        if self.n_hint is not None:
-            _checks.whole(n_hint=self.n_hint, at_least=1)
+        if self.expected_rows is not None:
+            _checks.whole(expected_rows=self.expected_rows, at_least=1)
         self.candidates_ = list_settings(self._settings())
         self._law()
         for place, setting in enumerate(self.candidates_):
@@ -119,9 +119,9 @@ class PrivateSearch(PlainEstimator):
             "epsilon": budget.epsilon, "delta": budget.delta, "unit": self.unit,
             "max_rows": self.max_rows, "verbose": 0,
         }  # fmt: skip
-        hint = getattr(model, "n_hint", None) or self.n_hint
-        if hasattr(model, "n_hint") and hint is not None:
-            shared["n_hint"] = max(1, math.ceil(hint * share))
+        hint = getattr(model, "expected_rows", None) or self.expected_rows
+        if hasattr(model, "expected_rows") and hint is not None:
+            shared["expected_rows"] = max(1, math.ceil(hint * share))
         model.set_params(**shared)
         return model
 
@@ -220,7 +220,7 @@ class PrivateSearch(PlainEstimator):
         )
 
     def _expect_rows(self, shape: Shape) -> int:
-        hint = self.n_hint or getattr(self.estimator, "n_hint", None)
+        hint = self.expected_rows or getattr(self.estimator, "expected_rows", None)
         return shape.max_rows if hint is None else min(int(hint), shape.max_rows)
 
     def _sizes(self, candidates: int) -> PartSizes:

@@ -54,7 +54,7 @@ class PrivateSearchCV(PrivateSearch):
     pad
         For ``"repeat"``: whether further trials are run for nothing, so that the running time does
         not tell how many counted, but once in a thousand searches.
-    n_hint
+    expected_rows
         How many rows are expected, for choices that are made before rows are read; None for as many
         as there may be. Declared, and not counted.
     max_rows
@@ -99,7 +99,9 @@ class PrivateSearchCV(PrivateSearch):
     >>> X = generator.normal(size=(20_000, 3))
     >>> y = X[:, 0] + 0.3 * generator.normal(size=20_000) > 0
     >>> model = LogisticRegression(data_norm=3.0, classes=[False, True])
-    >>> search = PrivateSearchCV(model, {"C": [1e-4, 1e-3, 1e-2]}, epsilon=1.0, n_hint=20_000)
+    >>> search = PrivateSearchCV(
+    ...     model, {"C": [1e-4, 1e-3, 1e-2]}, epsilon=1.0, expected_rows=20_000
+    ... )
     >>> bool(search.fit(X, y).predict(X[:100]).mean() > 0.2), search.method_
     (True, 'compose')
     >>> search.best_params_ in search.candidates_, hasattr(search, "best_score_")
@@ -128,7 +130,7 @@ class PrivateSearchCV(PrivateSearch):
         trials: float | None = None,
         shape: float | None = 1.0,
         pad: bool = False,
-        n_hint: int | None = None,
+        expected_rows: int | None = None,
         max_rows: int = 2**23,
         rehearsal: int | None = None,
         verbose: int = 0,
@@ -144,7 +146,7 @@ class PrivateSearchCV(PrivateSearch):
         self.trials = trials
         self.shape = shape
         self.pad = pad
-        self.n_hint = n_hint
+        self.expected_rows = expected_rows
         self.max_rows = max_rows
         self.rehearsal = rehearsal
         self.verbose = verbose
