@@ -73,7 +73,7 @@ def vote(selector, act, rows, **charged):
 
 
 def fit_sparse(act, rows, **charged):
-    model = SparseClassifier(selector=foreign.Choice(act), n_features_to_select=1, data_norm=1.0,
+    model = SparseClassifier(selector=foreign.Choice(act), n_features_to_select=1, entry_bound=1.0,
                              classes=[0, 1], delta=1e-6, **charged)  # fmt: skip
     return float(list(model.fit(rows, Y).selected_) == [0])
 
@@ -186,7 +186,7 @@ def test_what_cannot_be_copied_is_refused_before_the_charge(door, act):
 
 
 def private_selector(ledger):
-    return PeelingSupport(1, data_norm=1.0, classes=[0, 1], ledger=ledger)
+    return PeelingSupport(1, entry_bound=1.0, classes=[0, 1], ledger=ledger)
 
 
 def closed_over(ledger):
@@ -213,7 +213,7 @@ def test_what_pays_for_itself_has_no_place_in_a_block(hide):
     for make in (
         lambda: StableSelector(given, classes=[0, 1], blocks=3, ledger=ledger),
         lambda: BlockVoteSupport(1, selector=given, classes=[0, 1], blocks=3, ledger=ledger),
-        lambda: SparseClassifier(selector=given, n_features_to_select=1, data_norm=1.0,
+        lambda: SparseClassifier(selector=given, n_features_to_select=1, entry_bound=1.0,
                                  classes=[0, 1], ledger=ledger),
         lambda: SampleAndAggregate(given, bounds=(0, 1), blocks=3, classes=[0, 1], ledger=ledger),
     ):  # fmt: skip

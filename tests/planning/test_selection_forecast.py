@@ -25,7 +25,7 @@ def test_what_is_hopeful_is_found_and_what_is_not_is_not():
     for rows, epsilon in ((3000, 1.0), (60, 0.5)):
         forecast = forecast_peeling(Budget(epsilon), size=1, columns=30, n=rows)
         found = [
-            PeelingSupport(1, epsilon, 0.0, data_norm=1.0, target_range=(-1, 1), rehearsal=seed)
+            PeelingSupport(1, epsilon, 0.0, entry_bound=1.0, target_range=(-1, 1), rehearsal=seed)
             .fit(X[:rows], y[:rows])
             .selected_[0]
             for seed in range(5)

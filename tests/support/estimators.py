@@ -81,8 +81,8 @@ def declared(model):
 
 
 ABOUT_X = {
-    "data_norm": 1.0, "target_range": (-1.0, 1.0), "target_norm": 1.0, "max_count": 10.0,
-    "bounds": (-1.0, 1.0), "radius": 1.0, "proposal": 0.3,
+    "data_norm": 1.0, "entry_bound": 1.0, "target_range": (-1.0, 1.0), "target_norm": 1.0,
+    "max_count": 10.0, "bounds": (-1.0, 1.0), "radius": 1.0, "proposal": 0.3,
 }  # fmt: skip
 """What has to be declared of ``X`` and of its labels."""
 

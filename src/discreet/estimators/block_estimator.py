@@ -41,7 +41,7 @@ class BlockEstimator(BoundedEntries):
         self._workers().check()
 
     def _entries(self) -> Interval:
-        if self.columns is None and self.data_range is None and self.data_norm is None:
+        if self.columns is None and self.data_range is None and self.entry_bound is None:
             return Interval(-UNDECLARED, UNDECLARED)
         return super()._entries()
 

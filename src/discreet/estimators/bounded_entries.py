@@ -26,7 +26,7 @@ class BoundedEntries(PlainEstimator):
     Targets are numbers if ``target_range`` is declared, and classes otherwise.
     """
 
-    data_norm: float | None
+    entry_bound: float | None
     columns: Declared | None
     data_range: tuple[float, float] | None
     target_range: tuple[float, float] | None
@@ -47,7 +47,7 @@ class BoundedEntries(PlainEstimator):
         if self.columns is not None:
             return Interval(-1.0, 1.0)
         if self.data_range is None:
-            size = _checks.positive_number(data_norm=self.data_norm)
+            size = _checks.positive_number(entry_bound=self.entry_bound)
             return Interval(-size, size)
         declared = interval_of(data_range=self.data_range)
         origin = _origin(declared)

@@ -47,7 +47,7 @@ class CornerStepsModel(SparseModel):
         self, shape: Shape, target: LearningTarget | None, budget: Budget, unit: Unit
     ) -> Asked:
         target = require_target(target)
-        constant = self.entry_bound() if self.fit_intercept else None
+        constant = self._largest_entry() if self.fit_intercept else None
         problem = L1Problem(
             self.margin_loss(),
             self._bounds(shape, intercept=constant),

@@ -85,6 +85,7 @@ class KernelQueryModel(PlainEstimator):
     """A kernel model of two classes or of numbers, of which predictions at points are asked."""
 
     must_declare: ClassVar[Declarations] = (("columns", "data_norm"), ("classes", "target_range"))
+    usual_max_rows = 50_000
 
     data_norm: float | None
     columns: Declared | None

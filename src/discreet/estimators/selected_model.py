@@ -53,9 +53,9 @@ class SelectedModel(SparseModel):
 
             procedure_of(self.selector)
 
-    def entry_bound(self) -> float:
+    def _largest_entry(self) -> float:
         within = self._entries()
-        return super().entry_bound() if within is None else within.magnitude
+        return super()._largest_entry() if within is None else within.magnitude
 
     def _entries(self) -> Interval | None:
         """Return the declared range of entries, if it is not symmetric about zero."""
@@ -84,7 +84,7 @@ class SelectedModel(SparseModel):
             self._selection(wide, size, target, budget),
             second.mechanism,
             second.question.bounds,
-            scale=self.entry_bound(),
+            scale=self._largest_entry(),
             share=float(self.selection_share),
         )
         question: Any = second.question

@@ -32,13 +32,14 @@ class SparseModel(PlainEstimator, LinearEstimator):  # type: ignore[misc]
     """A linear model of entries that are bounded each by itself; few of its coefficients count."""
 
     learns = frozenset(["coef_", "intercept_", "selected_"])
-    must_declare: ClassVar[Declarations] = (("columns", "data_norm"),)
+    must_declare: ClassVar[Declarations] = (("columns", "entry_bound"),)
 
     # What linear models may have, and these have not.
     domain = None
     mechanism = "auto"
     max_weight = None
 
+    entry_bound: float | None
     columns: Declared | None
     expected_rows: int | None
     selected_: Integers
@@ -56,21 +57,21 @@ class SparseModel(PlainEstimator, LinearEstimator):  # type: ignore[misc]
     def _ridge(self) -> float | None:
         return None
 
-    def entry_bound(self) -> float:
+    def _largest_entry(self) -> float:
         """Return the largest entry of an encoded row."""
         if self.columns is not None:
             return 1.0
-        return _checks.positive_number(data_norm=self.data_norm)
+        return _checks.positive_number(entry_bound=self.entry_bound)
 
     def row_region(self, width: int) -> ConvexSet:
-        return LinfBall(self.entry_bound())
+        return LinfBall(self._largest_entry())
 
     def feature_map(self) -> FeatureMap:
         if self.columns is not None:
             return DeclaredFeatures(self.columns, is_centred=False)
-        region = LinfBall(self.entry_bound())
+        region = LinfBall(self._largest_entry())
         facts = (COLUMNS_FOUND, Fact("features", region.words, Origin.DECLARED))
-        return PlainFeatures(region, self.entry_bound(), facts=facts)
+        return PlainFeatures(region, self._largest_entry(), facts=facts)
 
     def _facts(self, target: LearningTarget) -> tuple[Fact, ...]:
         facts = self.feature_map().facts
@@ -94,8 +95,8 @@ class SparseModel(PlainEstimator, LinearEstimator):  # type: ignore[misc]
         """Return how many rows are expected: declared, or told, and never counted in secret."""
         if self.expected_rows is not None:
             return int(self.expected_rows)
-        is_told = shape.max_rows != self.max_rows
-        return shape.max_rows if is_told else min(USUAL_ROWS, self.max_rows)
+        is_told = shape.max_rows != self.row_limit
+        return shape.max_rows if is_told else min(USUAL_ROWS, self.row_limit)
 
     @abstractmethod
     def _sparse_coefficients(self, asked: Asked) -> tuple[Array, Array, Integers]:

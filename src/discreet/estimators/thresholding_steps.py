@@ -53,7 +53,7 @@ class ThresholdingModel(SparseModel):
     ) -> Asked:
         target = require_target(target)
         size = check_size(self.n_features_to_select, shape.n_features)
-        constant = self.entry_bound() if self.fit_intercept else None
+        constant = self._largest_entry() if self.fit_intercept else None
         problem = SparseProblem(
             self.margin_loss(),
             self._bounds(shape, intercept=constant),

@@ -40,7 +40,7 @@ class BlockVoteSupport(VotingSelector):
         How many columns at most, or by single votes exactly.
     epsilon, delta
         The privacy budget of one fit. Sets need a positive ``delta``.
-    data_norm
+    entry_bound
         The declared bound on the absolute value of each entry; entries beyond are clipped. Votes
         need none: left out, entries stay as they are.
     unit
@@ -112,7 +112,7 @@ class BlockVoteSupport(VotingSelector):
         n_features_to_select: int = 5,
         epsilon: float = 1.0,
         delta: float = 1e-9,
-        data_norm: float | None = None,
+        entry_bound: float | None = None,
         unit: str | Unit = "add_remove",
         ledger: AbstractLedger | None = None,
         *,
@@ -125,14 +125,14 @@ class BlockVoteSupport(VotingSelector):
         blocks: int | None = None,
         n_jobs: int | None = None,
         backend: str = "threads",
-        max_rows: int = 2**23,
+        max_rows: int | None = None,
         rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.epsilon = epsilon
         self.delta = delta
-        self.data_norm = data_norm
+        self.entry_bound = entry_bound
         self.unit = unit
         self.ledger = ledger
         self.columns = columns

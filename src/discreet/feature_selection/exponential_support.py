@@ -31,7 +31,7 @@ class ExponentialSupport(SupportSelector):
         How many columns.
     epsilon, delta
         The privacy budget of one fit; ``delta`` is not used.
-    data_norm
+    entry_bound
         The declared bound on the absolute value of each entry; entries beyond are clipped. Choose
         it without looking at the data; there is no default.
     unit
@@ -81,21 +81,21 @@ class ExponentialSupport(SupportSelector):
     >>> generator = np.random.default_rng(0)
     >>> X = generator.uniform(-1, 1, size=(5000, 12))
     >>> y = 0.7 * X[:, 3] - 0.7 * X[:, 7]
-    >>> selector = ExponentialSupport(2, epsilon=1.0, data_norm=1.0, target_range=(-1, 1))
+    >>> selector = ExponentialSupport(2, epsilon=1.0, entry_bound=1.0, target_range=(-1, 1))
     >>> selector.fit(X, y).get_support(indices=True)
     array([3, 7])
     >>> selector.privacy_.epsilon(0.0)
     1.0
     """
 
-    must_declare: ClassVar[Declarations] = (("columns", "data_norm", "data_range"),)
+    must_declare: ClassVar[Declarations] = (("columns", "entry_bound", "data_range"),)
 
     def __init__(
         self,
         n_features_to_select: int = 2,
         epsilon: float = 1.0,
         delta: float = 1e-9,
-        data_norm: float | None = None,
+        entry_bound: float | None = None,
         unit: str | Unit = "add_remove",
         ledger: AbstractLedger | None = None,
         *,
@@ -105,14 +105,14 @@ class ExponentialSupport(SupportSelector):
         classes: Any = None,
         coef_bound: float = 1.0,
         fit_intercept: bool = True,
-        max_rows: int = 2**23,
+        max_rows: int | None = None,
         rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.epsilon = epsilon
         self.delta = delta
-        self.data_norm = data_norm
+        self.entry_bound = entry_bound
         self.unit = unit
         self.ledger = ledger
         self.columns = columns

@@ -51,7 +51,7 @@ class LassoStability(SupportSelector):
         The largest number of columns; it may find fewer.
     epsilon, delta
         The privacy budget of one fit; ``delta`` must be positive.
-    data_norm
+    entry_bound
         The declared bound on the absolute value of each entry; entries beyond are clipped. Choose
         it without looking at the data; there is no default.
     unit
@@ -125,20 +125,20 @@ class LassoStability(SupportSelector):
     >>> X = generator.uniform(-1, 1, size=(8000, 100))
     >>> y = X[:, 3] - X[:, 7] + 0.2 * generator.normal(size=8000)
     >>> selector = LassoStability(
-    ...     2, epsilon=1.0, data_norm=1.0, target_range=(-2, 2), expected_rows=8000
+    ...     2, epsilon=1.0, entry_bound=1.0, target_range=(-2, 2), expected_rows=8000
     ... )
     >>> selector.fit(X, y).get_support(indices=True)
     array([3, 7])
     """
 
-    must_declare: ClassVar[Declarations] = (("columns", "data_norm", "data_range"),)
+    must_declare: ClassVar[Declarations] = (("columns", "entry_bound", "data_range"),)
 
     def __init__(
         self,
         n_features_to_select: int = 5,
         epsilon: float = 1.0,
         delta: float = 1e-9,
-        data_norm: float | None = None,
+        entry_bound: float | None = None,
         unit: str | Unit = "add_remove",
         ledger: AbstractLedger | None = None,
         *,
@@ -153,14 +153,14 @@ class LassoStability(SupportSelector):
         ceiling: float | None = None,
         coef_bound: float | None = None,
         fit_intercept: bool = True,
-        max_rows: int = 2**23,
+        max_rows: int | None = None,
         rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.epsilon = epsilon
         self.delta = delta
-        self.data_norm = data_norm
+        self.entry_bound = entry_bound
         self.unit = unit
         self.ledger = ledger
         self.columns = columns

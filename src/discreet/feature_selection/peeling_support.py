@@ -32,7 +32,7 @@ class PeelingSupport(SupportSelector):
     epsilon, delta
         The privacy budget of one fit. ``delta=0`` asks for pure epsilon, which is also what few
         columns are drawn with.
-    data_norm
+    entry_bound
         The declared bound on the absolute value of each entry; entries beyond are clipped. Choose
         it without looking at the data; there is no default.
     unit
@@ -83,21 +83,21 @@ class PeelingSupport(SupportSelector):
     >>> generator = np.random.default_rng(0)
     >>> X = generator.uniform(-1, 1, size=(5000, 100))
     >>> y = X[:, 3] - X[:, 7] > 0
-    >>> selector = PeelingSupport(2, epsilon=1.0, data_norm=1.0).fit(X, y)
+    >>> selector = PeelingSupport(2, epsilon=1.0, entry_bound=1.0).fit(X, y)
     >>> selector.get_support(indices=True)
     array([3, 7])
     >>> selector.transform(X).shape
     (5000, 2)
     """
 
-    must_declare: ClassVar[Declarations] = (("columns", "data_norm", "data_range"),)
+    must_declare: ClassVar[Declarations] = (("columns", "entry_bound", "data_range"),)
 
     def __init__(
         self,
         n_features_to_select: int = 5,
         epsilon: float = 1.0,
         delta: float = 1e-9,
-        data_norm: float | None = None,
+        entry_bound: float | None = None,
         unit: str | Unit = "add_remove",
         ledger: AbstractLedger | None = None,
         *,
@@ -106,14 +106,14 @@ class PeelingSupport(SupportSelector):
         target_range: tuple[float, float] | None = None,
         classes: Any = None,
         center: bool = True,
-        max_rows: int = 2**23,
+        max_rows: int | None = None,
         rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.epsilon = epsilon
         self.delta = delta
-        self.data_norm = data_norm
+        self.entry_bound = entry_bound
         self.unit = unit
         self.ledger = ledger
         self.columns = columns

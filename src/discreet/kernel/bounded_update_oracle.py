@@ -138,7 +138,7 @@ class BoundedUpdateOracle(OracleEstimator):
         max_queries: int = 10_000,
         store: str | Path | None = None,
         expected_rows: int | None = None,
-        max_rows: int = 50_000,
+        max_rows: int | None = None,
         max_updates: int | None = None,
         threshold: float | None = None,
         may_be_constant: bool = False,

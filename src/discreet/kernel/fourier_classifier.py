@@ -146,7 +146,7 @@ class FourierClassifier(FourierModel, MarginClassifier):
         fit_intercept: bool = True,
         classes: Any = None,
         max_weight: float | None = None,
-        max_rows: int = 2**23,
+        max_rows: int | None = None,
         mechanism: str = "auto",
         rehearsal: int | None = None,
         verbose: int = 0,

@@ -131,7 +131,7 @@ class FourierRegressor(FourierModel, RobustRegressor):
         alpha: float | None = None,
         fit_intercept: bool = True,
         max_weight: float | None = None,
-        max_rows: int = 2**23,
+        max_rows: int | None = None,
         mechanism: str = "auto",
         rehearsal: int | None = None,
         verbose: int = 0,

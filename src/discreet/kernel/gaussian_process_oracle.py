@@ -122,7 +122,7 @@ class GaussianProcessOracle(OracleEstimator):
         max_queries: int = 1000,
         store: str | Path | None = None,
         expected_rows: int | None = None,
-        max_rows: int = 50_000,
+        max_rows: int | None = None,
         rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:

@@ -152,7 +152,7 @@ class LandmarkClassifier(LandmarkModel, MarginClassifier):
         fit_intercept: bool = True,
         classes: Any = None,
         max_weight: float | None = None,
-        max_rows: int = 2**23,
+        max_rows: int | None = None,
         mechanism: str = "auto",
         rehearsal: int | None = None,
         verbose: int = 0,

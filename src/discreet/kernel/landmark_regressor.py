@@ -141,7 +141,7 @@ class LandmarkRegressor(LandmarkModel, RobustRegressor):
         alpha: float | None = None,
         fit_intercept: bool = True,
         max_weight: float | None = None,
-        max_rows: int = 2**23,
+        max_rows: int | None = None,
         mechanism: str = "auto",
         rehearsal: int | None = None,
         verbose: int = 0,

@@ -141,7 +141,7 @@ class NonInteractiveKernel(KernelQueryModel):
         classes: Any = None,
         target_range: tuple[float, float] | None = None,
         expected_rows: int | None = None,
-        max_rows: int = 50_000,
+        max_rows: int | None = None,
         may_be_constant: bool = False,
         rehearsal: int | None = None,
         verbose: int = 0,

@@ -27,7 +27,7 @@ class FrankWolfeClassifier(CornerStepsModel, TwoClassModel):  # type: ignore[mis
     ----------
     epsilon, delta
         The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
-    data_norm
+    entry_bound
         The declared bound on the absolute value of each entry, if ``columns`` are not declared;
         entries beyond are clipped. One of the two has to be declared.
     unit
@@ -39,7 +39,7 @@ class FrankWolfeClassifier(CornerStepsModel, TwoClassModel):  # type: ignore[mis
         to [-1, 1], and each level of a category is a feature of its own.
     l1_radius
         What absolute values of the coefficients of encoded columns sum to at most, the intercept's
-        included, with a constant column of ``data_norm`` (or one). By default five over the largest
+        included, with a constant column of ``entry_bound`` (or 1). By default five over the largest
         entry. The noise grows with it.
     max_iter
         The number of steps, which share the budget. By default where a bound on the excess risk is
@@ -88,7 +88,7 @@ class FrankWolfeClassifier(CornerStepsModel, TwoClassModel):  # type: ignore[mis
     >>> generator = np.random.default_rng(0)
     >>> X = generator.uniform(-1, 1, size=(20_000, 300))
     >>> y = X[:, 3] - X[:, 7] > 0
-    >>> model = FrankWolfeClassifier(epsilon=1.0, data_norm=1.0, classes=[False, True]).fit(X, y)
+    >>> model = FrankWolfeClassifier(epsilon=1.0, entry_bound=1.0, classes=[False, True]).fit(X, y)
     >>> bool(model.score(X, y) > 0.9), set(model.selected_) >= {3, 7}
     (True, True)
     """
@@ -99,7 +99,7 @@ class FrankWolfeClassifier(CornerStepsModel, TwoClassModel):  # type: ignore[mis
         self,
         epsilon: float = 1.0,
         delta: float = 1e-9,
-        data_norm: float | None = None,
+        entry_bound: float | None = None,
         unit: str | Unit = "add_remove",
         ledger: AbstractLedger | None = None,
         *,
@@ -109,13 +109,13 @@ class FrankWolfeClassifier(CornerStepsModel, TwoClassModel):  # type: ignore[mis
         expected_rows: int | None = None,
         fit_intercept: bool = True,
         classes: Any = None,
-        max_rows: int = 2**23,
+        max_rows: int | None = None,
         rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
-        self.data_norm = data_norm
+        self.entry_bound = entry_bound
         self.unit = unit
         self.ledger = ledger
         self.columns = columns
@@ -129,4 +129,4 @@ class FrankWolfeClassifier(CornerStepsModel, TwoClassModel):  # type: ignore[mis
         self.verbose = verbose
 
     def _usual_radius(self) -> float:
-        return USUAL_REACH / self.entry_bound()
+        return USUAL_REACH / self._largest_entry()

@@ -32,7 +32,7 @@ class FrankWolfeLasso(CornerStepsModel, LinearRegressorBase):  # type: ignore[mi
     ----------
     epsilon, delta
         The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
-    data_norm
+    entry_bound
         The declared bound on the absolute value of each entry, if ``columns`` are not declared;
         entries beyond are clipped. One of the two has to be declared.
     unit
@@ -52,7 +52,7 @@ class FrankWolfeLasso(CornerStepsModel, LinearRegressorBase):  # type: ignore[mi
         squared loss is in proportion to the largest residual there can be.
     l1_radius
         What absolute values of the coefficients of encoded columns sum to at most, the intercept's
-        included, with a constant column of ``data_norm`` (or one). By default twice half the range
+        included, with a constant column of ``entry_bound`` (or 1). By default twice half the range
         of targets over the largest entry. The noise grows with it.
     max_iter
         The number of steps, which share the budget. By default where a bound on the excess risk is
@@ -94,13 +94,13 @@ class FrankWolfeLasso(CornerStepsModel, LinearRegressorBase):  # type: ignore[mi
     >>> generator = np.random.default_rng(0)
     >>> X = generator.uniform(-1, 1, size=(20_000, 300))
     >>> y = 0.6 * X[:, 3] - 0.4 * X[:, 7]
-    >>> model = FrankWolfeLasso(epsilon=1.0, data_norm=1.0, target_range=(-1, 1), l1_radius=1.0)
+    >>> model = FrankWolfeLasso(epsilon=1.0, entry_bound=1.0, target_range=(-1, 1), l1_radius=1.0)
     >>> model = model.fit(X, y)
     >>> bool(model.score(X, y) > 0.8), set(model.selected_) >= {3, 7}
     (True, True)
     """
 
-    must_declare: ClassVar[Declarations] = (("columns", "data_norm"), ("target_range",))
+    must_declare: ClassVar[Declarations] = (("columns", "entry_bound"), ("target_range",))
 
     alpha = None
 
@@ -108,7 +108,7 @@ class FrankWolfeLasso(CornerStepsModel, LinearRegressorBase):  # type: ignore[mi
         self,
         epsilon: float = 1.0,
         delta: float = 1e-9,
-        data_norm: float | None = None,
+        entry_bound: float | None = None,
         unit: str | Unit = "add_remove",
         ledger: AbstractLedger | None = None,
         *,
@@ -120,13 +120,13 @@ class FrankWolfeLasso(CornerStepsModel, LinearRegressorBase):  # type: ignore[mi
         max_iter: int | None = None,
         expected_rows: int | None = None,
         fit_intercept: bool = True,
-        max_rows: int = 2**23,
+        max_rows: int | None = None,
         rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
-        self.data_norm = data_norm
+        self.entry_bound = entry_bound
         self.unit = unit
         self.ledger = ledger
         self.columns = columns
@@ -151,7 +151,7 @@ class FrankWolfeLasso(CornerStepsModel, LinearRegressorBase):  # type: ignore[mi
         return (interval.high - interval.low) / 2
 
     def _usual_radius(self) -> float:
-        return USUAL_REACH * self._half_range() / self.entry_bound()
+        return USUAL_REACH * self._half_range() / self._largest_entry()
 
     def margin_loss(self) -> Loss:
         if self.loss == "squared":

@@ -29,7 +29,7 @@ class HardThresholding(ThresholdingModel, LinearRegressorBase):  # type: ignore[
     epsilon, delta
         The privacy budget of one fit. ``delta=0`` asks for pure epsilon, which is shared by all
         steps and coefficients, and costs much more here.
-    data_norm
+    entry_bound
         The declared bound on the absolute value of each entry, if ``columns`` are not declared;
         entries beyond are clipped. One of the two has to be declared.
     unit
@@ -93,14 +93,14 @@ class HardThresholding(ThresholdingModel, LinearRegressorBase):  # type: ignore[
     >>> X = generator.uniform(-1, 1, size=(20_000, 300))
     >>> y = 0.6 * X[:, 3] - 0.4 * X[:, 7]
     >>> model = HardThresholding(
-    ...     epsilon=1.0, data_norm=1.0, target_range=(-1, 1), n_features_to_select=2,
+    ...     epsilon=1.0, entry_bound=1.0, target_range=(-1, 1), n_features_to_select=2,
     ...     expected_rows=20_000, fit_intercept=False,
     ... ).fit(X, y)
     >>> model.get_support(indices=True), bool(model.score(X, y) > 0.9)
     (array([3, 7]), True)
     """
 
-    must_declare: ClassVar[Declarations] = (("columns", "data_norm"), ("target_range",))
+    must_declare: ClassVar[Declarations] = (("columns", "entry_bound"), ("target_range",))
 
     alpha = None
 
@@ -108,7 +108,7 @@ class HardThresholding(ThresholdingModel, LinearRegressorBase):  # type: ignore[
         self,
         epsilon: float = 1.0,
         delta: float = 1e-9,
-        data_norm: float | None = None,
+        entry_bound: float | None = None,
         unit: str | Unit = "add_remove",
         ledger: AbstractLedger | None = None,
         *,
@@ -121,13 +121,13 @@ class HardThresholding(ThresholdingModel, LinearRegressorBase):  # type: ignore[
         max_iter: int | None = None,
         expected_rows: int | None = None,
         fit_intercept: bool = True,
-        max_rows: int = 2**23,
+        max_rows: int | None = None,
         rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
-        self.data_norm = data_norm
+        self.entry_bound = entry_bound
         self.unit = unit
         self.ledger = ledger
         self.columns = columns
@@ -148,7 +148,7 @@ class HardThresholding(ThresholdingModel, LinearRegressorBase):  # type: ignore[
         return (interval.high - interval.low) / 2
 
     def _usual_radius(self) -> float:
-        return USUAL_REACH * self._half_range() / self.entry_bound()
+        return USUAL_REACH * self._half_range() / self._largest_entry()
 
     def margin_loss(self) -> Loss:
         return Huber(self._half_range() / 4 if self.threshold is None else self.threshold)

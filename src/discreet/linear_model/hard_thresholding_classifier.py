@@ -28,7 +28,7 @@ class HardThresholdingClassifier(ThresholdingModel, TwoClassModel):  # type: ign
     epsilon, delta
         The privacy budget of one fit. ``delta=0`` asks for pure epsilon, which is shared by all
         steps and coefficients, and costs much more here.
-    data_norm
+    entry_bound
         The declared bound on the absolute value of each entry, if ``columns`` are not declared;
         entries beyond are clipped. One of the two has to be declared.
     unit
@@ -94,7 +94,7 @@ class HardThresholdingClassifier(ThresholdingModel, TwoClassModel):  # type: ign
     >>> X = generator.uniform(-1, 1, size=(20_000, 300))
     >>> y = X[:, 3] - X[:, 7] > 0
     >>> model = HardThresholdingClassifier(
-    ...     epsilon=1.0, data_norm=1.0, classes=[False, True], n_features_to_select=2,
+    ...     epsilon=1.0, entry_bound=1.0, classes=[False, True], n_features_to_select=2,
     ...     expected_rows=20_000, fit_intercept=False,
     ... ).fit(X, y)
     >>> model.get_support(indices=True), bool(model.score(X, y) > 0.9)
@@ -107,7 +107,7 @@ class HardThresholdingClassifier(ThresholdingModel, TwoClassModel):  # type: ign
         self,
         epsilon: float = 1.0,
         delta: float = 1e-9,
-        data_norm: float | None = None,
+        entry_bound: float | None = None,
         unit: str | Unit = "add_remove",
         ledger: AbstractLedger | None = None,
         *,
@@ -119,13 +119,13 @@ class HardThresholdingClassifier(ThresholdingModel, TwoClassModel):  # type: ign
         expected_rows: int | None = None,
         fit_intercept: bool = True,
         classes: Any = None,
-        max_rows: int = 2**23,
+        max_rows: int | None = None,
         rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
-        self.data_norm = data_norm
+        self.entry_bound = entry_bound
         self.unit = unit
         self.ledger = ledger
         self.columns = columns
@@ -141,4 +141,4 @@ class HardThresholdingClassifier(ThresholdingModel, TwoClassModel):  # type: ign
         self.verbose = verbose
 
     def _usual_radius(self) -> float:
-        return USUAL_REACH / self.entry_bound()
+        return USUAL_REACH / self._largest_entry()

@@ -176,7 +176,7 @@ class LinearClassifier(RangeFindingEstimator, MarginClassifier):
         domain: ConvexSet | None = None,
         classes: Any = None,
         max_weight: float | None = None,
-        max_rows: int = 2**23,
+        max_rows: int | None = None,
         mechanism: str = "auto",
         rehearsal: int | None = None,
         verbose: int = 0,

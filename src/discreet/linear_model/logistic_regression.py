@@ -130,7 +130,7 @@ class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
         domain: ConvexSet | None = None,
         classes: Any = None,
         max_weight: float | None = None,
-        max_rows: int = 2**23,
+        max_rows: int | None = None,
         intervals: bool = False,
         mechanism: str = "auto",
         rehearsal: int | None = None,

@@ -123,7 +123,7 @@ class LowRankRegressor(RegressorMixin, CoefficientModel, PlainEstimator):  # typ
         nuclear_radius: float = 1.0,
         alpha: float | None = None,
         fit_intercept: bool = True,
-        max_rows: int = 2**23,
+        max_rows: int | None = None,
         mechanism: str = "auto",
         rehearsal: int | None = None,
         verbose: int = 0,

@@ -105,7 +105,7 @@ class PoissonRegressor(LinearRegressorBase, InferentialEstimator):
         fit_intercept: bool = True,
         domain: ConvexSet | None = None,
         max_weight: float | None = None,
-        max_rows: int = 2**23,
+        max_rows: int | None = None,
         intervals: bool = False,
         mechanism: str = "auto",
         rehearsal: int | None = None,

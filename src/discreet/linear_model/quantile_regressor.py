@@ -99,7 +99,7 @@ class QuantileRegressor(LinearRegressorBase):
         fit_intercept: bool = True,
         domain: ConvexSet | None = None,
         max_weight: float | None = None,
-        max_rows: int = 2**23,
+        max_rows: int | None = None,
         mechanism: str = "auto",
         rehearsal: int | None = None,
         verbose: int = 0,

@@ -40,7 +40,7 @@ class SimplexRegression(RegressorMixin, CoefficientModel, WeightedEstimator):  #
     ----------
     epsilon, delta
         The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
-    data_norm
+    entry_bound
         The declared bound on the absolute value of each entry; entries beyond are clipped. Choose
         it without looking at the data; there is no default.
     unit
@@ -49,7 +49,7 @@ class SimplexRegression(RegressorMixin, CoefficientModel, WeightedEstimator):  #
         The ledger that is charged; None charges none, which ``privacy_`` says.
     data_range
         The declared range of entries, if it is not symmetric: for probabilities ``(0, 1)`` is
-        twice as good as a bound of one. ``data_norm`` is not used then, and tables are dense.
+        twice as good as a bound of one. ``entry_bound`` is not used then, and tables are dense.
     target_range
         The declared range of targets; others are clipped to it. There is no default: a fit refuses
         to guess it.
@@ -117,7 +117,8 @@ class SimplexRegression(RegressorMixin, CoefficientModel, WeightedEstimator):  #
     """
 
     learns = frozenset(["coef_", "intercept_"])
-    must_declare: ClassVar[Declarations] = (("data_norm", "data_range"), ("target_range",))
+    usual_max_rows = 2**17
+    must_declare: ClassVar[Declarations] = (("entry_bound", "data_range"), ("target_range",))
 
     coef_: Vector
     intercept_: float
@@ -126,7 +127,7 @@ class SimplexRegression(RegressorMixin, CoefficientModel, WeightedEstimator):  #
         self,
         epsilon: float = 1.0,
         delta: float = 1e-9,
-        data_norm: float | None = None,
+        entry_bound: float | None = None,
         unit: str | Unit = "add_remove",
         ledger: AbstractLedger | None = None,
         *,
@@ -136,7 +137,7 @@ class SimplexRegression(RegressorMixin, CoefficientModel, WeightedEstimator):  #
         threshold: float | None = None,
         entropy: float | None = None,
         max_weight: float | None = None,
-        max_rows: int = 2**17,
+        max_rows: int | None = None,
         expected_rows: int | None = None,
         mechanism: str = "auto",
         rehearsal: int | None = None,
@@ -144,7 +145,7 @@ class SimplexRegression(RegressorMixin, CoefficientModel, WeightedEstimator):  #
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
-        self.data_norm = data_norm
+        self.entry_bound = entry_bound
         self.unit = unit
         self.ledger = ledger
         self.data_range = data_range
@@ -163,12 +164,11 @@ class SimplexRegression(RegressorMixin, CoefficientModel, WeightedEstimator):  #
         """Return the declared range of entries."""
         if self.data_range is not None:
             return interval_of(data_range=self.data_range)
-        size = _checks.positive_number(data_norm=self.data_norm)
+        size = _checks.positive_number(entry_bound=self.entry_bound)
         return Interval(-size, size)
 
     def _check(self) -> None:
         _checks.one_of(("auto", "simplex_sampling"), mechanism=self.mechanism)
-        _checks.whole(max_rows=self.max_rows, at_least=1)
         self._target(None)
 
     def feature_map(self) -> PlainFeatures:

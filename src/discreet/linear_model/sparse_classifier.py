@@ -41,7 +41,7 @@ class SparseClassifier(SelectedModel, ProbabilisticClassifier):  # type: ignore[
     ----------
     epsilon, delta
         The privacy budget of one fit, choice and model together. ``delta=0`` asks for pure epsilon.
-    data_norm
+    entry_bound
         The declared bound on the absolute value of each entry, if ``columns`` are not declared;
         entries beyond are clipped. Either, or ``data_range``, has to be declared.
     unit
@@ -118,7 +118,7 @@ class SparseClassifier(SelectedModel, ProbabilisticClassifier):  # type: ignore[
     >>> X = generator.uniform(-1, 1, size=(10_000, 500))
     >>> y = X[:, 3] - X[:, 7] > 0
     >>> model = SparseClassifier(
-    ...     epsilon=1.0, data_norm=1.0, n_features_to_select=2, classes=[False, True]
+    ...     epsilon=1.0, entry_bound=1.0, n_features_to_select=2, classes=[False, True]
     ... ).fit(X, y)
     >>> model.get_support(indices=True), bool(model.score(X, y) > 0.9)
     (array([3, 7]), True)
@@ -126,7 +126,7 @@ class SparseClassifier(SelectedModel, ProbabilisticClassifier):  # type: ignore[
 
     learns = ProbabilisticClassifier.learns | SelectedModel.learns | {"margin_"}
 
-    must_declare: ClassVar[Declarations] = (("columns", "data_norm", "data_range"),)
+    must_declare: ClassVar[Declarations] = (("columns", "entry_bound", "data_range"),)
 
     margin_: float
 
@@ -134,7 +134,7 @@ class SparseClassifier(SelectedModel, ProbabilisticClassifier):  # type: ignore[
         self,
         epsilon: float = 1.0,
         delta: float = 1e-9,
-        data_norm: float | None = None,
+        entry_bound: float | None = None,
         unit: str | Unit = "add_remove",
         ledger: AbstractLedger | None = None,
         *,
@@ -149,13 +149,13 @@ class SparseClassifier(SelectedModel, ProbabilisticClassifier):  # type: ignore[
         expected_rows: int | None = None,
         fit_intercept: bool = True,
         classes: Any = None,
-        max_rows: int = 2**23,
+        max_rows: int | None = None,
         rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
-        self.data_norm = data_norm
+        self.entry_bound = entry_bound
         self.unit = unit
         self.ledger = ledger
         self.columns = columns

@@ -30,7 +30,7 @@ class SparseRegressor(SelectedModel, LinearRegressorBase):  # type: ignore[misc]
     ----------
     epsilon, delta
         The privacy budget of one fit, choice and model together. ``delta=0`` asks for pure epsilon.
-    data_norm
+    entry_bound
         The declared bound on the absolute value of each entry, if ``columns`` are not declared;
         entries beyond are clipped. Either, or ``data_range``, has to be declared.
     unit
@@ -101,14 +101,14 @@ class SparseRegressor(SelectedModel, LinearRegressorBase):  # type: ignore[misc]
     >>> X = generator.uniform(-1, 1, size=(10_000, 500))
     >>> y = 0.6 * X[:, 3] - 0.4 * X[:, 7]
     >>> model = SparseRegressor(
-    ...     epsilon=1.0, data_norm=1.0, target_range=(-1, 1), n_features_to_select=2
+    ...     epsilon=1.0, entry_bound=1.0, target_range=(-1, 1), n_features_to_select=2
     ... ).fit(X, y)
     >>> model.get_support(indices=True), bool(model.score(X, y) > 0.9)
     (array([3, 7]), True)
     """
 
     must_declare: ClassVar[Declarations] = (
-        ("columns", "data_norm", "data_range"),
+        ("columns", "entry_bound", "data_range"),
         ("target_range",),
     )
 
@@ -116,7 +116,7 @@ class SparseRegressor(SelectedModel, LinearRegressorBase):  # type: ignore[misc]
         self,
         epsilon: float = 1.0,
         delta: float = 1e-9,
-        data_norm: float | None = None,
+        entry_bound: float | None = None,
         unit: str | Unit = "add_remove",
         ledger: AbstractLedger | None = None,
         *,
@@ -131,13 +131,13 @@ class SparseRegressor(SelectedModel, LinearRegressorBase):  # type: ignore[misc]
         alpha: float | None = None,
         expected_rows: int | None = None,
         fit_intercept: bool = True,
-        max_rows: int = 2**23,
+        max_rows: int | None = None,
         rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
-        self.data_norm = data_norm
+        self.entry_bound = entry_bound
         self.unit = unit
         self.ledger = ledger
         self.columns = columns

@@ -93,7 +93,7 @@ class GeometricMedian(LocationEstimator):
         ledger: AbstractLedger | None = None,
         *,
         smoothing: float | None = None,
-        max_rows: int = 2**23,
+        max_rows: int | None = None,
         mechanism: str = "auto",
         rehearsal: int | None = None,
         verbose: int = 0,

@@ -83,7 +83,7 @@ class Location(ColumnEstimator):
         unit: str | Unit = "add_remove",
         ledger: AbstractLedger | None = None,
         *,
-        max_rows: int = 2**23,
+        max_rows: int | None = None,
         rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:

@@ -72,7 +72,7 @@ class Median(QuantileEstimator):
         ledger: AbstractLedger | None = None,
         *,
         steps: int = 2**20,
-        max_rows: int = 2**23,
+        max_rows: int | None = None,
         rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:

@@ -94,7 +94,7 @@ class StableMedian(ColumnEstimator):
         ledger: AbstractLedger | None = None,
         *,
         steps: int = 2**30,
-        max_rows: int = 2**23,
+        max_rows: int | None = None,
         rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:

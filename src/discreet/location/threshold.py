@@ -94,7 +94,7 @@ class Threshold(ClassifierMixin, PlainEstimator):  # type: ignore[misc]
         *,
         classes: Any = None,
         steps: int = 2**20,
-        max_rows: int = 2**23,
+        max_rows: int | None = None,
         rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:

@@ -16,7 +16,7 @@ from discreet.data import Rows
 from discreet.data.source import Source
 from discreet.data.stored import RowPlace
 from discreet.errors import InputError
-from discreet.estimators.base import is_count_told, noise_from
+from discreet.estimators.base import USUAL_MAX_ROWS, is_count_told, noise_from
 from discreet.estimators.targets import ClassTarget, LabelTarget, NumberTarget, interval_of
 from discreet.gate import release
 from discreet.ledger import AbstractLedger
@@ -343,7 +343,7 @@ def private_score(
     expected_rows: int | None = None,
     target_range: tuple[float, float] | None = None,
     on_training_rows: bool = False,
-    max_rows: int = 2**23,
+    max_rows: int | None = None,
     rehearsal: int | None = None,
 ) -> Scores:
     """Score a released model on private rows, with intervals; the ledger is charged first.
@@ -432,13 +432,14 @@ def charging_of(
     unit: str | Unit,
     ledger: AbstractLedger | None,
     rehearsal: int | None,
-    max_rows: int,
+    max_rows: int | None,
     purpose: str,
 ) -> Charging:
     """Return what is spent, checked."""
     _checks.instance(str, purpose=purpose)
     budget = Budget(epsilon, delta)
-    return Charging(budget, unit_named(unit), ledger, noise_from(rehearsal), max_rows, purpose)
+    most = USUAL_MAX_ROWS if max_rows is None else max_rows
+    return Charging(budget, unit_named(unit), ledger, noise_from(rehearsal), most, purpose)
 
 
 def _task(outputs: ModelOutputs, metrics: Iterable[str] | None, asked: _Asked) -> ScoreTask:

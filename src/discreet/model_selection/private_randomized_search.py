@@ -120,7 +120,7 @@ class PrivateRandomizedSearch(PrivateSearch):
         pad: bool = False,
         expected_rows: int | None = None,
         random_state: int | None = None,
-        max_rows: int = 2**23,
+        max_rows: int | None = None,
         rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:

@@ -131,7 +131,7 @@ class PrivateSearchCV(PrivateSearch):
         shape: float | None = 1.0,
         pad: bool = False,
         expected_rows: int | None = None,
-        max_rows: int = 2**23,
+        max_rows: int | None = None,
         rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:

@@ -73,7 +73,7 @@ class SampleAndAggregate(BlockEstimator):
     aggregate
         ``"mean"``, or ``"winsorised"``, which first draws quartiles and averages near them: for
         bounds that are far wider than blocks differ.
-    data_norm
+    entry_bound
         The declared bound on the absolute value of each entry; entries beyond are clipped. Left
         out, entries stay as they are.
     columns
@@ -158,13 +158,13 @@ class SampleAndAggregate(BlockEstimator):
         outputs: int = 1,
         blocks: int | None = None,
         aggregate: str = "mean",
-        data_norm: float | None = None,
+        entry_bound: float | None = None,
         columns: Declared | None = None,
         target_range: tuple[float, float] | None = None,
         classes: Any = None,
         n_jobs: int | None = None,
         backend: str = "threads",
-        max_rows: int = 2**23,
+        max_rows: int | None = None,
         rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -177,7 +177,7 @@ class SampleAndAggregate(BlockEstimator):
         self.outputs = outputs
         self.blocks = blocks
         self.aggregate = aggregate
-        self.data_norm = data_norm
+        self.entry_bound = entry_bound
         self.columns = columns
         self.target_range = target_range
         self.classes = classes

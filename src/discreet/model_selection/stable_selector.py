@@ -40,7 +40,7 @@ class StableSelector(VotingSelector):
         picklable. What it writes is outside the promise.
     epsilon, delta
         The privacy budget of one fit; ``delta`` has to be positive.
-    data_norm
+    entry_bound
         The declared bound on the absolute value of each entry; entries beyond are clipped. Votes
         need none: left out, entries stay as they are.
     unit
@@ -107,7 +107,7 @@ class StableSelector(VotingSelector):
         procedure: Any = None,
         epsilon: float = 1.0,
         delta: float = 1e-9,
-        data_norm: float | None = None,
+        entry_bound: float | None = None,
         unit: str | Unit = "add_remove",
         ledger: AbstractLedger | None = None,
         *,
@@ -118,14 +118,14 @@ class StableSelector(VotingSelector):
         blocks: int | None = None,
         n_jobs: int | None = None,
         backend: str = "threads",
-        max_rows: int = 2**23,
+        max_rows: int | None = None,
         rehearsal: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.procedure = procedure
         self.epsilon = epsilon
         self.delta = delta
-        self.data_norm = data_norm
+        self.entry_bound = entry_bound
         self.unit = unit
         self.ledger = ledger
         self.columns = columns
