@@ -85,7 +85,11 @@ class Study:
         """Return the accuracy of the model that a private search finds."""
         start = self.model(columns=self.grid["columns"][0])
         options = {"expected_rows": self.rows, "rehearsal": seed}
-        return self.score(PrivateSearchCV(start, self.grid, EPSILON, DELTA, method, **options))
+        return self.score(
+            PrivateSearchCV(
+                start, self.grid, epsilon=EPSILON, delta=DELTA, method=method, **options
+            )
+        )
 
     def measure(self, seeds: int) -> dict[str, float]:
         """Return the mean accuracy of every way to choose."""

@@ -56,7 +56,7 @@ def measure_classes(name: str, folder: Path, cells: Cells, fits: int) -> None:
                 model = LinearClassifier(
                     epsilon,
                     DELTA,
-                    table.data_norm,
+                    data_norm=table.data_norm,
                     columns=table.columns,
                     expected_rows=expected_rows,
                     classes=[False, True],

@@ -160,7 +160,9 @@ def test_a_row_that_ends_a_model_is_not_scored_and_ends_nothing_else(act):
 @pytest.mark.parametrize("backend", ["threads", "processes"])
 @pytest.mark.parametrize("act", DEADLY.values(), ids=DEADLY.keys())
 def test_a_block_that_ends_a_procedure_has_the_fixed_answer_and_no_other_has(act, backend):
-    model = SampleAndAggregate(act, math.inf, bounds=(0, 1), blocks=3, backend=backend, n_jobs=2)
+    model = SampleAndAggregate(
+        act, epsilon=math.inf, bounds=(0, 1), blocks=3, backend=backend, n_jobs=2
+    )
     assert model.fit(MARKED).estimate_[0] == pytest.approx((2 + 0.5) / 3, abs=1e-5)
 
 

@@ -48,7 +48,7 @@ SMALL = {"rehearsal": 3, "expected_rows": 1200}
 
 
 def search(estimator=MODEL, grid=GRID, epsilon=3.0, delta=1e-6, **options):
-    return PrivateSearchCV(estimator, grid, epsilon, delta, **{**SMALL, **options})
+    return PrivateSearchCV(estimator, grid, epsilon=epsilon, delta=delta, **{**SMALL, **options})
 
 
 @cache

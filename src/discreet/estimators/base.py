@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import wraps
 from numbers import Integral
 from typing import Any, ClassVar, Self, TypeVar
@@ -32,6 +32,7 @@ from discreet.data.stored import Encoding, is_table, open_table
 from discreet.errors import InputError, InputTypeError, LargeDeltaWarning
 from discreet.estimators.declaring import Declarations, refuse_undeclared
 from discreet.estimators.features import FeatureMap
+from discreet.estimators.fields import with_fields
 from discreet.estimators.one_column import series_as_table
 from discreet.estimators.storing import Storable
 from discreet.estimators.targets import LabelTarget, LearningTarget
@@ -40,7 +41,7 @@ from discreet.gate import release
 from discreet.geometry import ConvexSet
 from discreet.ledger import AbstractLedger, NoLedger
 from discreet.noise import Noise, RehearsalNoise, SystemNoise
-from discreet.privacy import Budget, Guarantee, Unit, unit_named
+from discreet.privacy import Budget, Unit, unit_named
 from discreet.privacy.large_delta import LARGE_DELTA, question_delta
 from discreet.record import Fact, Origin, Release, limits_fact
 
@@ -72,8 +73,15 @@ class Table:
     target: LearningTarget | None = None
 
 
+@with_fields
 class PrivateEstimator(Storable):
-    """An estimator whose result is released once, through the gate."""
+    """An estimator whose result is released once, through the gate.
+
+    Attributes
+    ----------
+    release_, privacy_
+        The release and its guarantee.
+    """
 
     # Of what ``fit`` takes beside rows and labels, scikit-learn routes weights alone.
     __metadata_request__fit: ClassVar[dict[str, str]] = {"target": UNUSED, "purpose": UNUSED}
@@ -93,16 +101,13 @@ class PrivateEstimator(Storable):
     must_declare: ClassVar[Declarations] = ()
     """Parameters without a default; of each group, one has to be declared."""
 
-    epsilon: float
-    delta: float
-    unit: str | Unit
-    ledger: AbstractLedger | None
-    max_rows: int | None
-    rehearsal: int | None
-    verbose: int
-
-    release_: Release
-    privacy_: Guarantee
+    epsilon: float = field(default=1.0, kw_only=False)
+    delta: float = field(default=1e-9, kw_only=False)
+    unit: str | Unit = "add_remove"
+    ledger: AbstractLedger | None = None
+    max_rows: int | None = None
+    rehearsal: int | None = None
+    verbose: int = 0
 
     def _check(self) -> None:
         """Refuse parameters that are wrong whatever the table."""
@@ -303,13 +308,19 @@ class PrivateEstimator(Storable):
         return tags
 
 
+@with_fields
 class WeightedEstimator(PrivateEstimator):
     """An estimator whose rows may count more than once, up to a declared largest weight.
 
     Every linear model is one.
+
+    Attributes
+    ----------
+    release_, privacy_
+        The release and its guarantee.
     """
 
-    max_weight: float | None
+    max_weight: float | None = None
 
     @silence
     def fit(
@@ -354,6 +365,11 @@ class PlainEstimator(PrivateEstimator):
     """An estimator whose rows count once each: its proof knows no weights.
 
     :class:`~discreet.location.Median` is one, and :class:`~discreet.linear_model.LowRankRegressor`.
+
+    Attributes
+    ----------
+    release_, privacy_
+        The release and its guarantee.
     """
 
     # Weights reach ``fit`` as a keyword, to be refused with a reason.

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import field
+
 from discreet import _checks
 from discreet._types import Array
 from discreet.estimators.classifier import ProbabilisticClassifier
+from discreet.estimators.fields import with_fields
 from discreet.estimators.probability_curve import ProbabilityCurve
 from discreet.estimators.targets import LearningTarget
 from discreet.estimators.task import Asked, Standardising
@@ -20,6 +23,7 @@ CALIBRATIONS = ("curve", "none")
 """How probabilities of two classes are made of scores."""
 
 
+@with_fields
 class MarginClassifier(ProbabilisticClassifier):
     """Features standardised privately, then a loss that asks for a margin; scores are counted.
 
@@ -29,12 +33,12 @@ class MarginClassifier(ProbabilisticClassifier):
 
     learns = ProbabilisticClassifier.learns | {"margin_", "probability_curve_"}
 
-    margin: float | None
-    calibration: str
-    expected_rows: int | None
+    margin: float | None = None
+    calibration: str = "curve"
+    expected_rows: int | None = None
 
-    margin_: float | None
-    probability_curve_: Array | None
+    margin_: float | None = field(init=False)
+    probability_curve_: Array | None = field(init=False)
 
     def _check(self) -> None:
         _checks.one_of(CALIBRATIONS, calibration=self.calibration)

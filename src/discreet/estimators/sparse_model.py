@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from discreet.estimators.chosen_columns import code_classes
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import COLUMNS_FOUND, FeatureMap, PlainFeatures
+from discreet.estimators.fields import with_fields
 from discreet.estimators.linear import LinearEstimator
 from discreet.estimators.targets import LearningTarget
 from discreet.estimators.task import Asked, Shape
@@ -28,6 +30,7 @@ USUAL_ROWS = 10_000
 """How many rows are expected if their number is private and nobody says."""
 
 
+@with_fields
 class SparseModel(PlainEstimator, LinearEstimator):  # type: ignore[misc]
     """A linear model of entries that are bounded each by itself; few of its coefficients count."""
 
@@ -35,14 +38,18 @@ class SparseModel(PlainEstimator, LinearEstimator):  # type: ignore[misc]
     must_declare: ClassVar[Declarations] = (("columns", "entry_bound"),)
 
     # What linear models may have, and these have not.
-    domain = None
-    mechanism = "auto"
-    max_weight = None
+    data_norm: ClassVar[None] = None  # type: ignore[misc]
+    domain: ClassVar[None] = None  # type: ignore[misc]
+    mechanism: ClassVar[str] = "auto"  # type: ignore[misc]
+    max_weight: ClassVar[None] = None  # type: ignore[misc]
 
-    entry_bound: float | None
-    columns: Declared | None
-    expected_rows: int | None
-    selected_: Integers
+    entry_bound: float | None = None
+    columns: Declared | None = None
+    expected_rows: int | None = None
+
+    selected_: Integers = field(init=False)
+    coef_: Any = field(init=False)
+    intercept_: Any = field(init=False)
 
     def _check(self) -> None:
         if self.expected_rows is not None:
@@ -127,9 +134,6 @@ class SparseModel(PlainEstimator, LinearEstimator):  # type: ignore[misc]
         mask = np.zeros(np.atleast_2d(self.coef_).shape[1], dtype=np.bool_)
         mask[self.selected_] = True
         return mask
-
-    coef_: Any
-    intercept_: Any
 
 
 def pick_distinct(places: Integers, width: int) -> Integers:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any
 
 from discreet import _checks
@@ -13,12 +14,11 @@ from discreet.estimators.block_voting import (
     procedure_of,
 )
 from discreet.estimators.chosen_columns import check_size
+from discreet.estimators.fields import with_fields
 from discreet.estimators.targets import ClassTarget, LearningTarget, require_target
 from discreet.estimators.task import Asked, Shape
 from discreet.feature_selection.matching_pursuit import MatchingPursuit
-from discreet.ledger import AbstractLedger
 from discreet.mechanisms import Peeling, StabilityRelease
-from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Budget, Unit
 from discreet.questions import BlockVote, ColumnVotes
 from discreet.questions.block_vote import Procedure
@@ -26,6 +26,7 @@ from discreet.questions.block_vote import Procedure
 VOTES = ("auto", "support", "columns")
 
 
+@with_fields
 class BlockVoteSupport(VotingSelector):
     """The columns that most blocks of rows choose, differentially private.
 
@@ -107,46 +108,11 @@ class BlockVoteSupport(VotingSelector):
     (True, array([3, 7]))
     """
 
-    def __init__(
-        self,
-        n_features_to_select: int = 5,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        entry_bound: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        data_range: tuple[float, float] | None = None,
-        target_range: tuple[float, float] | None = None,
-        classes: Any = None,
-        selector: Any = None,
-        vote: str = "auto",
-        blocks: int | None = None,
-        n_jobs: int | None = None,
-        backend: str = "threads",
-        max_rows: int | None = None,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.epsilon = epsilon
-        self.delta = delta
-        self.entry_bound = entry_bound
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.data_range = data_range
-        self.target_range = target_range
-        self.classes = classes
-        self.selector = selector
-        self.vote = vote
-        self.blocks = blocks
-        self.n_jobs = n_jobs
-        self.backend = backend
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    epsilon: float = 1.0
+    delta: float = 1e-9
+    n_features_to_select: int = field(default=5, kw_only=False)
+    selector: Any = None
+    vote: str = "auto"
 
     def _check(self) -> None:
         super()._check()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from typing import Any, ClassVar
+from dataclasses import field, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,13 +12,12 @@ from discreet import _checks
 from discreet.errors import InputError
 from discreet.estimators.chosen_columns import check_size
 from discreet.estimators.declaring import Declarations
+from discreet.estimators.fields import with_fields
 from discreet.estimators.support_selector import SupportSelector
 from discreet.estimators.targets import LearningTarget, require_target
 from discreet.estimators.task import Asked, Shape
-from discreet.ledger import AbstractLedger
 from discreet.mechanisms import StabilityRelease
 from discreet.mechanisms.stability_release import STABLE, records_needed
-from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds, LassoSupport
 
@@ -32,6 +31,7 @@ FALSE_COLUMN = 0.05
 """The chance that pure noise takes a column in, which the usual penalty allows for."""
 
 
+@with_fields
 class LassoStability(SupportSelector):
     r"""The columns that a LASSO uses, differentially private; or that no answer is stable.
 
@@ -133,50 +133,16 @@ class LassoStability(SupportSelector):
 
     must_declare: ClassVar[Declarations] = (("columns", "entry_bound", "data_range"),)
 
-    def __init__(
-        self,
-        n_features_to_select: int = 5,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        entry_bound: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        data_range: tuple[float, float] | None = None,
-        target_range: tuple[float, float] | None = None,
-        classes: Any = None,
-        expected_rows: int | None = None,
-        penalty: float | None = None,
-        huber: float | None = 0.25,
-        curvature: float | None = None,
-        ceiling: float | None = None,
-        coef_bound: float | None = None,
-        fit_intercept: bool = True,
-        max_rows: int | None = None,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.epsilon = epsilon
-        self.delta = delta
-        self.entry_bound = entry_bound
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.data_range = data_range
-        self.target_range = target_range
-        self.classes = classes
-        self.expected_rows = expected_rows
-        self.penalty = penalty
-        self.huber = huber
-        self.curvature = curvature
-        self.ceiling = ceiling
-        self.coef_bound = coef_bound
-        self.fit_intercept = fit_intercept
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    epsilon: float = 1.0
+    delta: float = 1e-9
+    n_features_to_select: int = field(default=5, kw_only=False)
+    expected_rows: int | None = None
+    penalty: float | None = None
+    huber: float | None = 0.25
+    curvature: float | None = None
+    ceiling: float | None = None
+    coef_bound: float | None = None
+    fit_intercept: bool = True
 
     def _check(self) -> None:
         super()._check()

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import field
+from typing import ClassVar
 
 from discreet import _checks
 from discreet.errors import InputError
 from discreet.estimators.chosen_columns import check_size
 from discreet.estimators.declaring import Declarations
+from discreet.estimators.fields import with_fields
 from discreet.estimators.support_selector import SupportSelector
 from discreet.estimators.targets import LearningTarget, require_target
 from discreet.estimators.task import Asked, Shape
-from discreet.ledger import AbstractLedger
 from discreet.mechanisms import Peeling
-from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Budget, Unit
 from discreet.questions import StrongestColumns
 
 
+@with_fields
 class PeelingSupport(SupportSelector):
     """The columns of largest covariance with the target, differentially private.
 
@@ -92,38 +93,10 @@ class PeelingSupport(SupportSelector):
 
     must_declare: ClassVar[Declarations] = (("columns", "entry_bound", "data_range"),)
 
-    def __init__(
-        self,
-        n_features_to_select: int = 5,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        entry_bound: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        data_range: tuple[float, float] | None = None,
-        target_range: tuple[float, float] | None = None,
-        classes: Any = None,
-        center: bool = True,
-        max_rows: int | None = None,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.epsilon = epsilon
-        self.delta = delta
-        self.entry_bound = entry_bound
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.data_range = data_range
-        self.target_range = target_range
-        self.classes = classes
-        self.center = center
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    epsilon: float = 1.0
+    delta: float = 1e-9
+    n_features_to_select: int = field(default=5, kw_only=False)
+    center: bool = True
 
     def _check(self) -> None:
         super()._check()

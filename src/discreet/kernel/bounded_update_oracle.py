@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
-from typing import Any
 
 from discreet import _checks
+from discreet.estimators.fields import with_fields
 from discreet.estimators.oracle_estimator import OracleEstimator
 from discreet.estimators.targets import LearningTarget
 from discreet.estimators.task import Asked, Shape
 from discreet.kernel.constant_model import refuse_constant
-from discreet.kernels import Kernel
-from discreet.ledger import AbstractLedger
-from discreet.losses import Loss
 from discreet.mechanisms import BoundedUpdates, QueryMechanism
-from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Budget, Unit
 
 LESS_ACCURATE = (
@@ -24,6 +19,7 @@ LESS_ACCURATE = (
 )
 
 
+@with_fields
 class BoundedUpdateOracle(OracleEstimator):
     """A private kernel model behind a public one, which it corrects where that is far off.
 
@@ -119,54 +115,9 @@ class BoundedUpdateOracle(OracleEstimator):
     ['updated', 'updated', 'exhausted']
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        kernel: Kernel | None = None,
-        radius: float | None = None,
-        loss: str | Loss | None = None,
-        C: float | None = None,
-        fit_intercept: bool = True,
-        classes: Any = None,
-        target_range: tuple[float, float] | None = None,
-        max_queries: int = 10_000,
-        store: str | Path | None = None,
-        expected_rows: int | None = None,
-        max_rows: int | None = None,
-        max_updates: int | None = None,
-        threshold: float | None = None,
-        may_be_constant: bool = False,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.kernel = kernel
-        self.radius = radius
-        self.loss = loss
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.classes = classes
-        self.target_range = target_range
-        self.max_queries = max_queries
-        self.store = store
-        self.expected_rows = expected_rows
-        self.max_rows = max_rows
-        self.max_updates = max_updates
-        self.threshold = threshold
-        self.may_be_constant = may_be_constant
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    max_updates: int | None = None
+    threshold: float | None = None
+    may_be_constant: bool = False
 
     def query_mechanism(self) -> QueryMechanism:
         return BoundedUpdates(self.max_updates, self.threshold)

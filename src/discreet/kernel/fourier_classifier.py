@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from discreet.estimators.fields import with_fields
 from discreet.estimators.fourier_model import FourierModel
 from discreet.estimators.margin_classifier import MarginClassifier
-from discreet.ledger import AbstractLedger
-from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import Unit
 
 
+@with_fields
 class FourierClassifier(FourierModel, MarginClassifier):
     r"""A classifier of an RBF, Laplacian or Matern kernel, by random Fourier features.
 
@@ -123,54 +120,3 @@ class FourierClassifier(FourierModel, MarginClassifier):
     """
 
     learns = MarginClassifier.learns
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        gamma: float | None = None,
-        n_components: int = 200,
-        kernel: str = "rbf",
-        nu: float = 1.5,
-        orthogonal: bool = False,
-        frequencies_draw: int = 0,
-        margin: float | None = None,
-        C: float | None = None,
-        calibration: str = "curve",
-        expected_rows: int | None = None,
-        fit_intercept: bool = True,
-        classes: Any = None,
-        max_weight: float | None = None,
-        max_rows: int | None = None,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.gamma = gamma
-        self.n_components = n_components
-        self.kernel = kernel
-        self.nu = nu
-        self.orthogonal = orthogonal
-        self.frequencies_draw = frequencies_draw
-        self.margin = margin
-        self.C = C
-        self.calibration = calibration
-        self.expected_rows = expected_rows
-        self.fit_intercept = fit_intercept
-        self.classes = classes
-        self.max_weight = max_weight
-        self.max_rows = max_rows
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose

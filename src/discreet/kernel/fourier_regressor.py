@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import ClassVar
 
 from discreet.estimators.declaring import Declarations
+from discreet.estimators.fields import with_fields
 from discreet.estimators.fourier_model import FourierModel
 from discreet.estimators.robust_regressor import RobustRegressor
-from discreet.ledger import AbstractLedger
-from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import Unit
 
 
+@with_fields
 class FourierRegressor(FourierModel, RobustRegressor):
     r"""A regression of an RBF, Laplacian or Matern kernel, by random Fourier features.
 
@@ -110,50 +109,3 @@ class FourierRegressor(FourierModel, RobustRegressor):
     learns = RobustRegressor.learns
 
     must_declare: ClassVar[Declarations] = (("columns", "data_norm"), ("target_range",))
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        gamma: float | None = None,
-        n_components: int = 200,
-        kernel: str = "rbf",
-        nu: float = 1.5,
-        orthogonal: bool = False,
-        frequencies_draw: int = 0,
-        target_range: tuple[float, float] | None = None,
-        threshold: float | None = None,
-        alpha: float | None = None,
-        fit_intercept: bool = True,
-        max_weight: float | None = None,
-        max_rows: int | None = None,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.gamma = gamma
-        self.n_components = n_components
-        self.kernel = kernel
-        self.nu = nu
-        self.orthogonal = orthogonal
-        self.frequencies_draw = frequencies_draw
-        self.target_range = target_range
-        self.threshold = threshold
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.max_weight = max_weight
-        self.max_rows = max_rows
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
+from discreet.estimators.fields import with_fields
 from discreet.estimators.oracle_estimator import OracleEstimator
-from discreet.kernels import Kernel
-from discreet.ledger import AbstractLedger
-from discreet.losses import Loss
 from discreet.mechanisms import GaussianProcess
-from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import Unit
 
 
+@with_fields
 class GaussianProcessOracle(OracleEstimator):
     """A private kernel model that is queried, not published: the noise is a Gaussian process.
 
@@ -103,48 +97,7 @@ class GaussianProcessOracle(OracleEstimator):
     (array([ True]), 2)
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        kernel: Kernel | None = None,
-        radius: float | None = None,
-        loss: str | Loss | None = None,
-        C: float | None = None,
-        fit_intercept: bool = True,
-        classes: Any = None,
-        target_range: tuple[float, float] | None = None,
-        max_queries: int = 1000,
-        store: str | Path | None = None,
-        expected_rows: int | None = None,
-        max_rows: int | None = None,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.kernel = kernel
-        self.radius = radius
-        self.loss = loss
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.classes = classes
-        self.target_range = target_range
-        self.max_queries = max_queries
-        self.store = store
-        self.expected_rows = expected_rows
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    max_queries: int = 1000
 
     def query_mechanism(self) -> GaussianProcess:
         return GaussianProcess()

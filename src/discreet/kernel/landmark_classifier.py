@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from discreet.estimators.fields import with_fields
 from discreet.estimators.landmark_model import LANDMARKS, LandmarkModel
 from discreet.estimators.margin_classifier import MarginClassifier
-from discreet.kernels import Kernel
-from discreet.ledger import AbstractLedger
-from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import Unit
 
 
+@with_fields
 class LandmarkClassifier(LandmarkModel, MarginClassifier):
     r"""A classifier of any kernel, by its features on public points.
 
@@ -130,52 +126,3 @@ class LandmarkClassifier(LandmarkModel, MarginClassifier):
     """
 
     learns = MarginClassifier.learns | LANDMARKS
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        landmarks: Any = None,
-        kernel: Kernel | None = None,
-        n_components: int | None = None,
-        radius: float | None = None,
-        method: str = "nystroem",
-        margin: float | None = None,
-        C: float | None = None,
-        calibration: str = "curve",
-        expected_rows: int | None = None,
-        fit_intercept: bool = True,
-        classes: Any = None,
-        max_weight: float | None = None,
-        max_rows: int | None = None,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.landmarks = landmarks
-        self.kernel = kernel
-        self.n_components = n_components
-        self.radius = radius
-        self.method = method
-        self.margin = margin
-        self.C = C
-        self.calibration = calibration
-        self.expected_rows = expected_rows
-        self.fit_intercept = fit_intercept
-        self.classes = classes
-        self.max_weight = max_weight
-        self.max_rows = max_rows
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose

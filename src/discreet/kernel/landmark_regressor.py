@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from discreet.estimators.declaring import Declarations
+from discreet.estimators.fields import with_fields
 from discreet.estimators.landmark_model import LANDMARKS, LandmarkModel
 from discreet.estimators.robust_regressor import RobustRegressor
-from discreet.kernels import Kernel
-from discreet.ledger import AbstractLedger
 from discreet.losses import Huber, Loss
-from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import Unit
 
 
+@with_fields
 class LandmarkRegressor(LandmarkModel, RobustRegressor):
     r"""A regression of any kernel, by its features on public points.
 
@@ -121,48 +119,3 @@ class LandmarkRegressor(LandmarkModel, RobustRegressor):
 
     def exact_loss(self) -> Loss:
         return Huber(self.steepest_slope())
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        landmarks: Any = None,
-        kernel: Kernel | None = None,
-        n_components: int | None = None,
-        radius: float | None = None,
-        method: str = "nystroem",
-        target_range: tuple[float, float] | None = None,
-        threshold: float | None = None,
-        alpha: float | None = None,
-        fit_intercept: bool = True,
-        max_weight: float | None = None,
-        max_rows: int | None = None,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.landmarks = landmarks
-        self.kernel = kernel
-        self.n_components = n_components
-        self.radius = radius
-        self.method = method
-        self.target_range = target_range
-        self.threshold = threshold
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.max_weight = max_weight
-        self.max_rows = max_rows
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose

@@ -12,24 +12,23 @@ from sklearn.utils.validation import check_is_fitted
 from discreet import _checks
 from discreet._types import Array, Vector
 from discreet.errors import InputError, PrivacyError
+from discreet.estimators.fields import with_fields
 from discreet.estimators.oracle_estimator import KernelQueryModel
 from discreet.estimators.synthetic_points import fill_domain
 from discreet.estimators.targets import LearningTarget, NumberTarget
 from discreet.estimators.task import Asked, Shape
 from discreet.kernel.constant_model import refuse_constant
-from discreet.kernels import BoundedKernel, Kernel
-from discreet.ledger import AbstractLedger
-from discreet.losses import Loss
+from discreet.kernels import BoundedKernel
 from discreet.mechanisms import NetUpdates, ProjectedKernel
 from discreet.mechanisms.net_updates import rebuild
 from discreet.mechanisms.projected_kernel import basis_of, expand
-from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Budget, Unit
 from discreet.questions import KernelQueries
 
 METHODS = ("updates", "projected")
 
 
+@with_fields
 class NonInteractiveKernel(KernelQueryModel):
     """A kernel model of public points, published whole: a reference, for education and comparison.
 
@@ -121,56 +120,12 @@ class NonInteractiveKernel(KernelQueryModel):
     is_reference = True
     learns = frozenset(["classes_", "landmarks_", "dual_coef_"])
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        net: Any = 256,
-        method: str = "updates",
-        rounds: int = 20,
-        kernel: Kernel | None = None,
-        radius: float | None = None,
-        loss: str | Loss | None = None,
-        C: float | None = None,
-        fit_intercept: bool = True,
-        classes: Any = None,
-        target_range: tuple[float, float] | None = None,
-        expected_rows: int | None = None,
-        max_rows: int | None = None,
-        may_be_constant: bool = False,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.net = net
-        self.method = method
-        self.rounds = rounds
-        self.kernel = kernel
-        self.radius = radius
-        self.loss = loss
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.classes = classes
-        self.target_range = target_range
-        self.expected_rows = expected_rows
-        self.max_rows = max_rows
-        self.may_be_constant = may_be_constant
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    net: Any = 256
+    method: str = "updates"
+    rounds: int = 20
+    may_be_constant: bool = False
 
-    @property
-    def max_queries(self) -> int:  # type: ignore[override]
-        """How many answers there are at most."""
+    def most_queries(self) -> int:
         return self.rounds if self.method == "updates" else 1
 
     def _check(self) -> None:

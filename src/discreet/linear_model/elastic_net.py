@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from discreet import _checks
+from discreet.estimators.fields import with_fields
 from discreet.estimators.regressor import LinearRegressorBase
 from discreet.estimators.task import AbsoluteValues
-from discreet.geometry import ConvexSet
-from discreet.ledger import AbstractLedger
 from discreet.losses import Loss, Squared
-from discreet.privacy import Unit
 
 
+@with_fields
 class ElasticNet(LinearRegressorBase):
     r"""Least squares with l1 and l2 penalties (elastic net), differentially private.
 
@@ -84,40 +83,7 @@ class ElasticNet(LinearRegressorBase):
     (True, True)
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        target_range: tuple[float, float] | None = None,
-        alpha: float | None = None,
-        l1_ratio: float = 0.5,
-        fit_intercept: bool = True,
-        domain: ConvexSet | None = None,
-        max_weight: float | None = None,
-        max_rows: int | None = None,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.target_range = target_range
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.domain = domain
-        self.max_weight = max_weight
-        self.max_rows = max_rows
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    l1_ratio: float = 0.5
 
     def margin_loss(self) -> Loss:
         return Squared(self._target(None).labels.magnitude)

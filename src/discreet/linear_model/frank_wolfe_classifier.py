@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from discreet.estimators.binary_model import TwoClassModel
 from discreet.estimators.corner_steps import CornerStepsModel
-from discreet.ledger import AbstractLedger
-from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import Unit
+from discreet.estimators.fields import with_fields
 
 USUAL_REACH = 5.0
 """The margin that an entry at its bound can reach."""
 
 
+@with_fields
 class FrankWolfeClassifier(CornerStepsModel, TwoClassModel):  # type: ignore[misc]
     r"""Logistic regression in an l1 ball by private Frank-Wolfe steps, for any number of columns.
 
@@ -94,39 +91,6 @@ class FrankWolfeClassifier(CornerStepsModel, TwoClassModel):  # type: ignore[mis
     """
 
     learns = TwoClassModel.learns | CornerStepsModel.learns
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        entry_bound: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        l1_radius: float | None = None,
-        max_iter: int | None = None,
-        expected_rows: int | None = None,
-        fit_intercept: bool = True,
-        classes: Any = None,
-        max_rows: int | None = None,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.entry_bound = entry_bound
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.l1_radius = l1_radius
-        self.max_iter = max_iter
-        self.expected_rows = expected_rows
-        self.fit_intercept = fit_intercept
-        self.classes = classes
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
 
     def _usual_radius(self) -> float:
         return USUAL_REACH / self._largest_entry()

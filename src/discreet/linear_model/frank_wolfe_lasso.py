@@ -7,11 +7,9 @@ from typing import ClassVar
 from discreet import _checks
 from discreet.estimators.corner_steps import CornerStepsModel
 from discreet.estimators.declaring import Declarations
+from discreet.estimators.fields import with_fields
 from discreet.estimators.regressor import LinearRegressorBase
-from discreet.ledger import AbstractLedger
 from discreet.losses import Huber, Loss, Squared
-from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import Unit
 
 LOSSES = ("squared", "huber")
 
@@ -19,6 +17,7 @@ USUAL_REACH = 2.0
 """Twice half the range of targets can be reached by an entry at its bound."""
 
 
+@with_fields
 class FrankWolfeLasso(CornerStepsModel, LinearRegressorBase):  # type: ignore[misc]
     r"""A lasso in an l1 ball by private Frank-Wolfe steps, for any number of columns.
 
@@ -102,44 +101,10 @@ class FrankWolfeLasso(CornerStepsModel, LinearRegressorBase):  # type: ignore[mi
 
     must_declare: ClassVar[Declarations] = (("columns", "entry_bound"), ("target_range",))
 
-    alpha = None
+    alpha: ClassVar[None] = None  # type: ignore[misc]
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        entry_bound: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        target_range: tuple[float, float] | None = None,
-        loss: str = "squared",
-        threshold: float | None = None,
-        l1_radius: float | None = None,
-        max_iter: int | None = None,
-        expected_rows: int | None = None,
-        fit_intercept: bool = True,
-        max_rows: int | None = None,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.entry_bound = entry_bound
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.target_range = target_range
-        self.loss = loss
-        self.threshold = threshold
-        self.l1_radius = l1_radius
-        self.max_iter = max_iter
-        self.expected_rows = expected_rows
-        self.fit_intercept = fit_intercept
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    loss: str = "squared"
+    threshold: float | None = None
 
     def _check(self) -> None:
         super()._check()

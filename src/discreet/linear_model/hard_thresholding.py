@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import ClassVar
 
 from discreet.estimators.declaring import Declarations
+from discreet.estimators.fields import with_fields
 from discreet.estimators.regressor import LinearRegressorBase
 from discreet.estimators.thresholding_steps import ThresholdingModel
-from discreet.ledger import AbstractLedger
 from discreet.losses import Huber, Loss
-from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import Unit
 
 USUAL_REACH = 4.0
 """So many halves of the range of targets can be reached by a row of one entry at its bound."""
 
 
+@with_fields
 class HardThresholding(ThresholdingModel, LinearRegressorBase):  # type: ignore[misc]
     r"""Sparse least squares of clipped residuals by iterative hard thresholding, private.
 
@@ -102,46 +101,9 @@ class HardThresholding(ThresholdingModel, LinearRegressorBase):  # type: ignore[
 
     must_declare: ClassVar[Declarations] = (("columns", "entry_bound"), ("target_range",))
 
-    alpha = None
+    alpha: ClassVar[None] = None  # type: ignore[misc]
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        entry_bound: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        target_range: tuple[float, float] | None = None,
-        n_features_to_select: int = 5,
-        threshold: float | None = None,
-        radius: float | None = None,
-        step_size: float = 2.0,
-        max_iter: int | None = None,
-        expected_rows: int | None = None,
-        fit_intercept: bool = True,
-        max_rows: int | None = None,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.entry_bound = entry_bound
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.target_range = target_range
-        self.n_features_to_select = n_features_to_select
-        self.threshold = threshold
-        self.radius = radius
-        self.step_size = step_size
-        self.max_iter = max_iter
-        self.expected_rows = expected_rows
-        self.fit_intercept = fit_intercept
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    threshold: float | None = None
 
     def _half_range(self) -> float:
         interval = self._range()

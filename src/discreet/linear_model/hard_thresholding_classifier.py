@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from discreet.estimators.binary_model import TwoClassModel
+from discreet.estimators.fields import with_fields
 from discreet.estimators.thresholding_steps import ThresholdingModel
-from discreet.ledger import AbstractLedger
-from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import Unit
 
 USUAL_REACH = 5.0
 """The margin that a row of one entry at its bound can reach."""
 
 
+@with_fields
 class HardThresholdingClassifier(ThresholdingModel, TwoClassModel):  # type: ignore[misc]
     r"""Sparse logistic regression by iterative hard thresholding, differentially private.
 
@@ -102,43 +99,6 @@ class HardThresholdingClassifier(ThresholdingModel, TwoClassModel):  # type: ign
     """
 
     learns = TwoClassModel.learns | ThresholdingModel.learns
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        entry_bound: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        n_features_to_select: int = 5,
-        radius: float | None = None,
-        step_size: float = 2.0,
-        max_iter: int | None = None,
-        expected_rows: int | None = None,
-        fit_intercept: bool = True,
-        classes: Any = None,
-        max_rows: int | None = None,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.entry_bound = entry_bound
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.n_features_to_select = n_features_to_select
-        self.radius = radius
-        self.step_size = step_size
-        self.max_iter = max_iter
-        self.expected_rows = expected_rows
-        self.fit_intercept = fit_intercept
-        self.classes = classes
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
 
     def _usual_radius(self) -> float:
         return USUAL_REACH / self._largest_entry()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from discreet.estimators.fields import with_fields
 from discreet.estimators.regressor import LinearRegressorBase
-from discreet.geometry import ConvexSet
-from discreet.ledger import AbstractLedger
 from discreet.losses import Huber, Loss
-from discreet.privacy import Unit
 
 
+@with_fields
 class HuberRegressor(LinearRegressorBase):
     r"""Regression with the Huber loss, differentially private.
 
@@ -78,40 +77,7 @@ class HuberRegressor(LinearRegressorBase):
     (True, True)
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        target_range: tuple[float, float] | None = None,
-        threshold: float | None = None,
-        alpha: float | None = None,
-        fit_intercept: bool = True,
-        domain: ConvexSet | None = None,
-        max_weight: float | None = None,
-        max_rows: int | None = None,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.target_range = target_range
-        self.threshold = threshold
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.domain = domain
-        self.max_weight = max_weight
-        self.max_rows = max_rows
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    threshold: float | None = None
 
     def margin_loss(self) -> Loss:
         interval = self._range()

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap
+from discreet.estimators.fields import with_fields
 from discreet.estimators.found_ranges import RANGES, RangeFindingEstimator
 from discreet.estimators.margin_classifier import MarginClassifier
-from discreet.geometry import ConvexSet
-from discreet.ledger import AbstractLedger
-from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import Unit
 
 
+@with_fields
 class LinearClassifier(RangeFindingEstimator, MarginClassifier):
     r"""A linear classifier with every choice made for accuracy under differential privacy.
 
@@ -158,47 +156,6 @@ class LinearClassifier(RangeFindingEstimator, MarginClassifier):
     must_declare: ClassVar[Declarations] = (("columns", "data_norm"),)
 
     learns = MarginClassifier.learns | RANGES
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        margin: float | None = None,
-        C: float | None = None,
-        calibration: str = "curve",
-        expected_rows: int | None = None,
-        fit_intercept: bool = True,
-        domain: ConvexSet | None = None,
-        classes: Any = None,
-        max_weight: float | None = None,
-        max_rows: int | None = None,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.margin = margin
-        self.C = C
-        self.calibration = calibration
-        self.expected_rows = expected_rows
-        self.fit_intercept = fit_intercept
-        self.domain = domain
-        self.classes = classes
-        self.max_weight = max_weight
-        self.max_rows = max_rows
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose
 
     def feature_map(self) -> FeatureMap:
         if self.columns is None:

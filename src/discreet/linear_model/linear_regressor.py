@@ -7,18 +7,16 @@ from typing import ClassVar
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap
+from discreet.estimators.fields import with_fields
 from discreet.estimators.found_ranges import RANGES, RangeFindingEstimator
 from discreet.estimators.linear import INTERCEPT_SHARE
 from discreet.estimators.robust_regressor import RobustRegressor
-from discreet.geometry import ConvexSet
-from discreet.ledger import AbstractLedger
-from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import Unit
 
 NUMERIC_SHARE = 0.8
 """How much of the largest l1 norm of numbers is kept."""
 
 
+@with_fields
 class LinearRegressor(RangeFindingEstimator, RobustRegressor):
     r"""A linear regression with every choice made for accuracy under differential privacy.
 
@@ -109,43 +107,6 @@ class LinearRegressor(RangeFindingEstimator, RobustRegressor):
     learns = RobustRegressor.learns | RANGES
 
     must_declare: ClassVar[Declarations] = (("columns", "data_norm"), ("target_range",))
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        target_range: tuple[float, float] | None = None,
-        threshold: float | None = None,
-        alpha: float | None = None,
-        fit_intercept: bool = True,
-        domain: ConvexSet | None = None,
-        max_weight: float | None = None,
-        max_rows: int | None = None,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.target_range = target_range
-        self.threshold = threshold
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.domain = domain
-        self.max_weight = max_weight
-        self.max_rows = max_rows
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose
 
     def feature_map(self) -> FeatureMap:
         if self.columns is None:

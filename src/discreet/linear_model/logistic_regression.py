@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from discreet.estimators.classifier import ProbabilisticClassifier
+from discreet.estimators.fields import with_fields
 from discreet.estimators.inference import InferentialEstimator
 from discreet.estimators.task import Standardising
-from discreet.geometry import ConvexSet
-from discreet.ledger import AbstractLedger
 from discreet.losses import Logistic, Loss
 from discreet.mechanisms.signal_rules import SignalRules
-from discreet.privacy import Unit
 
 
+@with_fields
 class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
     r"""Logistic regression, differentially private.
 
@@ -116,41 +114,6 @@ class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
     >>> bool(low < 3.0 < high), bool(high - low < 2.0)
     (True, True)
     """
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        C: float | None = None,
-        fit_intercept: bool = True,
-        domain: ConvexSet | None = None,
-        classes: Any = None,
-        max_weight: float | None = None,
-        max_rows: int | None = None,
-        intervals: bool = False,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.domain = domain
-        self.classes = classes
-        self.max_weight = max_weight
-        self.max_rows = max_rows
-        self.intervals = intervals
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose
 
     def margin_loss(self) -> Loss:
         return Logistic()

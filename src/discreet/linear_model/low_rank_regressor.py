@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -22,13 +22,13 @@ from discreet.estimators.base import PlainEstimator, Table, accept_target, check
 from discreet.estimators.coefficients import CoefficientModel
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap, PlainFeatures, read_rows
+from discreet.estimators.fields import with_fields
 from discreet.estimators.linear import INTERCEPT_SHARE
 from discreet.estimators.penalty_strength import VANISHING, ridge_at_cost
 from discreet.estimators.predicting import row_by_row
 from discreet.estimators.targets import LearningTarget, SeveralNumbers, check_numbers
 from discreet.estimators.task import Asked, Shape
 from discreet.geometry import L2Ball, NuclearBall, Product
-from discreet.ledger import AbstractLedger
 from discreet.mechanisms import VectorPerturbation
 from discreet.penalties import Indicator
 from discreet.privacy import Budget, Unit
@@ -39,6 +39,7 @@ USUAL_BEND, MOST_BEND = 0.2, 0.5
 """What the curvature of one row may cost, over epsilon: if nobody says, and at most."""
 
 
+@with_fields
 class LowRankRegressor(RegressorMixin, CoefficientModel, PlainEstimator):  # type: ignore[misc]
     r"""Low-rank least squares with several targets, within a nuclear-norm ball; pure epsilon.
 
@@ -108,39 +109,15 @@ class LowRankRegressor(RegressorMixin, CoefficientModel, PlainEstimator):  # typ
     learns = frozenset(["coef_", "intercept_"])
     must_declare: ClassVar[Declarations] = (("data_norm",),)
 
-    coef_: Array
-    intercept_: Any
+    coef_: Array = field(init=False)
+    intercept_: Any = field(init=False)
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        target_norm: float = 1.0,
-        nuclear_radius: float = 1.0,
-        alpha: float | None = None,
-        fit_intercept: bool = True,
-        max_rows: int | None = None,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.target_norm = target_norm
-        self.nuclear_radius = nuclear_radius
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.max_rows = max_rows
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    data_norm: float | None = None
+    target_norm: float = 1.0
+    nuclear_radius: float = 1.0
+    alpha: float | None = None
+    fit_intercept: bool = True
+    mechanism: str = "auto"
 
     def _check(self) -> None:
         _checks.positive(target_norm=self.target_norm)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from discreet import _checks
+from discreet.estimators.fields import with_fields
 from discreet.estimators.regressor import LinearRegressorBase
-from discreet.geometry import ConvexSet
-from discreet.ledger import AbstractLedger
 from discreet.losses import Loss, Pinball, SmoothedPinball
-from discreet.privacy import Unit
 
 
+@with_fields
 class QuantileRegressor(LinearRegressorBase):
     r"""Regression of a quantile with a smoothed pinball loss, differentially private.
 
@@ -84,42 +83,8 @@ class QuantileRegressor(LinearRegressorBase):
     True
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        quantile: float = 0.5,
-        target_range: tuple[float, float] | None = None,
-        smoothing: float | None = None,
-        alpha: float | None = None,
-        fit_intercept: bool = True,
-        domain: ConvexSet | None = None,
-        max_weight: float | None = None,
-        max_rows: int | None = None,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.quantile = quantile
-        self.target_range = target_range
-        self.smoothing = smoothing
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.domain = domain
-        self.max_weight = max_weight
-        self.max_rows = max_rows
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    quantile: float = 0.5
+    smoothing: float | None = None
 
     def margin_loss(self) -> Loss:
         interval = self._range()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from discreet.estimators.fields import with_fields
 from discreet.estimators.inference import InferentialEstimator
 from discreet.estimators.regressor import LinearRegressorBase
-from discreet.geometry import ConvexSet
-from discreet.ledger import AbstractLedger
 from discreet.losses import Loss, Squared
-from discreet.privacy import Unit
 
 
+@with_fields
 class Ridge(LinearRegressorBase, InferentialEstimator):
     r"""Least squares with an l2 penalty (ridge regression), differentially private.
 
@@ -80,41 +79,6 @@ class Ridge(LinearRegressorBase, InferentialEstimator):
     >>> bool(model.score(X, y) > 0.9), model.privacy_.epsilon(1e-6) <= 1.0
     (True, True)
     """
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        target_range: tuple[float, float] | None = None,
-        alpha: float | None = None,
-        fit_intercept: bool = True,
-        domain: ConvexSet | None = None,
-        max_weight: float | None = None,
-        max_rows: int | None = None,
-        intervals: bool = False,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.target_range = target_range
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.domain = domain
-        self.max_weight = max_weight
-        self.max_rows = max_rows
-        self.intervals = intervals
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose
 
     def margin_loss(self) -> Loss:
         return Squared(self._target(None).labels.magnitude)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,11 +15,11 @@ from discreet.estimators.base import WeightedEstimator
 from discreet.estimators.coefficients import CoefficientModel
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import COLUMNS_FOUND, PlainFeatures
+from discreet.estimators.fields import with_fields
 from discreet.estimators.predicting import row_by_row
 from discreet.estimators.targets import LearningTarget, NumberTarget, interval_of, require_target
 from discreet.estimators.task import Asked, Shape
 from discreet.geometry import LinfBall, limits
-from discreet.ledger import AbstractLedger
 from discreet.losses import Huber, Loss, Squared
 from discreet.mechanisms import SimplexSampling
 from discreet.privacy import Budget, Unit
@@ -26,6 +27,7 @@ from discreet.questions import Bounds, Interval, Mixture
 from discreet.record import Fact, Origin, labels_in_words
 
 
+@with_fields
 class SimplexRegression(RegressorMixin, CoefficientModel, WeightedEstimator):  # type: ignore[misc]
     r"""Regression with weights on a simplex, differentially private.
 
@@ -120,45 +122,17 @@ class SimplexRegression(RegressorMixin, CoefficientModel, WeightedEstimator):  #
     usual_max_rows = 2**17
     must_declare: ClassVar[Declarations] = (("entry_bound", "data_range"), ("target_range",))
 
-    coef_: Vector
-    intercept_: float
+    coef_: Vector = field(init=False)
+    intercept_: float = field(init=False)
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        entry_bound: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        data_range: tuple[float, float] | None = None,
-        target_range: tuple[float, float] | None = None,
-        radius: float = 1.0,
-        threshold: float | None = None,
-        entropy: float | None = None,
-        max_weight: float | None = None,
-        max_rows: int | None = None,
-        expected_rows: int | None = None,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.entry_bound = entry_bound
-        self.unit = unit
-        self.ledger = ledger
-        self.data_range = data_range
-        self.target_range = target_range
-        self.radius = radius
-        self.threshold = threshold
-        self.entropy = entropy
-        self.max_weight = max_weight
-        self.max_rows = max_rows
-        self.expected_rows = expected_rows
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    entry_bound: float | None = None
+    data_range: tuple[float, float] | None = None
+    target_range: tuple[float, float] | None = None
+    radius: float = 1.0
+    threshold: float | None = None
+    entropy: float | None = None
+    expected_rows: int | None = None
+    mechanism: str = "auto"
 
     def _entries(self) -> Interval:
         """Return the declared range of entries."""

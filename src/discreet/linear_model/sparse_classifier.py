@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from dataclasses import field
+from typing import ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -11,16 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 from discreet._types import Array
 from discreet.estimators.classifier import LinearClassifierBase, ProbabilisticClassifier
 from discreet.estimators.declaring import Declarations
+from discreet.estimators.fields import with_fields
 from discreet.estimators.probability_curve import ProbabilityCurve
 from discreet.estimators.selected_model import SelectedModel
 from discreet.estimators.targets import ClassTarget, LearningTarget
 from discreet.estimators.task import Asked, LinearTask, Shape, Standardising
 from discreet.geometry import ConvexSet, L1L2Ball, L2Ball
-from discreet.ledger import AbstractLedger
 from discreet.losses import Loss, MarginLogistic
-from discreet.mechanisms.select_then_fit import SELECTION_SHARE
 from discreet.mechanisms.signal_rules import Settings, SignalRules, find_settings
-from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds
 
@@ -28,6 +27,7 @@ USUAL_MARGIN = 2.0
 """What the loss asks for where no rule settles it."""
 
 
+@with_fields
 class SparseClassifier(SelectedModel, ProbabilisticClassifier):  # type: ignore[misc]
     r"""A linear classifier of few columns of many: chosen first, then learnt, both private.
 
@@ -128,50 +128,9 @@ class SparseClassifier(SelectedModel, ProbabilisticClassifier):  # type: ignore[
 
     must_declare: ClassVar[Declarations] = (("columns", "entry_bound", "data_range"),)
 
-    margin_: float
+    margin_: float = field(init=False)
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        entry_bound: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        data_range: tuple[float, float] | None = None,
-        n_features_to_select: int = 10,
-        selector: Any = None,
-        selection_share: float = SELECTION_SHARE,
-        center: bool = True,
-        margin: float | None = None,
-        C: float | None = None,
-        expected_rows: int | None = None,
-        fit_intercept: bool = True,
-        classes: Any = None,
-        max_rows: int | None = None,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.entry_bound = entry_bound
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.data_range = data_range
-        self.n_features_to_select = n_features_to_select
-        self.selector = selector
-        self.selection_share = selection_share
-        self.center = center
-        self.margin = margin
-        self.C = C
-        self.expected_rows = expected_rows
-        self.fit_intercept = fit_intercept
-        self.classes = classes
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    margin: float | None = None
 
     def margin_loss(self) -> MarginLogistic:
         return MarginLogistic(USUAL_MARGIN if self.margin is None else self.margin)

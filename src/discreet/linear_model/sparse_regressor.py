@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from discreet.estimators.declaring import Declarations
+from discreet.estimators.fields import with_fields
 from discreet.estimators.linear import INTERCEPT_SHARE
 from discreet.estimators.regressor import LinearRegressorBase
 from discreet.estimators.selected_model import SelectedModel
 from discreet.estimators.task import LinearTask, Shape, Standardising
 from discreet.geometry import L1L2Ball
-from discreet.ledger import AbstractLedger
 from discreet.losses import Loss, PseudoHuber
-from discreet.mechanisms.select_then_fit import SELECTION_SHARE
-from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds
 
 
+@with_fields
 class SparseRegressor(SelectedModel, LinearRegressorBase):  # type: ignore[misc]
     r"""A linear regression on few columns of many: chosen first, then learnt, both private.
 
@@ -112,48 +111,7 @@ class SparseRegressor(SelectedModel, LinearRegressorBase):  # type: ignore[misc]
         ("target_range",),
     )
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        entry_bound: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        data_range: tuple[float, float] | None = None,
-        target_range: tuple[float, float] | None = None,
-        n_features_to_select: int = 10,
-        selector: Any = None,
-        selection_share: float = SELECTION_SHARE,
-        center: bool = True,
-        threshold: float | None = None,
-        alpha: float | None = None,
-        expected_rows: int | None = None,
-        fit_intercept: bool = True,
-        max_rows: int | None = None,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.entry_bound = entry_bound
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.data_range = data_range
-        self.target_range = target_range
-        self.n_features_to_select = n_features_to_select
-        self.selector = selector
-        self.selection_share = selection_share
-        self.center = center
-        self.threshold = threshold
-        self.alpha = alpha
-        self.expected_rows = expected_rows
-        self.fit_intercept = fit_intercept
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    threshold: float | None = None
 
     def margin_loss(self) -> Loss:
         interval = self._range()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from discreet import _checks
 from discreet.data import Bounds
 from discreet.errors import InputError
+from discreet.estimators.fields import with_fields
 from discreet.geometry import L2Ball, limits
-from discreet.ledger import AbstractLedger
 from discreet.location.base import LocationEstimator
 from discreet.mechanisms import Mechanism, mechanism_named
 from discreet.penalties import Indicator
@@ -28,6 +28,7 @@ FAR = 2.0**30
 """Rows farther out than this many radii are clipped; the noise does not depend on it."""
 
 
+@with_fields
 class GeometricMedian(LocationEstimator):
     r"""The point with the least total distance to all rows, differentially private.
 
@@ -84,30 +85,9 @@ class GeometricMedian(LocationEstimator):
     True
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        radius: float = 1.0,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        smoothing: float | None = None,
-        max_rows: int | None = None,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.radius = radius
-        self.unit = unit
-        self.ledger = ledger
-        self.smoothing = smoothing
-        self.max_rows = max_rows
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    radius: float = 1.0
+    smoothing: float | None = None
+    mechanism: str = "auto"
 
     def _check(self) -> None:
         L2Ball(self.radius)

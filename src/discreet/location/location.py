@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import field
 
 import numpy as np
 
 from discreet import _checks
 from discreet.data import Bounds
 from discreet.errors import InputError
+from discreet.estimators.fields import with_fields
 from discreet.geometry import Box
-from discreet.ledger import AbstractLedger
 from discreet.location.base import ColumnEstimator, limits_for
 from discreet.losses import Loss, Pinball, Squared
 from discreet.mechanisms import ExponentialSampling, Mechanism
@@ -21,6 +21,7 @@ from discreet.questions.locations import ColumnLocations
 NAMES = ("squared", "absolute")
 
 
+@with_fields
 class Location(ColumnEstimator):
     """M-estimation of location: the point of each column with the least sum of losses, private.
 
@@ -74,28 +75,9 @@ class Location(ColumnEstimator):
     1.0
     """
 
-    def __init__(
-        self,
-        loss: str | Loss = "squared",
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        bounds: Any = (-1.0, 1.0),
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        max_rows: int | None = None,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.unit = unit
-        self.ledger = ledger
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    epsilon: float = 1.0
+    delta: float = 1e-9
+    loss: str | Loss = field(default="squared", kw_only=False)
 
     def _check(self) -> None:
         super()._check()

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from discreet.ledger import AbstractLedger
+from discreet.estimators.fields import with_fields
 from discreet.location.base import QuantileEstimator
-from discreet.privacy import Unit
 
 
+@with_fields
 class Median(QuantileEstimator):
     """The median of each column, differentially private.
 
@@ -62,29 +60,6 @@ class Median(QuantileEstimator):
     >>> model.privacy_.epsilon(0.0)
     1.0
     """
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        bounds: Any = (-1.0, 1.0),
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        steps: int = 2**20,
-        max_rows: int | None = None,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.unit = unit
-        self.ledger = ledger
-        self.steps = steps
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
 
     def _quantile(self) -> float:
         return 0.5

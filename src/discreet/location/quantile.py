@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import field
 
 from discreet import _checks
-from discreet.ledger import AbstractLedger
+from discreet.estimators.fields import with_fields
 from discreet.location.base import QuantileEstimator
-from discreet.privacy import Unit
 
 
+@with_fields
 class Quantile(QuantileEstimator):
     """A quantile of each column, differentially private.
 
@@ -64,30 +64,9 @@ class Quantile(QuantileEstimator):
     True
     """
 
-    def __init__(
-        self,
-        q: float = 0.5,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        bounds: Any = (-1.0, 1.0),
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        steps: int = 2**20,
-        max_rows: int | None = None,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.q = q
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.unit = unit
-        self.ledger = ledger
-        self.steps = steps
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    epsilon: float = 1.0
+    delta: float = 1e-9
+    q: float = field(default=0.5, kw_only=False)
 
     def _quantile(self) -> float:
         _checks.fraction(q=self.q)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
 from typing import Any, ClassVar
 
 from sklearn.model_selection import ParameterSampler
@@ -10,11 +11,11 @@ from sklearn.model_selection import ParameterSampler
 from discreet import _checks
 from discreet.errors import InputError
 from discreet.estimators.declaring import Declarations
-from discreet.ledger import AbstractLedger
+from discreet.estimators.fields import with_fields
 from discreet.model_selection.private_search import PrivateSearch
-from discreet.privacy import Unit
 
 
+@with_fields
 class PrivateRandomizedSearch(PrivateSearch):
     """The best of some parameters drawn at random, chosen and fitted within one privacy budget.
 
@@ -99,48 +100,11 @@ class PrivateRandomizedSearch(PrivateSearch):
 
     must_declare: ClassVar[Declarations] = (("estimator",), ("param_distributions",))
 
-    param_distributions: Any
-    n_iter: int
-    random_state: int | None
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        param_distributions: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
-        n_iter: int = 10,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        method: str = "auto",
-        ledger: AbstractLedger | None = None,
-        *,
-        unit: str | Unit = "add_remove",
-        refit: bool = True,
-        trials: float | None = None,
-        shape: float | None = 1.0,
-        pad: bool = False,
-        expected_rows: int | None = None,
-        random_state: int | None = None,
-        max_rows: int | None = None,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.param_distributions = param_distributions
-        self.n_iter = n_iter
-        self.epsilon = epsilon
-        self.delta = delta
-        self.method = method
-        self.ledger = ledger
-        self.unit = unit
-        self.refit = refit
-        self.trials = trials
-        self.shape = shape
-        self.pad = pad
-        self.expected_rows = expected_rows
-        self.random_state = random_state
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    param_distributions: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = field(
+        default=None, kw_only=False
+    )
+    n_iter: int = field(default=10, kw_only=False)
+    random_state: int | None = None
 
     def _settings(self) -> Iterable[Mapping[str, Any]]:
         _checks.whole(n_iter=self.n_iter, at_least=2)

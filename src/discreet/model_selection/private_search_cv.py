@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
 from typing import Any, ClassVar
 
 from sklearn.model_selection import ParameterGrid
 
 from discreet.errors import InputError
 from discreet.estimators.declaring import Declarations
-from discreet.ledger import AbstractLedger
+from discreet.estimators.fields import with_fields
 from discreet.model_selection.private_search import PrivateSearch
-from discreet.privacy import Unit
+
+Grid = Mapping[str, Sequence[Any]]
 
 
+@with_fields
 class PrivateSearchCV(PrivateSearch):
     """The best of a grid of parameters, chosen and fitted within one privacy budget.
 
@@ -112,44 +115,7 @@ class PrivateSearchCV(PrivateSearch):
 
     must_declare: ClassVar[Declarations] = (("estimator",), ("param_grid",))
 
-    param_grid: Any
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        param_grid: Mapping[str, Sequence[Any]]
-        | Sequence[Mapping[str, Sequence[Any]]]
-        | None = None,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        method: str = "auto",
-        ledger: AbstractLedger | None = None,
-        *,
-        unit: str | Unit = "add_remove",
-        refit: bool = True,
-        trials: float | None = None,
-        shape: float | None = 1.0,
-        pad: bool = False,
-        expected_rows: int | None = None,
-        max_rows: int | None = None,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.param_grid = param_grid
-        self.epsilon = epsilon
-        self.delta = delta
-        self.method = method
-        self.ledger = ledger
-        self.unit = unit
-        self.refit = refit
-        self.trials = trials
-        self.shape = shape
-        self.pad = pad
-        self.expected_rows = expected_rows
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    param_grid: Grid | Sequence[Grid] | None = field(default=None, kw_only=False)
 
     def _settings(self) -> Iterable[Mapping[str, Any]]:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,13 +19,12 @@ from discreet.estimators.block_fitting import (
     computation_of,
 )
 from discreet.estimators.declaring import Declarations
+from discreet.estimators.fields import with_fields
 from discreet.estimators.predicting import row_by_row
 from discreet.estimators.targets import ClassTarget, LearningTarget
 from discreet.estimators.task import Asked, Shape
 from discreet.geometry import Box, ConvexSet, L2Ball
-from discreet.ledger import AbstractLedger
 from discreet.mechanisms import NoisyAggregate
-from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Budget, Unit
 from discreet.questions import BlockAverage
 from discreet.questions.block_average import AGGREGATES
@@ -39,6 +39,7 @@ def _decides(model: SampleAndAggregate) -> bool:
     return _predicts(model) and model.target_range is None
 
 
+@with_fields
 class SampleAndAggregate(BlockEstimator):
     """Sample and aggregate: a private average of what is computed on blocks of rows.
 
@@ -138,54 +139,20 @@ class SampleAndAggregate(BlockEstimator):
     learns = frozenset(["estimate_"])
     must_declare: ClassVar[Declarations] = (("estimator",), ("bounds",))
 
-    data_range = None
+    data_range: ClassVar[None] = None  # type: ignore[misc]
 
-    estimate_: Vector
-    quartiles_: Array
-    coef_: Array
-    intercept_: Any
-    classes_: Any
+    estimate_: Vector = field(init=False)
+    quartiles_: Array = field(init=False)
+    coef_: Array = field(init=False)
+    intercept_: Any = field(init=False)
+    classes_: Any = field(init=False)
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        bounds: Any = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        outputs: int = 1,
-        blocks: int | None = None,
-        aggregate: str = "mean",
-        entry_bound: float | None = None,
-        columns: Declared | None = None,
-        target_range: tuple[float, float] | None = None,
-        classes: Any = None,
-        n_jobs: int | None = None,
-        backend: str = "threads",
-        max_rows: int | None = None,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.unit = unit
-        self.ledger = ledger
-        self.outputs = outputs
-        self.blocks = blocks
-        self.aggregate = aggregate
-        self.entry_bound = entry_bound
-        self.columns = columns
-        self.target_range = target_range
-        self.classes = classes
-        self.n_jobs = n_jobs
-        self.backend = backend
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    epsilon: float = 1.0
+    delta: float = 1e-9
+    estimator: Any = field(default=None, kw_only=False)
+    bounds: Any = None
+    outputs: int = 1
+    aggregate: str = "mean"
 
     @property
     def _has_labels(self) -> bool:  # type: ignore[override]

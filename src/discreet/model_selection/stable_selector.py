@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any, ClassVar
 
 from discreet import _checks
@@ -12,15 +13,15 @@ from discreet.estimators.block_voting import (
     procedure_of,
 )
 from discreet.estimators.declaring import Declarations
+from discreet.estimators.fields import with_fields
 from discreet.estimators.targets import LearningTarget, require_target
 from discreet.estimators.task import Asked, Shape
-from discreet.ledger import AbstractLedger
 from discreet.mechanisms import StabilityRelease
-from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Budget, Unit
 from discreet.questions import BlockVote
 
 
+@with_fields
 class StableSelector(VotingSelector):
     """What a selector chooses on most of many small blocks of rows, differentially private.
 
@@ -102,42 +103,9 @@ class StableSelector(VotingSelector):
 
     must_declare: ClassVar[Declarations] = (("procedure",),)
 
-    def __init__(
-        self,
-        procedure: Any = None,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        entry_bound: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        data_range: tuple[float, float] | None = None,
-        target_range: tuple[float, float] | None = None,
-        classes: Any = None,
-        blocks: int | None = None,
-        n_jobs: int | None = None,
-        backend: str = "threads",
-        max_rows: int | None = None,
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.procedure = procedure
-        self.epsilon = epsilon
-        self.delta = delta
-        self.entry_bound = entry_bound
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.data_range = data_range
-        self.target_range = target_range
-        self.classes = classes
-        self.blocks = blocks
-        self.n_jobs = n_jobs
-        self.backend = backend
-        self.max_rows = max_rows
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    epsilon: float = 1.0
+    delta: float = 1e-9
+    procedure: Any = field(default=None, kw_only=False)
 
     def _check(self) -> None:
         super()._check()

@@ -7,20 +7,19 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from discreet.estimators.declaring import Declarations
+from discreet.estimators.fields import with_fields
 from discreet.estimators.regressor import LinearRegressorBase
 from discreet.geometry import ConvexSet, L2Ball
-from discreet.ledger import AbstractLedger
 from discreet.losses import Loss, Squared
 from discreet.online.learner import OnlineLearner
 from discreet.online.river_types import RiverRegressor
-from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import Unit
 from discreet.questions import Bounds
 
 FARTHEST = 2.0
 """How far typical rows can be predicted, in half ranges of the target, if no domain is declared."""
 
 
+@with_fields
 class LinearRegression(OnlineLearner, LinearRegressorBase, RiverRegressor):
     r"""Least squares for a stream of records, differentially private.
 
@@ -98,43 +97,6 @@ class LinearRegression(OnlineLearner, LinearRegressorBase, RiverRegressor):
     """
 
     must_declare: ClassVar[Declarations] = (*OnlineLearner.must_declare, ("target_range",))
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "replace",
-        ledger: AbstractLedger | None = None,
-        *,
-        horizon: int | None = None,
-        batch: int | None = None,
-        columns: Declared | None = None,
-        features: Any = None,
-        target_range: tuple[float, float] | None = None,
-        alpha: float | None = None,
-        fit_intercept: bool = True,
-        domain: ConvexSet | None = None,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.horizon = horizon
-        self.batch = batch
-        self.columns = columns
-        self.features = features
-        self.target_range = target_range
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.domain = domain
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose
 
     def margin_loss(self) -> Loss:
         return Squared(self._target(None).labels.magnitude)

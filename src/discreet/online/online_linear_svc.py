@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from discreet.geometry import ConvexSet
-from discreet.ledger import AbstractLedger
+from discreet.estimators.fields import with_fields
 from discreet.losses import Hinge, Loss
 from discreet.online.classifying import OnlineClassifier
 from discreet.online.river_types import RiverClassifier
-from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import Unit
 
 
+@with_fields
 class LinearSVC(OnlineClassifier, RiverClassifier):
     r"""A linear support vector machine for a stream of records, differentially private.
 
@@ -100,43 +96,6 @@ class LinearSVC(OnlineClassifier, RiverClassifier):
     >>> model.predict_one({"age": 40}) in ("home", "readmitted")
     True
     """
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "replace",
-        ledger: AbstractLedger | None = None,
-        *,
-        horizon: int | None = None,
-        batch: int | None = None,
-        columns: Declared | None = None,
-        features: Any = None,
-        classes: Any = None,
-        C: float | None = None,
-        fit_intercept: bool = True,
-        domain: ConvexSet | None = None,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.horizon = horizon
-        self.batch = batch
-        self.columns = columns
-        self.features = features
-        self.classes = classes
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.domain = domain
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose
 
     def margin_loss(self) -> Loss:
         return Hinge()

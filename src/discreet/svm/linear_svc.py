@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from discreet import _checks
 from discreet.estimators.classifier import LinearClassifierBase
 from discreet.estimators.declared_columns import DeclaredFeatures
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap
+from discreet.estimators.fields import with_fields
 from discreet.estimators.found_ranges import RANGES, RangeFindingEstimator
 from discreet.estimators.task import Standardising
-from discreet.geometry import ConvexSet
-from discreet.ledger import AbstractLedger
 from discreet.losses import Hinge, HuberHinge, Loss, SmoothedHinge
-from discreet.preprocessing.short_forms import Declared
-from discreet.privacy import Unit
 
 LOSSES: dict[str, type[Loss]] = {
     "huber_hinge": HuberHinge,
@@ -27,6 +24,7 @@ STANDARD_SHARE = 0.03
 """The share of mu squared that goes into the standardisation; twice that was not tried."""
 
 
+@with_fields
 class LinearSVC(RangeFindingEstimator, LinearClassifierBase):
     r"""A linear support vector machine, differentially private.
 
@@ -130,42 +128,7 @@ class LinearSVC(RangeFindingEstimator, LinearClassifierBase):
 
     must_declare: ClassVar[Declarations] = (("columns", "data_norm"),)
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-9,
-        data_norm: float | None = None,
-        unit: str | Unit = "add_remove",
-        ledger: AbstractLedger | None = None,
-        *,
-        columns: Declared | None = None,
-        loss: str = "huber_hinge",
-        C: float | None = None,
-        fit_intercept: bool = True,
-        domain: ConvexSet | None = None,
-        classes: Any = None,
-        max_weight: float | None = None,
-        max_rows: int | None = None,
-        mechanism: str = "auto",
-        rehearsal: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.data_norm = data_norm
-        self.unit = unit
-        self.ledger = ledger
-        self.columns = columns
-        self.loss = loss
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.domain = domain
-        self.classes = classes
-        self.max_weight = max_weight
-        self.max_rows = max_rows
-        self.mechanism = mechanism
-        self.rehearsal = rehearsal
-        self.verbose = verbose
+    loss: str = "huber_hinge"
 
     def margin_loss(self) -> Loss:
         _checks.one_of(tuple(LOSSES), loss=self.loss)
