@@ -361,6 +361,7 @@ class WeightedEstimator(PrivateEstimator):
         return self._fit(X, y, sample_weight, target, purpose)
 
 
+@with_fields
 class PlainEstimator(PrivateEstimator):
     """An estimator whose rows count once each: its proof knows no weights.
 

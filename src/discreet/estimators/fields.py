@@ -12,9 +12,15 @@ import inspect
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from textwrap import fill
 from typing import Any, TypeVar, dataclass_transform
 
+from discreet.estimators.parameter_texts import TEXTS, TOGETHER
+
 Kind = TypeVar("Kind", bound=type)
+
+INDENT = " " * 4
+AS_IT_IS: dict[str, Any] = {"width": 96, "break_long_words": False, "break_on_hyphens": False}
 
 HEADING = re.compile(r"^(?P<title>[A-Z]\w+)\n-{3,}\n", re.MULTILINE)
 
@@ -40,7 +46,8 @@ def with_fields(kind: Kind) -> Kind:
     if "__init__" in vars(made):
         made.__init__.__signature__ = _nearest_first(made)
         names = list(inspect.signature(made).parameters)
-        made.__doc__ = made.__doc__ and _describe(inspect.cleandoc(made.__doc__), names)
+        if made.__doc__ is not None:  # as it is where Python leaves docstrings out
+            made.__doc__ = _describe(made, inspect.cleandoc(made.__doc__), names)
     return kind
 
 
@@ -58,8 +65,11 @@ def _nearest_first(kind: type) -> inspect.Signature:
     return signature.replace(parameters=parameters)
 
 
-def _describe(text: str, names: Iterable[str]) -> str:
-    """Return a docstring whose section Parameters is whole; one without sections as it is."""
+def _describe(kind: type, text: str, names: Iterable[str]) -> str:
+    """Return a docstring whose section Parameters is whole; one without sections as it is.
+
+    What a docstring says of a parameter itself stands; of all others the table says it.
+    """
     first = HEADING.search(text)
     if first is None:
         return text
@@ -68,11 +78,16 @@ def _describe(text: str, names: Iterable[str]) -> str:
         following = HEADING.search(text, first.end())
         end = len(text) if following is None else following.start()
         own, after = _read_entries(text[first.end() : end]), text[end:]
-    entries: dict[str, None] = {}
-    for name in names:
-        if name in own:
-            entries[own[name]] = None
+    entries = dict.fromkeys(own.get(name) or _look_up(kind, name) for name in names)
     return f"{before}Parameters\n----------\n{''.join(entries)}\n{after}"
+
+
+def _look_up(kind: type, parameter: str) -> str:
+    """Return the entry of a parameter in the table: that of the nearest base, or of all."""
+    name = TOGETHER.get(parameter, parameter)
+    keys = (*(f"{base.__name__}.{name}" for base in kind.__mro__), name)
+    text = next((TEXTS[key] for key in keys if key in TEXTS), "")
+    return f"{name}\n{fill(text, initial_indent=INDENT, subsequent_indent=INDENT, **AS_IT_IS)}\n"
 
 
 def _read_entries(section: str) -> dict[str, str]:

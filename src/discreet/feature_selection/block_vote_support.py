@@ -41,23 +41,6 @@ class BlockVoteSupport(VotingSelector):
         How many columns at most, or by single votes exactly.
     epsilon, delta
         The privacy budget of one fit. Sets need a positive ``delta``.
-    entry_bound
-        The declared bound on the absolute value of each entry; entries beyond are clipped. Votes
-        need none: left out, entries stay as they are.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    columns
-        What each column can hold, as for :class:`~discreet.LinearClassifier`; a category is chosen
-        if one of its levels is.
-    data_range
-        The declared range of entries, if it is not symmetric.
-    target_range
-        The declared range of targets that are numbers; others are clipped to it. Left out, targets
-        are classes.
-    classes
-        The classes, if they are not public in the labels.
     selector
         What chooses columns on a block: a scikit-learn selector or a function of rows and labels
         that returns a mask or places. More than ``n_features_to_select`` count as none. By default
@@ -65,21 +48,6 @@ class BlockVoteSupport(VotingSelector):
     vote
         ``"support"`` for sets, ``"columns"`` for single columns, where no two blocks agree on a
         set; ``"auto"`` for sets if ``delta`` is positive.
-    blocks
-        How many blocks; public. By default what the budget needs if nine blocks in ten agree. More
-        blocks make votes surer and blocks smaller.
-    n_jobs
-        How many blocks are worked on at once; None for one, -1 for as many as there are processors.
-    backend
-        ``"threads"``, ``"processes"``, which rows are sent to, or ``"dask"``: the workers of the
-        current Dask client.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------

@@ -32,34 +32,16 @@ class ExponentialSupport(SupportSelector):
         How many columns.
     epsilon, delta
         The privacy budget of one fit; ``delta`` is not used.
-    entry_bound
-        The declared bound on the absolute value of each entry; entries beyond are clipped. Choose
-        it without looking at the data; there is no default.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
     columns
         What each column can hold: numbers, no categories.
-    data_range
-        The declared range of entries, if it is not symmetric.
     target_range
         The declared range of targets that are numbers; others are clipped to it. Left out, targets
         are two classes.
-    classes
-        The classes, if they are not public in the labels.
     coef_bound
         The largest absolute value of a coefficient, entries and targets being scaled to [-1, 1].
         The smaller, the less noise; too small a bound scores strong columns too low.
     fit_intercept
         Whether models have a constant, which lies within the same bound.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------

@@ -51,23 +51,14 @@ class LassoStability(SupportSelector):
         The largest number of columns; it may find fewer.
     epsilon, delta
         The privacy budget of one fit; ``delta`` must be positive.
-    entry_bound
-        The declared bound on the absolute value of each entry; entries beyond are clipped. Choose
-        it without looking at the data; there is no default.
     unit
         Who is protected: ``"add_remove"`` one record, or ``"replace"`` one, which needs twice the
         stability.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
     columns
         What each column can hold: numbers, no categories.
-    data_range
-        The declared range of entries, if it is not symmetric.
     target_range
         The declared range of targets that are numbers; others are clipped to it. Left out, targets
         are two classes.
-    classes
-        The classes, if they are not public in the labels.
     expected_rows
         About how many rows to expect: public knowledge or a guess, from which the next parameters
         are made. With ``unit="replace"`` the number of rows, which is public there.
@@ -89,13 +80,6 @@ class LassoStability(SupportSelector):
     fit_intercept
         Whether the regression has a constant, without a penalty. Leave it out if columns or targets
         are centred by declaration: it takes a little of the stability.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------

@@ -33,35 +33,16 @@ class PeelingSupport(SupportSelector):
     epsilon, delta
         The privacy budget of one fit. ``delta=0`` asks for pure epsilon, which is also what few
         columns are drawn with.
-    entry_bound
-        The declared bound on the absolute value of each entry; entries beyond are clipped. Choose
-        it without looking at the data; there is no default.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
     columns
         What each column can hold, as for :class:`~discreet.LinearClassifier`: numbers are brought
         to [-1, 1], and a category is worth as much as the best of its levels.
     data_range
         The declared range of entries, if it is not symmetric: for counts clipped to one, ``(0, 1)``
         is twice as good as a bound of one. Sparse tables need a range with zero in it.
-    target_range
-        The declared range of targets that are numbers; others are clipped to it. Left out, targets
-        are classes.
-    classes
-        The classes, if they are not public in the labels.
     center
         Whether means are subtracted from entries and target. That costs two to four times the
         noise, and is worth it unless one of the two is centred: otherwise a column of ones goes
         with classes of unequal size.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------

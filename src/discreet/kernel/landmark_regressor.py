@@ -21,66 +21,14 @@ class LandmarkRegressor(LandmarkModel, RobustRegressor):
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
-    data_norm
-        The declared bound on the Euclidean norm of a row, if ``columns`` are not declared; longer
-        rows are clipped to it. One of the two has to be declared.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    columns
-        What is declared about each column, as for
-        :class:`~discreet.preprocessing.BoundedScaler`. Numbers are scaled to [-1, 1] by their
-        declared ranges, levels are zeros and ones, and ``gamma`` is meant in that box. None for
-        rows of numbers as they are.
-    landmarks
-        Public points: a table as for ``fit``, of 1 to 4096 rows that have nothing to do with the
-        private ones; or how many synthetic ones to take, quasi-random points of the declared
-        domain. None for 200 of these. Rows that are to be protected must never be landmarks: that
-        they are public is part of what the guarantee rests on.
-    kernel
-        A kernel of :mod:`discreet.kernels`, in the box of declared columns or in the units of rows
-        of numbers. None for an RBF kernel whose gamma is one over the number of declared columns,
-        or over the square of ``data_norm``.
-    n_components
-        At most how many directions are kept, those in which the landmarks spread most. None for
-        all.
-    radius
-        What the norm of features is clipped to, each row by itself, in ``fit`` and ``predict``
-        alike. None for the root of the largest K(z, z) at a landmark: one for an RBF kernel.
-    method
-        ``"nystroem"``: a linear model of features on the landmarks, by far the more accurate.
-        ``"projected"``: an exact kernel model is fitted, by Huber's loss, and its projection on the
-        span of the landmarks is released with noise that does not grow with their number; for
-        comparison, and where features are too many to learn from. It needs ``max_rows`` of at most
-        a million (50,000 are practical), a positive delta, and no weights.
-    target_range
-        The declared range of targets; others are clipped to it. There is no default: a fit refuses
-        to guess it.
-    threshold
-        The residual at which the loss turns from a parabola to a line, in units of the target. By
-        default a quarter of half the range.
     alpha
         Regularisation strength, of the penalty :math:`\alpha \|w\|^2/2` on the coefficients of
         features. By default the weakest that costs no privacy; what is too weak for the budget is
         raised. Of a projected model, on its squared norm in the kernel's space, by a rule of its
         own.
-    fit_intercept
-        Whether there is an intercept. Targets are counted from the middle of their range then.
-    max_weight
-        The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
-    max_rows
-        A public bound on the number of rows, if that number is private.
     mechanism
         ``"auto"``, ``"private_standardisation"``, ``"objective_perturbation"`` or
         ``"output_perturbation"``; of a projected model ``"auto"`` or ``"projected_kernel"``.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------

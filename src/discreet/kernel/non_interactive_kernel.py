@@ -46,10 +46,6 @@ class NonInteractiveKernel(KernelQueryModel):
     data_norm
         The declared bound on the Euclidean norm of a row, if ``columns`` are not declared; longer
         rows are clipped to it.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
     columns
         What is declared about each column, as for
         :class:`~discreet.preprocessing.BoundedScaler`.
@@ -60,36 +56,17 @@ class NonInteractiveKernel(KernelQueryModel):
         ``"updates"`` or ``"projected"``.
     rounds
         How often the model is corrected at most, with ``method="updates"``; each costs budget.
-    kernel
-        A kernel of ``discreet.kernels``; None for an RBF kernel whose gamma is one over the number
-        of features.
-    radius
-        What feature vectors are clipped to, each point by itself; None for one, or the largest
-        norm of linear and polynomial kernels.
     loss
         As for :class:`~discreet.kernel.GaussianProcessOracle`; None for the logistic loss of
         classes and Huber's loss of numbers.
     C
         Inverse regularisation strength. None for the rule of
         :class:`~discreet.kernel.GaussianProcessOracle`.
-    fit_intercept
-        Whether there is a constant feature, half as long as the radius; it is penalised.
     classes
         Two classes, declared; or declare ``target_range``.
-    target_range
-        The lowest and highest target, if numbers are learnt; targets beyond are clipped.
-    expected_rows
-        Roughly how many rows there will be, declared and not counted; None for ``max_rows``.
-    max_rows
-        A public bound on the number of rows, if that number is private.
     may_be_constant
         Whether to fit although public numbers say that ``method="updates"`` will most likely
         publish 0 for everything; otherwise that is refused, and nothing is paid.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------

@@ -22,40 +22,10 @@ class FrankWolfeClassifier(CornerStepsModel, TwoClassModel):  # type: ignore[mis
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
-    entry_bound
-        The declared bound on the absolute value of each entry, if ``columns`` are not declared;
-        entries beyond are clipped. One of the two has to be declared.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    columns
-        What each column can hold, as for :class:`~discreet.LinearClassifier`: numbers are brought
-        to [-1, 1], and each level of a category is a feature of its own.
     l1_radius
         What absolute values of the coefficients of encoded columns sum to at most, the intercept's
         included, with a constant column of ``entry_bound`` (or 1). By default five over the largest
         entry. The noise grows with it.
-    max_iter
-        The number of steps, which share the budget. By default where a bound on the excess risk is
-        least, from ``expected_rows`` and other public numbers.
-    expected_rows
-        Roughly how many rows there will be, declared and not counted. None for their number where
-        that is public, and 10,000 otherwise. Only the number of steps depends on it.
-    fit_intercept
-        Whether there is a constant column.
-    classes
-        The two classes, declared. Without it the labels found are taken as public, and the
-        guarantee says so.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------

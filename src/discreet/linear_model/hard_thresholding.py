@@ -25,47 +25,14 @@ class HardThresholding(ThresholdingModel, LinearRegressorBase):  # type: ignore[
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of one fit. ``delta=0`` asks for pure epsilon, which is shared by all
-        steps and coefficients, and costs much more here.
-    entry_bound
-        The declared bound on the absolute value of each entry, if ``columns`` are not declared;
-        entries beyond are clipped. One of the two has to be declared.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    columns
-        What each column can hold, as for :class:`~discreet.LinearClassifier`: numbers are brought
-        to [-1, 1], and each level of a category is a feature of its own.
-    target_range
-        The declared range of targets; others are clipped to it. There is no default.
-    n_features_to_select
-        How many coefficients may differ from zero, the intercept's not counted.
     threshold
         Residuals are clipped to it, in units of the target; by default a quarter of half the range.
     radius
         The largest Euclidean norm of coefficients of encoded columns. By default four halves of the
         range of targets over the largest entry.
-    step_size
-        Of each step, over what is stable if entries were all at their bound in turn. Entries that
-        are mostly smaller allow more; strongly correlated columns ask for less.
-    max_iter
-        The number of steps, which share the budget; by default the logarithm of ``expected_rows``.
-    expected_rows
-        Roughly how many rows there will be, declared and not counted. None for their number where
-        that is public, and 10,000 otherwise. Slopes are divided by it: if there are more than twice
-        as many rows, ``step_size`` over two is too large.
     fit_intercept
         Whether there is a constant column, of which the coefficient is drawn like others. Targets
         are counted from the middle of their range then.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------

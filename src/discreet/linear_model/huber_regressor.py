@@ -16,18 +16,6 @@ class HuberRegressor(LinearRegressorBase):
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
-    data_norm
-        The declared bound on the Euclidean norm of a row; longer rows are clipped to it. Choose
-        it without looking at the data; there is no default.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    target_range
-        The declared range of targets; others are clipped to it. There is no default: a fit refuses
-        to guess it.
     threshold
         The residual beyond which the loss goes on in a straight line, in units of the target. By
         default a quarter of half the range.
@@ -35,22 +23,6 @@ class HuberRegressor(LinearRegressorBase):
         Regularisation strength, of the penalty :math:`\alpha \|w\|^2/2`, the intercept's
         coefficient included. By default the curvature of one row costs a tenth of epsilon. What is
         too weak for the budget is raised to the least it allows, and ``release_.reason`` says so.
-    fit_intercept
-        Whether there is a constant column; it is inside the row norm and penalised. Targets are
-        counted from the middle of their range then.
-    domain
-        A convex set that the coefficients must lie in, the intercept's own included.
-    max_weight
-        The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    mechanism
-        ``"auto"``, ``"objective_perturbation"`` or ``"output_perturbation"``.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------

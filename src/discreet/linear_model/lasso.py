@@ -20,18 +20,6 @@ class Lasso(LinearRegressorBase):
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
-    data_norm
-        The declared bound on the Euclidean norm of a row; longer rows are clipped to it. Choose
-        it without looking at the data; there is no default.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    target_range
-        The declared range of targets; others are clipped to it. There is no default: a fit refuses
-        to guess it.
     alpha
         Regularisation strength, of the penalty :math:`\alpha \|w\|_1`. By default as strong as the
         noise, so that a coefficient without a signal is mostly zero.
@@ -41,18 +29,9 @@ class Lasso(LinearRegressorBase):
     domain
         A convex set that the coefficients must lie in, the intercept's own included: a ball, a box,
         or a simplex.
-    max_weight
-        The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
-    max_rows
-        A public bound on the number of rows, if that number is private.
     mechanism
         ``"auto"``, ``"sufficient_statistics"``, ``"objective_perturbation"``,
         ``"output_perturbation"`` or ``"noisy_gradient"``; all but the first two need a domain.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------

@@ -30,45 +30,10 @@ class LinearRegressor(RangeFindingEstimator, RobustRegressor):
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
-    data_norm
-        The declared bound on the Euclidean norm of a row, if ``columns`` are not declared; longer
-        rows are clipped to it. One of the two has to be declared.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    columns
-        What is declared about each column, as for
-        :class:`~discreet.preprocessing.BoundedScaler`: a dict from name to ``Numeric`` or
-        ``Category`` for data frames, a list for arrays. Short forms are ``(18, 100)`` and
-        ``["a", "b"]``. None for rows of numbers.
-    target_range
-        The declared range of targets; others are clipped to it. There is no default: a fit refuses
-        to guess it.
-    threshold
-        The residual at which the loss turns from a parabola to a line, in units of the target. By
-        default a quarter of half the range.
     alpha
         Regularisation strength, of the penalty :math:`\alpha \|w\|^2/2` on the coefficients of
         encoded columns. By default the weakest that costs no privacy. What is too weak for the
         budget is raised to the least it allows, and ``release_.reason`` says so.
-    fit_intercept
-        Whether there is an intercept. Targets are counted from the middle of their range then.
-    domain
-        A convex set for the coefficients of encoded columns, the intercept's own included.
-    max_weight
-        The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    mechanism
-        ``"auto"``, ``"objective_perturbation"`` or ``"output_perturbation"``.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------

@@ -35,31 +35,13 @@ class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
-    data_norm
-        The declared bound on the Euclidean norm of a row; longer rows are clipped to it. Choose
-        it without looking at the data; there is no default.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
     C
         Inverse regularisation strength, as in scikit-learn. By default the weakest penalty that
         costs no privacy, up to twice that where noise dominates.
-    fit_intercept
-        Whether there is a constant column; it is inside the row norm and penalised.
-    domain
-        A convex set that the coefficients must lie in, the intercept's own included; None for
-        no constraint.
     classes
         The classes, declared. Without it the labels found are taken as public, and the guarantee
         says so. Three or more are learnt one-vs-rest, within the one budget; with
         ``mechanism="noisy_gradient"`` all at once, by softmax.
-    max_weight
-        The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
-    max_rows
-        A public bound on the number of rows, if that number is private.
     intervals
         Whether a fifth of the budget pays for the standard errors of coefficients, so that
         ``confidence_interval`` and ``summary`` can answer. It needs ``delta > 0``, two classes
@@ -67,11 +49,6 @@ class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
     mechanism
         ``"auto"``, ``"objective_perturbation"``, ``"output_perturbation"`` or
         ``"private_standardisation"``.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------

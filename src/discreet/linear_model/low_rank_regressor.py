@@ -56,10 +56,6 @@ class LowRankRegressor(RegressorMixin, CoefficientModel, PlainEstimator):  # typ
     data_norm
         The declared bound on the Euclidean norm of a row; longer rows are clipped to it. Choose
         it without looking at the data; there is no default.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
     target_norm
         The declared bound on the Euclidean norm of the targets of a row; longer ones are clipped
         to it.
@@ -70,17 +66,8 @@ class LowRankRegressor(RegressorMixin, CoefficientModel, PlainEstimator):  # typ
         Regularisation strength, of the penalty :math:`\alpha \|W\|_F^2/2`. By default the curvature
         of one row costs a fifth of epsilon. What is too weak for the budget is raised to the
         least it allows, and ``release_.reason`` says so.
-    fit_intercept
-        Whether there is a constant column; it is inside the row norm and penalised.
-    max_rows
-        A public bound on the number of rows, if that number is private.
     mechanism
         ``"auto"`` or ``"vector_perturbation"``, which are the same.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------

@@ -40,21 +40,12 @@ class SimplexRegression(RegressorMixin, CoefficientModel, WeightedEstimator):  #
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
     entry_bound
         The declared bound on the absolute value of each entry; entries beyond are clipped. Choose
         it without looking at the data; there is no default.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
     data_range
         The declared range of entries, if it is not symmetric: for probabilities ``(0, 1)`` is
         twice as good as a bound of one. ``entry_bound`` is not used then, and tables are dense.
-    target_range
-        The declared range of targets; others are clipped to it. There is no default: a fit refuses
-        to guess it.
     radius
         The sum of the weights.
     threshold
@@ -67,18 +58,14 @@ class SimplexRegression(RegressorMixin, CoefficientModel, WeightedEstimator):  #
     max_weight
         The largest ``sample_weight`` that counts; larger ones are clipped. Draws are made for it.
     max_rows
-        A public bound on the number of rows, if that number is private. The smaller, the more
-        accurate: rows that there may be count as if they could all be against the one protected.
+        A public bound on the number of rows, if that number is private; None for 2**17. The
+        smaller, the more accurate: rows that there may be count as if they could all be against
+        the one protected.
     expected_rows
         A public guess at the number of rows, if that is private; by default ``max_rows``. It
         changes accuracy, never privacy.
     mechanism
         ``"auto"`` or ``"simplex_sampling"``, which is the only one.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------

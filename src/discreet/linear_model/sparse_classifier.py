@@ -39,51 +39,8 @@ class SparseClassifier(SelectedModel, ProbabilisticClassifier):  # type: ignore[
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of one fit, choice and model together. ``delta=0`` asks for pure epsilon.
-    entry_bound
-        The declared bound on the absolute value of each entry, if ``columns`` are not declared;
-        entries beyond are clipped. Either, or ``data_range``, has to be declared.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    columns
-        What each column can hold, as for :class:`~discreet.LinearClassifier`: numbers are brought
-        to [-1, 1], and each level of a category is a feature of its own.
-    data_range
-        The declared range of entries, if it is not symmetric: for counts clipped to one, ``(0, 1)``
-        halves the noise of the choice. It contains zero.
-    n_features_to_select
-        How many features; at most as many as there are.
-    selector
-        None draws features by their covariance with the classes. A selector of scikit-learn, or a
-        function of rows and labels, is run on blocks of rows, whose votes choose
-        (:class:`~discreet.feature_selection.BlockVoteSupport`): there may be no stable answer then,
-        which costs the same, and the model is zero. All rows are in memory for it.
-    selection_share
-        The share of the budget that goes into the choice.
-    center
-        Whether means are subtracted where features are drawn.
-    margin
-        What the loss asks for; zero is logistic regression. None for the rule of
-        :class:`~discreet.LinearClassifier`.
-    C
-        Inverse regularisation strength in the standardised frame. None for the rule.
-    expected_rows
-        Roughly how many rows there will be, declared and not counted.
     fit_intercept
         Whether there is an intercept; without one columns are not standardised.
-    classes
-        The classes, declared. Without it the labels found are taken as public, and the guarantee
-        says so.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------

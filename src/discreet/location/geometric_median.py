@@ -39,27 +39,14 @@ class GeometricMedian(LocationEstimator):
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
     radius
         The median is looked for within this distance of the origin. Choose it without looking at
         the data, and subtract from all rows where you expect their middle. Rows may lie far beyond.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
     smoothing
         The width h. By default none for noisy gradients, and a tenth of the radius otherwise.
-    max_rows
-        A public bound on the number of rows, if that number is private.
     mechanism
         ``"auto"``, ``"noisy_gradient"``, which needs a positive ``delta``, or
         ``"vector_perturbation"``, which is of pure epsilon.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------

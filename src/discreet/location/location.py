@@ -33,23 +33,6 @@ class Location(ColumnEstimator):
     loss
         ``"squared"`` for a mean, ``"absolute"`` for a median, or a loss of real labels, in the
         units of the column: ``Huber(5.0)``, ``Pinball(0.9)``.
-    epsilon, delta
-        The privacy budget of one fit. One column is pure, so ``delta`` is not used; many columns
-        share a budget with a positive ``delta`` more cheaply.
-    bounds
-        The declared range of values, as (low, high); others are clipped to it. Two lists give each
-        column its own. Choose it without looking at the data.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------

@@ -20,27 +20,6 @@ class Quantile(QuantileEstimator):
     ----------
     q
         Which quantile, strictly between zero and one.
-    epsilon, delta
-        The privacy budget of one fit. One column is pure, so ``delta`` is not used; many columns
-        share a budget with a positive ``delta`` more cheaply.
-    bounds
-        The declared range of values, as (low, high); others are clipped to it. Two lists give each
-        column its own. Choose it without looking at the data. With many rows a wide range costs
-        little; with few, pass logarithms of skewed values, and undo them afterwards.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    steps
-        The answer is one of ``steps + 1`` evenly spaced points of the range, and so is every value.
-        For whole numbers take ``high - low``.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------

@@ -41,19 +41,8 @@ class StableMedian(ColumnEstimator):
     bounds
         The declared range of values, as (low, high); others are clipped to it. Two lists give each
         column its own. Choose it without looking at the data; a wide range costs nothing here.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
     steps
         Every value is rounded to one of ``steps + 1`` evenly spaced points of the range.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------

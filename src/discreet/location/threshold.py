@@ -38,24 +38,10 @@ class Threshold(ClassifierMixin, PlainEstimator):  # type: ignore[misc]
     ----------
     epsilon, delta
         The privacy budget of one fit; ``delta`` is not used.
-    bounds
-        The declared range of values, as (low, high); others are clipped to it. Two lists give each
-        column its own. Choose it without looking at the data.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
     classes
         The two classes, if they are not public in the labels.
     steps
         Thresholds lie midway between ``steps + 1`` evenly spaced points of the range.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------

@@ -24,39 +24,14 @@ class PrivateRandomizedSearch(PrivateSearch):
 
     Parameters
     ----------
-    estimator
-        A linear classifier or regressor of this library, not fitted, without a ledger. Its
-        ``epsilon``, ``delta``, ``unit``, ``max_rows`` and ``verbose`` are replaced by those of the
-        search.
     param_distributions
         A dict from names of parameters to lists of values, or to distributions with ``rvs``, such
         as SciPy's; or a list of such dicts.
     n_iter
         How many candidates are drawn; at least two.
-    epsilon, delta
-        The privacy budget of the whole search.
-    method
-        ``"split"``, ``"repeat"``, ``"compose"`` or ``"auto"``, as for :class:`PrivateSearchCV`.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    refit
-        For ``"split"``: whether half of the rows are kept for the chosen candidate.
-    trials, shape, pad
-        For ``"repeat"``: the number of trials on average, its law, and whether it is padded.
-    expected_rows
-        How many rows are expected; None for as many as there may be. Declared, and not counted.
     random_state
         Of the draw of candidates, which is public: a whole number, or None for another draw each
         time.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------

@@ -28,45 +28,9 @@ class PrivateSearchCV(PrivateSearch):
 
     Parameters
     ----------
-    estimator
-        A linear classifier or regressor of this library, not fitted, without a ledger. Its
-        ``epsilon``, ``delta``, ``unit``, ``max_rows`` and ``verbose`` are replaced by those of the
-        search.
     param_grid
         A dict from names of parameters to lists of values, or a list of such dicts, as in
         scikit-learn. Under the name ``"estimator"`` a grid may hold estimators themselves.
-    epsilon, delta
-        The privacy budget of the whole search.
-    method
-        ``"split"``: each candidate is fitted to a secret part of the rows by itself, with the whole
-        budget. ``"repeat"``: a secret random number of trials of candidates drawn at random.
-        ``"compose"``: all candidates share the budget and most of the rows. ``"auto"`` takes the
-        one whose predicted regret is least, and the release says why.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    refit
-        For ``"split"``: whether half of the rows are kept for the chosen candidate, which is fitted
-        to them with the whole budget. Otherwise the model is the one of the small part.
-    trials
-        For ``"repeat"``: how many trials there are on average; by default one for each candidate.
-    shape
-        For ``"repeat"``: of the law of that number, from 0, logarithmic, to 1, geometric; None for
-        Poisson, which may make no trial at all and say so.
-    pad
-        For ``"repeat"``: whether further trials are run for nothing, so that the running time does
-        not tell how many counted, but once in a thousand searches.
-    expected_rows
-        How many rows are expected, for choices that are made before rows are read; None for as many
-        as there may be. Declared, and not counted.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------

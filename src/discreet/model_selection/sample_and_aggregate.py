@@ -56,16 +56,10 @@ class SampleAndAggregate(BlockEstimator):
         depend on that block alone; whatever it draws from is in the same state on every block. A
         function, or what is not scikit-learn's, runs in a process of its own for each block,
         silently, and must be picklable. What it writes is outside the promise.
-    epsilon, delta
-        The privacy budget of one fit; ``delta=0`` asks for pure epsilon.
     bounds
         What the numbers of a block are clipped to: ``(low, high)`` for all, two lists for each its
         own, or one number, the largest Euclidean norm. Choose it without looking at the data; the
         noise is in proportion to it.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
     outputs
         How many numbers a function returns; an estimator has one for each feature, and intercepts.
     blocks
@@ -74,29 +68,12 @@ class SampleAndAggregate(BlockEstimator):
     aggregate
         ``"mean"``, or ``"winsorised"``, which first draws quartiles and averages near them: for
         bounds that are far wider than blocks differ.
-    entry_bound
-        The declared bound on the absolute value of each entry; entries beyond are clipped. Left
-        out, entries stay as they are.
     columns
         What each column can hold, as for :class:`~discreet.LinearClassifier`; the estimator sees
         the encoded features.
     target_range
         The declared range of targets that are numbers; others are clipped to it. Left out, targets
         are classes; a function has none then, unless ``classes`` are declared.
-    classes
-        The classes, if they are not public in the labels.
-    n_jobs
-        How many blocks are worked on at once; None for one, -1 for as many as there are processors.
-    backend
-        ``"threads"``, ``"processes"``, which rows are sent to, or ``"dask"``: the workers of the
-        current Dask client.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------

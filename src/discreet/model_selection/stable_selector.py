@@ -41,37 +41,9 @@ class StableSelector(VotingSelector):
         picklable. What it writes is outside the promise.
     epsilon, delta
         The privacy budget of one fit; ``delta`` has to be positive.
-    entry_bound
-        The declared bound on the absolute value of each entry; entries beyond are clipped. Votes
-        need none: left out, entries stay as they are.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
     columns
         What each column can hold, as for :class:`~discreet.LinearClassifier`; the selector sees the
         encoded features, and a category is chosen if one of its levels is.
-    data_range
-        The declared range of entries, if it is not symmetric.
-    target_range
-        The declared range of targets that are numbers; others are clipped to it. Left out, targets
-        are classes.
-    classes
-        The classes, if they are not public in the labels.
-    blocks
-        How many blocks; public. By default what the budget needs if nine blocks in ten agree.
-    n_jobs
-        How many blocks are worked on at once; None for one, -1 for as many as there are processors.
-    backend
-        ``"threads"``, ``"processes"``, which rows are sent to, or ``"dask"``: the workers of the
-        current Dask client.
-    max_rows
-        A public bound on the number of rows, if that number is private.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------

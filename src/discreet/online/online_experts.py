@@ -33,24 +33,12 @@ class Experts(LiveEstimator):
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of the whole stream. ``delta=0`` asks for pure epsilon.
-    unit
-        Who is protected: ``"replace"`` one record, or ``"zero_out"`` one.
-    ledger
-        The ledger that is charged; None charges none, and nothing can be saved then.
-    horizon
-        How many records will be learnt from, at most; there is no default.
     experts
         The names of the experts, in the order of the columns of losses.
     loss_range
         The least and the largest loss; others are clipped.
     batch
         After how many records an expert is drawn anew. None for about a thousand draws.
-    rehearsal
-        None for privacy. A whole number seeds the noise: the result is **not private**.
-    verbose
-        Above zero, the guarantee is printed when the stream begins.
 
     Attributes
     ----------

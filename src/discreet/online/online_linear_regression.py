@@ -30,46 +30,15 @@ class LinearRegression(OnlineLearner, LinearRegressorBase, RiverRegressor):
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of the whole stream.
-    data_norm
-        The declared bound on the Euclidean norm of a row, if ``columns`` are not declared; longer
-        rows are clipped to it. One of the two has to be declared.
-    unit
-        Who is protected: ``"replace"`` one record, or ``"zero_out"`` one, in whose place nothing is
-        learnt. When records arrive is public; that all later ones come a place earlier is not
-        covered.
-    ledger
-        The ledger that is charged; None charges none, and nothing can be saved then.
-    horizon
-        How many records will be learnt from, at most; there is no default. A shorter stream costs
-        the same.
-    batch
-        After how many records there is another answer. None for about a thousand answers: more of
-        them need more noise, and hardly follow the stream more closely.
-    columns
-        What is declared about each column, as for
-        :class:`~discreet.preprocessing.BoundedScaler`. None for rows of numbers.
-    features
-        The names of features in records that are dicts, in the order in which noise is added, where
-        ``columns`` does not name them.
-    target_range
-        The declared range of targets; others are clipped to it. There is no default.
     alpha
         Regularisation strength, of the penalty :math:`\alpha \|w\|^2/2` over the whole stream. By
         default a trace.
-    fit_intercept
-        Whether there is a constant column; targets are counted from the middle of their range then.
     domain
         A ball that the coefficients of encoded columns stay in. None for one in which typical rows
         are predicted within twice the range.
     mechanism
         ``"auto"``, ``"online_quadratic"``, ``"follow_the_leader"``, ``"private_ocp"``,
         ``"implicit_gradient"`` or ``"gradient_ascent"``.
-    rehearsal
-        None for privacy. A whole number seeds the noise: the result is **not private**.
-    verbose
-        Above zero, the guarantee is printed when the stream begins.
 
     Attributes
     ----------

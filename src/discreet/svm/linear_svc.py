@@ -39,48 +39,20 @@ class LinearSVC(RangeFindingEstimator, LinearClassifierBase):
 
     Parameters
     ----------
-    epsilon, delta
-        The privacy budget of one fit. ``delta=0`` asks for pure epsilon.
-    data_norm
-        The declared bound on the Euclidean norm of a row, if ``columns`` are not declared; longer
-        rows are clipped to it. Choose it without looking at the data; one of the two has to be
-        declared.
-    unit
-        Who is protected: ``"add_remove"`` one record, or ``"replace"`` one.
-    ledger
-        The ledger that is charged; None charges none, which ``privacy_`` says.
-    columns
-        What is declared about each column, as for
-        :class:`~discreet.preprocessing.BoundedScaler`: a dict from name to ``Numeric`` or
-        ``Category`` for data frames, a list for arrays. Short forms are ``(18, 100)`` and
-        ``["a", "b"]``. None for rows of numbers.
     loss
         ``"huber_hinge"``, ``"smoothed_hinge"`` or the plain ``"hinge"``, which follows noisy
         gradients and needs ``delta > 0``.
     C
         Inverse regularisation strength, as in scikit-learn; of standardised coefficients, if
         columns are standardised. By default the curvature of one row costs a tenth of epsilon.
-    fit_intercept
-        Whether there is a constant column; it is inside the row norm and penalised.
-    domain
-        A convex set that the coefficients must lie in, the intercept's own included.
     classes
         The classes, declared. Without it the labels found are taken as public, and the guarantee
         says so. Three or more are learnt one-vs-rest, within the one budget.
-    max_weight
-        The largest ``sample_weight`` that counts; larger ones are clipped. Noise is made for it.
-    max_rows
-        A public bound on the number of rows, if that number is private.
     mechanism
         ``"auto"``, ``"private_standardisation"``, ``"objective_perturbation"``,
         ``"output_perturbation"``, ``"noisy_gradient"``, or, for up to six coefficients in a
         ``domain``, the pure ``"exponential_sampling"`` and ``"localization"``; for the plain hinge
         only noisy gradients and exponential sampling will do.
-    rehearsal
-        None for privacy. A whole number seeds the noise, for tests and simulations: the result is
-        **not private**. Nothing in scikit-learn sets it.
-    verbose
-        Above zero, the guarantee is printed after the fit.
 
     Attributes
     ----------
