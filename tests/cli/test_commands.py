@@ -349,7 +349,7 @@ def test_a_target_of_zeros_and_ones_is_one_of_classes(place):
 def test_how_many_rows_are_expected_decides_whether_scores_are_counted(place):
     reasons = []
     for hint in (10, 10**6):
-        hinted = SCHEMA.replace("[model]\n", f"[model]\nn_hint = {hint}\n")
+        hinted = SCHEMA.replace("[model]\n", f"[model]\nexpected_rows = {hint}\n")
         (place / "schema.toml").write_text(hinted)
         fit = f"fit schema.toml data.csv --rehearse 1 --mechanism auto --out model_{hint}"
         assert run(place, fit).code == 0

@@ -123,7 +123,9 @@ def test_what_one_record_decides_is_noticed(kind):
 def searched(X, y):
     model = LinearClassifier(data_norm=1.0, classes=["no", "yes"])
     grid = {"margin": [0.0, 1.0]}
-    return model_selection.PrivateSearchCV(model, grid, 1.0, method="split", rehearsal=3).fit(X, y)
+    return model_selection.PrivateSearchCV(
+        model, grid, epsilon=1.0, method="split", rehearsal=3
+    ).fit(X, y)
 
 
 def aggregated(X, y):

@@ -42,7 +42,7 @@ DOCUMENT, ARRAYS = "model.json", "arrays.npz"
 FIELDS = {"format", "version", "model", "arguments", "learnt", "arrays", "release", "digest"}
 MOST_BYTES = 2**33
 
-LATER_ARGUMENTS = frozenset(["calibration", "n_hint"])
+LATER_ARGUMENTS = frozenset(["calibration", "expected_rows"])
 LATER_LEARNT = frozenset(["margin_", "probability_curve_", "ranges_"])
 """What older files lack: arguments with defaults, and what a fit left, None for such a model."""
 

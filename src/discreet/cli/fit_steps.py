@@ -77,7 +77,7 @@ def make_model(
     _checks.one_of(("auto", *LEARNERS), mechanism=mechanism)
     target = schema.target
     if target.task == CLASSIFICATION:
-        options |= {"classes": list(target.classes), "n_hint": schema.n_hint}
+        options |= {"classes": list(target.classes), "expected_rows": schema.expected_rows}
         return LinearClassifier(columns=columns, unit=schema.unit, **options)
     return LinearRegressor(columns=columns, target_range=target.range, unit=schema.unit, **options)
 

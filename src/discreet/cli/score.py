@@ -122,7 +122,7 @@ def score(
                 ledger=books,
                 target=given.get("target"),
                 purpose=purpose or "discreet score",
-                n_hint=rows,
+                expected_rows=rows,
                 on_training_rows=training,
                 rehearsal=rehearse,
             )

@@ -57,7 +57,7 @@ def select(
             "always an answer. votes: the set that most of many blocks of rows choose, or no "
             "stable answer. columns: the columns that most blocks choose, each by itself. subsets: "
             "the set on which a linear model errs least, of up to 100,000. lasso: the columns that "
-            "a LASSO uses, or no stable answer; numbers only, and n_hint in the schema."
+            "a LASSO uses, or no stable answer; numbers only, and expected_rows in the schema."
         ),
     ] = "peeling",
     ledger: ChargedLedger = None,
@@ -139,7 +139,7 @@ def make_selector(
     elif blocks is not None or jobs is not None:
         raise InputError(f"--blocks and --jobs are for votes of blocks; {method} has none.")
     if method == "lasso":
-        options = {**options, "n_hint": schema.n_hint}
+        options = {**options, "expected_rows": schema.expected_rows}
     if schema.target.task == CLASSIFICATION:
         options = {**options, "classes": list(schema.target.classes)}
     else:

@@ -81,8 +81,9 @@ def tune(
     values = list_values(read_grid(grid or []), schema.declared_columns())
     books = steps.open_books(ledger, no_ledger, rehearse, dataset, part, schema)
     search = PrivateSearchCV(
-        model, values, model.epsilon, model.delta, method, books, unit=model.unit,
-        n_hint=schema.n_hint, max_rows=model.max_rows, rehearsal=rehearse,
+        model, values, epsilon=model.epsilon, delta=model.delta, method=method, ledger=books,
+        unit=model.unit,
+        expected_rows=schema.expected_rows, max_rows=model.max_rows, rehearsal=rehearse,
     )  # fmt: skip
     table = tables.open_table(data, schema)
     with NewFolder(out) as folder:

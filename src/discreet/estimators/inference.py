@@ -12,6 +12,7 @@ from discreet import _checks
 from discreet._types import Array
 from discreet.errors import InputError, IntervalRefused
 from discreet.estimators.coefficient_table import CoefficientRow, CoefficientTable
+from discreet.estimators.fields import with_fields
 from discreet.estimators.linear import LinearEstimator
 from discreet.estimators.sandwich_intervals import (
     FEW_SHORTENED,
@@ -22,10 +23,11 @@ from discreet.estimators.sandwich_intervals import (
 from discreet.mechanisms.released_sandwich import ReleasedSandwich
 
 
+@with_fields
 class InferentialEstimator(LinearEstimator):
     """A linear model whose coefficients may have confidence intervals."""
 
-    intervals: bool
+    intervals: bool = False
 
     def _wants_intervals(self) -> bool:
         wanted: Any = self.intervals

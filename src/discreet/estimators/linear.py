@@ -15,6 +15,7 @@ from discreet.estimators.choosing import choose
 from discreet.estimators.coefficients import CoefficientModel
 from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap, PlainFeatures
+from discreet.estimators.fields import with_fields
 from discreet.estimators.targets import LearningTarget, require_target
 from discreet.estimators.task import AbsoluteValues, Asked, LinearTask, Shape, Standardising
 from discreet.geometry import ConvexSet, L2Ball
@@ -37,16 +38,17 @@ class Margins:
     values: Array
 
 
+@with_fields
 class LinearEstimator(CoefficientModel, WeightedEstimator):
     """A linear model: a loss of margins, a penalty, and whatever else its parameters say."""
 
     learns = frozenset(["coef_", "intercept_"])
     must_declare: ClassVar[Declarations] = (("data_norm",),)
 
-    data_norm: float | None
-    fit_intercept: bool
-    domain: ConvexSet | None
-    mechanism: str
+    data_norm: float | None = None
+    fit_intercept: bool = True
+    domain: ConvexSet | None = None
+    mechanism: str = "auto"
 
     @abstractmethod
     def margin_loss(self) -> Loss:

@@ -161,7 +161,7 @@ def make_oracle(found: OracleFile, schema: Schema) -> OracleEstimator:
     schema.check_promise()
     of_schema = {"epsilon": schema.epsilon, "delta": schema.delta, "max_rows": schema.max_rows}
     settings: Json = {name: value for name, value in of_schema.items() if value is not None}
-    settings |= {"n_hint": schema.n_hint, **found.settings}
+    settings |= {"expected_rows": schema.expected_rows, **found.settings}
     if "epsilon" not in settings:
         raise InputError("[oracle] epsilon is missing: say what all answers together may spend.")
     target = schema.target
