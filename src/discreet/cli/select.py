@@ -24,7 +24,7 @@ from discreet.cli.shared_options import (
     TableFiles,
 )
 from discreet.cli.signals import Unhurried
-from discreet.errors import LargeDeltaWarning
+from discreet.errors import InputError, LargeDeltaWarning
 
 if TYPE_CHECKING:
     from discreet.cli.model_folder import Selection
