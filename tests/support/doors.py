@@ -656,6 +656,7 @@ def _csv(generator: np.random.Generator, folder: Path, *, how: str) -> Drawn:
     is_quoted = bool(generator.random() < 0.5)
     names = [*COLUMNS, "y"] if how == "command line" else [*COLUMNS, "y", "w"]
     line = _garbage(generator) if generator.random() < 0.3 else _misquoted(generator)
+    line += ",1" * ("w" in names)
 
     def spell(cell: Any) -> str:
         text = "" if cell is None else str(cell).lower() if isinstance(cell, bool) else str(cell)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
 
+import discreet
 from discreet import tables
 from discreet.data.frame import Coded
 from discreet.errors import InputError
@@ -220,6 +224,27 @@ def test_types_are_found_without_values(tmp_path):
     kinds = {"id": "category", "age": "number", "stay": "number", "ward": "category"}
     assert tables.describe(tmp_path / "a.csv") == kinds | {"back": "category"}
     assert tables.describe(tmp_path / "a.parquet")["when"] == "date32"
+
+
+FORMATS = re.compile("csv|parquet|feather", re.IGNORECASE)
+
+
+@pytest.mark.parametrize("room", ["cli", "service", "tables"])
+def test_nothing_above_the_stored_tables_names_a_format(room):
+    """Only words for people do, the lines of a pipe, and text that is printed."""
+    allowed = {"csv", "discreet.data.stored.csv", "discreet.data.stored.csv_records"}
+    found = set()
+    for path in (Path(discreet.__file__).parent / room).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name):
+                    found.add(name)
+                case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                    found.add(name)
+                case ast.ImportFrom(module=name):
+                    found.add(name or "")
+    named = {name for name in found if FORMATS.search(name)}
+    assert named <= (allowed if room == "tables" else set())
 
 
 def test_what_is_written_reads_back(tmp_path):

@@ -183,8 +183,8 @@ class OracleStore(Store):
 
     def digest_at(self, identity: str, number: int) -> str:
         """Return the digest of an entry; empty if there is none."""
-        with self.driver_transaction(reads=True) as transaction:
-            found = transaction.fetch(DIGEST, {"whose": identity, "which": number})
+        with self.read() as transaction:
+            found = transaction.fetch(DIGEST, whose=identity, which=number)
         return str(found[0].digest) if found else ""
 
     def add_entries(

@@ -1,9 +1,11 @@
-"""Rows that live elsewhere: out-of-core tables in Parquet files, distributed ones in Dask.
+"""Rows that live elsewhere: tables in CSV and Parquet files, distributed ones in Dask.
 
 The entry point is :func:`open_table`: ``fit``, ``predict`` and the command line look at every such
 table through it, by its footers, types and partitions, before anything is paid. A new source is a
-class derived from :class:`StoredTable` and a line in ``SOURCES``. What happens in each pass over
-the rows, after the ledger was charged::
+class derived from :class:`StoredTable` and a line in ``SOURCES``; a file format says of itself what
+the command line has to know (``file_table.py``). A file of text is read whole before anything is
+paid (``csv.py``), and is then like a frame in memory. What happens in each pass over other rows,
+after the ledger was charged::
 
     files.py        1.parquet    2.parquet    3.parquet    still those that were checked?
                         |            |            |
