@@ -38,6 +38,7 @@ from discreet._foreign_server import (
     SAID,
     frame,
     numbers_of,
+    runs_foreign_code,
 )
 from discreet._known_code import is_known
 from discreet._quiet import quiet
@@ -78,8 +79,11 @@ class ForeignCode:
         self._name = name
 
     def check(self) -> None:
-        """Refuse code that cannot be copied to a process of its own; reads no row."""
-        if self._packed:
+        """Refuse code that cannot be copied to a process of its own; reads no row.
+
+        What is loaded in such a process may ask this for foreign code in turn, and is let be.
+        """
+        if self._packed and not runs_foreign_code():
             with _server_with(self._packed, self._name):
                 pass
 
@@ -301,6 +305,8 @@ def _server_with(packed: bytes, name: str) -> Iterator[_Server]:
 
 def _take_server() -> _Server:
     """Return an idle process that is alive, or a new one."""
+    if runs_foreign_code():
+        raise PrivacyError("foreign code cannot begin a process for foreign code.")
     while True:
         with _lock:
             server = _idle.pop() if _idle else None
