@@ -145,7 +145,14 @@ class CsvTable(WholeTable):
 
     @classmethod
     def writer(cls, path: Path, form: Any) -> Any:
-        return _arrow_csv().CSVWriter(path, form)
+        try:
+            writer = _arrow_csv().CSVWriter(path, form)
+            writer.write_table(form.empty_table())
+        except import_arrow().ArrowException:
+            pass
+        else:
+            return writer
+        raise InputError("a column is of a type that CSV cannot hold; choose names in .parquet.")
 
 
 def read_header(path: Path) -> list[str]:
