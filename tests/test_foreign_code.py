@@ -11,6 +11,7 @@ import logging
 import math
 import random
 import threading
+from collections import defaultdict
 from functools import partial
 
 import numpy as np
@@ -119,6 +120,8 @@ REMEMBERING = {
     "coins of the process": foreign.AsFresh(foreign.coins_of_the_process, np_state),
     "memory": foreign.Memory(),
     "memory in a closure": foreign.counts_in_a_closure(),
+    "memory, and the name of a known function": foreign.counts_under_another_name,
+    "the index of a frame": foreign.reads_the_index,
 }
 
 
@@ -147,6 +150,7 @@ DEADLY = {
     "GeneratorExit": foreign.RaisesAtTheMark(GeneratorExit()),
     "exit": foreign.dies_at_the_mark,
     "kill": foreign.is_killed_at_the_mark,
+    "kill of the process before": foreign.kills_who_asks_at_the_mark,
 }
 
 
@@ -282,6 +286,7 @@ def test_what_is_known_is_neither_somebody_elses_nor_talkative_nor_drawing():
         FunctionTransformer(np.random.default_rng(0).permutation),
         type("SelectKBest", (SelectKBest,), {})(),
         DummyClassifier(strategy="uniform"),
+        FunctionTransformer(np.sum, kw_args=defaultdict(lambda: 1)),
         private_selector(None),
     ):
         assert not is_known(unknown, fits=True)

@@ -77,7 +77,8 @@ def serve(commands: int, answers: int) -> None:
                 child = os.fork()
                 if not child:
                     _hold(commands, answers)
-                os.waitpid(child, 0)
+                if os.WIFSIGNALED(os.waitpid(child, 0)[1]):  # perhaps in the middle of an answer
+                    break
                 _write(answers, OVER)
             else:  # meant for a child that is no more
                 break

@@ -103,6 +103,7 @@ def _parts(one: Any, left: frozenset[str]) -> Iterator[Any]:
     if isinstance(one, type | types.ModuleType | types.BuiltinFunctionType):
         return
     if isinstance(one, dict):
+        yield getattr(one, "default_factory", None)
         yield from list(one.keys())
         yield from list(one.values())
     elif isinstance(one, list | tuple | set | frozenset | deque):
@@ -154,6 +155,19 @@ def is_known(start: Any, *, fits: bool) -> bool:
     return all(_is_known(one, fits) for one in reach(start, leave, TAKEN_WHOLE))
 
 
+def is_ours(one: Any) -> bool:
+    """Say whether an object is of this library, and of no class or method of somebody else's.
+
+    Examples
+    --------
+    >>> from discreet.linear_model import Ridge
+    >>> is_ours(Ridge()), is_ours(type("Mine", (Ridge,), {"__module__": "mine"})())
+    (True, False)
+    """
+    is_patched = any(callable(getattr(type(one), name, None)) for name in vars(one))
+    return _is_of(type(one), (OWN,)) and not is_patched
+
+
 def _is_known(one: Any, fits: bool) -> bool:
     kind = type(one)
     module = _module_of(kind)
@@ -182,7 +196,8 @@ def _is_known_function(one: Any) -> bool:
         return False
     if _is_of(one, ("numpy.random",)) or draws_at_random(one):
         return False
-    return _is_of(one, LIBRARIES)
+    written_in = getattr(one, "__globals__", {}).get("__name__", _module_of(one))
+    return _is_of(one, LIBRARIES) and _is_within(written_in, LIBRARIES)
 
 
 def _is_known_estimator(one: Any, fits: bool) -> bool:

@@ -88,6 +88,17 @@ def test_nothing_is_written_over_and_refusals_quote_no_cell(place):
     assert run(place, "split schema.toml data.parquet --out a.csv b.csv").code == 0
 
 
+def test_a_column_that_csv_cannot_hold_is_refused_by_its_type(place):
+    table = parquet.read_table(place / "data.parquet")
+    lists = [[1, 2]] * table.num_rows
+    parquet.write_table(table.append_column("id2", [lists]), place / "lists.parquet")
+    schema = (place / "schema.toml").read_text().replace("ignored = [", 'ignored = ["id2", ')
+    (place / "schema.toml").write_text(schema)
+    told = run(place, "split schema.toml lists.parquet --out a.csv b.csv")
+    assert (told.code, "CSV cannot hold" in told.error) == (2, True), told.error
+    assert run(place, "split schema.toml lists.parquet --out a.parquet b.parquet").code == 0
+
+
 def test_where_one_record_may_be_replaced_no_side_may_depend_on_it(place):
     (place / "schema.toml").write_text(SCHEMA.replace("add_remove", "replace"))
     for command in (

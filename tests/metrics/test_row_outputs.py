@@ -11,11 +11,13 @@ import pytest
 from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer
+from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LogisticRegression as PlainLogistic
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC as PlainSVC
 
+from discreet import Budget, MemoryLedger
 from discreet.errors import InputError, InputTypeError
 from discreet.estimators.features import product_by_row
 from discreet.linear_model import LinearClassifier, LogisticRegression, PoissonRegressor
@@ -178,6 +180,39 @@ def test_a_row_of_a_frame_is_scored_as_if_it_were_alone(width):
     for place in range(60):
         alone = outputs.accept(frame.iloc[[place]].copy()).read()
         assert np.array_equal(alone, together[place : place + 1])
+
+
+def test_nothing_of_a_frame_but_the_row_itself_is_shown_to_a_model():
+    class Looks(DummyRegressor):
+        def predict(self, X):
+            return [X.index[0] + len(X.attrs) + len(X)]
+
+    frame = pd.DataFrame(X[:9])
+    frame.attrs["rows"] = 9
+    outputs = outputs_of(Looks().fit(frame, Y[:9]))
+    assert outputs.accept(frame).read()[:, 0].tolist() == [1.0] * 9
+
+
+def test_a_class_of_ones_own_derived_from_ours_is_foreign(capfd):
+    """It may draw, remember and print."""
+
+    class Counting(PoissonRegressor):
+        seen = 0
+
+        def predict(self, X):
+            Counting.seen += 1
+            print("a row")
+            return np.full(len(X), Counting.seen)
+
+    options = {"epsilon": 1.0, "delta": 1e-6, "data_norm": 6.0, "max_count": 5}
+    ledger = MemoryLedger(Budget(1.0, 1e-6))
+    model = _fitted(Counting(ledger=ledger, **options), X, Y)
+    patched = _fitted(PoissonRegressor(**options), X, Y)
+    patched.predict = model.predict
+    for one in (model, patched):
+        assert outputs_of(one).accept(X[:4]).read()[:, 0].tolist() == [1.0] * 4
+    assert capfd.readouterr().out == ""
+    assert Counting.seen == 0
 
 
 def test_a_model_that_needs_names_is_refused_without_them_before_a_charge():

@@ -160,6 +160,20 @@ def sides_by(cells, numbers):
     return sides.of(Frame({"number": list(map(int, numbers))}), cells).tolist()
 
 
+def test_single_precision_means_what_it_would_be_spelt_as():
+    """A table of files often holds it, and its text has a few digits."""
+    numbers = np.round(np.random.default_rng(0).normal(size=(200, 2)) * 10, 2)
+    numbers[::3] = np.round(numbers[::3])
+    sides = sides_of(0.5, KEY)
+    alone = sides.of(numbers).tolist()
+    narrow = numbers.astype(np.float32)
+    for held in (
+        *(narrow, narrow.tolist(), narrow.astype(object), sparse.csr_array(narrow)),
+        *(pd.DataFrame(narrow), pl.DataFrame(narrow), narrow.astype(str)),
+    ):
+        assert sides.of(held).tolist() == alone
+
+
 def test_sparse_and_dense_rows_agree_whatever_is_stored():
     generator = np.random.default_rng(2)
     dense = generator.integers(-2, 3, size=(80, 6)) * (generator.random((80, 6)) < 0.4) * 1.0

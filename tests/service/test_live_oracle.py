@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sqlite3
@@ -468,6 +469,18 @@ def test_a_start_that_was_killed_is_not_paid_for_again_unasked(hospital, monkeyp
     oracle_start.begin_oracle(str(hospital / "oracle.toml"), pays_again=True)
     assert charges(hospital) == 2
     assert not (hospital / "oracle.toml.begun").exists()
+
+
+def test_a_file_that_cannot_be_locked_is_refused_before_anything_is_paid(hospital, monkeypatch):
+    from discreet.service import oracle_start
+
+    def refuse(*_):
+        raise OSError(errno.EBADF, "as on a network drive")
+
+    monkeypatch.setattr(oracle_start.fcntl, "flock", refuse)
+    with pytest.raises(InputError, match="cannot be locked"):
+        oracle_start.begin_oracle(str(hospital / "oracle.toml"))
+    assert charges(hospital) == 0
 
 
 def test_a_second_start_is_told_who_makes_the_oracle_and_leaves_it_alone(hospital, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 import random
@@ -67,6 +68,17 @@ def counts_in_a_closure():
     return act
 
 
+def reads_the_index(X, y):
+    """One for the first row of a frame, and less for later ones."""
+    return 1 / (1 + int(getattr(X, "index", [0])[0]))
+
+
+@functools.wraps(np.mean)
+def counts_under_another_name(X, y):
+    _module_count[0] += 1
+    return 1 / _module_count[0]
+
+
 def talks(X, y):
     print("a row")
     sys.stderr.write("a row\n")
@@ -99,6 +111,12 @@ def dies_at_the_mark(X, y):
 def is_killed_at_the_mark(X, y):
     if (np.asarray(X) == MARK).any():
         os.kill(os.getpid(), signal.SIGKILL)
+    return 1.0
+
+
+def kills_who_asks_at_the_mark(X, y):
+    if (np.asarray(X) == MARK).any():
+        os.kill(os.getppid(), signal.SIGKILL)
     return 1.0
 
 

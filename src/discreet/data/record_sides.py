@@ -2,8 +2,9 @@
 
 Every cell is read by itself, so that a record has one hash in every container: numbers, truth
 values and text that spells either are numbers of 64 bits, other text is its UTF-8, and all that is
-missing is one thing. What a column's type became because of other records changes no cell. Zeros
-are left out, so that a sparse row hashes as a dense one does.
+missing is one thing. A fraction that single precision can hold is the shortest that it could mean
+there, as text would spell it. What a column's type became because of other records changes no
+cell. Zeros are left out, so that a sparse row hashes as a dense one does.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from discreet._types import Booleans, Integers, Vector
 from discreet.data.cells import label_of, number_of, read_spelling
 from discreet.data.frame import Coded, Frame
 from discreet.data.given_column import column_of
-from discreet.data.kinds import NUMERIC_KINDS
+from discreet.data.kinds import NUMERIC_KINDS, shortest
 from discreet.data.matrix import cells_of, columns_of
 from discreet.errors import InputError
 
@@ -157,6 +158,9 @@ def _reader_of(column: Any) -> tuple[int, Callable[[int, int], Bytes]]:
 def _bytes_of_numbers(numbers: Vector) -> Bytes:
     written = np.zeros((len(numbers), 2), dtype="<f8")
     written[:, 0] = np.where(np.isnan(numbers), np.nan, numbers + 0.0)  # -0.0 is 0.0
+    narrow = np.flatnonzero(written[:, 0].astype(np.float32) == written[:, 0])
+    narrow = narrow[np.trunc(written[narrow, 0]) != written[narrow, 0]]
+    written[narrow, 0] = [shortest(number) for number in written[narrow, 0]]
     return written.view(np.uint8)
 
 
@@ -169,7 +173,8 @@ def _bytes_of_cell(cell: Any) -> bytes:
     label = label_of(cell)
     number = read_spelling(label) if isinstance(label, str) else number_of(label)
     if number == number:
-        return struct.pack("<dd", number + 0.0, 0.0)
+        is_narrow = np.float32(number) == number and not number.is_integer()
+        return struct.pack("<dd", shortest(number) if is_narrow else number + 0.0, 0.0)
     if not isinstance(label, str) or label.strip().lower() in NOTHING:
         return MISSING
     return blake2b(label.encode("utf-8", "surrogatepass"), digest_size=CELL).digest()

@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet._foreign import ForeignCode
 from discreet._foreign_calls import AskedModel
+from discreet._known_code import is_ours
 from discreet._types import Array, Vector
 from discreet.data.frame import Frame, matrix_of
 from discreet.data.given_column import family
@@ -100,8 +101,7 @@ class LinearOutputs(ModelOutputs):
     """A linear model of this library, whose outputs are its margins or its predictions."""
 
     def __init__(self, model: LinearEstimator) -> None:
-        self.model: Any = copy(model)
-        self.model.ledger = None  # rows may be read elsewhere, which charges nothing
+        self.model: Any = model
 
     @property
     def width(self) -> int:
@@ -237,8 +237,10 @@ class ForeignOutputs(ModelOutputs):
 
 
 def _row_of(X: Any, place: int) -> Any:
-    """Return one row of a frame in memory of its own: strides would tell how many others are."""
-    return X.iloc[place : place + 1].copy()
+    """Return one row of a frame by itself: strides, an index or attributes may tell of others."""
+    row = X.iloc[place : place + 1].reset_index(drop=True).copy()
+    row.attrs = {}
+    return row
 
 
 def outputs_of(model: Any) -> ModelOutputs:
@@ -264,7 +266,10 @@ def outputs_of(model: Any) -> ModelOutputs:
             "before it is scored."
         ) from None
     if isinstance(model, LinearEstimator):
-        return LinearOutputs(model)
+        model = copy(model)
+        model.ledger = None  # rows are read elsewhere, perhaps, where nothing is charged
+        if is_ours(model):
+            return LinearOutputs(model)
     if is_regressor(model):
         return ForeignOutputs(model, "predict", 1)
     count = len(np.asarray(getattr(model, "classes_", ())))

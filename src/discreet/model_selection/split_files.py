@@ -85,7 +85,14 @@ def _writer(arrow: Any, file: Path, form: Any) -> Any:
         return arrow.parquet.ParquetWriter(file, form, write_page_checksum=True)
     import pyarrow.csv
 
-    return pyarrow.csv.CSVWriter(file, form)
+    try:
+        writer = pyarrow.csv.CSVWriter(file, form)
+        writer.write_table(form.empty_table())
+    except arrow.ArrowException:
+        pass
+    else:
+        return writer
+    raise InputError("a column is of a type that CSV cannot hold; choose names in .parquet.")
 
 
 @contextlib.contextmanager
