@@ -11,6 +11,7 @@ import discreet
 from discreet import linear_model
 from discreet.estimators.registry import all_estimators, all_learners, all_oracles
 from support.docstrings import Callee, exported, faults, has_example, public, sections
+from support.house_figures import internals_with_sections
 
 WITHOUT_EXAMPLE = {
     "an interface; what implements it has examples": {
@@ -55,6 +56,10 @@ def test_every_public_callable_is_documented(room):
         f"{callee.package}.{callee.name}: {fault}" for callee in here for fault in faults(callee)
     ]
     assert found == []
+
+
+def test_what_no_list_of_public_names_has_has_no_section_of_parameters():
+    assert internals_with_sections() == []
 
 
 def test_everything_exported_has_an_example_that_runs():

@@ -30,16 +30,6 @@ def multiply_alone(rows: Any, matrix: Array, largest: float) -> Array:
     with :math:`2^b` the square root of :math:`2^{52}` over the number of columns: forty bits and
     more up to 4096 columns.
 
-    Parameters
-    ----------
-    rows
-        Numbers, dense. A row with an entry that is not finite becomes one of NaN; entries beyond
-        the least power of two above ``largest`` are clipped to that.
-    matrix
-        A finite matrix, public.
-    largest
-        A bound on the entries of rows, public and positive.
-
     Examples
     --------
     >>> rows = np.array([[0.5, 0.25], [1.0, -1.0]])

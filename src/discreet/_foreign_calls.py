@@ -19,17 +19,7 @@ NO_COLUMN: tuple[int, ...] = ()
 
 @dataclass(frozen=True, eq=False)
 class AskedModel:
-    """What a model says of one row.
-
-    Parameters
-    ----------
-    model
-        The model.
-    method
-        Which of its methods is asked.
-    width
-        How many outputs a row has: one for the probabilities of two classes, that of the second.
-    """
+    """What a model says of one row."""
 
     model: Any
     method: str
@@ -43,15 +33,7 @@ class AskedModel:
 
 @dataclass(frozen=True, eq=False)
 class NamedClasses:
-    """A procedure that is given classes by their names, and not by their codes.
-
-    Parameters
-    ----------
-    procedure
-        What is run on a block.
-    classes
-        The classes in order; None if targets are numbers.
-    """
+    """A procedure that is given classes by their names, and not by their codes."""
 
     procedure: Callable[[Any, Any], Any]
     classes: Any = None
@@ -66,19 +48,7 @@ class NamedClasses:
 
 @dataclass(frozen=True, eq=False)
 class Choosing:
-    """The columns that a procedure chooses on a block.
-
-    Parameters
-    ----------
-    procedure
-        Returns a mask of features or a list of places.
-    features
-        How many features there are.
-    widths
-        How many of them each column has; empty if each has one.
-    most
-        How many columns may be chosen; a larger choice counts as none. None for no limit.
-    """
+    """The columns that a procedure chooses on a block."""
 
     procedure: Callable[[Any, Any], Any]
     features: int
@@ -109,15 +79,7 @@ class Choosing:
 
 @dataclass(frozen=True, eq=False)
 class Estimating:
-    """The numbers that a procedure computes on a block.
-
-    Parameters
-    ----------
-    procedure
-        Returns numbers.
-    centre
-        What they are on an empty block, or where something else is returned.
-    """
+    """The numbers that a procedure computes on a block."""
 
     procedure: Callable[[Any, Any], Any]
     centre: tuple[float, ...]

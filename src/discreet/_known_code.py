@@ -72,15 +72,6 @@ DRAWING_DUMMIES = ("stratified", "uniform")
 def reach(start: Any, leave: Iterable[str] = (), whole: tuple[str, ...] = ()) -> Iterator[Any]:
     """Yield an object and all that it holds, each once.
 
-    Parameters
-    ----------
-    start
-        Where to begin.
-    leave
-        Names of attributes that are not looked at.
-    whole
-        Modules whose objects are not looked into.
-
     Examples
     --------
     >>> [type(one).__name__ for one in reach({"a": [len]})]

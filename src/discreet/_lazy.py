@@ -18,15 +18,6 @@ def lazy_names(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return ``__getattr__`` and ``__dir__`` of a package.
 
-    Parameters
-    ----------
-    package
-        Its full name.
-    homes
-        The module inside of the package that each name comes from.
-    rooms
-        Modules inside of the package that are names of it themselves.
-
     Examples
     --------
     >>> find, names = lazy_names("discreet", {"Budget": "privacy"}, rooms=["svm"])

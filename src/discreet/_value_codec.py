@@ -23,15 +23,6 @@ MOST = 10_000_000
 class ValueCodec:
     """Turns values into JSON and back: plain ones, arrays, and dataclasses of a closed list.
 
-    Parameters
-    ----------
-    kinds
-        The classes whose instances may be stored, all of different names.
-    holder
-        What they are stored in, with its article, for errors.
-    unsaid
-        Names of fields, with the values that are not written down: older files lack them.
-
     Examples
     --------
     >>> from discreet.geometry import L2Ball

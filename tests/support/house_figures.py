@@ -6,9 +6,16 @@ import ast
 import io
 import re
 import sys
+import threading
 import tokenize
+import warnings
 from collections import Counter
 from pathlib import Path
+
+import numpy as np
+
+from discreet import LinearClassifier
+from support.docstrings import public_places
 
 SOURCE = Path(__file__).parents[2] / "src" / "discreet"
 
@@ -59,8 +66,6 @@ def names_at_the_top() -> list[str]:
 
 def internals_with_sections() -> list[str]:
     """Return what no list of public names has, and has a section of parameters all the same."""
-    from support.docstrings import public_places
-
     public, found = public_places(), []
     for path in modules():
         module = ".".join(("discreet", *path.relative_to(SOURCE).with_suffix("").parts))
@@ -85,13 +90,6 @@ def _documented(node: ast.AST, inside: str) -> list[tuple[str, str]]:
 
 def files_of_a_fit() -> int:
     """Return in how many files of the library a fit of the default classifier runs code."""
-    import warnings
-
-    import numpy as np
-
-    from discreet import LinearClassifier
-
-    warnings.simplefilter("ignore")
     seen: set[str] = set()
 
     def note(frame, event, argument):
@@ -99,12 +97,11 @@ def files_of_a_fit() -> int:
 
     X = np.random.default_rng(0).uniform(-1, 1, size=(200, 2))
     model = LinearClassifier(columns=[(-1, 1)] * 2, classes=[0, 1], rehearsal=0)
-    import threading
-
     threading.setprofile(note)
     sys.setprofile(note)
     try:
-        model.fit(X, (X[:, 0] > 0).astype(int))
+        with warnings.catch_warnings(action="ignore"):
+            model.fit(X, (X[:, 0] > 0).astype(int))
     finally:
         sys.setprofile(None)
         threading.setprofile(None)
@@ -113,8 +110,6 @@ def files_of_a_fit() -> int:
 
 def main() -> None:
     """Print the figures."""
-    from discreet import LinearClassifier
-
     lines = count_lines()
     for room in sorted(lines, key=lambda room: -lines[room]):
         print(f"{lines[room]:7,}  {room}")

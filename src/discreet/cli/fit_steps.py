@@ -93,19 +93,7 @@ def find_options(
     max_rows: int | None,
     rehearse: int | None,
 ) -> dict[str, Any]:
-    """Return what every release is told, from the command line or the schema.
-
-    Parameters
-    ----------
-    schema
-        What is declared.
-    epsilon, delta
-        What may be spent; None for what the schema says.
-    max_rows
-        A public bound on the number of rows; None for what the schema says.
-    rehearse
-        The seed of a simulation; None for privacy.
-    """
+    """Return what every release is told, from the command line or the schema."""
     options = find_budget(schema, epsilon, delta)
     max_rows = schema.max_rows if max_rows is None else max_rows
     if max_rows is not None:

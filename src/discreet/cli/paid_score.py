@@ -40,15 +40,6 @@ class PaidScore:
     guessed at once are cut by place, so that those of neighbours have the same shapes and rounding
     is the same. Learner and score are charged beside one another, and every record is in both. A
     missing label counts as a wrong guess, and a missing number as the largest error.
-
-    Parameters
-    ----------
-    target
-        What is predicted.
-    epsilon
-        What the score may spend.
-    books
-        The ledger that is charged.
     """
 
     def __init__(self, target: Target, epsilon: float, books: AbstractLedger | None) -> None:

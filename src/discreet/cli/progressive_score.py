@@ -23,11 +23,6 @@ WIDTH = 30
 class ProgressiveScore:
     """The share of right classes, or the mean absolute error, as records come in.
 
-    Parameters
-    ----------
-    target
-        What is predicted.
-
     Examples
     --------
     >>> from discreet.schema import Target

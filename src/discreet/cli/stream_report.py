@@ -36,15 +36,7 @@ def say_how_far(model: Learner) -> str:
 
 
 class StreamReport:
-    """A line on the standard error: one that changes on a terminal, elsewhere a new one each tenth.
-
-    Parameters
-    ----------
-    model
-        What learns.
-    score
-        The progressive score of a simulation; None for private records.
-    """
+    """A line on the standard error: it changes on a terminal, elsewhere there is one each tenth."""
 
     def __init__(self, model: Learner, score: ProgressiveScore | None) -> None:
         self._model, self._score = model, score

@@ -41,15 +41,7 @@ def read_grid(given: Sequence[str]) -> dict[str, Any]:
 
 
 def list_values(grid: dict[str, Any], columns: dict[str, Column]) -> dict[str, list[Any]]:
-    """Return what each parameter is chosen among, as a search takes it.
-
-    Parameters
-    ----------
-    grid
-        As read.
-    columns
-        What the schema declares; ranges of the grid take the place of theirs.
-    """
+    """Return what each parameter is chosen among, as a search takes it."""
     values: dict[str, list[Any]] = {}
     for name, listed in grid.items():
         if name == RANGES:

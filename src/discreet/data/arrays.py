@@ -17,17 +17,7 @@ from discreet.questions.bounds import Bounds
 def accept_rows(
     X: Any, y: Any, weights: Any, bounds: Bounds, *, may_be_empty: bool = False
 ) -> Source:
-    """Take a table in memory, or rows that are stored elsewhere, as a source; reads no cell.
-
-    Parameters
-    ----------
-    X, y, weights
-        Rows, labels and weights.
-    bounds
-        What is declared about them.
-    may_be_empty
-        Whether there may be no row: so of a part of rows that were accepted.
-    """
+    """Take a table in memory, or rows that are stored elsewhere, as a source; reads no cell."""
     if isinstance(X, Source):
         if y is not None or weights is not None:
             raise InputError(

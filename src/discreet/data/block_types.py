@@ -34,13 +34,6 @@ def _want_numbers(name: Any, place: int) -> Labels:
 def loosen_rows(X: Any, labels_of: Callable[[Any, int], Labels] = _want_numbers) -> Any:
     """Return a block with columns of objects where their types do not go with what is declared.
 
-    Parameters
-    ----------
-    X
-        Rows in memory; what is no data frame and no array is returned as it is.
-    labels_of
-        Returns what is declared of a column, by its name and its place.
-
     Examples
     --------
     >>> import pandas
@@ -63,13 +56,6 @@ def loosen_rows(X: Any, labels_of: Callable[[Any, int], Labels] = _want_numbers)
 @quiet()
 def loosen_labels(y: Any, check: Callable[[GivenColumn], None]) -> Any:
     """Return labels of a block as a column of objects, if their type is one that is refused.
-
-    Parameters
-    ----------
-    y
-        The labels as they were given.
-    check
-        Raises if a column of this type cannot hold such labels.
 
     Examples
     --------

@@ -180,17 +180,7 @@ class PreparedArray(Prepared):
 
 
 def bring_inside(block: Array, unknown: Booleans | None, bounds: Bounds) -> Array:
-    """Return rows clipped to the bounds, to the last bit as :class:`PreparedArray` clips them.
-
-    Parameters
-    ----------
-    block
-        Rows of floats, whatever they hold.
-    unknown
-        Which of them are replaced as a whole because of their label; None for none.
-    bounds
-        What is declared; the intercept's column is not appended.
-    """
+    """Return rows clipped to the bounds, to the last bit as :class:`PreparedArray` clips them."""
     spoilt = _find_not_finite(block) if unknown is None else _find_not_finite(block) | unknown
     sound = _replace_spoilt(block, spoilt, bounds)
     clipped, scale = bounds.features.clip_rows(sound)

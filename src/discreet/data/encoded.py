@@ -24,19 +24,6 @@ from discreet.questions.bounds import Bounds
 class EncodedSource(Source):
     """Rows that a function makes of cells, once they may be read.
 
-    Parameters
-    ----------
-    shape
-        The numbers of rows and columns of the matrix; the first is private unless the unit says
-        otherwise.
-    encode
-        Reads the cells: returns the matrix, the labels and the weights, each of which is made of
-        its own row alone. Labels and weights are None exactly if they are said to be missing.
-    has_labels, has_weights
-        Whether labels and weights come along.
-    is_sparse
-        Whether the matrix is a SciPy sparse one.
-
     Examples
     --------
     >>> import numpy as np

@@ -41,19 +41,7 @@ or any coded; and which numbers are missing, where their type cannot say so itse
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GivenColumn:
-    """One column, accepted by its type; its cells are read when they are first asked for.
-
-    Parameters
-    ----------
-    kind
-        What the type of the column says of its cells: numbers, text, or anything.
-    dtype
-        NumPy's type of the cells; objects, where each has its own or they are coded.
-    size
-        How many there are.
-    read
-        Reads them.
-    """
+    """One column, accepted by its type; its cells are read when they are first asked for."""
 
     kind: str
     dtype: np.dtype[Any]

@@ -45,19 +45,7 @@ NARROW: Mapping[str, type[np.floating[Any]]] = {
 
 @dataclass(frozen=True)
 class ColumnKind:
-    """What the type of a column can hold.
-
-    Parameters
-    ----------
-    holds
-        Numbers, text, anything, or something else.
-    words
-        The type, as its library calls it.
-    narrow
-        The floats of fewer than 64 bits that it is made of, None if it is not.
-    is_bytes
-        Whether it holds bytes, which are text where labels are read and something else elsewhere.
-    """
+    """What the type of a column can hold."""
 
     holds: str
     words: str
@@ -101,19 +89,7 @@ def check_kind(
     *,
     is_spelt: bool = False,
 ) -> None:
-    """Refuse a column whose type does not go with what is declared; reads no cell.
-
-    Parameters
-    ----------
-    place, name
-        Where the column is, and what it is called.
-    labels
-        The declared levels or classes; None for numbers.
-    kind
-        What its type can hold.
-    is_spelt
-        Whether text is read as the number or truth value that it spells.
-    """
+    """Refuse a column whose type does not go with what is declared; reads no cell."""
     if kind.holds == ANYTHING:
         return  # each cell by itself: one must not decide
     column = f"{place}: the column {name!r}"

@@ -34,15 +34,7 @@ from discreet.errors import InputError, InputTypeError
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GivenMatrix:
-    """A table of numbers, accepted by its type and shape; its cells have not been read.
-
-    Parameters
-    ----------
-    held
-        The container; its shape is asked for again whenever it matters.
-    read
-        Returns its cells as an array of numbers, or the sparse matrix that it is.
-    """
+    """A table of numbers, accepted by its type and shape; its cells have not been read."""
 
     held: Any
     read: Callable[[], Any]

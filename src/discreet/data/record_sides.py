@@ -43,15 +43,7 @@ PURPOSE = b"discreet split"
 
 @dataclass(frozen=True)
 class RecordSides:
-    """Says of each record, by itself, whether it is for testing.
-
-    Parameters
-    ----------
-    test
-        The share of records that are.
-    key
-        What they are hashed with.
-    """
+    """Says of each record, by itself, whether it is for testing."""
 
     test: float
     key: bytes = field(repr=False)

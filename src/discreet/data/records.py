@@ -64,15 +64,6 @@ def clip_records(ready: Ready, bounds: Bounds, size: int) -> Iterator[tuple[Arra
 
     They are, to the last bit, what opened rows are. Arrays that were given may be yielded as they
     are, and must not be overwritten.
-
-    Parameters
-    ----------
-    ready
-        Records, prepared.
-    bounds
-        What is declared about them.
-    size
-        How many at a time.
     """
     if isinstance(ready, Prepared):
         for make in ready.blocks(size):

@@ -30,16 +30,7 @@ TRIED_ROWS, TRIED_WIDTH = 48, 6
 
 @dataclass(frozen=True, eq=False)
 class FittedCoefficients:
-    """The coefficients and intercepts of a clone that is fitted to a block.
-
-    Parameters
-    ----------
-    estimator
-        With ``fit`` and, after it, ``coef_``; it is not fitted itself.
-    classes
-        The classes in order; None if targets are numbers. A block without one of them has no
-        coefficients.
-    """
+    """The coefficients and intercepts of a clone that is fitted to a block."""
 
     estimator: Any
     classes: Any = None
@@ -110,13 +101,6 @@ class FittedCoefficients:
 def computation_of(given: Any, classes: Any = None) -> FittedCoefficients | Callable[..., Any]:
     """Return what is computed on a block; refuse what pays for itself.
 
-    Parameters
-    ----------
-    given
-        A scikit-learn estimator, or a function of the rows and labels of a block.
-    classes
-        The classes in order; None if targets are numbers, or there are none.
-
     Examples
     --------
     >>> from sklearn.linear_model import Ridge
@@ -139,15 +123,6 @@ def blocks_for_average(budget: Budget, outputs: int, aggregate: str) -> int:
 
     That of a mean is a twentieth of half their width; of a winsorised one quartiles are drawn with
     room to spare.
-
-    Parameters
-    ----------
-    budget
-        What may be spent.
-    outputs
-        How many numbers are averaged.
-    aggregate
-        ``"mean"`` or ``"winsorised"``.
 
     Examples
     --------

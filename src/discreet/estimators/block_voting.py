@@ -74,13 +74,7 @@ def blocks_for_columns(budget: Budget, size: int, columns: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class FittedSupport:
-    """What one of scikit-learn's selectors supports on a block: a clone is fitted to it.
-
-    Parameters
-    ----------
-    selector
-        With ``fit`` and ``get_support``; it is not fitted itself.
-    """
+    """What one of scikit-learn's selectors supports on a block: a clone is fitted to it."""
 
     selector: Any
 

@@ -85,17 +85,7 @@ def expect_rows(task: LinearTask) -> int:
 def find_ranges_first(
     sought: SoughtRanges, question: Problem | OneVsRest, mechanism: Mechanism
 ) -> tuple[Problem | OneVsRest, PrivateRanges]:
-    """Return the question about rows as they are before ranges are found, and who finds them.
-
-    Parameters
-    ----------
-    sought
-        Which ranges.
-    question
-        What is asked of rows within their ranges.
-    mechanism
-        Who answers that.
-    """
+    """Return the question about rows as they are before ranges are found, and who finds them."""
     if not isinstance(mechanism, Learner):
         raise InputError(
             f"{mechanism.name} cannot share its budget with the search for ranges; declare ranges "

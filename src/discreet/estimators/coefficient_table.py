@@ -11,20 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class CoefficientRow:
-    """One coefficient: its name, as released, and as estimated without the ridge.
-
-    Parameters
-    ----------
-    name
-        Of the column; ``"intercept"`` for the constant.
-    coefficient
-        As in ``coef_`` or ``intercept_``.
-    estimate, standard_error
-        The ridge taken out, and how uncertain that is from sampling and privacy together; NaN if
-        intervals are refused.
-    low, high
-        The confidence interval; NaN if it is refused.
-    """
+    """One coefficient: its name, as released, and as estimated without the ridge."""
 
     name: str
     coefficient: float
@@ -37,15 +24,6 @@ class CoefficientRow:
 @dataclass(frozen=True)
 class CoefficientTable:
     """Rows of a table of coefficients, and what has to be said beside them.
-
-    Parameters
-    ----------
-    rows
-        One for each coefficient, the intercept last.
-    level
-        Of the intervals.
-    notes
-        Sentences: why there are no intervals, or whose coefficients they are for.
 
     Examples
     --------

@@ -33,19 +33,7 @@ from discreet.record import Fact, Origin
 
 @dataclass(frozen=True, eq=False)
 class DeclaredFeatures(FeatureMap):
-    """Numbers scaled to [-1, 1] by their declared ranges, categories one-hot.
-
-    Parameters
-    ----------
-    given
-        What is declared about each column, in short forms or not.
-    is_centred
-        Whether levels are centred; not if noise is made for the l1 norm, which that doubles.
-    kept_share
-        The share of the l1 norm of numbers that is kept; rows beyond are clipped.
-    constant
-        The entry of the intercept's column.
-    """
+    """Numbers scaled to [-1, 1] by their declared ranges, categories one-hot."""
 
     given: Declared
     is_centred: bool = True
@@ -98,13 +86,7 @@ class DeclaredFeatures(FeatureMap):
         return self if ranges is None else self.with_ranges(np.asarray(ranges))
 
     def with_ranges(self, ranges: Array) -> DeclaredFeatures:
-        """Return the same columns with the ranges that were found, in the user's own units.
-
-        Parameters
-        ----------
-        ranges
-            The two ends of each range that was sought, in the order of the columns.
-        """
+        """Return the same columns with the ranges that were found, in the user's own units."""
         if not self.holds_ranges(ranges):
             raise InputError(
                 "the ranges that a fit found are not those of these columns; were columns changed "

@@ -153,33 +153,12 @@ class FeatureMap(ABC):
         """Return the inner product of each row with each vector of a model's coefficients.
 
         With :func:`product_by_row` it is, to the last bit, that of the row alone.
-
-        Parameters
-        ----------
-        model
-            A fitted model.
-        X
-            Rows, as for its fit.
-        product
-            How rows are multiplied with coefficients.
         """
 
 
 @dataclass(frozen=True)
 class PlainFeatures(FeatureMap):
-    """Rows of numbers, as they are.
-
-    Parameters
-    ----------
-    region
-        What rows are clipped to.
-    constant
-        The entry of the intercept's column.
-    facts
-        What is declared about columns.
-    origin
-        What entries are counted from in a fit.
-    """
+    """Rows of numbers, as they are."""
 
     region: ConvexSet
     constant: float = 0.0

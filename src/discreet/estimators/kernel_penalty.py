@@ -20,19 +20,6 @@ def usual_kernel_ridge(
 ) -> float:
     """Return the ridge at which it and the noise cost least together, from public facts.
 
-    Parameters
-    ----------
-    loss
-        What is summed over rows.
-    kernel
-        The kernel, clipped.
-    bounds
-        What is declared about rows and labels.
-    budget
-        What may be spent.
-    n_hint
-        How many rows are expected; None for as many as there may be.
-
     Examples
     --------
     >>> from discreet.geometry import L2Ball

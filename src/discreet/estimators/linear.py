@@ -32,13 +32,7 @@ COUNTED = Fact("records", "their number in this table", Origin.FOUND)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Margins:
-    """Margins that are known already, which a linear model takes in place of rows.
-
-    Parameters
-    ----------
-    values
-        A line for each row, a column for each vector of coefficients.
-    """
+    """Margins that are known already, which a linear model takes in place of rows."""
 
     values: Array
 

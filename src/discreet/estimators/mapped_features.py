@@ -35,18 +35,7 @@ MOST_CENTRED = 2047
 
 @dataclass(frozen=True, eq=False)
 class MappedFeatures(FeatureMap):
-    """What a map of rows makes of columns that are encoded, or clipped to a ball, first.
-
-    Parameters
-    ----------
-    inner
-        What encodes the columns.
-    make_map
-        Returns the map of encoded rows of so many entries; None if nobody has said yet how many,
-        for what does not depend on it.
-    constant
-        The entry of the intercept's column.
-    """
+    """What a map of rows makes of columns that are encoded, or clipped to a ball, first."""
 
     inner: PlainFeatures | DeclaredFeatures
     make_map: Callable[[int | None], RowMap]

@@ -30,17 +30,7 @@ VANISHING = 2.0**-10
 
 
 def choose_ridge(task: LinearTask, bounds: Bounds, times: int) -> float:
-    """Return the ridge of a problem that is solved ``times`` over within the task's budget.
-
-    Parameters
-    ----------
-    task
-        What is public about the fit.
-    bounds
-        What is declared about the rows of one problem.
-    times
-        How many problems share the budget.
-    """
+    """Return the ridge of a problem that is solved ``times`` over within the task's budget."""
     if task.absolute is not None:
         return _beside_absolute(task, task.absolute, bounds, times)
     if task.ridge is not None:

@@ -31,12 +31,6 @@ LARGEST_PULL = 1e3
 class ProbabilityCurve:
     """Log-odds at some scores; lines between them, and the outer lines go on for ever.
 
-    Parameters
-    ----------
-    points
-        Two rows, scores and the log-odds of the second class there; both rise, and both are zero at
-        one point, so that the likelier class is the one that the sign of the score says.
-
     Examples
     --------
     >>> curve = ProbabilityCurve.usual(margin=2.0)
@@ -75,15 +69,6 @@ class ProbabilityCurve:
         with probability s, the score of the likelihood is p(1 - s) - q s, with information n s(1 -
         s) and, of the noise, variance times s^2 + (1 - s)^2. A bin drowned in noise says nothing.
         Running maxima away from zero make the curve rise.
-
-        Parameters
-        ----------
-        counts
-            Noisy counts of the bins of ``score_counts``, of the first class, then of the second.
-        variance
-            Of the noise in a count.
-        margin
-            Of the loss.
         """
         negatives, positives = counts[:BINS], counts[BINS:]
         expected = usual_slope(margin) * NODES

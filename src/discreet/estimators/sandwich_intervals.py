@@ -50,17 +50,7 @@ FEW_SHORTENED = 0.01
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """Estimates of several combinations of coefficients, ridge taken out.
-
-    Parameters
-    ----------
-    centres
-        One for each combination.
-    errors
-        Their standard errors, of sampling and of privacy together.
-    freedom
-        Degrees of freedom of the errors.
-    """
+    """Estimates of several combinations of coefficients, ridge taken out."""
 
     centres: Vector
     errors: Vector

@@ -29,13 +29,7 @@ WIDEST = 1e100
 
 @dataclass(frozen=True, eq=False)
 class SideBySide(FeatureMap):
-    """The features of several maps, those that are encoded alike only once.
-
-    Parameters
-    ----------
-    maps
-        One for each candidate.
-    """
+    """The features of several maps, those that are encoded alike only once."""
 
     maps: tuple[FeatureMap, ...]
     constant: float = 0.0

@@ -15,17 +15,6 @@ def fill_domain(
 ) -> Array:
     """Return quasi-random points, encoded as rows are: of declared columns, or of a ball.
 
-    Parameters
-    ----------
-    columns
-        What is declared about each column; None if only a norm is.
-    data_norm
-        The radius of the ball, without columns.
-    width
-        How many columns rows of numbers have.
-    **count
-        How many points, under the name of the parameter that says so.
-
     Examples
     --------
     >>> fill_domain([(0, 10), (0, 1)], None, 2, landmarks=4).shape

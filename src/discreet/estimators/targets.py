@@ -43,17 +43,7 @@ class LearningTarget(ABC):
 
 @dataclass(frozen=True)
 class SeveralNumbers(LearningTarget):
-    """Several numbers a row, which are columns of the row itself.
-
-    Parameters
-    ----------
-    count
-        How many.
-    is_single
-        Whether there is one, given as a vector.
-    region
-        What they are clipped to together.
-    """
+    """Several numbers a row, which are columns of the row itself."""
 
     count: int
     is_single: bool

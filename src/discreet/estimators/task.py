@@ -71,29 +71,7 @@ class AbsoluteValues:
 
 @dataclass(frozen=True)
 class Standardising:
-    """How columns are standardised privately, and whether they are where nobody asks for it.
-
-    Parameters
-    ----------
-    is_usual
-        Whether ``mechanism="auto"`` standardises.
-    entry_bound, indicators
-        As of :class:`~discreet.mechanisms.PrivateStandardisation`.
-    learns_at_once
-        Whether ``mechanism="auto"`` learns three or more classes by softmax.
-    counts_scores
-        Whether the scores of two classes are counted as well, if the budget is worth it.
-    n_hint
-        How many rows are expected, declared; None for as many as there may be.
-    rules
-        What of the objective is settled by noisy sums, if delta is not zero and classes are not
-        learnt at once; None for nothing.
-    share
-        As of :class:`~discreet.mechanisms.PrivateStandardisation`.
-    centred_width
-        Up to how many features are standardised where nobody asks for it, all of them centred;
-        None for the rule.
-    """
+    """How columns are standardised privately, and whether they are where nobody asks for it."""
 
     is_usual: bool = False
     entry_bound: float | None = None
@@ -113,35 +91,7 @@ class Standardising:
 
 @dataclass(frozen=True)
 class LinearTask:
-    """Everything public about one fit of a linear model.
-
-    Parameters
-    ----------
-    loss
-        What is summed over rows.
-    bounds
-        What is declared about rows; the labels of classes are 0, 1, ...
-    budget, unit
-        What may be spent, and who is protected.
-    ridge
-        The strength of the ridge that is asked for, None for the rule.
-    raises_ridge
-        Whether a weaker ridge than the budget allows is raised, not refused.
-    domain
-        A convex set for the coefficients.
-    mechanism
-        The name of the mechanism that is asked for, ``"auto"``, or the mechanism itself.
-    assumed
-        What was found in the data and is taken as public.
-    absolute
-        Absolute values in the objective.
-    standardising
-        How columns are standardised, and whether that is usual.
-    has_intervals
-        Whether a part of the budget pays for standard errors.
-    sought
-        Numbers whose ranges are found first; ``bounds`` are those of rows within their ranges.
-    """
+    """Everything public about one fit of a linear model."""
 
     loss: Loss
     bounds: Bounds

@@ -20,13 +20,6 @@ class MatchingPursuit:
     :math:`\sqrt{2 \log(p) / n}`, which p columns of noise reach by chance. Of several classes, each
     is a target of one and zero, and the largest correlation counts.
 
-    Parameters
-    ----------
-    size
-        How many columns at most.
-    classes
-        How many classes there are; zero if targets are numbers.
-
     Examples
     --------
     >>> X = np.eye(40)[:, :5]

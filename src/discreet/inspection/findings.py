@@ -79,15 +79,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Contradiction:
-    """A column whose type cannot hold what is declared of it; a fit refuses it.
-
-    Parameters
-    ----------
-    where
-        The column, or the target.
-    refusal
-        What the fit would say.
-    """
+    """A column whose type cannot hold what is declared of it; a fit refuses it."""
 
     where: str
     refusal: str
@@ -100,21 +92,7 @@ def judge(
     rows_per_person: int,
     max_rows: int,
 ) -> tuple[Finding, ...]:
-    """Return what is worth saying, what is grave first.
-
-    Parameters
-    ----------
-    survey
-        What was looked at.
-    tally
-        What was counted.
-    contradictions
-        Columns that could not be looked at.
-    rows_per_person
-        How many rows of one person the promise is meant for.
-    max_rows
-        How many rows are used at most.
-    """
+    """Return what is worth saying, what is grave first."""
     found = [
         Finding(SERIOUS, one.where, one.refusal, "A fit is refused as long as this is so.")
         for one in contradictions

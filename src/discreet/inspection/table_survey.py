@@ -49,17 +49,7 @@ Ends = tuple[float, float]
 
 @dataclass(frozen=True)
 class NumbersLooked:
-    """A column of numbers, and its range if it has one of its own.
-
-    Parameters
-    ----------
-    name
-        What the column is called.
-    ends
-        The lowest and the highest number that count; None if rows are clipped as a whole.
-    is_sought
-        Whether these are public bounds, within which a fit finds the range.
-    """
+    """A column of numbers, and its range if it has one of its own."""
 
     name: str
     ends: Ends | None
@@ -72,15 +62,7 @@ class NumbersLooked:
 
 @dataclass(frozen=True)
 class LevelsLooked:
-    """A column of categories.
-
-    Parameters
-    ----------
-    name
-        What the column is called.
-    category
-        Its declared levels.
-    """
+    """A column of categories."""
 
     name: str
     category: Category
@@ -99,21 +81,7 @@ Looked = NumbersLooked | LevelsLooked
 
 @dataclass(frozen=True, eq=False)
 class TableSurvey:
-    """What is counted of rows.
-
-    Parameters
-    ----------
-    columns
-        The columns that are looked at.
-    target
-        What is declared of labels; None for rows alone.
-    region
-        The norm that whole rows are clipped to; None if that happens to none.
-    encoder
-        Makes the rows that are clipped of declared columns; None if they are as they came.
-    person
-        The column that says whose row each is; None if nobody named it.
-    """
+    """What is counted of rows."""
 
     columns: tuple[Looked, ...]
     target: LearningTarget | None = None
@@ -122,17 +90,7 @@ class TableSurvey:
     person: str | None = None
 
     def look(self, piece: Piece, count: int | None = None, whose: Any = None) -> TableTally:
-        """Return what a fit would do to some rows.
-
-        Parameters
-        ----------
-        piece
-            The rows, their cells as they came, and their labels.
-        count
-            How many there are; None to count them.
-        whose
-            Whose row each is, where that is no column of the rows.
-        """
+        """Return what a fit would do to some rows."""
         rows = piece.matrix
         if self.person is not None:
             whose = rows[self.person]

@@ -27,21 +27,7 @@ LATER = "..."
 
 @dataclass(frozen=True, eq=False)
 class NumberTally:
-    """Numbers of one column against their range, if there is one.
-
-    Parameters
-    ----------
-    below, above
-        How many lie outside.
-    missing
-        How many are missing, infinite or no number, which a fit takes for the middle of the range.
-    lowest, highest
-        Of those that are finite.
-    bins
-        How many lie in each part of the range; those outside in the first and the last.
-    unreadable
-        Cells that hold something which is no number.
-    """
+    """Numbers of one column against their range, if there is one."""
 
     below: int = 0
     above: int = 0
@@ -81,17 +67,7 @@ class NumberTally:
 
 @dataclass(frozen=True, eq=False)
 class LabelTally:
-    """Categories or classes of one column against those that are declared.
-
-    Parameters
-    ----------
-    declared
-        How often each declared one occurs, in their order.
-    others
-        How often anything else occurs.
-    missing
-        How many cells are empty.
-    """
+    """Categories or classes of one column against those that are declared."""
 
     declared: Integers
     others: Counter[str] = field(default_factory=Counter)
@@ -112,19 +88,7 @@ class LabelTally:
 
 @dataclass(frozen=True, eq=False)
 class NormTally:
-    """Rows against the norm that they are clipped to.
-
-    Parameters
-    ----------
-    shortened
-        How many are longer.
-    replaced
-        How many hold something that is no number, for which a fixed row stands in.
-    bins
-        How long rows are, in equal parts of the bound; those beyond in the last.
-    factor
-        What those that are clipped are multiplied by, all together.
-    """
+    """Rows against the norm that they are clipped to."""
 
     shortened: int = 0
     replaced: int = 0
@@ -149,21 +113,7 @@ class NormTally:
 
 @dataclass(frozen=True, eq=False)
 class TableTally:
-    """All that was counted of some rows.
-
-    Parameters
-    ----------
-    rows
-        How many there are.
-    columns
-        What was counted of each column.
-    target
-        What was counted of the target; None if rows alone are learnt from.
-    norms
-        What was counted of whole rows; None if they are clipped column by column.
-    persons
-        How many rows each person has; None if nobody said whose rows they are.
-    """
+    """All that was counted of some rows."""
 
     rows: int
     columns: tuple[NumberTally | LabelTally, ...]
@@ -213,17 +163,7 @@ def count_numbers(cells: Any, ends: tuple[float, float] | None) -> NumberTally:
 
 
 def count_labels(cells: Any, size: int, places: Callable[[Any], Vector]) -> LabelTally:
-    """Count labels.
-
-    Parameters
-    ----------
-    cells
-        The column.
-    size
-        How many labels are declared.
-    places
-        Returns the place of each of some cells among the declared ones, NaN for another.
-    """
+    """Count labels."""
     values, counts = _tell_apart(cells)
     found = places(as_objects(values)) if values else np.empty(0)
     is_declared = ~np.isnan(found)
@@ -243,19 +183,7 @@ def count_labels(cells: Any, size: int, places: Callable[[Any], Vector]) -> Labe
 def count_norms(
     replaced: Booleans, scale: Vector, norms: Vector | None, bound: float | None
 ) -> NormTally:
-    """Count rows by how long they are.
-
-    Parameters
-    ----------
-    replaced
-        Which rows are not finite.
-    scale
-        What each of the others is multiplied by.
-    norms
-        How long each of the others is; None if that is not known.
-    bound
-        How long a row may be.
-    """
+    """Count rows by how long they are."""
     is_short = scale < 1 - 2.0**-20
     bins = np.zeros(BINS, dtype=np.int64)
     if norms is not None and bound is not None:

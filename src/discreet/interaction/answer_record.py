@@ -38,15 +38,7 @@ class Seen:
 
 @dataclass(eq=False)
 class AnswerRecord:
-    """What one process knows to be on record of an oracle.
-
-    Parameters
-    ----------
-    ledger, charge
-        The ledger that paid for it, and the number of the charge.
-    known
-        What is on record at least; None if that was never looked at.
-    """
+    """What one process knows to be on record of an oracle."""
 
     ledger: AbstractLedger
     charge: int

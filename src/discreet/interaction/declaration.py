@@ -70,21 +70,7 @@ Planned = TypeVar("Planned", bound=Plan)
 
 @dataclass(frozen=True, eq=False)
 class PlannedQuestion(Generic[Asker, Asked, Planned]):
-    """A mechanism, a question, a budget and a unit, with the plan that follows from them.
-
-    Parameters
-    ----------
-    mechanism
-        Who answers.
-    question
-        What is asked.
-    budget
-        What all that is ever answered may spend.
-    unit
-        Who is protected.
-    plan
-        What the mechanism made of it.
-    """
+    """A mechanism, a question, a budget and a unit, with the plan that follows from them."""
 
     mechanism: Asker
     question: Asked
@@ -94,19 +80,7 @@ class PlannedQuestion(Generic[Asker, Asked, Planned]):
 
     @classmethod
     def of(cls, mechanism: Asker, question: Asked, budget: Budget, unit: Unit) -> Self:
-        """Plan, from public facts.
-
-        Parameters
-        ----------
-        mechanism
-            Who answers.
-        question
-            What is asked.
-        budget
-            What all that is ever answered may spend.
-        unit
-            Who is protected.
-        """
+        """Plan, from public facts."""
         codec()  # nothing is imported later
         plan: Any = mechanism.plan(question, budget, unit)
         return cls(mechanism, question, budget, unit, plan)

@@ -101,21 +101,7 @@ class NewPlace(ABC):
     def finish(
         self, declared: OracleDeclaration, said: Release, ledger: str, note: str, packed: Any
     ) -> Kept:
-        """Put a model there, on disk once this returns.
-
-        Parameters
-        ----------
-        declared
-            What it takes to plan the same again.
-        said
-            What a release of it says.
-        ledger
-            The key of the ledger that paid; empty without one.
-        note
-            Anything public to keep beside it.
-        packed
-            The secret model, by names of arrays.
-        """
+        """Put a model there, on disk once this returns."""
 
     @abstractmethod
     def close(self) -> None:

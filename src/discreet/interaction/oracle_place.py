@@ -24,17 +24,7 @@ def claim_place(store: str | Path | None) -> Iterator[NewPlace | None]:
 
 
 def take_up_place(store: str | Path, ledger: AbstractLedger | None, noise: Noise) -> Oracle:
-    """Take up the oracle that is kept somewhere.
-
-    Parameters
-    ----------
-    store
-        Where.
-    ledger
-        That paid for it; None if none did that outlives its process.
-    noise
-        The source of randomness from now on.
-    """
+    """Take up the oracle that is kept somewhere."""
     from discreet.interaction.oracle_store import OracleStore  # slow to import
     from discreet.interaction.reopening import take_up_oracle
 

@@ -117,14 +117,7 @@ class StoredOracle:
 
 
 class OracleStore(Store):
-    """A data base with one oracle in it, or none yet.
-
-    Parameters
-    ----------
-    where
-        The path of an SQLite file, which is made for its owner alone, or the address of a
-        PostgreSQL data base.
-    """
+    """A data base with one oracle in it, or none yet."""
 
     error = StoreError
     noun = "oracle"
@@ -153,15 +146,7 @@ class OracleStore(Store):
                 check_owned(path, path.stat())
 
     def make(self) -> NewOracle:
-        """Claim the place for a new oracle, before anything is paid; nobody else can until then.
-
-        Raises
-        ------
-        StoreError
-            There is an oracle already, somebody else is making one, or nothing can be written.
-        PrivacyError
-            Others may read the file.
-        """
+        """Claim the place for a new oracle, before anything is paid; nobody else can until then."""
         self._make_file()
         return NewOracle(self)
 
@@ -179,15 +164,7 @@ class OracleStore(Store):
             ) from None
 
     def load(self) -> StoredOracle:
-        """Return the model; nothing that is stored is believed without its digest.
-
-        Raises
-        ------
-        StoreError
-            There is none, or it is damaged.
-        PrivacyError
-            Others may read the file, or this version plans otherwise.
-        """
+        """Return the model; nothing that is stored is believed without its digest."""
         if self.path is not None and not self.path.exists():
             raise StoreError(MISSING.format(place=self.place))
         self._check_owned()
@@ -210,22 +187,7 @@ class OracleStore(Store):
     def read_entries(
         self, identity: str, seen: Seen, learn: Callable[[list[TranscriptEntry], str], None]
     ) -> Seen:
-        """Read what others have added: a plain read, for which nobody waits.
-
-        Parameters
-        ----------
-        identity
-            Of the model that is asked.
-        seen
-            How much of its transcript is known already.
-        learn
-            Gets the entries that are not known and the model's status.
-
-        Raises
-        ------
-        StoreError
-            It is another model, or its past was changed or put back.
-        """
+        """Read what others have added: a plain read, for which nobody waits."""
         with self.driver_transaction(reads=True) as transaction:
             line = self._find_state(transaction, HEADS, identity, seen)
             fresh = self._read_entries(transaction, identity, seen, line)
@@ -246,26 +208,7 @@ class OracleStore(Store):
         *,
         confirm: bool = False,
     ) -> Seen:
-        """Read what others have added, and add to it: all or nothing, on disk once this returns.
-
-        Parameters
-        ----------
-        identity
-            Of the model that is asked.
-        seen
-            How much of its transcript is known already.
-        answer
-            Gets the entries that are not known and the model's status, and returns entries to add
-            and the status from now on.
-        confirm
-            Whether to write the state again if there is nothing to add, to see that it can be.
-
-        Raises
-        ------
-        StoreError
-            It is another model, its past was changed or put back, or it is not known whether the
-            entries were added.
-        """
+        """Read what others have added, and add to it: all or nothing, on disk once this returns."""
         with self.driver_transaction() as transaction:
             line = self._find_state(transaction, LOCKED_HEADS, identity, seen)
             fresh = self._read_entries(transaction, identity, seen, line)

@@ -36,13 +36,7 @@ def _type_of(array: Any) -> str:
 
 
 def unpack_arrays(listed: Any, rest: bytes) -> dict[str, Any]:
-    """Return the arrays that were packed; nothing is believed of what was listed.
-
-    Raises
-    ------
-    InputError
-        The list does not fit the numbers.
-    """
+    """Return the arrays that were packed; nothing is believed of what was listed."""
     found: dict[str, Any] = {}
     start = 0
     for name, kind, shape in listed:

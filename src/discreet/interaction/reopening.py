@@ -26,17 +26,7 @@ PAID_ELSEWHERE = (
 
 
 def take_up_oracle(store: OracleStore, ledger: AbstractLedger | None, noise: Noise) -> Oracle:
-    """Read a model and its transcript from a store; what is secret stays in other threads.
-
-    Parameters
-    ----------
-    store
-        Where they are.
-    ledger
-        That paid for it; None if none did that outlives its process.
-    noise
-        The source of randomness from now on.
-    """
+    """Read a model and its transcript from a store; what is secret stays in other threads."""
     found: Oracle = unwrap(call_privately(partial(_take_up_oracle, store, ledger, noise)))
     found.refresh()
     return found

@@ -66,23 +66,7 @@ def write_state(
     packed: Packed,
     note: str = "",
 ) -> str:
-    """Write a new file that only its owner can read, and return what the ledger knows it by.
-
-    Parameters
-    ----------
-    path
-        Where; there must be no file of that name.
-    declared
-        What it takes to plan the same again.
-    said
-        What a release of it will say.
-    receipt
-        The charge that pays for it.
-    packed
-        The secret state.
-    note
-        Anything public that whoever saves wants to find again.
-    """
+    """Write a new file that only its owner can read, and return what the ledger knows it by."""
     arrays = {name: each for name, each in packed.items() if isinstance(each, np.ndarray)}
     numbers = {name: each for name, each in packed.items() if name not in arrays}
     listed, numbers_of_arrays = pack_arrays(arrays)

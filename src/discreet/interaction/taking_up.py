@@ -26,15 +26,6 @@ def take_up(path: Path, ledger: AbstractLedger, noise: Noise) -> Interaction:
     """Read a state, ask the ledger for it, and go on; what is secret stays in other threads.
 
     Whoever interrupts this before the ledger was asked has lost nothing; afterwards, the learner.
-
-    Parameters
-    ----------
-    path
-        The file of the state.
-    ledger
-        That paid for it.
-    noise
-        The source of randomness from now on.
     """
     stopped: list[bool] = []
     work = partial(_take_up, path, ledger, noise, stopped)

@@ -37,11 +37,6 @@ class WaitingRecords(Sealed):
     Who puts a record in looks afterwards whether the line is still open. A private call closes the
     line first and takes the records out then, so that a record that came too late is always noticed
     by who brought it.
-
-    Parameters
-    ----------
-    width
-        How many numbers a record has.
     """
 
     __slots__ = ("__waiting", "_is_open", "_room")
@@ -67,13 +62,7 @@ class WaitingRecords(Sealed):
         self._is_open = False
 
     def open_unless_near(self, left: int) -> None:
-        """Let records join again, if this many are far from the last.
-
-        Parameters
-        ----------
-        left
-            How many rounds there are before the horizon.
-        """
+        """Let records join again, if this many are far from the last."""
         self._is_open = left >= self._room + FAR
 
     def join(self, record: Record | Empty) -> bool:
@@ -122,13 +111,7 @@ def _stack(part: list[Record]) -> Record:
 
 
 def keep_record(given: Any) -> Record | None:
-    """Return a copy of one plain record, which its owner may overwrite; None if it is not one.
-
-    Parameters
-    ----------
-    given
-        As :func:`discreet.data.records.accept_records` returned it.
-    """
+    """Return a copy of one plain record, which its owner may overwrite; None if it is not one."""
     if type(given) is not tuple or len(given[0]) != 1:
         return None
     row, label = given

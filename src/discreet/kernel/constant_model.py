@@ -25,19 +25,7 @@ HALVINGS = 60
 def refuse_constant(
     asked: Asked, shape: Shape, n_hint: int | None, budget: Budget, unit: Unit
 ) -> None:
-    """Refuse a fit whose model will most likely stay zero, whatever is asked.
-
-    Parameters
-    ----------
-    asked
-        The question, and who answers it.
-    shape
-        How many rows there are at most.
-    n_hint
-        How many are expected; None for as many as there may be.
-    budget, unit
-        What may be spent, and who is protected.
-    """
+    """Refuse a fit whose model will most likely stay zero, whatever is asked."""
     plan = asked.mechanism.plan(asked.question, budget, unit)
     if not isinstance(plan, BoundedUpdatesPlan | NetUpdatesPlan) or not budget.is_private:
         return

@@ -193,15 +193,7 @@ def as_points(given: ArrayLike) -> Array:
 
 
 def check_gram(gram: Array, tolerance: float) -> None:
-    """Refuse a matrix that is not finite, symmetric and positive semidefinite.
-
-    Parameters
-    ----------
-    gram
-        A square matrix of public points.
-    tolerance
-        What may be wrong by rounding, as a part of the largest diagonal entry.
-    """
+    """Refuse a matrix that is not finite, symmetric and positive semidefinite."""
     if not np.isfinite(gram).all():
         raise InputError("the entries of a kernel must be finite numbers.")
     slack = tolerance * float(np.abs(np.diag(gram)).max(initial=0.0))

@@ -12,13 +12,6 @@ from discreet._types import Array
 def sum_over_columns(rows: Array, points: Array, measure: Callable[[Array, Array], Array]) -> Array:
     """Return the sum over columns j of ``measure(x_j, z_j)``, for each pair of points.
 
-    Parameters
-    ----------
-    rows, points
-        The points, one a row.
-    measure
-        A function of two numbers that works elementwise on arrays that broadcast.
-
     Examples
     --------
     >>> apart = lambda x, z: np.abs(x - z)

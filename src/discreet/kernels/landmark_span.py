@@ -22,22 +22,6 @@ def span_landmarks(
 
     .. math:: K_{ZZ} = U S U^\top, \qquad W = U_r S_r^{-1/2}
 
-    Parameters
-    ----------
-    kernel
-        Any kernel.
-    landmarks
-        Public points Z, one a row.
-    least_share
-        Directions in which they spread less, of the largest eigenvalue, are left out.
-    n_components
-        At most how many directions are kept, those in which they spread most; None for all.
-
-    Returns
-    -------
-    Array
-        W, a line for each point and a column for each direction; it cannot be written to.
-
     Examples
     --------
     >>> from discreet.kernels import Linear
@@ -78,15 +62,7 @@ def gram_of(kernel: Kernel, points: Array) -> Array:
 
 
 def longest_landmark(kernel: Kernel, landmarks: Array) -> float:
-    """Return the largest norm of public points' feature vectors.
-
-    Parameters
-    ----------
-    kernel
-        Any kernel.
-    landmarks
-        Public points, one a row.
-    """
+    """Return the largest norm of public points' feature vectors."""
     largest = float(kernel.diagonal(landmarks).max())
     if not (math.isfinite(largest) and largest > 0):
         raise InputError(f"K(z, z) must be positive at a landmark; {kernel!r} is not.")

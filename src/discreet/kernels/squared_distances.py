@@ -16,13 +16,6 @@ def negative_squared_distances(rows: Array, points: Array, scale: float) -> Arra
 
     The squares are two more columns of the product: [2sx, -s|x|^2, 1] times [z, 1, -s|z|^2].
 
-    Parameters
-    ----------
-    rows, points
-        The points, one a row.
-    scale
-        What squared distances are multiplied by.
-
     Examples
     --------
     >>> negative_squared_distances(np.array([[1.0]]), np.array([[3.0], [1.0]]), scale=0.5)
@@ -40,15 +33,6 @@ def negative_squared_distances_alone(
     rows: Array, points: Array, scale: float, largest: float
 ) -> Array:
     r"""Return :math:`-s \lVert x - z \rVert^2`, each line a function of its row x alone.
-
-    Parameters
-    ----------
-    rows, points
-        The points, one a row; the second are public.
-    scale
-        What squared distances are multiplied by.
-    largest
-        A public bound on the entries of rows.
 
     Examples
     --------

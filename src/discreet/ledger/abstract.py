@@ -122,17 +122,7 @@ class Entry:
 
 
 def total_epsilon(guarantee: Guarantee, records: int, delta: float | None = None) -> float:
-    """Return the epsilon of a guarantee for so many records together; at the quoted delta if None.
-
-    Parameters
-    ----------
-    guarantee
-        What is promised of one record.
-    records
-        How many change together.
-    delta
-        Where it is asked for.
-    """
+    """Return a guarantee's epsilon for so many records together, at the quoted delta if None."""
     if records == 1:
         return guarantee.epsilon(delta)
     delta = guarantee.quoted_delta if delta is None else delta

@@ -80,17 +80,6 @@ Balance = Mapping[str, Standing]
 class Account:
     """Decides what a budget can pay for; stores nothing itself.
 
-    Parameters
-    ----------
-    budget
-        What all releases about one record together may spend; it must be finite.
-    unit
-        Who is protected: every release must protect the same.
-    parts
-        Names of disjoint parts that make up the data; none if it is one whole.
-    rows_per_person
-        How many records change together, at most: a release is charged as it protects so many.
-
     Examples
     --------
     >>> account = Account(Budget(1.0), parts=["north", "south"])

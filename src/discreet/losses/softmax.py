@@ -23,13 +23,6 @@ class MarginSoftmax:
 
     .. math:: \ell(y, z) = \log\Big(1 + \sum_{k \ne y} e^{m + z_k - z_y}\Big)
 
-    Parameters
-    ----------
-    margin : float
-        The margin m that the loss asks for between a class and all others; zero is softmax
-        regression. For two classes it is :class:`~discreet.losses.MarginLogistic` of their
-        difference.
-
     Notes
     -----
     The slope along :math:`z_k` is :math:`s_k = q_k - [k = y]`, q being the softmax of the margins
@@ -72,16 +65,6 @@ class MarginSoftmax:
 
         The slopes of a row are, to the last bit, a function of its margins and its class: every
         operation is elementwise, but for a largest and for a sum in the order of classes.
-
-        Parameters
-        ----------
-        margins
-            Classes x rows.
-        labels
-            The class of each row.
-        exponentials
-            The type in which exponentials are computed: of single precision they are faster, and
-            slopes err by some 1e-7. Whatever it is, the largest is one, and all else is double.
         """
         own = labels.astype(np.intp), np.arange(labels.size)
         chances = np.array(margins, dtype=np.float64, order="C")

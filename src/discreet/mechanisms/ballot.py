@@ -37,13 +37,6 @@ WORKERS = ("threads", "processes", "dask")
 class Workers:
     """Who runs the procedure: so many threads, or processes, which rows are sent to.
 
-    Parameters
-    ----------
-    count
-        How many; one runs block after block. A cluster has as many as it has.
-    kind
-        ``"threads"``, ``"processes"``, or ``"dask"`` for the workers of the current Dask client.
-
     Examples
     --------
     >>> Workers(2).kind

@@ -30,19 +30,7 @@ def check_estimates(question: BlockAverage, workers: Workers) -> None:
 def estimates_on_blocks(
     question: BlockAverage, rows: OpenRows, noise: Noise, workers: Workers
 ) -> OpenRows:
-    """Partition the rows and return the numbers of every block, clipped, as rows: private.
-
-    Parameters
-    ----------
-    question
-        What is computed on a block, and what it is clipped to.
-    rows
-        Opened rows.
-    noise
-        The source of randomness, for the deal.
-    workers
-        Who runs the procedure.
-    """
+    """Partition the rows and return the numbers of every block, clipped, as rows: private."""
     code = workers.take_on(estimating(question))
     found = Deal.of(question.blocks, rows).ask(code, noise, workers)
     numbers = [question.centre if one is None else one for one in found]

@@ -39,13 +39,6 @@ class DoublingEpochs(InteractiveMechanism):
     The horizon of the stream is then no more than a far limit: noise is made for the length of an
     epoch, which is at most twice the number of records seen, once the first is over.
 
-    Parameters
-    ----------
-    inner
-        Who learns in each epoch, from nothing but its records.
-    first
-        How many records the first epoch has; a multiple of the stream's batch.
-
     Notes
     -----
     Privacy: no more than one epoch costs, because a record enters one epoch only. Accuracy: every

@@ -78,15 +78,6 @@ def weight_of_corners(radius: float, steps: int) -> float:
 def average_of_corners(corners: Array, radius: float, width: int) -> Vector:
     """Return the coefficients that steps towards these corners lead to, from zero.
 
-    Parameters
-    ----------
-    corners
-        Numbers of columns counted from one, with signs, in the order of the steps.
-    radius
-        Of the l1 ball.
-    width
-        How many coefficients there are.
-
     Examples
     --------
     >>> average_of_corners(np.array([2.0, -1.0]), radius=1.0, width=3)
@@ -106,15 +97,6 @@ def choose_steps(problem: L1Problem, budget: Budget, unit: Unit, rows: int) -> i
     in the ball by at most :math:`2 C/(T + 2) + b (\ln 2p + 1)` in expectation, where b grows with
     the root of T (or with T, for a pure budget). The curvature C is that of the worst rows;
     ``TYPICAL`` of it is what rows mostly have.
-
-    Parameters
-    ----------
-    problem
-        What is asked.
-    budget, unit
-        What may be spent, and who is protected.
-    rows
-        How many rows are expected: declared, never counted where their number is private.
     """
     _checks.whole(rows=rows, at_least=1)
     if not budget.is_private:

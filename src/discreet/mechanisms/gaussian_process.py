@@ -51,19 +51,7 @@ REFUSED = (
 
 @dataclass(frozen=True)
 class Precision:
-    """Everything that rounding costs, in public; proof in ``gaussian_process.md``.
-
-    Parameters
-    ----------
-    jitter
-        What is added to K(z, z), for every point.
-    bits
-        So many halvings of the scale of the noise are one step of its grid.
-    scale
-        The deviation of the noise where K(z, z) + jitter is one.
-    sensitivity
-        How far one record can move a path, rounding included; over ``scale`` it is mu.
-    """
+    """Everything that rounding costs, in public; proof in ``gaussian_process.md``."""
 
     jitter: float
     bits: int
@@ -123,13 +111,7 @@ class PathTranscript(Transcript):
         return np.ascontiguousarray(entries[:, 0])
 
     def extend(self, point: Vector) -> Vector:
-        """Return the next row of the factor C of K + jitter: C^-1 k, and the root of what is left.
-
-        Raises
-        ------
-        InputError
-            Nothing is left: the kernel is not positive semidefinite on these points.
-        """
+        """Return the next row of the factor C of K + jitter: C^-1 k and the root of the rest."""
         solved = np.empty(0)
         if self.count:
             # Rows of a lower triangle are columns of its transpose, an upper one.
@@ -171,15 +153,7 @@ def _lengthen(array: Array, size: int) -> Array:
 
 
 def solve_in_order(factor: Array, values: Vector) -> Vector:
-    """Return (C C^T)^-1 y by plain substitution, so that it is the same on every machine.
-
-    Parameters
-    ----------
-    factor
-        C, lower triangular.
-    values
-        y.
-    """
+    """Return (C C^T)^-1 y by plain substitution, so that it is the same on every machine."""
     found, columns = values.copy(), factor.T.copy()
     for place in range(found.size):
         found[place] /= factor[place, place]
@@ -401,19 +375,7 @@ def least_jitter(question: KernelQueries) -> float:
 def choose_precision(
     question: KernelQueries, tolerance: PublicTolerance, unit: Unit, multiplier: float
 ) -> Precision:
-    """Return the jitter at which an answer has the least noise, and all that follows from it.
-
-    Parameters
-    ----------
-    question
-        What is asked.
-    tolerance
-        Of the private model.
-    unit
-        Who is protected.
-    multiplier
-        The deviation of the noise over the sensitivity.
-    """
+    """Return the jitter at which an answer has the least noise, and all that follows from it."""
     square = question.row_norm**2
     found, jitter = [], least_jitter(question)
     while jitter <= MOST_JITTER * square:

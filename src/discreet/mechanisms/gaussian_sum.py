@@ -76,17 +76,7 @@ class GaussianSum(Mechanism):
 
 
 def plan_total(totals: Totals, multiplier: float, quoted_delta: float) -> GaussianSumPlan:
-    """Plan Gaussian noise of so many times the sensitivity.
-
-    Parameters
-    ----------
-    totals
-        What the noise is added to.
-    multiplier
-        The standard deviation over the sensitivity.
-    quoted_delta
-        At which delta the guarantee is told.
-    """
+    """Plan Gaussian noise of so many times the sensitivity."""
     bounds, distance = totals.question.bounds, distance_of_gaussian(totals.dimension)
     grid = gaussian_grid(
         multiplier=multiplier,

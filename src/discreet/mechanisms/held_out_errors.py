@@ -24,19 +24,7 @@ ENTRIES_AT_ONCE = 2**16
 
 @dataclass(frozen=True, eq=False)
 class PlannedModel:
-    """A candidate, who learns it, and how that is planned.
-
-    Parameters
-    ----------
-    candidate
-        Which columns, and what is asked of them.
-    mechanism
-        Who answers.
-    plan
-        How, on the part that candidates are compared on.
-    final
-        How, on the final part.
-    """
+    """A candidate, who learns it, and how that is planned."""
 
     candidate: ModelCandidate
     mechanism: Mechanism
@@ -68,17 +56,7 @@ def _take_columns(rows: Any, start: int, stop: int) -> Any:
 
 
 def count_errors(rows: OpenRows, coefficients: Array, labels: Labels | None) -> int:
-    """Return the sum of errors over rows, each of which is one whole number of its row alone.
-
-    Parameters
-    ----------
-    rows
-        Opened rows, as the model sees them.
-    coefficients
-        A line for each vector; what follows the coefficients of all columns is left out.
-    labels
-        What is declared of them.
-    """
+    """Return the sum of errors over rows, each of which is one whole number of its row alone."""
 
     def kernel(block: Block) -> Integers:
         return np.array([_errors_of(block, coefficients, labels).sum()], dtype=np.int64)

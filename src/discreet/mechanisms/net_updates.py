@@ -113,15 +113,7 @@ class NetUpdatesPlan(Plan):
 
 
 class NetModel:
-    """The public model: a function of released numbers alone.
-
-    Parameters
-    ----------
-    question
-        Whose kernel it is.
-    net
-        The public points.
-    """
+    """The public model: a function of released numbers alone."""
 
     def __init__(self, question: KernelQueries, net: Array) -> None:
         self._kernel, self._net = question.kernel, net
@@ -130,17 +122,7 @@ class NetModel:
         self.coefficients: Vector = np.zeros(len(net))
 
     def update(self, place: int, answer: float, threshold: float) -> bool:
-        """Make the model agree with an answer (a step of Kaczmarz); say whether to go on.
-
-        Parameters
-        ----------
-        place
-            The number of the point.
-        answer
-            The noisy prediction there.
-        threshold
-            If the model is as near as this it stays as it is, and nothing more is asked.
-        """
+        """Make the model agree with an answer (a step of Kaczmarz); say whether to go on."""
         gap = answer - float(self.values[place])
         square = float(self._squares[place])
         if abs(gap) <= threshold or not square > SMALLEST_SHARE * self._kernel.reach**2:
@@ -156,15 +138,6 @@ def rebuild(question: KernelQueries, net: Array, value: Array) -> NetModel:
 
     If there are fewer rounds than there may be, the last one was only to see that the model is near
     enough.
-
-    Parameters
-    ----------
-    question
-        What was asked.
-    net
-        The points of the plan.
-    value
-        What was released.
     """
     model, answered = NetModel(question, net), value[value[:, 0] != NOWHERE]
     if len(answered) < len(value):

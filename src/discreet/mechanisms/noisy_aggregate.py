@@ -120,13 +120,6 @@ def widen(low: Vector, high: Vector, question: BlockAverage) -> tuple[Vector, Ve
     The quartiles' own distance, a step of the grid at least, is added :math:`k^{1/3}` times at
     each end; nothing goes beyond the limits.
 
-    Parameters
-    ----------
-    low, high
-        The two quartiles of each number, in order.
-    question
-        With the limits, and the number of blocks.
-
     Examples
     --------
     >>> from discreet.geometry import LinfBall

@@ -82,17 +82,7 @@ class NoisyGradientPlan(Plan):
     def noisy_gradients(
         self, prepared: OpenRows, noise: Noise, *, walks: int = 1
     ) -> Callable[[Vector], Vector]:
-        """Return a function that releases the gradient at a point, for as many steps as planned.
-
-        Parameters
-        ----------
-        prepared
-            Rows as the sums want them: private.
-        noise
-            The source of randomness.
-        walks
-            How many times over, for studies; each step of each has noise of its own.
-        """
+        """Return a function that releases the gradient at a point, for as many steps as planned."""
         steps = walks * self.steps
         noises = self._noises(noise, steps)
         batches = self.batches.draw(prepared, noise, steps)

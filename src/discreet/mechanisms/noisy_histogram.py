@@ -196,17 +196,7 @@ class NoisyHistogram(Mechanism):
 
 
 def affordable_rate(budget: Budget, changes: int, terms: int) -> int:
-    """Return the largest rate, in units of 2**-40, that so many changed counts can afford.
-
-    Parameters
-    ----------
-    budget
-        Of all of them.
-    changes
-        How many counts change by one.
-    terms
-        How many epsilons are added up.
-    """
+    """Return the largest rate, in units of 2**-40, that so many changed counts can afford."""
     exact = math.floor(Fraction(budget.epsilon) * UNIT_RATE / changes)
     rate = min(exact, LARGEST_RATE)
     if terms > 1:

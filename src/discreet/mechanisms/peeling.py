@@ -90,17 +90,6 @@ def peel(scores: Integers, size: int, rate: Fraction | None, noise: Noise) -> In
 
     Draws with replacement, of which the first of each kind counts, have the same law; so several
     are made at once.
-
-    Parameters
-    ----------
-    scores
-        One whole number for each candidate; the best has the largest.
-    size
-        How many are drawn; at most as many as there are.
-    rate
-        What a unit of score is worth; None for the largest scores, the first of equal ones.
-    noise
-        The source of randomness.
     """
     if rate is None:
         return np.argsort(-scores, kind="stable")[:size]

@@ -28,15 +28,7 @@ SLACK = 1 + 1e-12
 
 @dataclass(frozen=True)
 class PublicTolerance:
-    """How far a computed prediction can be from the exact one, whatever the rows are.
-
-    Parameters
-    ----------
-    solver
-        The distance of the fitted from the exact minimiser, in the norm of the feature space.
-    evaluation
-        What evaluating a fitted model at one point adds, in units of the prediction.
-    """
+    """How far a computed prediction can be from the exact one, whatever the rows are."""
 
     solver: float
     evaluation: float
@@ -49,15 +41,7 @@ class PublicTolerance:
 
 
 class PrivatePredictor(Sealed):
-    """The points of a fitted kernel model and their coefficients, all of it secret.
-
-    Parameters
-    ----------
-    question
-        What it was fitted for.
-    fit
-        Points and coefficients, each of at most L / ridge in absolute value.
-    """
+    """The points of a fitted kernel model and their coefficients, all of it secret."""
 
     _sealed = "a model without noise cannot be looked at, copied or stored; ask its oracle."
 
@@ -72,15 +56,7 @@ class PrivatePredictor(Sealed):
 
     @classmethod
     def of(cls, question: KernelQueries, rows: OpenRows) -> PrivatePredictor:
-        """Fit to opened rows; it is never returned unless it is certified.
-
-        Parameters
-        ----------
-        question
-            What is asked.
-        rows
-            Opened rows.
-        """
+        """Fit to opened rows; it is never returned unless it is certified."""
         return cls(question, KernelMinimiser(question).solve(rows))
 
     def pack(self) -> dict[str, Array]:

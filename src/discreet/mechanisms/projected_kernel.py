@@ -40,18 +40,6 @@ class LandmarkBasis:
     r"""A basis of the span of landmarks' feature vectors, orthonormal but for rounding.
 
     .. math:: K_{ZZ} = U S U^\top, \qquad W = U_r S_r^{-1/2}
-
-    Parameters
-    ----------
-    landmarks
-        Public points, as they are asked about.
-    matrix
-        W, a line for each landmark, as computed.
-    stretch
-        A bound on the largest singular value of the map from the kernel's space to coordinates:
-        one, but for rounding.
-    size
-        A bound on the largest singular value of W.
     """
 
     landmarks: Array
@@ -201,14 +189,6 @@ def _coordinate_error(minimiser: KernelMinimiser, basis: LandmarkBasis) -> float
 
 
 def expand(basis: LandmarkBasis, value: Vector) -> Vector:
-    """Return the coefficients of landmarks that belong to released coordinates.
-
-    Parameters
-    ----------
-    basis
-        That of the plan.
-    value
-        What was released.
-    """
+    """Return the coefficients of landmarks that belong to released coordinates."""
     coefficients: Vector = basis.matrix @ value
     return coefficients

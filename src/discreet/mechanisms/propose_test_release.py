@@ -29,17 +29,7 @@ TEST_SHARE = 0.5
 
 @dataclass(frozen=True, eq=False)
 class ProposedNoise:
-    """The test of a column, and the rate of the noise that it allows, in units of 2**-40.
-
-    Parameters
-    ----------
-    test
-        Of the number of records that would have to change.
-    rate
-        Of the discrete Laplace noise on the grid.
-    move
-        The proposal, in steps of the grid.
-    """
+    """The test of a column, and the rate of the noise that it allows, in units of 2**-40."""
 
     test: StabilityTest
     rate: int
@@ -47,17 +37,7 @@ class ProposedNoise:
 
     @classmethod
     def of(cls, budget: Budget, move: int, share: float) -> ProposedNoise:
-        """Split the budget of one column between its test and its noise.
-
-        Parameters
-        ----------
-        budget
-            What the column may spend; its delta is positive.
-        move
-            The proposal, in steps of the grid.
-        share
-            Of epsilon, for the test.
-        """
+        """Split the budget of one column between its test and its noise."""
         # One record changes the distance by one; where the median may move too far, it is zero.
         test = StabilityTest.of(Budget(share * budget.epsilon, budget.delta), move=1, level=0)
         left = Fraction(budget.epsilon) - Fraction(test.rate, UNIT_RATE)

@@ -17,27 +17,7 @@ from discreet.errors import InputError
 
 @dataclass(frozen=True)
 class NoiseLevels:
-    """How large the noise of each part is, and what else is public about the fit.
-
-    Parameters
-    ----------
-    slope
-        Standard deviation of the noise in a coordinate of the objective's slope; of X'y, if the fit
-        is one of sufficient statistics.
-    curvature, outer
-        Standard deviation beside the diagonal of the noise on the two second moments: of curvatures
-        (or X'X), and of squared slopes. On the diagonal it is the root of two times that.
-    mask
-        Standard deviation of what is added to each coefficient at the end.
-    counts
-        Standard deviation of the noise on numbers of rows.
-    row_norm
-        The largest norm of a row, in the frame of the fit.
-    is_quadratic
-        One if coefficients come from X'X and X'y, zero if they minimise a perturbed objective.
-    curvature_rounding, outer_rounding
-        How far, in norm, the rounding of one row can move the two second moments.
-    """
+    """How large the noise of each part is, and what else is public about the fit."""
 
     slope: float = 0.0
     curvature: float = 0.0
@@ -52,25 +32,7 @@ class NoiseLevels:
 
 @dataclass(frozen=True, eq=False)
 class ReleasedSandwich:
-    """Coefficients and second moments of the frame of a fit, with the way back from it.
-
-    Parameters
-    ----------
-    coefficients
-        As released, in the frame.
-    product
-        What the inverse curvature is multiplied with to find the centre of intervals: the ridge
-        times the coefficients, or the noisy X'y.
-    curvature, outer
-        The noisy sums of curvatures, and of squared slopes, times outer products of rows.
-    factors, anchor
-        The way back: coefficients times factors are those of the declared columns, but the last,
-        which is the inner product with the anchor.
-    shortened, whole
-        Noisy numbers of rows that were clipped to a bound, and of those that were not.
-    levels
-        The noise.
-    """
+    """Coefficients and second moments of the frame of a fit, with the way back from it."""
 
     coefficients: Vector
     product: Vector

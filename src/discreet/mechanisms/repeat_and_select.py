@@ -188,19 +188,7 @@ def rate_of_scores(budget: Budget, steps: int) -> int:
 
 
 def best_trial(models: tuple[PlannedModel, ...], rate: int, steps: int, law: TrialLaw) -> Profile:
-    """Return the profile of the best of a random number of trials.
-
-    Parameters
-    ----------
-    models
-        As they are planned; a record is in the part that they are fitted to, or in the other.
-    rate
-        Of the noise in a score, in units of 2**-40.
-    steps
-        The largest error of a row.
-    law
-        Of the number of trials.
-    """
+    """Return the profile of the best of a random number of trials."""
     score = Pure(steps * rate / UNIT_RATE)  # discrete noise is no better than that
     one = worst_part([*(model.plan.guarantee.profile for model in models), score])
     best = SelectedTrial(one.ideal, law.rate, law.shape)

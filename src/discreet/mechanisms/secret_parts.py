@@ -21,11 +21,6 @@ from discreet.privacy import Unit
 class PartSizes:
     """How large parts are on average, by public tickets.
 
-    Parameters
-    ----------
-    tickets
-        How many of all tickets each part has; whole numbers from one on.
-
     Examples
     --------
     >>> PartSizes((3, 1)).largest(0, 10), PartSizes((3, 1)).share(1)
@@ -62,15 +57,6 @@ class PartSizes:
         or less leaves all others where they were. If it is public, all orders of the rows are
         equally likely and parts have fixed sizes: a record is known by its place, and another in
         that place goes to the same part.
-
-        Parameters
-        ----------
-        rows
-            Opened rows.
-        unit
-            Who is protected.
-        noise
-            The source of randomness.
         """
         drawn = self._deal_evenly if unit.count_is_public else self._independent
         return rows.deal(drawn(rows.count, noise), len(self.tickets))

@@ -34,20 +34,6 @@ VANISHING_RIDGE = 1e-9
 class Settings:
     """What noisy sums made of the choices that waited for them: public, and behind coefficients.
 
-    Parameters
-    ----------
-    rows
-        The noisy number of rows, fifty at least.
-    noise_to_signal
-        1/q: the noise in a coordinate of the objective's slope, times the number of columns, over
-        the number of rows. Zero without noise.
-    length
-        The norm that rows are clipped to, in the frame.
-    margin
-        What the loss asks for; zero if it asks for none.
-    ridge
-        The strength of the penalty in the frame, where rows have norm at most one.
-
     Examples
     --------
     >>> print(Settings(30_000.0, 0.02, 4.5, 1.47, 1.4))
@@ -88,16 +74,7 @@ NAMES = tuple(field.name for field in fields(Settings))
 
 
 def find_settings(value: Array, width: int) -> Settings | None:
-    """Return what stands at the end of a released value, None if nothing was settled.
-
-    Parameters
-    ----------
-    value
-        Of a private standardisation: a vector, or one for each class.
-    width
-        How many of its numbers are coefficients, that of the intercept included; counts of scores
-        may come between.
-    """
+    """Return what stands at the end of a released value, None if nothing was settled."""
     numbers = np.atleast_2d(np.asarray(value, dtype=np.float64))[0]
     if numbers.size - width not in (len(NAMES), CELLS + len(NAMES)):
         return None
@@ -119,13 +96,6 @@ class SignalRules:
       beyond the longest that a declared row can have.
 
     Without noise: no margin, a vanishing ridge, and nothing is clipped.
-
-    Parameters
-    ----------
-    settles_margin
-        Whether the margin waits; if not, the loss is the one that was stated.
-    settles_ridge
-        Whether the ridge waits; if not, it is the one that was stated.
 
     Examples
     --------
@@ -149,19 +119,7 @@ class SignalRules:
     def settle(
         self, frame: StandardFrame, moments: ColumnSums, loss: Loss, ridge: float, noise: float
     ) -> Settings:
-        """Return what the frame and public numbers say.
-
-        Parameters
-        ----------
-        frame
-            Made of noisy sums, rows of typical length one.
-        moments
-            What was summed of rows, with what is declared about them.
-        loss, ridge
-            As planned.
-        noise
-            The standard deviation of the noise in a coordinate of the objective's slope.
-        """
+        """Return what the frame and public numbers say."""
         count, longest = frame.count, frame.longest(moments)
         ratio = noise * moments.bounds.n_features / count
         if noise == 0:

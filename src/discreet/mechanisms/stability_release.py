@@ -29,19 +29,7 @@ STABLE, UNSTABLE = 1.0, 0.0
 
 @dataclass(frozen=True)
 class StabilityTest:
-    """Whether a whole number, with noise, is far enough above the level where answers may change.
-
-    Parameters
-    ----------
-    move
-        How far one record moves the number.
-    level
-        Where answers of neighbours differ, the number is at most this on both.
-    rate
-        Of the discrete Laplace noise, in units of 2**-40.
-    margin
-        Noise is as large as this, or larger, with a chance of delta at most.
-    """
+    """Whether a number, with noise, is far enough above the level where answers may change."""
 
     move: int
     level: int
@@ -50,17 +38,7 @@ class StabilityTest:
 
     @classmethod
     def of(cls, budget: Budget, move: int, level: int) -> StabilityTest:
-        """Return the test that a budget pays for.
-
-        Parameters
-        ----------
-        budget
-            What may be spent; its delta is positive.
-        move
-            How far one record moves the number.
-        level
-            Where answers of neighbours differ, the number is at most this on both.
-        """
+        """Return the test that a budget pays for."""
         if budget.delta == 0:
             raise CalibrationError(
                 "that an answer is stable cannot be said without a chance of error; use a positive "
@@ -81,17 +59,7 @@ class StabilityTest:
         return bool(self.passes_each(number, noise, 1)[0])
 
     def passes_each(self, number: int, noise: Noise, draws: int) -> Booleans:
-        """Draw the noise several times over, and say each time whether the number passes.
-
-        Parameters
-        ----------
-        number
-            How stable the answer is.
-        noise
-            The source of randomness.
-        draws
-            How many times.
-        """
+        """Draw the noise several times over, and say each time whether the number passes."""
         drawn = noise.discrete_laplace(draws, self.rate)
         return np.asarray(number + drawn >= self.level + self.margin)
 
@@ -257,13 +225,6 @@ class StabilityRelease(Mechanism):
 
 def records_needed(budget: Budget, unit: Unit) -> int:
     """Return how many records an answer must withstand to be released, nineteen times in twenty.
-
-    Parameters
-    ----------
-    budget
-        What may be spent; its delta is positive.
-    unit
-        Who is protected; a record that is replaced counts twice.
 
     Examples
     --------

@@ -236,19 +236,7 @@ class SufficientStatistics(Mechanism):
 def plan_gaussian(
     moments: Moments, multiplier: float, facts: tuple[str, ...], quoted_delta: float
 ) -> SufficientStatisticsPlan:
-    """Plan statistics with Gaussian noise of so many sensitivities.
-
-    Parameters
-    ----------
-    moments
-        The statistics, measured in l2.
-    multiplier
-        The noise over the sensitivity.
-    facts
-        What the guarantee takes as public.
-    quoted_delta
-        The delta that the guarantee is quoted at.
-    """
+    """Plan statistics with Gaussian noise of so many sensitivities."""
     grid = gaussian_grid(
         multiplier=multiplier,
         sensitivity=moments.sensitivity,

@@ -331,21 +331,7 @@ def plan_models(
     unit: Unit,
     ends: tuple[tuple[Mechanism, ...], Budget] | None = None,
 ) -> tuple[PlannedModel, ...]:
-    """Plan every candidate for what it may spend; what is asked twice is planned once.
-
-    Parameters
-    ----------
-    question
-        The candidates.
-    learners
-        Who learns each of them.
-    own
-        What one fit may spend.
-    unit
-        Who is protected.
-    ends
-        Who fits each of them in the end, and what that may spend; None if nobody does.
-    """
+    """Plan every candidate for what it may spend; what is asked twice is planned once."""
     lasting, spent = (learners, own) if ends is None else ends
     made: dict[tuple[Mechanism, Question, Budget], Plan] = {}
 
@@ -375,21 +361,7 @@ def guarantee_of(
     budget: Budget,
     unit: Unit,
 ) -> Guarantee:
-    """Return the guarantee of a whole search.
-
-    Parameters
-    ----------
-    profile
-        Of everything together.
-    models
-        As they are planned.
-    question
-        What is asked.
-    budget
-        Of the whole search.
-    unit
-        Who is protected.
-    """
+    """Return the guarantee of a whole search."""
     own = (fact for model in models for fact in model.plan.guarantee.public_facts)
     facts = dict.fromkeys((*public_facts(question.bounds, unit), *own, *question.assumed))
     return Guarantee(profile, unit, tuple(facts), budget.delta)

@@ -43,13 +43,6 @@ def share_of_several(budget: Budget, fits: int) -> Budget:
 
     As if each were Gaussian; a pure budget is divided.
 
-    Parameters
-    ----------
-    budget
-        Of all of them.
-    fits
-        How many.
-
     Examples
     --------
     >>> round(share_of_several(Budget(1.0), 4).epsilon, 6)
@@ -69,13 +62,6 @@ def share_of_trial(budget: Budget, law: TrialLaw) -> Budget:
     """Return roughly what one trial may spend if the best of a random number is released.
 
     As if each were Gaussian; a pure budget is divided.
-
-    Parameters
-    ----------
-    budget
-        Of the whole.
-    law
-        Of the number of trials.
 
     Examples
     --------
@@ -118,19 +104,7 @@ def settle_budget(
     guess: Budget,
     budget: Budget,
 ) -> tuple[Plans, Profile]:
-    """Plan several fits so that together they meet the budget, and hardly less.
-
-    Parameters
-    ----------
-    plan_all
-        Plans all fits for what one of them may spend.
-    profile_of
-        Returns the profile of all together.
-    guess
-        What one of them may spend, roughly.
-    budget
-        What all of them may spend.
-    """
+    """Plan several fits so that together they meet the budget, and hardly less."""
     if budget.delta == 0:
         plans = plan_all(guess)
         profile = profile_of(plans)

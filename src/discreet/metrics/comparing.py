@@ -36,13 +36,7 @@ ALTERNATIVES = ("greater", "less", "two-sided")
 
 @dataclass(frozen=True, eq=False)
 class PairedCells:
-    """The cell of a row: not scored, alike, only the first model right, only the second right.
-
-    Parameters
-    ----------
-    first, second
-        The models, whose outputs lie beside one another.
-    """
+    """The cell of a row: not scored, alike, only the first model right, only the second right."""
 
     first: ModelOutputs
     second: ModelOutputs

@@ -13,22 +13,7 @@ BLUE, GREY = "#2a6f97", "#8a8a8a"
 
 
 def plot_curve(curve: Curve, x_label: str, y_label: str, axes: Any = None) -> Any:
-    """Draw a curve, a box or bar for what each point is sure of, and the diagonal.
-
-    Parameters
-    ----------
-    curve
-        The points and their limits.
-    x_label, y_label
-        What is on the axes.
-    axes
-        Of matplotlib, to draw into; None for a new figure.
-
-    Returns
-    -------
-    axes
-        What was drawn into.
-    """
+    """Draw a curve, a box or bar for what each point is sure of, and the diagonal."""
     if axes is None:
         try:
             from matplotlib.figure import Figure  # optional, and slow to import

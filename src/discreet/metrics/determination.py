@@ -42,13 +42,6 @@ BELOW = "-1 or less: the errors are more than twice as large as the spread of ta
 def place_targets(shares: Vector, coins: Vector) -> Vector:
     """Return a node near each target, by its place; means are those of the targets.
 
-    Parameters
-    ----------
-    shares
-        Where a target is in the declared range, from 0 to 1.
-    coins
-        Numbers from 0 to 1, of which nobody knows anything.
-
     Examples
     --------
     >>> place_targets(np.array([0.0, 0.51, 1.0]), np.array([0.0, 0.2, 0.9]))
@@ -62,15 +55,6 @@ def place_targets(shares: Vector, coins: Vector) -> Vector:
 @dataclass(frozen=True, eq=False)
 class Determination:
     """R² from noisy counts.
-
-    Parameters
-    ----------
-    squares
-        The squared error that each cell of errors stands for, in units of the squared range.
-    errors, targets
-        Noisy counts by error, and by target.
-    noise
-        The law of their noise.
 
     Examples
     --------
@@ -108,13 +92,7 @@ class Determination:
         return None if spread <= 0 else 1 - float(self.squares @ errors / errors.sum()) / spread
 
     def limits(self, level: float) -> Limits:
-        """Return the interval for R², or for -1 if it is less.
-
-        Parameters
-        ----------
-        level
-            The chance with which it covers.
-        """
+        """Return the interval for R², or for -1 if it is less."""
         variance = self.noise.variance
         for counts in (self.errors, self.targets):
             if not counts.sum() > LEAD * np.sqrt(variance * counts.size):

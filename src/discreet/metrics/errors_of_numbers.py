@@ -35,17 +35,7 @@ SHORT, SHORT_AT_ZERO = 1.015, 0.0014
 
 @dataclass(frozen=True)
 class ErrorCells:
-    """The cell of a row: zero if it cannot be scored, then a node near its absolute error.
-
-    Parameters
-    ----------
-    interval
-        The declared range; targets and predictions are clipped to it.
-    coins
-        Decide which of two neighbouring nodes.
-    with_targets
-        Whether a second cell says where the target is.
-    """
+    """The cell of a row: zero if it cannot be scored, then a node near its absolute error."""
 
     interval: Interval
     coins: RowCoins

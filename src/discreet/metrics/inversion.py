@@ -74,16 +74,6 @@ def quantile(level: float, kurtosis: Vector) -> Vector:
 class Ratio:
     """A ratio of weighted sums of counts: accuracy, precision, log loss.
 
-    Parameters
-    ----------
-    upper, lower
-        The weight of a row of each cell in the numerator and in the denominator.
-    low, high
-        The public range of the ratio.
-    coins
-        A bound on the variance that a coin adds to the numerator for a row of each cell; None
-        where no coins decide. It is a doubt about these rows: that about others has it anyway.
-
     Examples
     --------
     >>> accuracy = Ratio(np.array([1.0, 0.0]), np.ones(2), 0.0, 1.0)
@@ -111,19 +101,7 @@ class Ratio:
     def limits(
         self, counts: Vector, noise: CountNoise, level: float, *, is_sample: bool = False
     ) -> Limits:
-        """Return the interval.
-
-        Parameters
-        ----------
-        counts
-            As released, not projected.
-        noise
-            The law of their noise.
-        level
-            The chance with which it covers.
-        is_sample
-            Whether it is about these rows, and not about where they came from.
-        """
+        """Return the interval."""
         spread = LEAD * np.sqrt(noise.variance * (self.lower**2).sum())
         if not self.lower @ counts > spread:
             return Limits(self.low, self.high, TOO_FEW)
@@ -183,14 +161,6 @@ class _Part(NamedTuple):
 class PairMean:
     """How often a positive row is ranked above a negative one: area under the ROC curve.
 
-    Parameters
-    ----------
-    places
-        The rank of each cell, from zero on; cells of one rank are neighbours.
-    tie
-        What a pair of one rank is worth. At zero and one it bounds what any order within a rank
-        would give.
-
     Examples
     --------
     >>> area = PairMean(np.arange(2))
@@ -228,19 +198,7 @@ class PairMean:
         *,
         is_sample: bool = False,
     ) -> Limits:
-        """Return the interval.
-
-        Parameters
-        ----------
-        positives, negatives
-            Counts as released.
-        noise
-            The law of their noise.
-        level
-            The chance with which it covers.
-        is_sample
-            Whether it is about these rows, and not about where they came from.
-        """
+        """Return the interval."""
         spread = LEAD * np.sqrt(noise.variance * positives.size)
         if min(positives.sum(), negatives.sum()) <= spread:
             return Limits(0.0, 1.0, TOO_FEW)
@@ -285,17 +243,6 @@ def _statistic(
 def variance_of_rows(weights: Array, counts: Vector, noise: CountNoise, rows: float) -> Vector:
     """Return the variance of a sum over rows that are drawn, estimated from above.
 
-    Parameters
-    ----------
-    weights
-        What a row of each cell adds, about its mean: a line for each value tested.
-    counts
-        As released.
-    noise
-        The law of their noise.
-    rows
-        Pseudo-rows in the most extreme cell on either side.
-
     Examples
     --------
     >>> variance_of_rows(np.array([[-1.0, 1.0]]), np.array([50.0, 50.0]), CountNoise("none", 0), 2)
@@ -311,17 +258,7 @@ def _variance_of_pseudo_rows(weights: Array, rows: float) -> Vector:
 
 
 def hull(statistic: Callable[[Vector], Statistic], level: float, low: float, high: float) -> Limits:
-    """Return the least interval that holds all values at which a statistic is accepted.
-
-    Parameters
-    ----------
-    statistic
-        Of values to test.
-    level
-        The chance with which the interval covers.
-    low, high
-        The range of values.
-    """
+    """Return the least interval that holds all values at which a statistic is accepted."""
     places = np.linspace(low, high, SCANNED)
     for _ in range(4):  # an interval narrower than the scan lies where the statistic is least
         found = statistic(places)

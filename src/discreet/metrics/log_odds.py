@@ -19,13 +19,6 @@ BLOCK = 1024
 class LogOdds:
     """Log-odds of the second of two classes; other scores are taken for log-odds.
 
-    Parameters
-    ----------
-    outputs
-        The model.
-    boundary
-        The log-odds above which the second class is predicted: exactly where the outputs say so.
-
     Examples
     --------
     >>> from sklearn.linear_model import LogisticRegression

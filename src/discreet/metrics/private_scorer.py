@@ -72,15 +72,7 @@ class PrivateScorer:
             )
 
     def __call__(self, estimator: Any, X: Any, y: Any = None) -> float:
-        """Return the score of a fitted model; the ledger is charged first.
-
-        Parameters
-        ----------
-        estimator
-            A fitted model, which is public.
-        X, y
-            Private rows and labels.
-        """
+        """Return the score of a fitted model; the ledger is charged first."""
         scores = private_score(
             estimator,
             X,

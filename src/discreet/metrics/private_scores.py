@@ -23,13 +23,6 @@ USUAL_LEVEL = 0.95
 def is_about_sample(of: str | None, *, on_training_rows: bool) -> bool:
     """Say which of two questions is asked: about these rows, or about where they came from.
 
-    Parameters
-    ----------
-    of
-        ``"population"``, ``"sample"``, or None for the first where it can be answered.
-    on_training_rows
-        Whether the model was fitted on the rows that were scored.
-
     Examples
     --------
     >>> is_about_sample(None, on_training_rows=True)

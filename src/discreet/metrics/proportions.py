@@ -28,17 +28,6 @@ def limits_of_proportion(
 ) -> Limits:
     """Return an interval for the share of right rows that covers for every number of rows.
 
-    Parameters
-    ----------
-    right, wrong
-        Noisy counts.
-    cells
-        Of how many cells each is the sum.
-    noise
-        The law of the noise on a cell.
-    level
-        The chance with which it covers, at least.
-
     Examples
     --------
     >>> low, high, _ = limits_of_proportion(95, 5, (1, 1), CountNoise("laplace", 1.0), 0.95)
@@ -60,21 +49,7 @@ def limits_of_proportion(
 def limits_of_share(
     shares: Ratio, counts: Vector, noise: CountNoise, level: float, *, is_sample: bool
 ) -> Limits:
-    """Return guaranteed limits where few rows decide, and those of the linear test elsewhere.
-
-    Parameters
-    ----------
-    shares
-        A share of rows among some: both weights of a cell are one or zero.
-    counts
-        As released.
-    noise
-        The law of their noise.
-    level
-        The chance with which the interval covers.
-    is_sample
-        Whether it is about these rows, and not about where they came from.
-    """
+    """Return guaranteed limits where few rows decide, and those of the linear test elsewhere."""
     wrong = shares.lower - shares.upper
     seen = float(shares.upper @ counts), float(wrong @ counts)
     if is_sample or min(seen) >= FEW:

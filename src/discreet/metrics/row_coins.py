@@ -25,11 +25,6 @@ TOGETHER = 8
 class RowCoins:
     """Numbers between zero and one.
 
-    Parameters
-    ----------
-    key
-        Secret, and used for one release.
-
     Examples
     --------
     >>> coins = RowCoins.fresh(None)

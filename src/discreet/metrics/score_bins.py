@@ -74,13 +74,6 @@ class ScoreBins:
 def bins_for(rows: int | None, epsilon: float) -> int:
     """Return how many fixed bins so many rows can fill, at so much epsilon for a count.
 
-    Parameters
-    ----------
-    rows
-        How many rows are expected, from public knowledge; None if nobody says.
-    epsilon
-        The inverse scale of the noise on a count.
-
     Examples
     --------
     >>> bins_for(500, 0.1), bins_for(5000, 0.1), bins_for(50_000, 1.0), bins_for(None, 1.0)
@@ -107,13 +100,6 @@ FEW_BINS = 8
 
 def cells_of_first(rows: int | None, epsilon: float) -> int | None:
     """Return how fine the grid of a first release is; None if there is to be no such release.
-
-    Parameters
-    ----------
-    rows
-        How many rows are expected, from public knowledge; None if nobody says.
-    epsilon
-        The inverse scale of the noise on a count, if there were one release.
 
     Examples
     --------

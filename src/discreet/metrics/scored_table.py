@@ -114,19 +114,7 @@ def read_labels(target: LabelTarget, cells: Any) -> Vector:
 def accept_table(
     models: tuple[ModelOutputs, ...], label: LabelTarget, X: Any, y: Any, target: str | None
 ) -> ScoredTable:
-    """Accept a table by its types and shape, for every model; no cell is read.
-
-    Parameters
-    ----------
-    models
-        Whose outputs are asked for.
-    label
-        What is declared about labels.
-    X, y
-        Rows and labels, as for a fit.
-    target
-        The column of labels of a stored table.
-    """
+    """Accept a table by its types and shape, for every model; no cell is read."""
     if is_table(X):
         return StoredElsewhere(models, open_table(X, y, target=target), label)
     if target is not None:

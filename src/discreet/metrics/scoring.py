@@ -49,21 +49,7 @@ CountsOfCells = CellCounts | FollowingCounts
 
 @dataclass(frozen=True, eq=False)
 class Charging:
-    """Who is protected, what may be spent, and which ledger is charged.
-
-    Parameters
-    ----------
-    budget, unit
-        What the release may spend, and who is protected.
-    ledger
-        The ledger that is charged; None charges none.
-    noise
-        The source of randomness.
-    max_rows
-        A public bound on the number of rows.
-    purpose
-        What the ledger writes beside the charge.
-    """
+    """Who is protected, what may be spent, and which ledger is charged."""
 
     budget: Budget
     unit: Unit
@@ -88,36 +74,14 @@ class Charging:
     def release(
         self, table: ScoredTable, cells: tuple[int, ...], join: Join, facts: Iterable[Fact]
     ) -> Release:
-        """Charge the ledger, read the rows and release noisy counts of cells.
-
-        Parameters
-        ----------
-        table
-            The rows.
-        cells
-            How many cells each histogram has.
-        join
-            Makes the cells of rows.
-        facts
-            What is declared.
-        """
+        """Charge the ledger, read the rows and release noisy counts of cells."""
         question = CellCounts(cells, max_rows=self.max_rows)
         return self.answer(NoisyHistogram(), question, table.source(join, len(cells)), facts)
 
     def answer(
         self, mechanism: Mechanism, question: CountsOfCells, source: Source, facts: Iterable[Fact]
     ) -> Release:
-        """Charge the ledger, read the rows and release what is asked of them.
-
-        Parameters
-        ----------
-        mechanism, question
-            Who answers, and what is asked.
-        source
-            The rows.
-        facts
-            What is declared.
-        """
+        """Charge the ledger, read the rows and release what is asked of them."""
         is_told = is_count_told(self.budget, self.unit, self.ledger) and source.knows_count
         question = replace(question, max_rows=source.count if is_told else self.max_rows)
         return release(
@@ -163,13 +127,6 @@ class ScoreTask(ABC):
 class ScoredRows:
     """What is counted of a row: its class (zero if it cannot be scored), its log-odds, its coin.
 
-    Parameters
-    ----------
-    log_odds
-        Of the model's outputs.
-    coins
-        Of the rows.
-
     Examples
     --------
     >>> from sklearn.linear_model import LogisticRegression
@@ -193,17 +150,7 @@ class ScoredRows:
 
 @dataclass(frozen=True, eq=False)
 class BinaryCells:
-    """The cell of a row, where bins are public: zero if it cannot be scored, then class by class.
-
-    Parameters
-    ----------
-    rows
-        Makes class, log-odds and coin of a row.
-    edges
-        Between bins.
-    has_halves
-        Whether a bin is counted in halves.
-    """
+    """The cell of a row, bins being public: zero if it cannot be scored, then class by class."""
 
     rows: ScoredRows
     edges: Vector
@@ -217,19 +164,7 @@ class BinaryCells:
 
 @dataclass(frozen=True, eq=False)
 class BinaryTask(ScoreTask):
-    """Two classes: a histogram, class by bin of the score; for ranks, in bins that follow scores.
-
-    Parameters
-    ----------
-    outputs
-        The model.
-    label
-        The classes.
-    metrics
-        The scores that are asked for.
-    asked
-        What else is asked.
-    """
+    """Two classes: a histogram, class by bin of the score; for ranks, bins follow scores."""
 
     outputs: ModelOutputs
     label: LabelTarget
@@ -304,19 +239,7 @@ class BinaryTask(ScoreTask):
 
 @dataclass(frozen=True, eq=False)
 class SeveralTask(ScoreTask):
-    """Three or more classes: the confusion matrix, and a second histogram for the log loss.
-
-    Parameters
-    ----------
-    outputs
-        The model.
-    label
-        The classes.
-    metrics
-        The scores that are asked for.
-    asked
-        What else is asked.
-    """
+    """Three or more classes: the confusion matrix, and a second histogram for the log loss."""
 
     outputs: ModelOutputs
     label: LabelTarget
@@ -354,17 +277,7 @@ class SeveralTask(ScoreTask):
 
 @dataclass(frozen=True, eq=False)
 class NumberTask(ScoreTask):
-    """Numbers: a histogram of absolute errors, and of targets if R² is asked for.
-
-    Parameters
-    ----------
-    label
-        The declared range.
-    metrics
-        The scores that are asked for.
-    asked
-        What else is asked.
-    """
+    """Numbers: a histogram of absolute errors, and of targets if R² is asked for."""
 
     label: NumberTarget
     metrics: tuple[str, ...]
@@ -523,23 +436,7 @@ def charging_of(
     max_rows: int,
     purpose: str,
 ) -> Charging:
-    """Return what is spent, checked.
-
-    Parameters
-    ----------
-    epsilon, delta
-        What the release may spend.
-    unit
-        Who is protected.
-    ledger
-        Where it is paid for.
-    rehearsal
-        A seed for the noise; None for real noise.
-    max_rows
-        A public bound on the number of rows.
-    purpose
-        What the ledger writes beside the charge.
-    """
+    """Return what is spent, checked."""
     _checks.instance(str, purpose=purpose)
     budget = Budget(epsilon, delta)
     return Charging(budget, unit_named(unit), ledger, noise_from(rehearsal), max_rows, purpose)

@@ -27,17 +27,7 @@ SEVERAL_METRICS = ("accuracy", "balanced_accuracy", *MACRO_METRICS, "log_loss")
 
 
 class SeveralCells:
-    """The cells of a row: in the confusion matrix, and by the log-odds of its own class.
-
-    Parameters
-    ----------
-    outputs
-        The model.
-    bins
-        Of the log-odds of the true class's probability; None if they are not counted.
-    coins
-        Decide between the two halves of a bin, so that log losses are matched in the mean.
-    """
+    """The cells of a row: in the confusion matrix, and by the log-odds of its own class."""
 
     def __init__(self, outputs: ModelOutputs, bins: ScoreBins | None, coins: RowCoins) -> None:
         self._outputs, self._bins, self._coins = outputs, bins, coins

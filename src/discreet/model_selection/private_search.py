@@ -295,46 +295,22 @@ class PrivateSearch(PlainEstimator):
 
     @available_if(_has("predict"))  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> Any:
-        """Return the predictions of the chosen model.
-
-        Parameters
-        ----------
-        X
-            Rows, as for ``fit``.
-        """
+        """Return the predictions of the chosen model."""
         return self._best().predict(X)
 
     @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
-        """Return the probabilities of the chosen model.
-
-        Parameters
-        ----------
-        X
-            Rows, as for ``fit``.
-        """
+        """Return the probabilities of the chosen model."""
         return self._best().predict_proba(X)
 
     @available_if(_has("predict_log_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Any:
-        """Return the logarithms of the probabilities of the chosen model.
-
-        Parameters
-        ----------
-        X
-            Rows, as for ``fit``.
-        """
+        """Return the logarithms of the probabilities of the chosen model."""
         return self._best().predict_log_proba(X)
 
     @available_if(_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
-        """Return the margins of the chosen model.
-
-        Parameters
-        ----------
-        X
-            Rows, as for ``fit``.
-        """
+        """Return the margins of the chosen model."""
         return self._best().decision_function(X)
 
     def score(self, X: Any, y: Any) -> float:

@@ -250,26 +250,14 @@ class SampleAndAggregate(BlockEstimator):
     @available_if(_decides)  # type: ignore[untyped-decorator]
     @row_by_row
     def decision_function(self, X: Any) -> Array:
-        """Return how far each row lies on the side of the second class, or of each of several.
-
-        Parameters
-        ----------
-        X
-            Rows, as for ``fit``.
-        """
+        """Return how far each row lies on the side of the second class, or of each of several."""
         margins = self.fitted_map().margins(self, X)
         return margins[:, 0] if margins.shape[1] == 1 else margins
 
     @available_if(_predicts)  # type: ignore[untyped-decorator]
     @row_by_row
     def predict(self, X: Any) -> Any:
-        """Return the number, or the class, that the released coefficients predict for each row.
-
-        Parameters
-        ----------
-        X
-            Rows, as for ``fit``.
-        """
+        """Return the number, or the class, that the released coefficients predict for each row."""
         margins = self.fitted_map().margins(self, X)
         if self.target_range is not None:
             return margins[:, 0]
@@ -285,13 +273,6 @@ class SampleAndAggregate(BlockEstimator):
 
 def region_of_numbers(bounds: Any, outputs: int | None) -> ConvexSet:
     """Return what the numbers of a block are clipped to.
-
-    Parameters
-    ----------
-    bounds
-        A radius, or two limits, or two lists of limits.
-    outputs
-        How many numbers there are; None if that is not known yet.
 
     Examples
     --------

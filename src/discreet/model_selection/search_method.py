@@ -23,24 +23,6 @@ WORST = 0.5
 class SearchFacts:
     """What is public about a search before any row is read.
 
-    Parameters
-    ----------
-    candidates
-        How many there are.
-    width
-        How many coefficients a candidate has.
-    rows
-        How many rows are expected.
-    budget
-        Of the whole search.
-    unit
-        Who is protected.
-    law
-        Of the number of trials.
-    refits
-        Whether half of the rows are kept for the chosen candidate, where candidates have parts of
-        their own.
-
     Examples
     --------
     >>> from discreet.privacy import AddRemoveOne
@@ -124,15 +106,7 @@ class _Shares(NamedTuple):
 
 
 def choose_method(asked: str, facts: SearchFacts) -> tuple[str, str]:
-    """Return the way that is asked for or predicted to lose least, and why.
-
-    Parameters
-    ----------
-    asked
-        ``"auto"``, or one of the ways.
-    facts
-        What is public.
-    """
+    """Return the way that is asked for or predicted to lose least, and why."""
     _checks.one_of(("auto", *METHODS), method=asked)
     if asked != "auto":
         return asked, ""

@@ -26,27 +26,7 @@ MECHANISMS = ("auto", *BY_SUMS, *BY_STEPS)
 
 @dataclass(frozen=True)
 class StreamTask:
-    """Everything public about a stream that is learnt from.
-
-    Parameters
-    ----------
-    loss
-        What is summed over records.
-    bounds
-        What is declared about records.
-    horizon
-        How many there will be, at most.
-    batch
-        After how many there is another answer; None for the rule.
-    ridge
-        The strength of the penalty over the whole stream; None for the rule.
-    domain
-        A convex set for the coefficients; None for no constraint.
-    mechanism
-        A name of ``MECHANISMS``, or the mechanism itself.
-    assumed
-        What was found in the data and is taken as public.
-    """
+    """Everything public about a stream that is learnt from."""
 
     loss: Loss
     bounds: Bounds

@@ -42,19 +42,6 @@ class RecordReader:
     A declared column that a record has not is missing, as an empty cell of a table is. A plain
     feature that it has not is zero, as in a sparse row; one that is there and no number makes the
     record the fixed one, as everywhere.
-
-    Parameters
-    ----------
-    names
-        Of features, in the declared order.
-    scaler
-        What encodes declared columns; None for plain numbers.
-    target
-        What labels are; None if there are none.
-    signs
-        The label of each class, by its type and itself.
-    absent
-        What a plain feature is that a record has not.
     """
 
     names: tuple[Any, ...]

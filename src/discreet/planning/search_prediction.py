@@ -12,27 +12,6 @@ from discreet.privacy.guarantee import in_three_digits as up
 class SearchPrediction:
     """What a search spends, and by how much its best candidate must beat the default to pay.
 
-    Parameters
-    ----------
-    candidates
-        How many are chosen among.
-    epsilon, delta
-        Of the whole search: that is what is charged, whatever is found.
-    n
-        How many rows there are.
-    method
-        The method that would be used.
-    reason
-        Why that one.
-    fit_epsilon, fit_rows
-        What the released model is fitted with: its own epsilon, and its part of the rows.
-    score
-        The name of what is predicted.
-    without_search
-        The predicted score of the default, fitted to all rows with the whole budget.
-    with_search
-        That of a model that is no better than the default, fitted as the search does.
-
     Examples
     --------
     >>> found = SearchPrediction(4, 1.0, 1e-9, 9000, "split", "", 1.0, 4500, "accuracy", 0.8, 0.77)

@@ -21,13 +21,6 @@ KEPT = 2**16
 def fill_box(columns: Sequence[Column], count: int) -> Array:
     """Return encoded rows that fill the declared columns: numbers in [-1, 1], levels centred.
 
-    Parameters
-    ----------
-    columns
-        What is declared, without short forms.
-    count
-        How many points.
-
     Examples
     --------
     >>> from discreet.preprocessing import Numeric
@@ -50,15 +43,6 @@ def fill_box(columns: Sequence[Column], count: int) -> Array:
 
 def fill_ball(width: int, radius: float, count: int) -> Array:
     """Return points that fill a Euclidean ball.
-
-    Parameters
-    ----------
-    width
-        The dimension.
-    radius
-        Of the ball.
-    count
-        How many points.
 
     Examples
     --------

@@ -36,25 +36,6 @@ class FourierMap(RowMap):
     norm up to the root of two.) Frequencies are drawn from the kernel's spectral law without any
     look at rows, so they may be published.
 
-    Parameters
-    ----------
-    columns
-        How many entries a row has.
-    gamma
-        How fast the kernel falls, in the units of rows.
-    n_components
-        How many frequencies D; there are twice as many features.
-    kernel
-        ``"rbf"``, ``"laplacian"`` or ``"matern"``.
-    nu
-        The smoothness of the Matern kernel.
-    orthogonal
-        Whether frequencies are orthogonal, as many at a time as there are columns.
-    seed
-        Which frequencies.
-    largest
-        A bound on the entries of rows; larger ones are clipped.
-
     Notes
     -----
     Phases are products of whole numbers (``_exact_products.py``), rounded to 65,536 angles whose

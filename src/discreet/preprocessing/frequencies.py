@@ -43,23 +43,6 @@ def draw_frequencies(
     Matern of smoothness nu and length :math:`1/\sqrt{2\gamma}`, so that it tends to the first as nu
     grows: :math:`\omega \sim N(0, 2 \gamma I) \sqrt{\nu / G}`, G of the gamma law of shape nu.
 
-    Parameters
-    ----------
-    columns
-        How many entries a row has.
-    n_components
-        How many frequencies.
-    kernel
-        One of ``SPECTRAL``.
-    gamma
-        How fast the kernel falls.
-    nu
-        The smoothness of the Matern kernel.
-    orthogonal
-        Whether frequencies are orthogonal to one another, as many at a time as there are columns.
-    seed
-        Which draws; public, and chosen without a look at the data.
-
     Examples
     --------
     >>> draw_frequencies(3, 5, "rbf", 1.0, 1.5, False, 0).shape

@@ -30,22 +30,6 @@ class LandmarkMap(RowMap):
     The norm of :math:`\psi(x)` is that of the projection of the feature vector of x, at most the
     root of K(x, x); whatever the kernel is, it is clipped to ``clipped_to``, each row by itself.
 
-    Parameters
-    ----------
-    kernel
-        Any kernel.
-    landmarks
-        Public points as rows are encoded, one a row: never rows that are to be protected.
-    clipped_to
-        What the norm of features is clipped to; None for the root of the largest K(z, z).
-    n_components
-        How many directions are kept, those in which the landmarks spread most; None for all.
-    largest
-        A public bound on the entries of rows.
-    components
-        The matrix U S^{-1/2} of a fitted model, a line for each landmark: it is public. None to
-        compute it.
-
     References
     ----------
     Williams & Seeger (2001), Using the Nystroem method to speed up kernel machines.

@@ -18,13 +18,6 @@ _BITS = 53
 def draw_uniforms(label: str, shape: tuple[int, ...]) -> Array:
     """Return numbers strictly between zero and one, a public function of the label.
 
-    Parameters
-    ----------
-    label
-        What the numbers are for, with the seed.
-    shape
-        How many, as an array.
-
     Examples
     --------
     >>> draw_uniforms("frequencies 0", (3,)).round(3)

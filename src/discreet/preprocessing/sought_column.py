@@ -33,11 +33,6 @@ class SoughtColumn(Column):
 
     A declared fill stands for what is missing from the beginning.
 
-    Parameters
-    ----------
-    declared
-        The column, with its public bounds.
-
     Examples
     --------
     >>> column = SoughtColumn(Numeric(None, None, public_bounds=(0, 10)))

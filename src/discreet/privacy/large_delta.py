@@ -12,13 +12,6 @@ def question_delta(delta: float, records: float | None = None) -> str:
     A mechanism that publishes each record with a chance of delta keeps every promise at that delta;
     of n records it gives away n times delta.
 
-    Parameters
-    ----------
-    delta
-        The delta of a promise.
-    records
-        A public number of records; None if there is none.
-
     Examples
     --------
     >>> question_delta(1e-6, records=10_000)

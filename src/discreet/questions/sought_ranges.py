@@ -24,15 +24,6 @@ MOST_KNOWN = 0.75
 class SoughtRanges:
     """Which features are numbers whose range is sought, and what rows are clipped to before.
 
-    Parameters
-    ----------
-    columns
-        The places of these features in a row, counted from zero.
-    outside
-        What rows are clipped to while their numbers are places within public bounds.
-    share
-        The share of the budget that goes into the search; zero to use the public bounds.
-
     Examples
     --------
     >>> from discreet.geometry import L2Ball

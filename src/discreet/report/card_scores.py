@@ -71,15 +71,7 @@ def document_of_scores(scores: ScoresOfRelease, level: float = USUAL_LEVEL) -> J
 
 
 def check_scores(scores: Json, *, is_other: bool) -> None:
-    """Raise if the words or numbers about scores do not agree with one another.
-
-    Parameters
-    ----------
-    scores
-        What a card says of them.
-    is_other
-        Whether another version of this library wrote it, which may use other words.
-    """
+    """Raise if the words or numbers about scores do not agree with one another."""
     guarantee = Guarantee.from_json(json.dumps(scores["guarantee"]))
     agrees = (
         scores["is_private"] == guarantee.is_private

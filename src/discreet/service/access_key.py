@@ -30,19 +30,6 @@ NOBODY = hashlib.sha256(b"").hexdigest()
 class AccessKey:
     """What is known of a key; the key itself is not.
 
-    Parameters
-    ----------
-    identity
-        A public name that is part of the key, 16 hexadecimal digits.
-    name
-        Who has it, in the operator's words.
-    scopes
-        What it allows.
-    created, expires, revoked
-        Seconds since 1970; None for a key that does not expire, or was not revoked.
-    rate, burst
-        Rows a second, and at once; None for those of the service.
-
     Examples
     --------
     >>> AccessKey("0" * 16, "ward 3", ("predict",), 0.0, 10.0, None).is_valid(11.0)

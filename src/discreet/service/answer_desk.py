@@ -60,17 +60,7 @@ MOST_TOGETHER = 64
 
 @dataclass(frozen=True)
 class KeyedRows:
-    """Rows, who asks about them, and how many of them were booked before.
-
-    Parameters
-    ----------
-    key
-        As the client sent it.
-    rows
-        All rows of the request, or of a part of it.
-    booked
-        How many were booked when the request began.
-    """
+    """Rows, who asks about them, and how many of them were booked before."""
 
     key: str
     rows: Sequence[Row]
@@ -81,21 +71,7 @@ class KeyedRows:
 
 
 class AnswerDesk:
-    """Admits, answers and pads.
-
-    Parameters
-    ----------
-    answering
-        What answers.
-    keys
-        Who may ask; None for everybody, which is for released models only.
-    limits
-        Sizes, rates, deadlines, the pad.
-    counters
-        Where rows and overruns are counted.
-    padding
-        When answers leave; that of the limits if None.
-    """
+    """Admits, answers and pads."""
 
     def __init__(
         self,
@@ -161,15 +137,7 @@ class AnswerDesk:
     async def pad(
         self, work: Callable[[], Awaitable[list[QueryAnswer]]], rows: int
     ) -> list[QueryAnswer]:
-        """Do some work, and give back what it returned or raised when the pad is over.
-
-        Parameters
-        ----------
-        work
-            What answers.
-        rows
-            How many rows were sent, which is public; each makes the pad longer.
-        """
+        """Do some work, and give back what it returned or raised when the pad is over."""
         start = self.padding.clock()
         try:
             answers = await work()
@@ -257,15 +225,7 @@ class AnswerDesk:
         return found
 
     async def run(self, work: Callable[[], Result], threads: BoundedThreads) -> Result:
-        """Do what may wait for a data base in a thread, within the deadline.
-
-        Parameters
-        ----------
-        work
-            What is done; it is not stopped when the deadline passes, and keeps its thread.
-        threads
-            Where.
-        """
+        """Do what may wait for a data base in a thread, within the deadline."""
         future = threads.submit(work)
         return await self._wait(None if future is None else asyncio.shield(_wrap(future)))
 

@@ -58,15 +58,7 @@ class QueryAnswer:
 
 @dataclass(frozen=True)
 class ServiceStanding:
-    """What is left; a function of what was asked, and of nothing else.
-
-    Parameters
-    ----------
-    status
-        ``"released"``, ``"open"``, ``"frozen"`` or ``"exhausted"``.
-    n_answers, max_answers
-        Different rows that were answered, and that may be; None for a released model.
-    """
+    """What is left; a function of what was asked, and of nothing else."""
 
     status: str
     n_answers: int | None = None

@@ -16,11 +16,6 @@ LINE = 16
 class BoundedThreads:
     """Runs work in threads; work that nobody waits for any more keeps its place until it is done.
 
-    Parameters
-    ----------
-    count
-        How many threads there are.
-
     Examples
     --------
     >>> BoundedThreads(2).submit(lambda: 42).result()

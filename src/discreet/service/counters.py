@@ -29,11 +29,6 @@ FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 class ServiceCounters:
     """What one worker counts; the page shows what all of them did.
 
-    Parameters
-    ----------
-    is_shared
-        Whether workers share a folder of counters.
-
     Examples
     --------
     >>> counters = ServiceCounters(is_shared=False)

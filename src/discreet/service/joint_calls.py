@@ -15,17 +15,6 @@ Told = TypeVar("Told")
 class JointCalls(Generic[Asked, Told]):
     """Lets one thread call for all that wait, in the order in which they came.
 
-    Parameters
-    ----------
-    call
-        What takes a list, and returns for each entry what is told of it, or an exception.
-    size
-        What says how large an entry is.
-    most
-        How large all entries of one call may be together; a larger one goes alone.
-    line
-        How many entries may wait.
-
     Examples
     --------
     >>> calls = JointCalls(lambda words: [each.upper() for each in words], len, most=100, line=10)

@@ -194,19 +194,7 @@ class KeyBook:
     def _explain(
         self, statements: DriverTransaction, identity: str, rows: int, rate: float, burst: int
     ) -> Refusal:
-        """Return why a key was not booked: it is not valid any more, or it must wait.
-
-        Parameters
-        ----------
-        statements
-            Where to look.
-        identity
-            Of the key.
-        rows
-            How many rows the whole request has.
-        rate, burst
-            Of the key.
-        """
+        """Return why a key was not booked: it is not valid any more, or it must wait."""
         lines = statements.fetch(self._statements.find, {"which": identity, **self._moment()})
         if not lines or not _read_key(lines[0]).is_valid(lines[0].now):
             return Refusal(NO_KEY)
@@ -221,13 +209,7 @@ class KeyBook:
 
 
 class _Statements:
-    """What is asked of every request's key, written once for a data base.
-
-    Parameters
-    ----------
-    clock
-        The server's clock; None if the time is a parameter.
-    """
+    """What is asked of every request's key, written once for a data base."""
 
     def __init__(self, clock: Any) -> None:
         now = sql.bindparam("moment", type_=sql.Double) if clock is None else clock

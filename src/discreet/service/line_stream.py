@@ -23,17 +23,7 @@ from discreet.service.request_guard import respond
 
 
 class LineStream(Response):
-    """Answers a request line by line.
-
-    Parameters
-    ----------
-    desk
-        Where rows are answered.
-    request
-        Whose body holds the rows.
-    key
-        The key that was admitted; it is looked at again with every group of lines.
-    """
+    """Answers a request line by line."""
 
     media_type = LINES
 
@@ -116,17 +106,7 @@ class LineStream(Response):
 
 
 def read_lines(lines: list[bytes], desk: AnswerDesk, start: int) -> list[Row]:
-    """Return the rows of some lines.
-
-    Parameters
-    ----------
-    lines
-        One JSON object each.
-    desk
-        Which columns are declared, and how many lines there may be.
-    start
-        How many lines came before.
-    """
+    """Return the rows of some lines."""
     if start + len(lines) > desk.limits.max_lines:
         raise Refusal(TOO_LARGE, f"A stream may hold {desk.limits.max_lines} rows.")
     columns: Mapping = desk.answering.columns  # type: ignore[type-arg]

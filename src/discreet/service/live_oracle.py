@@ -30,15 +30,7 @@ LOG = logging.getLogger("discreet.service")
 
 
 class LiveOracle(Answering):
-    """Answers from an oracle.
-
-    Parameters
-    ----------
-    model
-        The oracle, taken up from its store.
-    about
-        What its card says it is about; see :func:`discreet.report.card`.
-    """
+    """Answers from an oracle."""
 
     kind = "oracle"
     is_joint = True
@@ -63,19 +55,7 @@ class LiveOracle(Answering):
         identity: str | None = None,
         ledger: AbstractLedger | None = None,
     ) -> LiveOracle:
-        """Take up an oracle from its store.
-
-        Parameters
-        ----------
-        where
-            The store.
-        about
-            What its card says it is about.
-        identity
-            Of the model that must be in there; None for any.
-        ledger
-            That paid for it; None if none did.
-        """
+        """Take up an oracle from its store."""
         model: OracleEstimator = open_oracle(where, ledger)
         if identity not in (None, model.oracle_.identity):
             raise StoreError("the store holds another oracle than the service began with.")

@@ -109,17 +109,7 @@ def _body(kind: str, schema: Json) -> Json:
 
 
 def responses(ok: Json, *reasons: Reason, kind: str = JSON) -> dict[int | str, Any]:
-    """Return the responses of a route: what it says, and every way to refuse.
-
-    Parameters
-    ----------
-    ok
-        The schema of what is said with status 200.
-    *reasons
-        Why a request may be refused.
-    kind
-        The type of what is said.
-    """
+    """Return the responses of a route: what it says, and every way to refuse."""
     found: dict[int | str, Any] = {
         200: {"description": "As asked.", "content": {kind: {"schema": ok}}}
     }

@@ -25,29 +25,7 @@ NEEDED = {"schema", "table", "store", "ledger"}
 
 @dataclass(frozen=True)
 class OracleFile:
-    """What an operator wrote down about an oracle.
-
-    Parameters
-    ----------
-    schema, table
-        The schema of the private table, and the table, which is read once, at the first start.
-    store
-        Where the oracle and all its answers are kept: an SQLite file, or a PostgreSQL data base.
-    ledger, dataset
-        The ledger that pays, and which data set of it; None if it holds one.
-    keys
-        Where the keys are.
-    kernel
-        Its name, and its parameters.
-    mechanism
-        ``"gaussian_process"`` or ``"bounded_updates"``.
-    settings
-        Arguments of the estimator that are given: epsilon, delta, max_queries and others.
-    purpose
-        What the ledger notes.
-    limits
-        Sizes, rates, deadlines, the pad.
-    """
+    """What an operator wrote down about an oracle."""
 
     schema: Path
     table: Path

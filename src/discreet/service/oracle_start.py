@@ -51,26 +51,6 @@ def begin_oracle(
     A mark beside the file says that a start has paid. If it was killed before the oracle was
     stored, later starts refuse: one that is started again and again would drain the ledger. While
     it lives it holds a lock, and another start is told so.
-
-    Parameters
-    ----------
-    path
-        The file of the oracle.
-    note
-        Is told what happens.
-    pays_again
-        Whether to pay although an earlier start has paid and left no oracle.
-
-    Returns
-    -------
-    str
-        The identity of the oracle.
-
-    Raises
-    ------
-    InputError
-        The store holds an oracle that was declared otherwise; another process makes it at this
-        moment; or one has paid for it and ended before it was stored.
     """
     found = read_oracle_file(path)
     schema = read(found.schema)
@@ -184,15 +164,7 @@ def _make_mark(mark: Path) -> None:
 
 
 def make_oracle(found: OracleFile, schema: Schema) -> OracleEstimator:
-    """Return the oracle that a file declares, not fitted.
-
-    Parameters
-    ----------
-    found
-        What the file says.
-    schema
-        What is declared about the table.
-    """
+    """Return the oracle that a file declares, not fitted."""
     schema.check_promise()
     of_schema = {"epsilon": schema.epsilon, "delta": schema.delta, "max_rows": schema.max_rows}
     settings: Json = {name: value for name, value in of_schema.items() if value is not None}

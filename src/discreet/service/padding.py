@@ -22,15 +22,6 @@ Sleep = Callable[[float], Awaitable[None]]
 class Padding:
     """Waits until a whole number of pads has passed.
 
-    Parameters
-    ----------
-    pad
-        Seconds for a request of one row; zero for no padding.
-    pad_row
-        Seconds for each further row, whose number is public.
-    clock, sleep
-        What says the time and waits, for tests.
-
     Examples
     --------
     >>> Padding(0.25).end(start=10.0, now=10.01), Padding(0.25).end(start=10.0, now=10.3)
@@ -47,15 +38,7 @@ class Padding:
         return 0.0 if self.pad == 0 else self.pad + self.pad_row * max(0, rows - 1)
 
     def end(self, start: float, now: float, rows: int = 1) -> float:
-        """Return when a response leaves.
-
-        Parameters
-        ----------
-        start, now
-            When its work began, and when it was done.
-        rows
-            How many rows were sent.
-        """
+        """Return when a response leaves."""
         length = self.length(rows)
         return now if length == 0 else start + length * max(1, math.ceil((now - start) / length))
 

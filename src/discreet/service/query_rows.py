@@ -22,15 +22,6 @@ Row = dict[str, Cell]
 def read_rows(body: Json, columns: Mapping[str, Column], most: int) -> list[Row]:
     """Return the rows of a request's body, or refuse it.
 
-    Parameters
-    ----------
-    body
-        What must be ``{"rows": [...]}``.
-    columns
-        What is declared about each column.
-    most
-        How many rows there may be.
-
     Examples
     --------
     >>> from discreet.preprocessing import Numeric
@@ -46,17 +37,7 @@ def read_rows(body: Json, columns: Mapping[str, Column], most: int) -> list[Row]
 
 
 def read_row(row: Any, columns: Mapping[str, Column], place: int) -> Row:
-    """Return one row, or say what is wrong with it; its number is all that is told of it.
-
-    Parameters
-    ----------
-    row
-        What must be an object with a cell for each column.
-    columns
-        What is declared about each column.
-    place
-        Which row of the request it is, counted from one.
-    """
+    """Return one row, or say what is wrong with it; its number is all that is told of it."""
     if not isinstance(row, dict):
         raise Refusal(WRONG_ROWS, f"Row {place} is no object.")
     for name in columns:

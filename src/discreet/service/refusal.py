@@ -90,17 +90,7 @@ REASONS = (
 
 
 class Refusal(Exception):
-    """A request that is not answered.
-
-    Parameters
-    ----------
-    reason
-        Why.
-    detail
-        A further sentence, made of declared names and limits only.
-    retry_after
-        Whole seconds after which to ask again.
-    """
+    """A request that is not answered."""
 
     def __init__(self, reason: Reason, detail: str = "", *, retry_after: int | None = None) -> None:
         super().__init__(reason.code)

@@ -41,15 +41,7 @@ HEADERS = {
 
 
 class RequestGuard:
-    """Wraps an application.
-
-    Parameters
-    ----------
-    app
-        What answers.
-    counters
-        Where requests are counted.
-    """
+    """Wraps an application."""
 
     def __init__(self, app: ASGIApp, counters: ServiceCounters) -> None:
         self._app, self._counters = app, counters

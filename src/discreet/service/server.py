@@ -43,15 +43,7 @@ FAILED = 3
 
 
 class AnnouncingServer(uvicorn.Server):
-    """A server that says so once it listens.
-
-    Parameters
-    ----------
-    config
-        What it serves, and how.
-    announce
-        Is called then.
-    """
+    """A server that says so once it listens."""
 
     def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
         super().__init__(config)
@@ -71,19 +63,7 @@ def run_server(
     workers: int,
     on_up: Callable[[], None] = lambda: None,
 ) -> None:
-    """Serve until somebody stops it.
-
-    Parameters
-    ----------
-    target
-        What is served, and who may ask.
-    host, port
-        Where to listen; addresses other than this machine's need TLS in front.
-    workers
-        How many processes answer; one that dies is started again if there are several.
-    on_up
-        Is called once something listens.
-    """
+    """Serve until somebody stops it."""
     _checks.whole(at_least=1, at_most=64, workers=workers)
     _checks.whole(at_least=0, at_most=65535, port=port)
     target.announce()

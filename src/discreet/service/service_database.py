@@ -71,13 +71,7 @@ class ServiceUnavailable(DiscreetError):
 
 
 class ServiceDatabase:
-    """A place with keys in it.
-
-    Parameters
-    ----------
-    where
-        The path of an SQLite file, or the address of a PostgreSQL data base.
-    """
+    """A place with keys in it."""
 
     def __init__(self, where: str | Path) -> None:
         self._url = _parse_address(str(where))

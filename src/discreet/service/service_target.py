@@ -24,19 +24,6 @@ VARIABLE = "DISCREET_SERVICE"
 class ServiceTarget:
     """A model or an oracle to be served, and who may ask.
 
-    Parameters
-    ----------
-    path
-        The folder of a released model, or the file of an oracle.
-    keys
-        The file or the address of the keys; None for everybody.
-    limits
-        Sizes, rates, deadlines, the pad.
-    about
-        What the card of a released model says it is about.
-    identity
-        Of the oracle that must be in the store; None for any.
-
     Examples
     --------
     >>> target = ServiceTarget("model", None, ServiceLimits(pad=0.0))
@@ -92,21 +79,7 @@ class ServiceTarget:
 def find_target(
     path: str | Path, *, keys: str | None, is_open: bool, limits: dict[str, Any], about: Json | None
 ) -> ServiceTarget:
-    """Return what is to be served.
-
-    Parameters
-    ----------
-    path
-        The folder of a released model, or the file of an oracle.
-    keys
-        The file or the address of the keys; None for that of the oracle's file.
-    is_open
-        Whether everybody may ask a released model.
-    limits
-        Limits that go before those of the file, and of the defaults.
-    about
-        What the card of a released model says it is about.
-    """
+    """Return what is to be served."""
     path = Path(path).resolve()
     if path.suffix == ".toml":
         found = read_oracle_file(path)

@@ -15,15 +15,7 @@ SHORTEST = 1.0
 
 
 class StandingWatch:
-    """Looks at what is left in a thread of its own, and shows it from the next tick on.
-
-    Parameters
-    ----------
-    answering
-        What is looked at.
-    pad
-        Seconds between two ticks, if more than one second.
-    """
+    """Looks at what is left in a thread of its own, and shows it from the next tick on."""
 
     def __init__(self, answering: Answering, pad: float) -> None:
         self.shown: ServiceStanding | None = answering.standing()

@@ -31,15 +31,7 @@ STOPPING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP")]
 
 
 class Worker:
-    """One process, and a pipe on which it says that it is up.
-
-    Parameters
-    ----------
-    work
-        What it does; it is given the arguments and a pipe's end, on which it sends anything.
-    arguments
-        What else it is given.
-    """
+    """One process, and a pipe on which it says that it is up."""
 
     def __init__(self, work: Callable[..., None], arguments: tuple[Any, ...]) -> None:
         self.said, saying = SPAWN.Pipe(duplex=False)
@@ -114,15 +106,6 @@ def keep_working(
     """Run workers until this process is told to stop; say whether any was ever up.
 
     One that ends is replaced. If one ends before any was up, all are stopped: it would end again.
-
-    Parameters
-    ----------
-    work, arguments
-        What a worker does, and with what; a pipe's end comes last.
-    workers
-        How many there are.
-    on_up
-        Is called once, when the first one is up.
     """
     with _stop_signals() as signals:
         running = [Worker(work, arguments) for _ in range(workers)]

@@ -36,21 +36,6 @@ def minimise_exactly(
 ) -> Vector:
     r"""Minimise Huber's loss of all rows, a ridge and an l1 penalty, without rounding to speak of.
 
-    Parameters
-    ----------
-    X, y
-        Rows and labels, multiples of 2**-32.
-    threshold
-        Up to which a residual counts squared.
-    ridge
-        The curvature beside the rows; positive.
-    weight
-        Of the l1 penalty.
-    tolerance
-        It ends where some subgradient surely has a norm of half of this, or less.
-    spares_last
-        Whether the last coefficient is left out of the penalty.
-
     Examples
     --------
     >>> X, y = np.ones((8, 1)), np.full(8, 0.5)

@@ -62,19 +62,6 @@ _UP = 1 + 2.0**-20
 class HuberLasso:
     """What is minimised.
 
-    Parameters
-    ----------
-    X, y
-        Rows, dense or sparse, and labels, between -1 and 1 and multiples of 2**-32.
-    threshold
-        Up to which a residual counts squared.
-    ridge
-        The curvature beside the rows; positive.
-    weight
-        Of the l1 penalty.
-    spares_last
-        Whether the last coefficient, that of a constant, is left out of the penalty.
-
     Examples
     --------
     >>> X = np.eye(4)
@@ -154,16 +141,7 @@ class HuberLasso:
     def minimise_unless(
         self, tolerance: float, is_ruled_out: Callable[[Vector, float], bool]
     ) -> Vector | None:
-        """Return such a point, or None where what is known of the minimiser is enough.
-
-        Parameters
-        ----------
-        tolerance
-            What the norm of a subgradient may be.
-        is_ruled_out
-            Is given a point, and a distance that the minimiser is surely not beyond, whenever
-            floats stand still before the tolerance is reached.
-        """
+        """Return such a point, or None where what is known of the minimiser is enough."""
         for point, norm in self._try_floats(tolerance):
             if norm <= tolerance:
                 return point

@@ -18,21 +18,7 @@ AT_ONCE = 64
 def ascend(
     dual: Dual, matrix: KernelMatrix, start: Vector, accuracy: KernelAccuracy, tolerance: float
 ) -> Vector:
-    """Return certified slopes, however long it takes; see ``kernel_certificate.py`` for the proof.
-
-    Parameters
-    ----------
-    dual
-        The losses, by their slopes.
-    matrix
-        The kernel of the rows.
-    start
-        Slopes to begin with.
-    accuracy
-        What rounding can do.
-    tolerance
-        How near, in the kernel's norm; at least that of ``accuracy``.
-    """
+    """Return certified slopes, however long it takes; ``kernel_certificate.py`` has the proof."""
     slopes, ridge = start.copy(), accuracy.ridge
     shares = np.maximum(matrix.diagonal(), 0.0) / ridge
     back = 2 * (accuracy.margin_error + accuracy.step_error)

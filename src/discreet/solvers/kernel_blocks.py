@@ -22,19 +22,6 @@ def maximise_in_blocks(
 
     In each round the rows with the largest gaps, and after them those between their limits, are
     solved for together while all others stay.
-
-    Parameters
-    ----------
-    dual
-        The losses, by their slopes.
-    matrix
-        The kernel of the rows.
-    start
-        Slopes to begin with.
-    ridge
-        Lambda.
-    gap
-        When to stop.
     """
     slopes = start.copy()
     margins = -matrix.multiply(slopes) / ridge if slopes.any() else np.zeros(matrix.size)

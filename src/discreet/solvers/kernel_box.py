@@ -19,19 +19,6 @@ def minimise_on_box(
 ) -> Vector:
     r"""Minimise :math:`\frac12 v^\top Q v - b^\top v` between limits, as far as steps lead.
 
-    Parameters
-    ----------
-    matrix
-        Q, symmetric and positive semidefinite.
-    linear
-        b.
-    lower, upper
-        The limits.
-    start
-        Where to begin, within them.
-    gap
-        Stop when the gap of Frank and Wolfe, a bound on what is left to gain, is below this.
-
     Examples
     --------
     >>> Q, one = np.eye(2), np.ones(2)

@@ -66,32 +66,12 @@ class Dual(ABC):
 
     @abstractmethod
     def best_slope(self, row: int, slope: float, margin: float, share: float) -> float:
-        """Return the best slope of one row if all others stay.
-
-        Parameters
-        ----------
-        row
-            Which row.
-        slope, margin
-            Where it is now.
-        share
-            How much the margin falls if the slope rises by one.
-        """
+        """Return the best slope of one row if all others stay."""
 
 
 @dataclass(frozen=True)
 class QuadraticDual(Dual):
-    r"""Losses with :math:`\ell^*(v) = c v^2/2 + t v` between limits: hinges, Huber's, quantiles.
-
-    Parameters
-    ----------
-    lower, upper
-        The limits of slopes.
-    width
-        c, how much the margin has to change for the slope to change by one; zero for a kink.
-    turn
-        t, the margin at which the slope would be zero if it had no limits.
-    """
+    r"""Losses with :math:`\ell^*(v) = c v^2/2 + t v` between limits: hinges, Huber's, quantiles."""
 
     lower: Vector
     upper: Vector
@@ -133,17 +113,7 @@ class QuadraticDual(Dual):
 
 @dataclass(frozen=True)
 class LogisticDual(Dual):
-    r"""Logistic losses, :math:`s \log(1 + e^{m - y f})`, whose slopes are shares p of -ys.
-
-    Parameters
-    ----------
-    labels
-        -1 or +1.
-    weights
-        s, not negative.
-    margin
-        m, the same for all rows.
-    """
+    r"""Logistic losses, :math:`s \log(1 + e^{m - y f})`, whose slopes are shares p of -ys."""
 
     labels: Vector
     weights: Vector
@@ -198,17 +168,7 @@ class LogisticDual(Dual):
 
 
 def dual_of(loss: Loss, labels: Vector, weights: Vector | None = None) -> Dual:
-    """Return losses of rows by their slopes, refusing losses that no method here can minimise.
-
-    Parameters
-    ----------
-    loss
-        Hinge, smoothed or not, logistic, Huber's, or of a quantile.
-    labels
-        One a row.
-    weights
-        How much each row counts, not negative; None for once.
-    """
+    """Return losses of rows by their slopes, refusing losses that no method here can minimise."""
     ones = np.ones_like(labels)
     often = ones if weights is None else np.asarray(weights, dtype=np.float64)
     match loss:

@@ -30,19 +30,7 @@ class SquareMatrix(Protocol):
 
 
 class KernelMatrix:
-    """The matrix of a kernel and of rows, one row and column each.
-
-    Parameters
-    ----------
-    kernel
-        The kernel.
-    X
-        Points, one a row.
-    memory
-        How many bytes the matrix may take to be kept; public.
-    is_exacting
-        Whether half of the digits are too few for any product.
-    """
+    """The matrix of a kernel and of rows, one row and column each."""
 
     def __init__(
         self, kernel: BoundedKernel, X: Array, memory: int, *, is_exacting: bool = False
@@ -108,15 +96,7 @@ class KernelMatrix:
                 )
 
     def multiply_columns(self, chosen: Integers, coefficients: Vector) -> Vector:
-        """Return the product with a vector that is zero but for some entries.
-
-        Parameters
-        ----------
-        chosen
-            Which entries.
-        coefficients
-            One for each of them.
-        """
+        """Return the product with a vector that is zero but for some entries."""
         used = np.flatnonzero(coefficients)
         chosen, counted = chosen[used], coefficients[used]
         product = np.zeros(self.size)
@@ -219,19 +199,7 @@ def sum_carefully(
     rows: Array,
     row_factors: Vector,
 ) -> Vector:
-    """Return the sum of coefficients times K(x, point) for each row x, added pairwise.
-
-    Parameters
-    ----------
-    kernel
-        The kernel.
-    points, point_factors
-        The points that have a coefficient, and how they are clipped.
-    coefficients
-        One a point.
-    rows, row_factors
-        Where to evaluate, and how those are clipped.
-    """
+    """Return the sum of coefficients times K(x, point) for each row x, added pairwise."""
     starts = range(0, len(points), CAREFUL_TILE)
     parts = np.zeros((len(rows), max(1, len(starts))))
     for column, start in enumerate(starts):
@@ -243,19 +211,7 @@ def sum_carefully(
 
 
 def product_error(kernel: BoundedKernel, entry_error: float, count: int, total: float) -> float:
-    """Bound the error of one entry of :meth:`KernelMatrix.multiply_carefully`.
-
-    Parameters
-    ----------
-    kernel
-        The kernel.
-    entry_error
-        How far a computed entry is from the exact one.
-    count
-        The number of rows.
-    total
-        A bound on the sum of absolute values of coefficients.
-    """
+    """Bound the error of one entry of :meth:`KernelMatrix.multiply_carefully`."""
     roundings = 2 + sum_roundings(CAREFUL_TILE) + sum_roundings(1 + count // CAREFUL_TILE)
     largest = kernel.reach * kernel.reach + entry_error
     return (1.01 * roundings * UNIT * largest + entry_error) * total

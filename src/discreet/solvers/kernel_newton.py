@@ -40,15 +40,7 @@ Solver = Callable[[Vector, Vector, float], Vector]
 
 
 class LowRank:
-    """A matrix of low rank below that of a kernel, from some of its columns.
-
-    Parameters
-    ----------
-    matrix
-        The kernel of the rows.
-    count
-        How many columns, evenly spaced.
-    """
+    """A matrix of low rank below that of a kernel, from some of its columns."""
 
     def __init__(self, matrix: KernelMatrix, count: int) -> None:
         chosen = np.unique(np.linspace(0, matrix.size - 1, count).astype(np.int64))
@@ -87,13 +79,7 @@ class LowRank:
 
 @dataclass(frozen=True)
 class RoughMatrix:
-    """The matrix of a kernel in half as many digits, where that saves time.
-
-    Parameters
-    ----------
-    matrix
-        The kernel of the rows.
-    """
+    """The matrix of a kernel in half as many digits, where that saves time."""
 
     matrix: KernelMatrix
 
@@ -120,17 +106,6 @@ def minimise_smooth(dual: Dual, matrix: KernelMatrix, *, ridge: float, distance:
 
     Up to a few thousand rows systems are solved as they are; for more, by conjugate gradients with
     a preconditioner of low rank, from the minimiser of that low rank.
-
-    Parameters
-    ----------
-    dual
-        The losses, by their slopes.
-    matrix
-        The kernel of the rows.
-    ridge
-        Lambda.
-    distance
-        How near, in the kernel's norm.
     """
     *coarse, (space, solve) = _ways(matrix, ridge)
     start = np.zeros(matrix.size)
@@ -144,15 +119,6 @@ def approach_kinks(dual: QuadraticDual, matrix: KernelMatrix, *, ridge: float) -
 
     Less and less, each time from where the last one led; the last time with the kernel itself, in
     half as many digits.
-
-    Parameters
-    ----------
-    dual
-        The losses, by their slopes.
-    matrix
-        The kernel of the rows.
-    ridge
-        Lambda.
     """
     ways, start = _ways(matrix, ridge), np.zeros(matrix.size)
     reach, spread = float(np.abs(dual.turn).max(initial=0.0)) or 1.0, _spread(dual)
@@ -165,13 +131,7 @@ def approach_kinks(dual: QuadraticDual, matrix: KernelMatrix, *, ridge: float) -
 
 
 def least_width(dual: Dual) -> float:
-    """Return one over the largest curvature of any row, kinks rounded as far as they are here.
-
-    Parameters
-    ----------
-    dual
-        The losses, by their slopes.
-    """
+    """Return one over the largest curvature of any row, kinks rounded as far as they are here."""
     if not isinstance(dual, QuadraticDual):  # of a logistic loss, a quarter of its weight
         return 4 / max(float((dual.upper - dual.lower).max(initial=0.0)), 1e-300)
     reach = float(np.abs(dual.turn).max(initial=0.0)) or 1.0

@@ -29,15 +29,7 @@ Read = TypeVar("Read")
 
 
 def parse_columns(path: Path, are_numbers: Mapping[str, bool]) -> Any:
-    """Return some columns as an Arrow table: numbers as floats, others as coded text.
-
-    Parameters
-    ----------
-    path
-        The file.
-    are_numbers
-        The columns to read, and whether each holds numbers.
-    """
+    """Return some columns as an Arrow table: numbers as floats, others as coded text."""
     names = read_header(path)
     check_records(path)
     text = pa.dictionary(pa.int32(), pa.string())

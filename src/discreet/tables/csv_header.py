@@ -60,19 +60,6 @@ def check_columns(
 
     Names that only a CSV file has are counted off, not shown: its first line may be a record, or
     run into one.
-
-    Parameters
-    ----------
-    path, names
-        The file, and the names of its columns.
-    schema
-        What is declared.
-    with_target
-        Whether the target must be there.
-    person
-        A column beside the declared ones that must be there, too; None for none.
-    is_text
-        Whether these are rows of CSV; None to tell from the name of the file.
     """
     wanted = [*schema.columns, *([schema.target.name] if with_target else [])]
     if person is not None and person not in wanted:

@@ -36,13 +36,7 @@ _IS_EDGE = np.isin(np.arange(256), list(b'",' + LINE_ENDS))
 
 
 def check_records(path: Path) -> None:
-    """Refuse a CSV file in which a quote or a length lets one record change how others are read.
-
-    Parameters
-    ----------
-    path
-        The file; it is read once, a few bytes at a time.
-    """
+    """Refuse a CSV file in which a quote or a length lets one record change how others are read."""
     state = _Start()
     for window in _windows(path):
         state = _scan_window(path, window, state)

@@ -75,15 +75,7 @@ class DaskTable(StoredTable):
         return cls(X if _is_frame(X) else _rechunk_rows(X))
 
     def attach(self, y: Any, weights: Any, *, are_several: bool = False) -> DaskTable:
-        """Return the table with labels and weights that came beside it.
-
-        Parameters
-        ----------
-        y, weights
-            Dask arrays or columns, partitioned like the rows; None for none.
-        are_several
-            Whether ``y`` may be several columns.
-        """
+        """Return the table with labels and weights that came beside it."""
         if y is None and weights is None:
             return self
         if self.labels is not None or self.weights is not None:
@@ -199,17 +191,7 @@ class DaskTable(StoredTable):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DaskSource(Source):
-    """Rows in partitions.
-
-    Parameters
-    ----------
-    partitions
-        What Dask will compute for each: rows, labels and weights, None where there are none.
-    reading
-        What makes a piece of them.
-    lengths
-        How many rows each has, if that is known.
-    """
+    """Rows in partitions."""
 
     partitions: tuple[tuple[Any, Any, Any], ...]
     reading: Reading

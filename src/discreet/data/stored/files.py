@@ -40,25 +40,7 @@ class FileMark:
 
 @dataclass(frozen=True, repr=False)
 class StoredFile:
-    """What the footer and the place of one file say; none of its rows has been read.
-
-    Parameters
-    ----------
-    path, mark
-        Where it is, and what it is known by.
-    place
-        Where it is on the disk, whatever its name.
-    rows
-        How many rows it has.
-    types
-        Arrow's type of each column.
-    twice
-        Columns that come more than once.
-    folders
-        Columns that the names of folders add, with their value.
-    index
-        Columns that pandas added.
-    """
+    """What the footer and the place of one file say; none of its rows has been read."""
 
     path: Path
     mark: FileMark

@@ -238,15 +238,7 @@ class ParquetTable(StoredTable):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ParquetFeed(Feed):
-    """Parquet files, encoded row by row.
-
-    Parameters
-    ----------
-    table
-        The files.
-    encoding
-        How their rows become a matrix, labels and weights.
-    """
+    """Parquet files, encoded row by row."""
 
     table: ParquetTable
     encoding: Encoding

@@ -34,19 +34,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PreparedPartitions(Prepared):
-    """Clipped rows in partitions, each with a worker; only sums of them come here.
-
-    Parameters
-    ----------
-    parts
-        Dask's name of each partition.
-    bounds
-        What is declared of rows.
-    lengths
-        How many rows each partition has.
-    marks
-        What each must be known by if it is computed again, because its worker was lost.
-    """
+    """Clipped rows in partitions, each with a worker; only sums of them come here."""
 
     is_streamed = True
 

@@ -82,15 +82,7 @@ class Feed(ABC):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StreamSource(Source):
-    """Rows that a feed hands out.
-
-    Parameters
-    ----------
-    feed
-        Where they come from.
-    cached_bytes
-        Rows that take no more are kept in memory after the first pass.
-    """
+    """Rows that a feed hands out."""
 
     feed: Feed
     cached_bytes: int = CACHED_BYTES
@@ -363,15 +355,7 @@ class RemadeStream(DerivedStream):
 
 @dataclass(eq=False, repr=False)
 class SpiltStream(DerivedStream):
-    """The same pieces as another stream's, read back from a temporary file once they are there.
-
-    Parameters
-    ----------
-    before
-        The stream that makes them.
-    waits
-        How many passes are made before pieces are written.
-    """
+    """The same pieces as another stream's, read back from a temporary file once they are there."""
 
     before: PreparedStream
     waits: int

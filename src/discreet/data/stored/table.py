@@ -217,17 +217,7 @@ class Encoding:
 
 
 def check_found(place: str, name: str, times: int) -> None:
-    """Refuse a declared column that a table does not have, or has more than once.
-
-    Parameters
-    ----------
-    place
-        Where it was looked for.
-    name
-        What it is called.
-    times
-        How often it was found there.
-    """
+    """Refuse a declared column that a table does not have, or has more than once."""
     if not times:
         raise InputError(f"{place}: the column {name!r}, which is declared, is missing.")
     if times > 1:

@@ -45,15 +45,7 @@ UNEQUAL = Broken("partitions of X and of y or weights differ in length.")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reading:
-    """Makes a piece of one partition.
-
-    Parameters
-    ----------
-    encoding
-        How rows become a matrix, labels and weights.
-    is_frame
-        Whether rows are a data frame, with labels and weights among its columns, or an array.
-    """
+    """Makes a piece of one partition."""
 
     encoding: Encoding
     is_frame: bool

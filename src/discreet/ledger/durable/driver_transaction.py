@@ -50,13 +50,6 @@ def fetch_rows(cursor: Any) -> list[Any]:
 class DriverTransaction:
     """Statements on a connection of a driver, until they are committed or rolled back.
 
-    Parameters
-    ----------
-    driver
-        A connection of ``sqlite3`` or of ``psycopg``.
-    kind
-        Which of them: ``FILE`` or ``SERVER``.
-
     Examples
     --------
     >>> import sqlite3

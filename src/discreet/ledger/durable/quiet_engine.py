@@ -17,13 +17,5 @@ logging.getLogger(f"sqlalchemy.engine.Engine.{NAME}").setLevel(logging.CRITICAL 
 
 
 def make_quiet_engine(address: str | sql.URL, **options: Any) -> sql.Engine:
-    """Return an engine whose statements are logged nowhere and quoted in no error.
-
-    Parameters
-    ----------
-    address
-        As for ``sqlalchemy.create_engine``.
-    **options
-        The same.
-    """
+    """Return an engine whose statements are logged nowhere and quoted in no error."""
     return sql.create_engine(address, logging_name=NAME, hide_parameters=True, **options)

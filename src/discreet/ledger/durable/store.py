@@ -107,13 +107,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class Store:
-    """One place with a ledger in it; derived classes keep something else in the same way.
-
-    Parameters
-    ----------
-    where
-        The path of an SQLite file, or the address of a PostgreSQL data base.
-    """
+    """One place with a ledger in it; derived classes keep something else in the same way."""
 
     error: ClassVar[type[DiscreetError]] = LedgerError
     noun: ClassVar[str] = "ledger"

@@ -18,13 +18,7 @@ from discreet.solvers import SOLVED, KernelAccuracy, KernelFit, fit_in_rkhs
 
 @dataclass(frozen=True)
 class KernelMinimiser:
-    """How exactly a kernel model is fitted, from public facts; ``solvers/kernel_certificate.py``.
-
-    Parameters
-    ----------
-    question
-        Loss, bounds, ridge and kernel.
-    """
+    """How exactly a kernel model is fitted, from public facts (``kernel_certificate.py``)."""
 
     question: KernelQueries
 

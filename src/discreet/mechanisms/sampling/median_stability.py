@@ -30,17 +30,6 @@ def records_to_instability(places: Integers, steps: int, move: int, is_count_pub
     :math:`x_j - x_i` above ``move``: what lies between is taken away, and what is added at the ends
     brings the gap to the middle.
 
-    Parameters
-    ----------
-    places
-        One place for each record, from 0 to ``steps``, in any order.
-    steps
-        The last place of the grid; more than ``move``.
-    move
-        How far a median may move.
-    is_count_public
-        Whether records are replaced, and not added or removed.
-
     Examples
     --------
     >>> records_to_instability(np.array([4, 5, 5, 5, 6]), 10, move=1, is_count_public=False)

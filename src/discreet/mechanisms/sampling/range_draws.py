@@ -31,19 +31,7 @@ LEAST_HALF = 2.0**-10
 
 @dataclass(frozen=True, eq=False)
 class RangeDraws:
-    """Which columns, how fast chances fall with each rank, and the profile of all draws.
-
-    Parameters
-    ----------
-    columns
-        The places of the columns in a row.
-    rate
-        What a rank costs; None if nothing is to be hidden.
-    profile
-        Of all draws together; None without a rate.
-    is_idle
-        Whether nothing is drawn, and ranges are the public bounds.
-    """
+    """Which columns, how fast chances fall with each rank, and the profile of all draws."""
 
     columns: tuple[int, ...]
     rate: Fraction | None
@@ -57,17 +45,6 @@ class RangeDraws:
         r"""Plan draws for a share of mu squared, or of a pure epsilon.
 
         A draw of the span h is :math:`h^2/8`-zCDP, a mu-Gaussian mechanism :math:`\mu^2/2`-zCDP.
-
-        Parameters
-        ----------
-        columns
-            The places of the columns in a row.
-        share
-            Of the budget, for all draws together; zero for the public bounds as they are.
-        budget
-            What everything together may spend.
-        unit
-            Who is protected.
         """
         if share == 0:
             return cls(columns, None, None, is_idle=True)
@@ -126,17 +103,7 @@ def widen(ends: Array) -> Array:
 
 
 def narrow_rows(rows: Array, columns: tuple[int, ...], ranges: Array) -> Array:
-    """Write numbers by their place within their own range, from -1 to 1; what is missing as 0.
-
-    Parameters
-    ----------
-    rows
-        Rows whose numbers are written by their place within public bounds; overwritten.
-    columns
-        Which columns these are.
-    ranges
-        Two ends for each, from -1 to 1 within the public bounds, the lower one first.
-    """
+    """Write numbers by their place within their own range, from -1 to 1; what is missing as 0."""
     for column, (low, high) in zip(columns, ranges.tolist(), strict=True):
         shares, is_known = read_places(rows[:, column])
         inside = np.clip((shares - (low + high) / 2) / ((high - low) / 2), -1.0, 1.0)

@@ -35,19 +35,7 @@ class Runs:
 
     @classmethod
     def of_tally(cls, taken: Integers, tally: Integers, steps: int, level: Fraction) -> Runs:
-        """Cut the grid points 0, ..., ``steps`` where records lie, of which there is a tally.
-
-        Parameters
-        ----------
-        taken
-            The places where records lie, rising.
-        tally
-            How many lie at each.
-        steps
-            The last grid point.
-        level
-            The quantile, as a fraction.
-        """
+        """Cut the grid points 0, ..., ``steps`` where records lie, of which there is a tally."""
         upto = np.cumsum(tally)
         before = np.concatenate([[0], upto])
         # A gap, a record's own place, the next gap, ..., the last gap.

@@ -192,17 +192,7 @@ def span_of_columns(budget: Budget, columns: int) -> tuple[float, Profile, str]:
 
 
 def span_of_share(budget: Budget, columns: int, share: float) -> tuple[float, Profile, str]:
-    """Return the range of log ratios of each column, for a share of mu squared or of epsilon.
-
-    Parameters
-    ----------
-    budget
-        What everything together may spend.
-    columns
-        How many columns are drawn.
-    share
-        Of the budget; of a pure epsilon, if delta is zero.
-    """
+    """Return the range of log ratios of each column, for a share of mu squared or of epsilon."""
     if budget.delta == 0:
         span = math.nextafter(share * budget.epsilon / columns, 0.0) * (1 - 2.0**-50)
     else:

@@ -58,23 +58,7 @@ def _shift_of(rate: Fraction) -> int:
 
 
 def draw_signed(scores: Integers, rate: Fraction | None, noise: Noise) -> tuple[int, int]:
-    """Draw a candidate and its sign, with chance proportional to exp(rate * sign * score).
-
-    Parameters
-    ----------
-    scores
-        One whole number for each candidate, at most 2**60 in absolute value.
-    rate
-        What a unit of score is worth, as :func:`round_rate` returns it; None for the largest score,
-        the first of equal ones.
-    noise
-        The source of randomness.
-
-    Returns
-    -------
-    place, sign
-        The place of the candidate, and 1 or -1.
-    """
+    """Draw a candidate and its sign, with chance proportional to exp(rate * sign * score)."""
     most, least = int(scores.max()), int(scores.min())
     if rate is None:
         if most >= -least:

@@ -131,17 +131,7 @@ def _code(question: BestSubset, labels: Vector) -> Vector:
 def least_errors(
     question: BestSubset, gram: Array, product: Vector, square: float, subsets: Integers
 ) -> Vector:
-    """Return the least error of each subset, certified to be within ``GAP`` of the largest loss.
-
-    Parameters
-    ----------
-    question
-        What is asked: the box of coefficients, and whether there is a constant.
-    gram, product, square
-        Sums over rows of products of entries, of entries and labels, and of labels.
-    subsets
-        A line of columns for each subset.
-    """
+    """Return the least error of each subset, certified to be within ``GAP`` of the largest loss."""
     places = subsets
     if question.has_constant:
         last = np.full((len(subsets), 1), gram.shape[0] - 1)

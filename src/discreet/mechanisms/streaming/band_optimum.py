@@ -32,17 +32,7 @@ FEWER, LONG = 16, 64
 
 
 def optimise_band(steps: int, start: Vector, aim: str) -> Vector:
-    """Return coefficients of least error, the first of them one.
-
-    Parameters
-    ----------
-    steps
-        How many running sums there will be.
-    start
-        Where the search begins, and how long the band is.
-    aim
-        ``"mean"`` or ``"largest"``.
-    """
+    """Return coefficients of least error, the first of them one."""
     _checks.one_of(AIMS, aim=aim)
     if start.size == 1 or start.size > MOST_OPTIMISED or start.size >= steps:
         return start

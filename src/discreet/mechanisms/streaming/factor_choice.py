@@ -16,21 +16,7 @@ LONGEST_STREAM, MOST_NUMBERS = 2**15, 2**24
 def choose_factor(
     name: str, steps: int, width: int, band: int | None, participation: Participation
 ) -> PrefixFactor:
-    """Return the factor that a name stands for.
-
-    Parameters
-    ----------
-    name
-        ``"square_root"``, ``"tree"``, ``"band"``, or ``"auto"``.
-    steps
-        How many running sums there will be.
-    width
-        How many entries each has.
-    band
-        How many steps the noise of a band reaches; None for the usual number.
-    participation
-        How often the protected record may come.
-    """
+    """Return the factor that a name stands for."""
     if name == "square_root":
         return square_root(steps)
     if name == "tree":

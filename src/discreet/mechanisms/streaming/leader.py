@@ -23,17 +23,7 @@ from discreet.questions.problem import Problem
 
 @dataclass(frozen=True)
 class Leader:
-    """The rule that makes coefficients of a running sum.
-
-    Parameters
-    ----------
-    problem
-        Whose ridge and penalty, or domain, count.
-    pull
-        How strongly coefficients are pulled to the origin; one over the learning rate.
-    steps
-        How many steps the whole stream has.
-    """
+    """The rule that makes coefficients of a running sum."""
 
     problem: Problem
     pull: float
@@ -58,17 +48,6 @@ def best_pull(problem: Problem, steps: int, batch: int, deviation: float) -> flo
     r"""Return the pull towards the origin for which the bound on regret is least.
 
     .. math:: \frac{D^2}{2 \eta} + \eta T G^2 + \eta T G \sigma \sqrt p
-
-    Parameters
-    ----------
-    problem
-        Whose gradients and distance are bounded.
-    steps
-        T, how many steps there are.
-    batch
-        How many records a step has; G is so many times the longest gradient.
-    deviation
-        :math:`\sigma`, of an entry of a running sum.
     """
     return math.sqrt(2 * _growth(problem, steps, batch, deviation)) / expected_distance(problem)
 
@@ -92,11 +71,6 @@ def usual_pull(problem: Problem, steps: int, batch: int, deviation: float) -> fl
     is least at :math:`\eta^3 = D^2 / (2 n h \sigma^2 R^2)`, n the number of records. The rate is
     no larger than two and a half times that of the bound without noise. Chosen on the streams elec2
     and adult, where rates of half and of twice as much predict worse.
-
-    Parameters
-    ----------
-    problem, steps, batch, deviation
-        As for :func:`best_pull`.
     """
     smooth = (
         problem.row_smoothness if problem.loss.is_smooth else BEND_OF_KINKS * problem.row_norm**2
@@ -107,15 +81,7 @@ def usual_pull(problem: Problem, steps: int, batch: int, deviation: float) -> fl
 
 
 def bound_regret(problem: Problem, steps: int, batch: int, deviation: float, pull: float) -> float:
-    """Return the bound on the expected regret over all records at a pull.
-
-    Parameters
-    ----------
-    problem, steps, batch, deviation
-        As for :func:`best_pull`.
-    pull
-        One over the learning rate.
-    """
+    """Return the bound on the expected regret over all records at a pull."""
     far = expected_distance(problem)
     return far**2 * pull / 2 + _growth(problem, steps, batch, deviation) / pull
 

@@ -29,26 +29,6 @@ _UP = 1 + 2.0**-40
 class NoiseSchedule:
     """The cost and the noise of releases after every ``every`` records, from a first one on.
 
-    Parameters
-    ----------
-    kind
-        ``"regret"`` or ``"even"``.
-    mu
-        What all releases may cost together.
-    moved
-        :math:`\\lambda`: a release after t records moves by so much over t + ``offset``.
-    offset
-        Zero or one.
-    first, last
-        The numbers of the first and the last release with noise; release j comes after j times
-        ``every`` records.
-    every
-        Records between two releases.
-    width
-        Coordinates of a release.
-    bound
-        The largest magnitude of one.
-
     Examples
     --------
     >>> even = NoiseSchedule("even", mu=0.5, moved=1.0, offset=0, first=1, last=100, every=1,

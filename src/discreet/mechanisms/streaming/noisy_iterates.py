@@ -38,14 +38,7 @@ DRAWN_AT_ONCE = 4096
 
 @dataclass(frozen=True)
 class NoisyIterates(InteractiveMechanism):
-    """Releases what an online algorithm has come to, with noise, after every batch.
-
-    Parameters
-    ----------
-    schedule
-        ``"regret"`` for the noise whose deviations have the least sum; ``"even"`` for the same cost
-        each time, as printed in the papers.
-    """
+    """Releases what an online algorithm has come to, with noise, after every batch."""
 
     schedule: str = "regret"
 
@@ -147,17 +140,7 @@ class NoisyIteratesPlan(InteractivePlan):
         return np.array(found).reshape(len(found), total.size)
 
     def play(self, iterate: Vector, release: int, drawn: Integers | None) -> Vector:
-        """Return the public point of an iterate: on its grid, with noise, inside the domain.
-
-        Parameters
-        ----------
-        iterate
-            What the algorithm has come to.
-        release
-            Which release it is, counted from one.
-        drawn
-            Its noise; None for none.
-        """
+        """Return the public point of an iterate: on its grid, with noise, inside the domain."""
         point, schedule = iterate, self.schedule
         if schedule is not None and release < schedule.first:
             return np.zeros_like(iterate)

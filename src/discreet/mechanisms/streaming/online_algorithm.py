@@ -37,16 +37,7 @@ _UP = 1 + 2.0**-20
 
 @dataclass(frozen=True)
 class OnlineAlgorithm(ABC):
-    """A public rule from records, one after the other, to a secret sum and its iterates.
-
-    Parameters
-    ----------
-    problem
-        The loss, the bounds of records, and the ridge of one record, which is the strong convexity
-        of each round.
-    horizon
-        How many records there will be.
-    """
+    """A public rule from records, one after the other, to a secret sum and its iterates."""
 
     problem: Problem
     horizon: int
@@ -82,19 +73,7 @@ class OnlineAlgorithm(ABC):
 
     @abstractmethod
     def step(self, total: Vector, seen: int, row: Vector, label: float, played: Vector) -> Vector:
-        """Return the sum after another record; ``total`` may be overwritten.
-
-        Parameters
-        ----------
-        total
-            The sum before, which is secret.
-        seen
-            How many records there are with this one.
-        row, label
-            The record, clipped to the bounds.
-        played
-            What was released last.
-        """
+        """Return the sum after another record; ``total`` may be overwritten."""
 
     @property
     def first(self) -> int:

@@ -29,19 +29,7 @@ class RecordSums(ABC):
 
     @abstractmethod
     def add(self, rows: Array, labels: Vector, point: Vector, total: Integers) -> None:
-        """Add what prepared rows contribute at a prepared public point to a total of whole units.
-
-        Parameters
-        ----------
-        rows
-            As :meth:`prepare` returned them.
-        labels
-            A label for each.
-        point
-            As :meth:`prepare_point` returned it.
-        total
-            Changed in place.
-        """
+        """Add what prepared rows contribute at a public point to a total of whole units."""
 
     def prepare_point(self, point: Vector) -> Vector:
         """Return public coefficients as :meth:`add` wants them."""

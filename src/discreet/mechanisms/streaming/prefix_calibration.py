@@ -69,23 +69,7 @@ def calibrate_prefix(
     bound: float,
     participation: Participation = ONCE,
 ) -> PrefixRelease:
-    """Return the release of running sums with the least noise that keeps a budget.
-
-    Parameters
-    ----------
-    factor
-        Of the matrix of running sums.
-    budget
-        What all running sums together may spend; its delta is positive.
-    width
-        How many entries a sum has.
-    apart
-        How far, in l2, the sums of one step can be apart between neighbours.
-    bound
-        The largest entry of the sum of one step.
-    participation
-        How often the protected record may come.
-    """
+    """Return the release of running sums with the least noise that keeps a budget."""
     if budget.delta == 0:
         raise CalibrationError(
             "running sums have Gaussian noise, which needs delta > 0; allow a small delta, or use "

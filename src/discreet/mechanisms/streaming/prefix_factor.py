@@ -25,13 +25,6 @@ MOST_STEPS = 2**40
 class Participation:
     """How often the record that is protected may come, and how far apart.
 
-    Parameters
-    ----------
-    times
-        How many steps it may be in, at most.
-    separation
-        How many steps apart two of them are, at least.
-
     Examples
     --------
     >>> Participation(times=3, separation=100).sentence
@@ -111,17 +104,7 @@ class PrefixFactor(ABC):
 
     @abstractmethod
     def noise(self, width: int, bits: int, noise: Noise) -> CorrelatedNoise:
-        """Return the noise of running sums of vectors, step by step.
-
-        Parameters
-        ----------
-        width
-            How many numbers a vector has.
-        bits
-            So many halvings of the noise's deviation are the unit of sums and noise.
-        noise
-            The source of randomness.
-        """
+        """Return the noise of running sums of vectors, step by step."""
 
     def error(self, participation: Participation = ONCE) -> float:
         """Return the root of the mean squared error of a running sum at mu of one."""

@@ -24,17 +24,6 @@ class NoisyRunningSum(Sealed):
     ``open`` is the sum of the batch that is being filled, in whole units of the records; private,
     and nothing leaves before the batch is closed. Of closed batches only the noisy running sum is
     kept.
-
-    Parameters
-    ----------
-    records
-        What records add.
-    steps
-        How many batches there will be.
-    release
-        The grid and the noise; None for sums as they are.
-    noise
-        The source of randomness.
     """
 
     def __init__(
@@ -88,19 +77,7 @@ class NoisyRunningSum(Sealed):
 
 
 class SummingSession(Session):
-    """A session that knows its records by noisy running sums alone.
-
-    Parameters
-    ----------
-    question
-        The stream that it was started for.
-    records
-        What records add at the last public point.
-    release
-        The grid and the noise; None for sums as they are.
-    noise
-        The source of randomness.
-    """
+    """A session that knows its records by noisy running sums alone."""
 
     def __init__(
         self,

@@ -22,18 +22,6 @@ def implicit_slope(
 ) -> float:
     r"""Return a number within ``tolerance`` of the slope at the margin that it leads to.
 
-    Parameters
-    ----------
-    loss
-        A convex loss, with or without kinks.
-    label
-        Of the record.
-    margin_after
-        Returns the margin after a step of so many times the row, against its direction; it must not
-        grow with its argument.
-    tolerance
-        Positive. As long as the bracket is wider, it is cut; floats may end that before.
-
     Examples
     --------
     Half the squared residual, from the margin 1 and with a row of norm one:

@@ -61,19 +61,7 @@ def square_root_coefficients(count: int) -> Vector:
 
 @dataclass(frozen=True, eq=False)
 class ToeplitzFactor(PrefixFactor):
-    """A Toeplitz matrix C of whole multiples of a power of two.
-
-    Parameters
-    ----------
-    steps
-        How many running sums there will be.
-    coefficients
-        The first column of C as it is meant, from one on and never growing; it is rounded. Fewer
-        than ``steps`` are a band.
-    stretched
-        Whether the last columns, of which only the beginning is within the stream, are stretched to
-        the norm of the others.
-    """
+    """A Toeplitz matrix C of whole multiples of a power of two."""
 
     steps: int
     coefficients: Vector
@@ -237,15 +225,6 @@ def square_root(steps: int) -> ToeplitzFactor:
 
 def optimal_band(steps: int, band: int, aim: str = "mean") -> ToeplitzFactor:
     """Return the band of coefficients with the least error.
-
-    Parameters
-    ----------
-    steps
-        How many running sums there will be.
-    band
-        How many coefficients there are; one for noise that is not correlated.
-    aim
-        Which error is least: the ``"mean"`` squared one over all steps, or the ``"largest"``.
 
     Examples
     --------

@@ -40,11 +40,6 @@ ROWS_AT_ONCE = 256
 class TreeFactor(PrefixFactor):
     """The binary tree over ``steps`` leaves, with estimates from below.
 
-    Parameters
-    ----------
-    steps
-        How many running sums there will be.
-
     Examples
     --------
     >>> tree = TreeFactor(256)

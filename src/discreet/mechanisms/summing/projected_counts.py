@@ -13,11 +13,6 @@ def project_counts(counts: Vector) -> Vector:
     They serve point estimates and pictures, which are then in range and agree with one another, and
     bins that follow the counts; intervals are made of the counts as released.
 
-    Parameters
-    ----------
-    counts
-        As released.
-
     Examples
     --------
     >>> project_counts(np.array([10.0, -2.0, 4.0]))

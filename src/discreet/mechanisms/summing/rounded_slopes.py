@@ -101,17 +101,7 @@ class SlopeSums(ABC):
 
     @abstractmethod
     def move(self, place: int, amount: int, unit: float) -> None:
-        """Add a whole amount to one coefficient, and count all of them in another unit.
-
-        Parameters
-        ----------
-        place
-            Which coefficient.
-        amount
-            What is added to it.
-        unit
-            What one of the whole numbers stands for, from now on.
-        """
+        """Add a whole amount to one coefficient, and count all of them in another unit."""
 
     @abstractmethod
     def place_at(self, coefficients: Integers, unit: float) -> None:

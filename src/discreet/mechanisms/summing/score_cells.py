@@ -61,17 +61,6 @@ def upper_halves(edges: Vector, classes: Integers, log_odds: Vector, coins: Vect
     """Return one where a coin brings a row to the upper end of its bin, zero elsewhere.
 
     The chance is such that the mean log loss at the ends is that of the row.
-
-    Parameters
-    ----------
-    edges
-        Of the bins.
-    classes
-        Zero for the first class, one for the second.
-    log_odds
-        Of the rows.
-    coins
-        Of the rows, between zero and one.
     """
     low, high = ends_of(edges)
     places = bins_of(edges, log_odds)
@@ -85,15 +74,6 @@ def upper_halves(edges: Vector, classes: Integers, log_odds: Vector, coins: Vect
 
 def place_rows(edges: Vector, rows: Array, *, has_halves: bool) -> Integers:
     """Return the cell of each row: zero for none, then class by class, bin by bin, half by half.
-
-    Parameters
-    ----------
-    edges
-        Of the bins.
-    rows
-        Class (one or two, zero for none), log-odds and coin of each.
-    has_halves
-        Whether coins decide between two halves of a bin.
 
     Examples
     --------
@@ -112,17 +92,6 @@ def place_rows(edges: Vector, rows: Array, *, has_halves: bool) -> Integers:
 def bins_after(totals: tuple[float, float], rate: float, most: int, *, has_halves: bool) -> int:
     """Return how many bins the rows of the rarer class can fill.
 
-    Parameters
-    ----------
-    totals
-        Noisy counts of both classes.
-    rate
-        The inverse scale of the noise on a count; infinite for none.
-    most
-        As many at most.
-    has_halves
-        Whether bins are counted in halves.
-
     Examples
     --------
     >>> bins_after((1800.0, 200.0), 0.9, 2048, has_halves=True)
@@ -135,15 +104,6 @@ def bins_after(totals: tuple[float, float], rate: float, most: int, *, has_halve
 
 def follow(mass: Vector, count: int, thresholds: tuple[float, ...]) -> Vector:
     """Return edges between bins of about equal mass, and the thresholds among them.
-
-    Parameters
-    ----------
-    mass
-        Of each cell of the fixed grid, not negative.
-    count
-        How many bins, beside those that thresholds add.
-    thresholds
-        Log-odds that are edges in any case.
 
     Examples
     --------

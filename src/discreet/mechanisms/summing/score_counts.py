@@ -59,15 +59,6 @@ class ScoreCounts:
 
         One record more is one more in one cell; another record is one less in one cell and one more
         in another. So counts change by 1 or 2 in l1, by 1 or the root of 2 in l2.
-
-        Parameters
-        ----------
-        budget
-            What counts and all that is released with them may spend.
-        unit
-            Who is protected.
-        max_rows
-            A public bound on a count, for integers that add up without overflow.
         """
         if not budget.is_private:
             return cls(None, None, False)
@@ -101,17 +92,7 @@ class ScoreCounts:
         return self.grid.scale**2 * (2 if self.is_pure else 1)
 
     def release(self, rows: OpenRows, coefficients: Vector, noise: Noise) -> Vector:
-        """Return the counts with noise: public.
-
-        Parameters
-        ----------
-        rows
-            Opened rows with labels -1 and 1.
-        coefficients
-            Of the model, as released; the intercept's last.
-        noise
-            The source of randomness.
-        """
+        """Return the counts with noise: public."""
         counts = count_scores(rows, coefficients)
         if self.grid is None:
             return counts.astype(np.float64)

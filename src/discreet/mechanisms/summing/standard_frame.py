@@ -124,19 +124,6 @@ def squared_length(
     :math:`-\mathrm{Var}(r) \, w' = \mathrm{Var}(r) \, w^2` where r is positive and nothing
     elsewhere, with :math:`\mathrm{Var}(r) = s^2 (1 + 4 \, mean^2)`. The estimate is no smaller
     than its own noise, nor than a quarter.
-
-    Parameters
-    ----------
-    found
-        The variances as the noise left them, negative ones too.
-    mean
-        The noisy means; zeros if columns are not centred.
-    floor
-        What is added to a variance before it is divided by.
-    noise
-        The standard deviation of the noise in a mean.
-    centred
-        Whether the squares of noisy means were subtracted from the variances.
     """
     weights = 1 / (np.maximum(found, 0.0) + floor)
     unbiased = found + noise**2 if centred else found
