@@ -30,7 +30,7 @@ def ledger():
 
 
 def durable(folder):
-    made = Ledger.create(folder / "a.db", Budget(1.0), dataset=MARKUP.replace("\x00", ""))
+    made = Ledger.create(folder / "a.db", Budget(1.0), dataset=MARKUP[:-2])
     made.charge(PROMISE, purpose=MARKUP.replace("\x00", ""))
     return made
 
@@ -49,7 +49,7 @@ CELLS = (
     Cell(1.0, 500, MARKUP, 0.8, 0.01, 0.85, is_scaled=False),
     Cell(0.1, 500, "auto", None, None, 0.85, is_scaled=False, refusal=MARKUP),
 )
-ANSWER = Answer("epsilon", 0.5, "accuracy", 0.8, MARKUP, 0.803, 0.85)
+ANSWER = Answer("epsilon", 0.5, "accuracy", 0.8, MARKUP, 0.803, 0.81, 0.85)
 
 
 @pytest.fixture

@@ -217,7 +217,7 @@ def test_a_file_that_changes_fails_the_fit_with_one_charge(folder, monkeypatch, 
     source = streaming.StreamSource
     monkeypatch.setattr(reading, "StreamSource", lambda feed: source(feed, 0))
 
-    def spoiling(self, frame):
+    def spoiling(self, frame, place):
         calls.append(1)
         if len(calls) == 6:  # in the second pass over four files
             path = folder / "3.parquet"
@@ -227,7 +227,7 @@ def test_a_file_that_changes_fails_the_fit_with_one_charge(folder, monkeypatch, 
                 os.truncate(path, 100)
             else:
                 path.unlink()
-        return encode(self, frame)
+        return encode(self, frame, place)
 
     monkeypatch.setattr(ParquetFeed, "_encode", spoiling)
     model = LinearClassifier(columns=COLUMNS, classes=CLASSES, ledger=ledger)
@@ -242,7 +242,7 @@ def test_a_file_that_changes_fails_the_fit_with_one_charge(folder, monkeypatch, 
 def test_whatever_else_fails_says_nothing(folder, monkeypatch):
     ledger = books()
 
-    def failing(self, frame):
+    def failing(self, frame, place):
         raise ValueError("secret")
 
     monkeypatch.setattr(ParquetFeed, "_encode", failing)
@@ -369,7 +369,7 @@ def test_batches_of_noisy_gradients_are_gathered_in_few_passes(tmp_path, frame, 
 def test_an_interruption_leaves_one_charge_and_no_model(folder, monkeypatch):
     ledger = books()
 
-    def interrupted(self, frame):
+    def interrupted(self, frame, place):
         raise KeyboardInterrupt("secret")
 
     monkeypatch.setattr(ParquetFeed, "_encode", interrupted)

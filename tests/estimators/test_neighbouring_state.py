@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import threading
 import warnings
 
 import numpy as np
@@ -42,6 +43,9 @@ def with_label(y, place, cell):
     return labels
 
 
+LOCK = type(threading.RLock())
+
+
 def see(act, X, y, tape):
     """Return all that can be seen of what an act makes, prints, and warns of."""
     out, err = io.StringIO(), io.StringIO()
@@ -66,7 +70,7 @@ def look(value):
         return {str(key): look(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return type(value), [look(each) for each in value]
-    if isinstance(value, Sealed | type) or callable(value):
+    if isinstance(value, Sealed | type | LOCK) or callable(value):
         return type(value)
     if hasattr(value, "__dict__"):
         return type(value), look(vars(value))

@@ -63,7 +63,7 @@ def loosen_labels(y: Any, check: Callable[[GivenColumn], None]) -> Any:
     >>> loosen_labels(np.array([1.5]), refuse).kind
     'anything'
     """
-    is_column = isinstance(y, np.ndarray) or family(y) in _REPLACE
+    is_column = isinstance(y, np.ndarray) or (family(y) in _REPLACE and hasattr(y, "__len__"))
     if not is_column or len(getattr(y, "shape", (1,))) != 1 or isinstance(y, np.ma.MaskedArray):
         return y
     try:

@@ -91,7 +91,7 @@ def reach(start: Any, leave: Iterable[str] = (), whole: tuple[str, ...] = ()) ->
 
 def _parts(one: Any, left: frozenset[str]) -> Iterator[Any]:
     """Yield what an object holds, as far as Python tells."""
-    if isinstance(one, type | types.ModuleType | types.BuiltinFunctionType):
+    if isinstance(one, type | types.ModuleType | types.BuiltinFunctionType | np.ufunc):
         return
     if isinstance(one, dict):
         yield getattr(one, "default_factory", None)

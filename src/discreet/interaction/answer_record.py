@@ -49,13 +49,6 @@ class AnswerRecord:
 
         What others have put there must be in this store, or it is not the one whose answers were
         counted.
-
-        Parameters
-        ----------
-        seen
-            How many answers the store has, and the digest of the last one.
-        digest_at
-            Returns the digest of an entry of the store, empty if it has none of that number.
         """
         while self._is_due(seen):
             known = self.known or Seen()

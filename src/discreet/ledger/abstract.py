@@ -248,8 +248,16 @@ class AbstractLedger(ABC):
     ) -> tuple[int, str]:
         """Write down how many answers the oracle of a charge has given, if they are more.
 
-        The count comes with a digest of the answers, and is written only after the one whose
-        digest is ``after``, empty for none. Returns the count and the digest on record then.
+        Returns the count and the digest that are on record then.
+
+        Parameters
+        ----------
+        number
+            Of the charge.
+        count, head
+            How many answers there are, and a digest of them that tells nothing else.
+        after
+            The digest that must be on record until then; empty if there is none yet.
         """
         raise PrivacyError(NOT_DURABLE)
 
