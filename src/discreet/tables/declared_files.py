@@ -184,7 +184,7 @@ def open_for_owner(path: Path | str, schema: Schema, *, person: str | None = Non
     table = _open(open_files(path), schema, True, keeps_undeclared=True, person=person)
     wanted = table.wanted
     if person is not None and person not in [column.name for column in wanted]:
-        wanted = [*wanted, Wanted(person, ())]
+        wanted = [*wanted, Wanted(person, ("", 0), lambda cell: cell)]  # text or numbers
     stored, refusal = table.stored.make_ready_for_owner(wanted)
     if not isinstance(stored, WholeTable):
         named = {"target": schema.target.name, "person": person}
