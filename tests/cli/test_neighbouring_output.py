@@ -268,26 +268,26 @@ def test_neighbouring_tables_look_the_same(see, capfd, asked):
 
 def _leak_rows(monkeypatch):
     """Let a fit say how many rows it read."""
-    read = DeclaredTable.given
+    read = DeclaredTable.fit_arguments
 
     def leak(table):
         given = read(table)
         print_note(f"{len(given['y'].places)} rows")
         return given
 
-    monkeypatch.setattr(DeclaredTable, "given", leak)
+    monkeypatch.setattr(DeclaredTable, "fit_arguments", leak)
 
 
 def _leak_bytes(monkeypatch):
     """Let a fit leave a file as large as its table."""
-    read = DeclaredTable.given
+    read = DeclaredTable.fit_arguments
 
     def leak(table):
         size = Path(table.stored.where).stat().st_size
         Path(tempfile.gettempdir(), "cache").write_bytes(bytes(size))
         return read(table)
 
-    monkeypatch.setattr(DeclaredTable, "given", leak)
+    monkeypatch.setattr(DeclaredTable, "fit_arguments", leak)
 
 
 @pytest.mark.parametrize("leak", [_leak_rows, _leak_bytes])

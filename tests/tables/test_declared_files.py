@@ -206,7 +206,7 @@ def test_columns_may_come_in_any_order_and_ignored_ones_may_be_missing(tmp_path)
 
 def test_printing_a_table_shows_no_cell(tmp_path):
     (tmp_path / "a.csv").write_text(TABLE)
-    shown = repr(tables.open_table(tmp_path / "a.csv", PATIENTS).given())
+    shown = repr(tables.open_table(tmp_path / "a.csv", PATIENTS).fit_arguments())
     assert not any(canary in shown for canary in CANARIES)
 
 

@@ -44,7 +44,7 @@ LINES = [
 
 def rows_of(path, lines, end="\n", last="\n"):
     path.write_bytes((end.join(["n,t,y", *lines]) + last).encode())
-    table = tables.open_table(path, SCHEMA).given()
+    table = tables.open_table(path, SCHEMA).fit_arguments()
     kept = [
         table["X"]["n"].view(np.int64).tolist(),
         table["X"]["t"].expand().tolist(),
@@ -96,7 +96,7 @@ def test_a_column_that_is_not_declared_may_not_hold_such_quotes_either(tmp_path)
     path = tmp_path / "a.csv"
     path.write_text('id,n,t,y\na"b,1,ab,c\n2,1,ab,c\n"3,1,ab,c\n')
     with pytest.raises(InputError, match="a quote stands within a cell"):
-        tables.open_table(path, schema).given()
+        tables.open_table(path, schema).fit_arguments()
 
 
 def verdict(text):
@@ -154,7 +154,7 @@ def test_records_are_cut_alike_wherever_blocks_end(tmp_path, ending):
         writer.writerows([["n", "t", "y"], *([int(row[0]), *row[1:]] for row in rows)])
         path.write_bytes(written.getvalue().encode())
         with patch.object(csv_table, "PARSED_AT_ONCE", int(generator.integers(28, 60))):
-            found = tables.open_table(path, SCHEMA).given()["X"]
+            found = tables.open_table(path, SCHEMA).fit_arguments()["X"]
         assert found["n"].tolist() == [float(row[0]) for row in rows]
         levels = SCHEMA.columns["t"].levels
         assert found["t"].expand().tolist() == [

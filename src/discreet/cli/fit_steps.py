@@ -58,7 +58,7 @@ def open_data(
     if on_cluster:
         return {"X": table.stored.spread(), "target": table.schema.target.name}
     with show_status("Reading the table"):
-        return table.given()
+        return table.fit_arguments()
 
 
 def make_model(

@@ -51,7 +51,7 @@ def predict(
     if proba and not isinstance(model, ProbabilisticClassifier):
         raise InputError("--proba is for classification; this model has no probabilities.")
     with show_status("Predicting"):
-        rows = tables.open_table(data, schema, with_target=False).given()["X"]
+        rows = tables.open_table(data, schema, with_target=False).fit_arguments()["X"]
         columns: dict[str, Any] = {PREDICTION: model.predict(rows)}
         if proba and isinstance(model, ProbabilisticClassifier):
             chances = model.predict_proba(rows)

@@ -16,7 +16,7 @@ from discreet.data.stored.sources import format_of
 from discreet.errors import InputError
 
 
-def split_files(
+def split_into_files(
     table: FileTable, groups: Any, target: str | None, sides: RecordSides, out: Sequence[Any]
 ) -> tuple[Path, Path]:
     """Write both sides of files to new ones of the same format, with all columns as they are."""

@@ -22,7 +22,7 @@ from discreet.data.stored.sources import look_at
 from discreet.errors import InputError, InputTypeError
 from discreet.estimators.base import check_lengths
 from discreet.model_selection.split_dask import split_collection
-from discreet.model_selection.split_files import split_files
+from discreet.model_selection.split_files import split_into_files
 from discreet.noise.words import fresh_key
 
 
@@ -106,7 +106,7 @@ def split_rows(
         raise InputError("files bring their labels with them; leave y out, and pass target.")
     if out is None:
         raise InputError("files are split into two new files; pass out=(train, test).")
-    return split_files(table, groups, target, sides, out)
+    return split_into_files(table, groups, target, sides, out)
 
 
 def sides_of(test: float, key: bytes | str | int | None) -> RecordSides:

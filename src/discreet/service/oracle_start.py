@@ -69,7 +69,7 @@ def begin_oracle(
             )
         note("There is no oracle yet: it is paid for and fitted, once.")
         model.set_params(ledger=ledger, store=found.store)
-        table = tables.open_table(found.table, schema).given()
+        table = tables.open_table(found.table, schema).fit_arguments()
         _pay_and_fit(model, ledger, found, table, mark, note)
     return str(model.oracle_.identity)
 

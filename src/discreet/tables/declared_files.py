@@ -77,7 +77,7 @@ class DeclaredTable:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "patients.csv"
     ...     write(path, {"age": np.array([47.0, 250.0]), "cost": np.array([10.0, 20.0])})
-    ...     open_table(path, schema).given()["X"]["age"]
+    ...     open_table(path, schema).fit_arguments()["X"]["age"]
     array([ 47., 250.])
     """
 
@@ -90,7 +90,7 @@ class DeclaredTable:
         """Whether the target is read."""
         return len(self.wanted) > len(self.schema.columns)
 
-    def given(self) -> dict[str, Any]:
+    def fit_arguments(self) -> dict[str, Any]:
         """Return rows and labels as ``fit`` takes them; a broken file is refused here.
 
         Values outside their declaration are kept; a missing cell is NaN among numbers, None among
@@ -184,7 +184,7 @@ def open_for_owner(path: Path | str, schema: Schema, *, person: str | None = Non
     table = _open(open_files(path), schema, True, keeps_undeclared=True, person=person)
     wanted = table.wanted
     if person is not None and person not in [column.name for column in wanted]:
-        wanted = [*wanted, Wanted(person, ())]
+        wanted = [*wanted, Wanted(person, ("", 0), lambda cell: cell)]  # text or numbers
     stored, refusal = table.stored.make_ready_for_owner(wanted)
     if not isinstance(stored, WholeTable):
         named = {"target": schema.target.name, "person": person}
