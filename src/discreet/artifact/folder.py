@@ -46,7 +46,11 @@ LATER_ARGUMENTS = frozenset(["calibration", "expected_rows"])
 LATER_LEARNT = frozenset(["margin_", "probability_curve_", "ranges_"])
 """What older files lack: arguments with defaults, and what a fit left, None for such a model."""
 
-LATER_OF_ONE = {"LinearSVC": frozenset(["columns"])}
+LATER_OF_ONE = dict.fromkeys(
+    ("LinearSVC", "LogisticRegression", "Ridge", "Lasso", "ElasticNet", "HuberRegressor",
+     "PoissonRegressor", "QuantileRegressor"),
+    frozenset(["columns"]),
+)  # fmt: skip
 """Arguments that older files of one model lack, and those of others never did."""
 
 

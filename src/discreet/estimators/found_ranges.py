@@ -13,7 +13,6 @@ from discreet.estimators.fields import with_fields
 from discreet.estimators.linear import LinearEstimator
 from discreet.estimators.task import Asked
 from discreet.mechanisms import PrivateRanges
-from discreet.preprocessing.short_forms import Declared
 
 RANGES = frozenset(["ranges_"])
 """What a fit leaves beside the coefficients."""
@@ -23,7 +22,7 @@ RANGES = frozenset(["ranges_"])
 class RangeFindingEstimator(LinearEstimator):
     """A linear model that keeps the ranges which its fit found, and predicts with them."""
 
-    columns: Declared | None = None
+    finds_ranges = True
 
     intercept_: Any = field(init=False)
     ranges_: Array | None = field(init=False)

@@ -9,7 +9,6 @@ from typing import ClassVar
 
 from discreet import _checks
 from discreet.estimators.declared_columns import DeclaredFeatures
-from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap, PlainFeatures
 from discreet.estimators.fields import with_fields
 from discreet.estimators.linear import INTERCEPT_SHARE, LinearEstimator
@@ -17,7 +16,6 @@ from discreet.estimators.mapped_features import MappedFeatures
 from discreet.estimators.task import Standardising
 from discreet.geometry import ConvexSet, L2Ball
 from discreet.preprocessing.row_map import RowMap
-from discreet.preprocessing.short_forms import Declared
 
 RULE = 1.0
 """Times one over the number of declared columns: how fast a kernel falls if nobody says it."""
@@ -27,9 +25,6 @@ RULE = 1.0
 class KernelEstimator(LinearEstimator):
     """A linear model whose features a public map makes of encoded rows."""
 
-    must_declare: ClassVar[Declarations] = (("columns", "data_norm"),)
-
-    columns: Declared | None = None
     domain: ClassVar[None] = None  # type: ignore[misc]
     """Coefficients of features are not the user's, so nothing is declared about them."""
 

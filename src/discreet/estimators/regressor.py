@@ -27,7 +27,7 @@ class LinearRegressorBase(RegressorMixin, LinearEstimator):  # type: ignore[misc
     # scikit-learn tries any alpha on a regressor; one that is too weak for the budget is raised.
     _raises_ridge = True
 
-    must_declare: ClassVar[Declarations] = (("data_norm",), ("target_range",))
+    must_declare: ClassVar[Declarations] = (("columns", "data_norm"), ("target_range",))
 
     alpha: float | None = None
     target_range: tuple[float, float] | None = None

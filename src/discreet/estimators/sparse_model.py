@@ -22,7 +22,6 @@ from discreet.estimators.linear import LinearEstimator
 from discreet.estimators.targets import LearningTarget
 from discreet.estimators.task import Asked, Shape
 from discreet.geometry import ConvexSet, LinfBall
-from discreet.preprocessing.short_forms import Declared
 from discreet.questions import Bounds
 from discreet.record import Fact, Origin
 
@@ -44,7 +43,6 @@ class SparseModel(PlainEstimator, LinearEstimator):  # type: ignore[misc]
     max_weight: ClassVar[None] = None  # type: ignore[misc]
 
     entry_bound: float | None = None
-    columns: Declared | None = None
     expected_rows: int | None = None
 
     selected_: Integers = field(init=False)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from discreet.estimators.declaring import Declarations
 from discreet.estimators.fields import with_fields
 from discreet.estimators.fourier_model import FourierModel
 from discreet.estimators.robust_regressor import RobustRegressor
@@ -55,5 +52,3 @@ class FourierRegressor(FourierModel, RobustRegressor):
     """
 
     learns = RobustRegressor.learns
-
-    must_declare: ClassVar[Declarations] = (("columns", "data_norm"), ("target_range",))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from discreet.estimators.declaring import Declarations
 from discreet.estimators.fields import with_fields
 from discreet.estimators.landmark_model import LANDMARKS, LandmarkModel
 from discreet.estimators.robust_regressor import RobustRegressor
@@ -62,8 +59,6 @@ class LandmarkRegressor(LandmarkModel, RobustRegressor):
     """
 
     learns = RobustRegressor.learns | LANDMARKS
-
-    must_declare: ClassVar[Declarations] = (("columns", "data_norm"), ("target_range",))
 
     def exact_loss(self) -> Loss:
         return Huber(self.steepest_slope())

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from discreet.estimators.declared_columns import DeclaredFeatures
-from discreet.estimators.declaring import Declarations
-from discreet.estimators.features import FeatureMap
 from discreet.estimators.fields import with_fields
 from discreet.estimators.found_ranges import RANGES, RangeFindingEstimator
 from discreet.estimators.margin_classifier import MarginClassifier
@@ -118,11 +113,4 @@ class LinearClassifier(RangeFindingEstimator, MarginClassifier):
     ('softmax', (3, 3), (9, 3))
     """
 
-    must_declare: ClassVar[Declarations] = (("columns", "data_norm"),)
-
     learns = MarginClassifier.learns | RANGES
-
-    def feature_map(self) -> FeatureMap:
-        if self.columns is None:
-            return super().feature_map()
-        return DeclaredFeatures(self.columns, is_centred=bool(self.delta > 0))

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from discreet.estimators.declared_columns import DeclaredFeatures
-from discreet.estimators.declaring import Declarations
 from discreet.estimators.features import FeatureMap
 from discreet.estimators.fields import with_fields
 from discreet.estimators.found_ranges import RANGES, RangeFindingEstimator
@@ -70,8 +67,6 @@ class LinearRegressor(RangeFindingEstimator, RobustRegressor):
     """
 
     learns = RobustRegressor.learns | RANGES
-
-    must_declare: ClassVar[Declarations] = (("columns", "data_norm"), ("target_range",))
 
     def feature_map(self) -> FeatureMap:
         if self.columns is None:

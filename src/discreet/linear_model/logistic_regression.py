@@ -23,15 +23,15 @@ class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
 
     It is the textbook's model, where :class:`LinearClassifier` is the one with every choice made
     for accuracy. The loss asks for no margin, probabilities are those of the loss and are not
-    calibrated, and rows are numbers within ``data_norm``: there are no declared columns. Whether
-    columns are standardised depends on ``C``. If it is given, they are not: the penalty is
-    :math:`\|w\|^2/(2C)` on the coefficients of the rows as they are, and a ``C`` too large for the
-    budget is refused. If it is left out and ``delta`` is positive, a small part of the budget, 6 %
-    of mu squared or 3 % with ``intervals``, pays for the means and spreads of columns; the penalty
-    is one on standardised coefficients, and rows are clipped to a typical norm in that frame,
-    or a longer one where noise hardly matters (``settings_``): :class:`LinearClassifier` with
-    ``margin=0``, without calibration. If it is left out and ``delta`` is zero, or there is no
-    intercept, columns are not standardised, and the penalty is the weakest that costs no privacy.
+    calibrated. Whether columns are standardised depends on ``C``. If it is given, they are not:
+    the penalty is :math:`\|w\|^2/(2C)` on the coefficients of the rows as they are, and a ``C``
+    too large for the budget is refused. If it is left out and ``delta`` is positive, a small part
+    of the budget, 6 % of mu squared or 3 % with ``intervals``, pays for the means and spreads of
+    columns; the penalty is one on standardised coefficients, and rows are clipped to a typical
+    norm in that frame, or a longer one where noise hardly matters (``settings_``):
+    :class:`LinearClassifier` with ``margin=0``, without calibration. If it is left out and
+    ``delta`` is zero, or there is no intercept, columns are not standardised, and the penalty is
+    the weakest that costs no privacy.
 
     Parameters
     ----------
@@ -97,7 +97,12 @@ class LogisticRegression(ProbabilisticClassifier, InferentialEstimator):
 
     def _standardising(self) -> Standardising:
         """Standardise if the penalty is left to us: its strength means another thing then."""
+        entries = self.feature_map().entries
         return Standardising(
-            self.C is None and self.delta > 0 and not (self.intervals and math.isinf(self.epsilon)),
+            entry_bound=None if entries is None else entries.largest,
+            indicators=None if entries is None else entries.indicators,
+            is_usual=self.C is None
+            and self.delta > 0
+            and not (self.intervals and math.isinf(self.epsilon)),
             rules=SignalRules(settles_margin=False, settles_ridge=self.C is None),
         )

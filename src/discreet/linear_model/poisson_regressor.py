@@ -63,7 +63,7 @@ class PoissonRegressor(LinearRegressorBase, InferentialEstimator):
     (True, True)
     """
 
-    must_declare: ClassVar[Declarations] = (("data_norm",),)
+    must_declare: ClassVar[Declarations] = (("columns", "data_norm"),)
 
     target_range: ClassVar[None] = None  # type: ignore[misc]
     max_count: float = 10.0

@@ -21,7 +21,6 @@ from discreet.mechanisms import InteractiveMechanism
 from discreet.online.choosing_online import MECHANISMS, StreamTask, choose_for_stream
 from discreet.online.live_estimator import LiveEstimator
 from discreet.online.record_reading import RecordReader
-from discreet.preprocessing.short_forms import Declared
 from discreet.privacy import Budget, Unit
 from discreet.questions import Bounds, Labels, LabelSet
 
@@ -36,7 +35,6 @@ class OnlineLearner(LiveEstimator, LinearEstimator):
     )
     max_weight: ClassVar[None] = None  # type: ignore[misc]
 
-    columns: Declared | None = None
     features: Any = None
 
     def _check(self) -> None:

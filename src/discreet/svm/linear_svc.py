@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from discreet import _checks
 from discreet.estimators.classifier import LinearClassifierBase
 from discreet.estimators.declared_columns import DeclaredFeatures
-from discreet.estimators.declaring import Declarations
-from discreet.estimators.features import FeatureMap
 from discreet.estimators.fields import with_fields
 from discreet.estimators.found_ranges import RANGES, RangeFindingEstimator
 from discreet.estimators.task import Standardising
@@ -98,18 +94,11 @@ class LinearSVC(RangeFindingEstimator, LinearClassifierBase):
 
     learns = LinearClassifierBase.learns | RANGES
 
-    must_declare: ClassVar[Declarations] = (("columns", "data_norm"),)
-
     loss: str = "huber_hinge"
 
     def margin_loss(self) -> Loss:
         _checks.one_of(tuple(LOSSES), loss=self.loss)
         return LOSSES[self.loss]()
-
-    def feature_map(self) -> FeatureMap:
-        if self.columns is None:
-            return super().feature_map()
-        return DeclaredFeatures(self.columns, is_centred=bool(self.delta > 0))
 
     def _standardising(self) -> Standardising:
         features = self.feature_map()
