@@ -87,7 +87,7 @@ _HOMES = {
 
 _ROOMS = (
     *("artifact", "audit", "client", "compat", "data", "datasets", "errors", "estimators"),
-    *("feature_selection", "foreign", "gate", "geometry", "inspection", "interaction", "kernel"),
+    *("feature_selection", "gate", "geometry", "inspection", "interaction", "kernel"),
     *("kernels", "ledger", "linear_model", "location", "losses", "mechanisms", "metrics"),
     *("model_selection", "noise", "online", "penalties", "planning", "preprocessing", "privacy"),
     *("questions", "record", "report", "schema", "service", "solvers", "storage"),

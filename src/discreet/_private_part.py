@@ -117,7 +117,7 @@ def without_frames(error: BaseException) -> BaseException:
 def run_privately(
     work: Callable[[], Any], told: tuple[type[BaseException], ...], failure: BaseException
 ) -> Outcome:
-    """Return what comes out of private work, which runs here and in silence.
+    """Return what comes out of private work, which runs here, silently.
 
     Errors that say nothing about rows are told; an interruption stops the work and goes on; all
     others become the failure. What is to be raised is new, and to be raised by the caller: outside
@@ -203,7 +203,7 @@ def _serve(calls: SimpleQueue[_Call]) -> None:
 
 
 def call_privately(work: Callable[[], Any], interrupt: Callable[[], Any] | None = None) -> Any:
-    """Return what the work returns, None if it raises; it runs in silence in another thread.
+    """Return what the work returns, None if it raises; it runs silently in another thread.
 
     Whatever interrupts the caller waits until the work has ended, unless that is interrupted too;
     then the work ends by itself. ``interrupt`` is called before: work that is long may look whether

@@ -26,8 +26,7 @@ from joblib import parallel_config
 from discreet._private_part import silence
 from discreet._types import Vector
 from discreet.errors import InputError, PrivacyError
-from discreet.foreign.known_code import is_known
-from discreet.foreign.server import (
+from discreet.foreign.fork_server import (
     ASK,
     HELD,
     HOLD,
@@ -41,6 +40,7 @@ from discreet.foreign.server import (
     numbers_of,
     runs_foreign_code,
 )
+from discreet.foreign.known_code import is_known
 
 LIBRARIES = ("discreet", "joblib", "numpy", "pandas", "scipy", "sklearn")
 """What is imported once for all; anything else anew, as it may have been edited."""
@@ -138,8 +138,8 @@ class _Server:
         theirs_in, self._commands = os.pipe()
         self._answers, theirs_out = os.pipe()
         code = (
-            f"import sys; sys.path[:] = {sys.path!r}; from discreet.foreign.server import serve; "
-            f"serve({theirs_in}, {theirs_out})"
+            f"import sys; sys.path[:] = {sys.path!r}; "
+            f"from discreet.foreign.fork_server import serve; serve({theirs_in}, {theirs_out})"
         )
         try:
             self._process = subprocess.Popen(

@@ -25,7 +25,7 @@ import sqlalchemy as sql
 
 from discreet import _checks
 from discreet.errors import InputError, LedgerError, PrivacyError, ReceiptError, UnitMismatch
-from discreet.foreign.server import runs_foreign_code
+from discreet.foreign.fork_server import runs_foreign_code
 from discreet.ledger.abstract import (
     ANOTHER,
     FOREIGN,
