@@ -17,7 +17,6 @@ from discreet.interaction.answer_record import AnswerRecord, Seen
 from discreet.interaction.live import unwrap
 from discreet.interaction.oracle import Kept, NewPlace, Oracle
 from discreet.ledger import AbstractLedger
-from discreet.mechanisms.private_predictor import PrivatePredictor
 from discreet.noise import Noise
 
 if TYPE_CHECKING:
@@ -58,6 +57,7 @@ def take_up_place(store: str | Path, ledger: AbstractLedger | None, noise: Noise
 
 def _take_up_oracle(store: OracleStore, ledger: AbstractLedger | None, noise: Noise) -> Outcome:
     from discreet.interaction.oracle_store import DAMAGED  # slow to import
+    from discreet.mechanisms.private_predictor import PrivatePredictor
 
     try:
         stored = store.load()

@@ -114,7 +114,7 @@ class FollowTheLeader(InteractiveMechanism):
         come several times. Only with ``"band"``.
     learning_rate
         How far a sum of gradients moves the coefficients; None for the rate that is expected to
-        predict records best, given the noise (``streaming/leader.py``).
+        predict records best, given the noise.
     participations
         How often the record that is protected may come.
     separation
