@@ -90,8 +90,7 @@ _ROOMS = (
     *("feature_selection", "gate", "geometry", "inspection", "interaction", "kernel"),
     *("kernels", "ledger", "linear_model", "location", "losses", "mechanisms", "metrics"),
     *("model_selection", "noise", "online", "penalties", "planning", "preprocessing", "privacy"),
-    *("questions", "record", "report", "schema", "service", "solvers", "storage"),
-    *("svm", "tables", "theory"),
+    *("questions", "record", "report", "schema", "service", "solvers", "svm", "tables", "theory"),
 )
 
 __all__ = list(_HOMES)
