@@ -46,6 +46,7 @@ from discreet.mechanisms import (
     GaussianSum,
     LaplaceSum,
     Localization,
+    MarginalSplits,
     Mechanism,
     NetUpdates,
     NoisyGradient,
@@ -78,6 +79,7 @@ from discreet.questions import (
     ExpertStream,
     FollowingCounts,
     KernelQueries,
+    Marginals,
     Question,
     RowCount,
     SeveralOutputs,
@@ -336,6 +338,10 @@ _MAKERS: dict[str, Callable[[Draw, int], tuple[Mechanism, Question]]] = {
     "following_histogram": lambda draw, count: (
         FollowingHistogram(),
         FollowingCounts(8, max_rows=count),
+    ),
+    "marginal_splits": lambda draw, count: (
+        MarginalSplits(),
+        Marginals((None, 3), max_rows=count),
     ),
     "output_perturbation": lambda draw, count: (OutputPerturbation(), _model(draw, count)),
     "objective_perturbation": lambda draw, count: (ObjectivePerturbation(), _model(draw, count)),

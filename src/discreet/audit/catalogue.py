@@ -38,6 +38,7 @@ from discreet.mechanisms import (
     IterativeThresholding,
     LaplaceSum,
     Localization,
+    MarginalSplits,
     Mechanism,
     NetUpdates,
     NoisyAggregate,
@@ -90,6 +91,7 @@ from discreet.questions import (
     KernelQueries,
     L1Problem,
     LassoSupport,
+    Marginals,
     ModelCandidate,
     ModelChoice,
     ProposedMedian,
@@ -239,6 +241,18 @@ def _following_histogram(unit: Unit, budget: Budget, pure: Budget) -> Iterator[C
         yield Case(f"following histogram, {law}", FollowingHistogram(law), question, spent, pair,
                    is_tight=False, effort=10.0,
                    remark="of the first release only edges are seen")  # fmt: skip
+
+
+def _marginal_splits(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    question = Marginals((None, 2), LabelSet([-1, 1]), depth=2)
+    ends, labels = np.array([[0.0, 0.0], [3.0, 1.0]]), np.array([-1.0, 1.0])
+    first, last = (ends[:1], labels[:1]), (ends[1:], labels[1:])
+    pair = Pair(first, (ends, labels) if isinstance(unit, AddRemoveOne) else last, unit)
+    for law, spent in (("laplace", pure), ("gaussian", budget)):
+        yield Case(f"marginal splits, {law}", MarginalSplits(law), question, spent, pair,
+                   is_tight=law == "gaussian",
+                   remark="" if law == "gaussian" else "a pure epsilon is that of all numbers "
+                   "being far out at once")  # fmt: skip
 
 
 def _steep(width: int = 1, ridge: float = 4000.0) -> Problem:
@@ -936,6 +950,7 @@ _MAKERS: dict[str, Maker] = {
     "private_count": _private_count,
     "noisy_histogram": _noisy_histogram,
     "following_histogram": _following_histogram,
+    "marginal_splits": _marginal_splits,
     "output_perturbation": _output_perturbation,
     "objective_perturbation": _objective_perturbation,
     "one_vs_rest": _one_vs_rest,

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     )
     from discreet.mechanisms.laplace_sum import LaplaceSum as LaplaceSum
     from discreet.mechanisms.localization import Localization as Localization
+    from discreet.mechanisms.marginal_splits import MarginalSplits as MarginalSplits
     from discreet.mechanisms.net_updates import NetUpdates as NetUpdates
     from discreet.mechanisms.noisy_aggregate import NoisyAggregate as NoisyAggregate
     from discreet.mechanisms.noisy_gradient import NoisyGradient as NoisyGradient
@@ -96,6 +97,7 @@ _HOMES = {
     "LaplaceSum": "laplace_sum",
     "Learner": "base",
     "Localization": "localization",
+    "MarginalSplits": "marginal_splits",
     "Mechanism": "base",
     "NetUpdates": "net_updates",
     "NoisyAggregate": "noisy_aggregate",

@@ -20,6 +20,7 @@ from discreet.mechanisms.gaussian_sum import GaussianSum
 from discreet.mechanisms.iterative_thresholding import IterativeThresholding
 from discreet.mechanisms.laplace_sum import LaplaceSum
 from discreet.mechanisms.localization import Localization
+from discreet.mechanisms.marginal_splits import MarginalSplits
 from discreet.mechanisms.net_updates import NetUpdates
 from discreet.mechanisms.noisy_aggregate import NoisyAggregate
 from discreet.mechanisms.noisy_gradient import NoisyGradient
@@ -51,6 +52,7 @@ REGISTRY: tuple[Mechanism, ...] = (
     PrivateCount(),
     NoisyHistogram(),
     FollowingHistogram(),
+    MarginalSplits(),
     OutputPerturbation(),
     ObjectivePerturbation(),
     EachAgainstTheRest(),

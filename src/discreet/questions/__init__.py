@@ -13,6 +13,7 @@ from discreet.questions.following_counts import FollowingCounts
 from discreet.questions.kernel_queries import KernelQueries
 from discreet.questions.lasso_support import LassoSupport
 from discreet.questions.locations import ColumnLocations
+from discreet.questions.marginals import Marginals
 from discreet.questions.mixture import Mixture
 from discreet.questions.model_choice import ModelCandidate, ModelChoice
 from discreet.questions.problem import Problem
@@ -40,6 +41,7 @@ QUESTIONS: tuple[type[Question], ...] = (
     LassoSupport,
     L1Problem,
     LeastLoss,
+    Marginals,
     Mixture,
     ModelChoice,
     OneVsRest,
@@ -78,6 +80,7 @@ __all__ = [
     "Labels",
     "LassoSupport",
     "LeastLoss",
+    "Marginals",
     "Mixture",
     "ModelCandidate",
     "ModelChoice",
