@@ -125,7 +125,7 @@ CEILINGS = {
     "_value_codec.py": 250,
     "_version.py": 20,
     "artifact": 1100,
-    "audit": 6150,
+    "audit": 6200,  # the pairs of marginals
     "cli": 4150,
     "client.py": 350,
     "compat": 1300,
@@ -145,7 +145,7 @@ CEILINGS = {
     "linear_model": 2900,
     "location": 900,
     "losses": 1350,
-    "mechanisms": 19500,
+    "mechanisms": 20400,  # marginals by splits, and additive models on them
     "metrics": 3150,
     "model_selection": 1850,
     "noise": 1600,
@@ -154,7 +154,7 @@ CEILINGS = {
     "planning": 1850,
     "preprocessing": 1800,
     "privacy": 4650,
-    "questions": 2800,
+    "questions": 2950,  # marginals
     "record": 550,
     "report": 1950,
     "schema": 1200,

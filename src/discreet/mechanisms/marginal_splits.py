@@ -173,13 +173,7 @@ class MarginalSplitsPlan(Plan):
         return self.noise.hide(self.noise.layout.count(rows), noise, draws)
 
     def read(self, released: Vector) -> ReleasedMarginals:
-        """Return marginals that agree with one another, from what was released: public.
-
-        Parameters
-        ----------
-        released
-            What this plan released.
-        """
+        """Return marginals that agree with one another, from what was released: public."""
         return read_marginals(self.noise.layout, released, self.noise.deviations)
 
 

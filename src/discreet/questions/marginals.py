@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from discreet import _checks
@@ -62,7 +62,7 @@ class Marginals(Question):
     bounds: Bounds = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.levels, Iterable) or isinstance(self.levels, str):
+        if not isinstance(self.levels, Sequence):
             raise InputError("levels must list a number of levels, or None, for each column.")
         for count in (listed := tuple(self.levels)):
             if count is not None:

@@ -14,9 +14,10 @@ import numpy as np
 
 from discreet._types import Array, Integers
 from discreet.data import Block, OpenRows
+from discreet.errors import InputError
 from discreet.mechanisms.base import labels_of
 from discreet.privacy import Unit
-from discreet.questions import Interval, LabelSet, Marginals
+from discreet.questions import Interval, Labels, LabelSet, Marginals
 from discreet.questions.marginals import TARGET_DEPTH
 
 Number = TypeVar("Number", int, float)
@@ -75,9 +76,9 @@ class SplitLayout:
         Exact, if sizes are whole: the largest over all records, or pairs of them, and attained.
         """
         depth, target = self.depths
-        one = sizes[0] ** power
-        numbers = [size**power for size in sizes[1 : 1 + depth]]
-        targets = [size**power for size in sizes[1 + depth : 1 + depth + target]]
+        one: Number = sizes[0] ** power
+        numbers: list[Number] = [size**power for size in sizes[1 : 1 + depth]]
+        targets: list[Number] = [size**power for size in sizes[1 + depth : 1 + depth + target]]
         question = self.question
         categories = len(question.levels) - question.numeric
         if not unit.count_is_public:
@@ -149,13 +150,15 @@ def split_counts(counts: Integers) -> Integers:
     return np.concatenate(splits)
 
 
-def place_labels(labels: LabelSet | Interval, values: Array) -> tuple[Integers, int]:
+def place_labels(labels: Labels, values: Array) -> tuple[Integers, int]:
     """Return the cell of each declared label, each by itself, and how many cells there are."""
     if isinstance(labels, LabelSet):
         order = np.argsort(labels.values)
         found = order[np.searchsorted(np.array(labels.values)[order], values)]
         return found.astype(np.int64), len(labels.values)
-    return place_numbers(values, labels.low, labels.high, TARGET_DEPTH), 2**TARGET_DEPTH
+    if isinstance(labels, Interval):
+        return place_numbers(values, labels.low, labels.high, TARGET_DEPTH), 2**TARGET_DEPTH
+    raise InputError("labels must be a LabelSet or an Interval.")
 
 
 def even_edges(low: float, high: float, depth: int) -> Array:
@@ -190,9 +193,7 @@ def shares_of_levels(depth: int, fall: float) -> tuple[float, ...]:
     return tuple(weight / total for weight in weights)
 
 
-def sizes_of_kinds(
-    layout: SplitLayout, fall: float, change: Callable[[float], Number]
-) -> list[Number]:
+def sizes_of_kinds(layout: SplitLayout, fall: float, change: Callable[[float], Size]) -> list[Size]:
     """Return what ``change`` makes of the share of each kind; counts have a share of one."""
     depth, target = layout.depths
     shares = (1.0, *shares_of_levels(depth, fall), *shares_of_levels(target, fall))

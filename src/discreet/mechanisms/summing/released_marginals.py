@@ -51,17 +51,7 @@ class ReleasedMarginals:
 
 
 def read_marginals(layout: SplitLayout, released: Vector, deviations: Vector) -> ReleasedMarginals:
-    """Return shares that are not negative and sum to one, and one number of rows for all columns.
-
-    Parameters
-    ----------
-    layout
-        Which numbers were released.
-    released
-        These numbers.
-    deviations
-        The deviation of the noise of each kind of number.
-    """
+    """Return shares that are not negative and sum to one, and one number of rows for all."""
     question, noise = layout.question, float(deviations[0])
     depth, _ = layout.depths
     parts, label = _cut(layout, released)
