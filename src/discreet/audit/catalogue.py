@@ -24,6 +24,7 @@ from discreet.mechanisms import (
     REGISTRY,
     AcceleratedGradient,
     AdaptiveRidge,
+    AdditiveModel,
     BoundedUpdates,
     EachAgainstTheRest,
     Experts,
@@ -81,6 +82,7 @@ from discreet.privacy import (
     unit_named,
 )
 from discreet.questions import (
+    AdditiveProblem,
     BlockAverage,
     BlockVote,
     CellCounts,
@@ -253,6 +255,14 @@ def _marginal_splits(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]
                    is_tight=law == "gaussian",
                    remark="" if law == "gaussian" else "a pure epsilon is that of all numbers "
                    "being far out at once")  # fmt: skip
+
+
+def _additive_model(unit: Unit, budget: Budget, pure: Budget) -> Iterator[Case]:
+    marginals = Marginals((None, 2), LabelSet([-1, 1]), depth=2, max_rows=2**20)
+    question = AdditiveProblem(marginals, ridge=4000.0, margin=40.0)
+    case = next(_marginal_splits(unit, budget, pure))
+    yield Case("additive model", AdditiveModel(), question, budget, case.pair, is_tight=False,
+               effort=10.0, remark="few rows: most of what is released is noise")  # fmt: skip
 
 
 def _steep(width: int = 1, ridge: float = 4000.0) -> Problem:
@@ -951,6 +961,7 @@ _MAKERS: dict[str, Maker] = {
     "noisy_histogram": _noisy_histogram,
     "following_histogram": _following_histogram,
     "marginal_splits": _marginal_splits,
+    "additive_model": _additive_model,
     "output_perturbation": _output_perturbation,
     "objective_perturbation": _objective_perturbation,
     "one_vs_rest": _one_vs_rest,

@@ -14,6 +14,7 @@ from discreet._lazy import lazy_names
 if TYPE_CHECKING:
     from discreet.mechanisms.accelerated_gradient import AcceleratedGradient as AcceleratedGradient
     from discreet.mechanisms.adaptive_ridge import AdaptiveRidge as AdaptiveRidge
+    from discreet.mechanisms.additive_model import AdditiveModel as AdditiveModel
     from discreet.mechanisms.base import Learner as Learner
     from discreet.mechanisms.base import Mechanism as Mechanism
     from discreet.mechanisms.base import Plan as Plan
@@ -79,6 +80,7 @@ _HOMES = {
     "REGISTRY": "registry",
     "AcceleratedGradient": "accelerated_gradient",
     "AdaptiveRidge": "adaptive_ridge",
+    "AdditiveModel": "additive_model",
     "OracleAnswer": "query_answering",
     "BoundedUpdates": "bounded_updates",
     "EachAgainstTheRest": "one_vs_rest",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from discreet import _checks
 from discreet.mechanisms.accelerated_gradient import AcceleratedGradient
 from discreet.mechanisms.adaptive_ridge import AdaptiveRidge
+from discreet.mechanisms.additive_model import AdditiveModel
 from discreet.mechanisms.base import Mechanism
 from discreet.mechanisms.bounded_updates import BoundedUpdates
 from discreet.mechanisms.experts import Experts
@@ -53,6 +54,7 @@ REGISTRY: tuple[Mechanism, ...] = (
     NoisyHistogram(),
     FollowingHistogram(),
     MarginalSplits(),
+    AdditiveModel(),
     OutputPerturbation(),
     ObjectivePerturbation(),
     EachAgainstTheRest(),

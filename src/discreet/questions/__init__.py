@@ -1,5 +1,6 @@
 """What is asked of the rows, and what is declared about them; nothing here holds data."""
 
+from discreet.questions.additive_problem import AdditiveProblem
 from discreet.questions.base import Question
 from discreet.questions.best_subset import BestSubset
 from discreet.questions.block_average import BlockAverage
@@ -27,6 +28,7 @@ from discreet.questions.sums import RowCount, VectorMean, VectorSum
 from discreet.questions.vector_problem import VectorProblem
 
 QUESTIONS: tuple[type[Question], ...] = (
+    AdditiveProblem,
     BestSubset,
     BestThreshold,
     BlockAverage,
@@ -61,6 +63,7 @@ QUESTIONS: tuple[type[Question], ...] = (
 
 __all__ = [
     "QUESTIONS",
+    "AdditiveProblem",
     "BestSubset",
     "BestThreshold",
     "BlockAverage",

@@ -8,8 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from discreet._types import Array, Vector
 from discreet.mechanisms.summing.released_marginals import ColumnShares, ReleasedMarginals
@@ -121,8 +123,9 @@ class AdditiveFrame:
         squared = sum(float((table**2).sum(axis=1).max()) for table in self.tables if table.size)
         return math.sqrt(1 + squared) * CLIPPING_SLACK
 
-    def apply(self, cells: Array) -> Array:
+    def apply(self, rows: Any) -> Array:
         """Return the features of rows, from their cells: entries of tables, and nothing else."""
+        cells: Array = rows.toarray() if sparse.issparse(rows) else rows
         features = np.empty((cells.shape[0], self.width + 1))
         start = 0
         for column, table in enumerate(self.tables):
