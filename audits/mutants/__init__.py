@@ -5,6 +5,7 @@ must leave alone. Run ``python -m audits.mutants`` for the table.
 """
 
 from audits.mutants import (
+    additive_models,
     aggregates,
     floats,
     following,
@@ -40,6 +41,7 @@ MUTANTS: tuple[Broken, ...] = (
     *histograms.MUTANTS,
     *following.MUTANTS,
     *marginals.MUTANTS,
+    *additive_models.MUTANTS,
     *output.MUTANTS,
     *gradient.MUTANTS,
     *objective.MUTANTS,

@@ -72,7 +72,7 @@ class AdditiveModelPlan(Plan):
 
     def run(self, rows: OpenRows, noise: Noise) -> Vector:
         released = self.noise.hide(self.noise.layout.count(rows), noise)[0]
-        frame, settings = self.settle(released)  # public: made of noisy numbers alone
+        frame, settings = self.settle_from(released)  # public: made of noisy numbers alone
         coefficients = self.run_in(frame, settings, rows, noise)
         padding = np.zeros(self.widest - coefficients.size)
         return np.concatenate([settings.append_to(released), coefficients, padding])
@@ -91,7 +91,7 @@ class AdditiveModelPlan(Plan):
         layout = self.noise.layout
         return read_marginals(layout, released[: layout.kinds.size], self.noise.deviations)
 
-    def settle(self, released: Vector) -> tuple[AdditiveFrame, Settings]:
+    def settle_from(self, released: Vector) -> tuple[AdditiveFrame, Settings]:
         """Return the frame and the objective that noisy marginals give: public."""
         question, marginals = self.question.marginals, self.marginals(released)
         sigma = self.second.objective_noise
@@ -118,7 +118,7 @@ class AdditiveModelPlan(Plan):
 
     def shapes(self, released: Vector) -> tuple[tuple[Vector, ...], float]:
         """Return what each cell of every column adds to a score, and the constant: public."""
-        frame, _ = self.settle(released)
+        frame, _ = self.settle_from(released)
         start = self.noise.layout.kinds.size + len(NAMES)
         return frame.shapes(released[start : start + frame.width + 1])
 

@@ -170,6 +170,8 @@ class ExactMinimiser(Plan):
 
     def narrow(self, width: int) -> ExactMinimiser:
         """Return the same plan for rows of fewer columns."""
+        if isinstance(self.minimiser, PenalisedMinimiser):
+            raise CalibrationError(FIXED_OBJECTIVE)
         problem = self.minimiser.problem
         bounds = replace(problem.bounds, n_features=width)
         narrower = replace(self.minimiser, problem=replace(problem, bounds=bounds))

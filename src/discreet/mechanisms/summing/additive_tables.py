@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from discreet._types import Array, Vector
 from discreet.mechanisms.summing.released_marginals import ColumnShares, ReleasedMarginals
@@ -125,7 +124,7 @@ class AdditiveFrame:
 
     def apply(self, rows: Any) -> Array:
         """Return the features of rows, from their cells: entries of tables, and nothing else."""
-        cells: Array = rows.toarray() if sparse.issparse(rows) else rows
+        cells: Array = rows.toarray() if hasattr(rows, "toarray") else rows
         features = np.empty((cells.shape[0], self.width + 1))
         start = 0
         for column, table in enumerate(self.tables):
