@@ -115,6 +115,7 @@ def test_a_folder_that_cannot_be_written_to_only_costs_the_picture(tmp_path, cap
 def test_the_module_can_be_run(monkeypatch):
     calls = []
     monkeypatch.setattr(demonstration, "main", lambda: calls.append("main"))
+    monkeypatch.delitem(sys.modules, "discreet.demo", raising=False)
     runpy.run_module("discreet.demo", run_name="__main__")
     assert calls == ["main"]
 

@@ -264,7 +264,7 @@ PAID = MemoryLedger(Budget(100.0, 1e-3), "add_remove")
         ({"grid": None}, InputError, "must be told param_grid"),
         ({"estimator": None}, InputError, "must be told estimator"),
         ({"estimator": LogisticRegression}, InputTypeError, "must be an estimator"),
-        ({"estimator": LogisticRegression()}, InputError, "candidate 0.*must be told data_norm"),
+        ({"estimator": LogisticRegression()}, InputError, "candidate 0.*columns.* or data_norm"),
         ({"estimator": clone(MODEL).set_params(ledger=PAID)}, InputError, "ledger of its own"),
         ({"estimator": clone(MODEL).set_params(rehearsal=1)}, InputError, "rehearsal to"),
         ({"estimator": clone(MODEL).set_params(max_weight=2.0)}, InputError, "every row once"),

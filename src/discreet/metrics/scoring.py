@@ -460,7 +460,7 @@ def _range_of(model: Any, declared: tuple[float, float] | None) -> tuple[float, 
     if declared is not None:
         return declared
     most = getattr(model, "max_count", None)
-    found = getattr(model, "target_range", None if most is None else (0.0, most))
+    found = getattr(model, "target_range", None) or (None if most is None else (0.0, most))
     if found is None:
         raise InputError(
             "declare target_range, two numbers between which targets lie: errors are counted on "
